@@ -15,7 +15,6 @@ from hardmax._validation import InputError, check_path, require_extra, shorten
 
 COORDINATES = 2**20  # of a chunk, where we choose its size
 _BLOCKS = 64  # of a dask array, or more on a large cluster, are examined before their results are put together
-_LARGEST_INTEGER = 2**53
 _LOST = "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the call"
 Progress = Callable[[int, int], None] | None
 
@@ -123,13 +122,12 @@ def read_chunk(chunk: Any, first: int) -> np.ndarray:
     is_batch = hasattr(chunk, "columns")  # of pyarrow
     columns = [one.to_numpy(zero_copy_only=False) for one in chunk.columns] if is_batch else np.asarray(chunk).T
     table = np.empty((len(columns[0]), len(columns)))
-    for part in columns:
-        if part.dtype.kind not in "biuf" or part.dtype.itemsize > 8:
-            raise InputError(f"`tokens` must be floats or integers of up to 8 bytes, not {part.dtype}.")
-        if part.dtype.kind in "iu" and max(int(part.max(initial=0)), -int(part.min(initial=0))) > _LARGEST_INTEGER:
-            raise InputError("`tokens` must be integers of at most 2^53: float64 does not store larger ones.")
     for axis, column in enumerate(columns):
+        if column.dtype.kind not in "biuf" or column.dtype.itemsize > 8:
+            raise InputError(f"`tokens` must be floats or integers of up to 8 bytes, not {column.dtype}.")
         np.add(column, 0.0, out=table[:, axis])  # -0.0 becomes 0.0
+        if column.dtype.kind in "iu" and (np.abs(table[:, axis]) >= 2.0**53).any():
+            raise InputError("`tokens` must be integers below 2^53: float64 does not store all larger ones.")
     if not np.isfinite(table).all():
         row = int(np.argmin(np.isfinite(table).all(axis=1)))
         raise InputError(f"`tokens` must be finite: token {first + row:,} is {shorten(table[row].tolist())}.")

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax._files import write_whole
 from hardmax._validation import require_extra
 
 if TYPE_CHECKING:
@@ -61,3 +63,13 @@ def stacked(tables: Sequence[Columns]) -> Columns:
         join = np.ma.concatenate if np.ma.isMA(first) else np.concatenate
         columns[name] = list(chain(*parts)) if isinstance(first, list) else join(parts)
     return columns
+
+
+def write_parquet(path: Path, table: "pyarrow.Table", **how: Any) -> None:
+    """Write an Arrow table to a Parquet file, completely or not at all."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, **how)
+    write_whole(path, sink.getvalue())

@@ -110,22 +110,29 @@ def write_whole(path: str | Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))  # the file that a link points to is replaced
     if target.exists() and not target.is_file():
         raise InputError(f"`{path}` cannot be written: it is not a file. Name a file in an existing folder.")
-    draft = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with drafted(target) as draft:
+            draft.write_bytes(data)
+    except OSError as error:
+        # It is the folder that must be writable: the new file takes the place of the old one.
+        where = f"in the folder `{Path(path).parent}`"
+        raise InputError(f"`{path}` cannot be written: {reason(error)} ({where}).") from None
+
+
+@contextmanager
+def drafted(target: Path, name: str = "") -> Iterator[Path]:
+    """A file beside the target, which takes its place at the end of the block unless there was an error."""
+    draft = target.with_name(f".{name}{secrets.token_hex(8)}.part")
     try:
         # What replaces a file that others may not read is never readable for them.
         draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
-        with draft.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
+        yield draft
+        with draft.open("rb") as stream:
             os.fsync(stream.fileno())
         if target.exists():
             shutil.copymode(target, draft)
         draft.replace(target)
         sync_folder(target.parent)
-    except OSError as error:
-        # It is the folder that must be writable: the new file takes the place of the old one.
-        where = f"in the folder `{Path(path).parent}`"
-        raise InputError(f"`{path}` cannot be written: {reason(error)} ({where}).") from None
     finally:
         with suppress(OSError):  # it became the file, or was never made
             draft.unlink()

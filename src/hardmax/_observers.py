@@ -26,10 +26,11 @@ cases all tokens have to fit into memory.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import add
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hardmax._chunks import Blocks, Local
 from hardmax._float.active_set import Shell, shell_of
 from hardmax._float.bounds import LARGEST, SMALLEST, SlackFactors, float_metric, norms_above, step_error
 from hardmax._float.kernels import keep_well_inside
@@ -106,9 +107,7 @@ class Fates(NamedTuple):
     """What becomes of some tokens after some layers; -1 stands for nobody and never."""
 
     leader: np.ndarray
-    """The leader that each follows for ever."""
-    since: np.ndarray
-    """The layer from which on it does."""
+    """Which of the `leaders` each follows for ever."""
     finished: np.ndarray
     """The layer at which it was found that nobody will ever attend to it."""
     unsure: np.ndarray
@@ -116,34 +115,38 @@ class Fates(NamedTuple):
     places: np.ndarray
     """Where it was when it was finished, else where it is after all layers."""
     error: float
+    last: tuple[int, int]
+    """The last layer at which some began to follow a leader, and the first of these."""
 
 
 class Part(NamedTuple):
     """What is found in a chunk, or in several. Leaders are told by their rows; a token of `finished` or `following` is
     such a row, with the first of its followers and how many there are."""
 
+    dimension: int
     tokens: int
     left: int  # not finished
     pending: int  # not following a leader
-    zeros: int
     unsure: Tokens
     outermost: Tokens  # those who may be attended to at the next layer, but for the unsure
     finished: Tokens
     following: Tokens  # but not finished
     largest: float
+    has_zero: bool  # found in the first pass
     last: tuple[int, int, tuple[float, ...]]  # to follow a leader: since when, the row (negative), and the token
 
     def joined(self, other: "Part") -> "Part":
-        combine: tuple[Any, ...] = (*[add] * 4, *[Tokens.joined] * 4, max, max)
+        combine: tuple[Any, ...] = (max, *[add] * 3, *[Tokens.joined] * 4, *[max] * 3)
         return Part(*(both(mine, its) for both, mine, its in zip(combine, self, other, strict=True)))
 
 
-def join(found: Iterable[tuple[Part, Tokens | None, np.ndarray]], most: int) -> tuple[Part, Tokens | None, list[Any]]:
+def join(found: Iterable[tuple[Part, Tokens | None, Any]], most: int) -> tuple[Part, Tokens | None, list[Any]]:
     """What all chunks have together, of what `examine` returns for each."""
     whole, alive, held, unfinished = None, [], 0, []
     for part, some, bits in found:
         whole = part if whole is None else whole.joined(part)
-        check_size(whole.outermost, whole)
+        if (count := len(whole.unsure) + len(whole.outermost)) > MOST // whole.dimension:
+            raise _too_many(count, whole, "so many lie on the boundary of their convex hull, or tie")
         unfinished.append(bits)
         held = np.inf if some is None else held + len(some)
         alive = [*alive, some] if held < np.inf else []
@@ -155,67 +158,83 @@ def join(found: Iterable[tuple[Part, Tokens | None, np.ndarray]], most: int) -> 
     return whole, together if together is not None and len(together) <= most else None, unfinished
 
 
+def leaders(scenes: Sequence[Scene]) -> np.ndarray:
+    """The rows of all leaders that some scenes show: who leads leads for ever."""
+    return scenes[-1].rows[scenes[-1].leads] if scenes else np.empty(0, dtype=np.int64)
+
+
 def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> Fates:
     """Walk tokens, each by itself, through the layers of some scenes."""
     metric, keep = float_metric(dynamics), float(dynamics.contraction)
     factors = SlackFactors.of(tokens.shape[1], metric)
-    leader, since, finished = np.full((3, len(tokens)), -1)
-    unsure, places = np.zeros(len(tokens), dtype=bool), tokens.copy()
-    rows, error = np.arange(len(tokens)), 0.0
+    leader, finished = np.full(len(tokens), -1), np.full(len(tokens), -1, dtype=np.int8)
+    unsure, places, last = np.zeros(len(tokens), dtype=bool), tokens.copy(), (-1, -1)
+    rows, z, error = np.arange(len(tokens)), tokens, 0.0
     for layer, scene in enumerate(scenes):
         if not len(rows):
             break
-        z = places if len(rows) == len(places) else places[rows]
         norms, longest = norms_above(z), float(norms_above(scene.positions).max())
         slack = factors.slack(norms, error, longest, scene.error)
         found = CPU._argmax(metric.directions(z), scene.positions, slack)
-        is_sure = np.ones(len(rows), dtype=bool)
-        is_sure[found.contested] = False
+        follows, goes_on = scene.leads[found.winners], np.ones(len(rows), dtype=bool)
+        follows[found.contested] = goes_on[found.contested] = False
         unsure[rows[found.contested]] = True
-        follows = is_sure & scene.leads[found.winners]
-        new = follows & (since[rows] < 0)
-        since[rows[new]], leader[rows[new]] = layer, scene.rows[found.winners[new]]
-        done = follows & strictly_inside(z, scene.shell, max(error, scene.error))
+        new = np.flatnonzero(follows & (leader[rows] < 0))
+        leader[rows[new]] = np.searchsorted(leaders(scenes), scene.rows)[found.winners[new]]
+        last = (layer, int(rows[new[0]])) if len(new) else last
+        done = strictly_inside(z, scene.shell, max(error, scene.error), among=follows)
         finished[rows[done]] = layer
-        go_on = is_sure & ~done
-        rows, z, targets = rows[go_on], z[go_on], scene.positions[found.winners[go_on]]
-        places[rows] = targets + keep * (z - targets)
+        goes_on &= ~done
+        rows, z, targets = rows[goes_on], z[goes_on], scene.positions[found.winners[goes_on]]
+        z = targets + keep * (z - targets)
+        places[rows] = z
         error = max(error, scene.error) + step_error(max(longest, float(norms.max())))
-    return Fates(leader, since, finished, unsure, places, error)
+    return Fates(leader, finished, unsure, places, error, last)
 
 
 def examine(
     tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: Dynamics, most: int, unfinished: Any = None
-) -> tuple[Part, Tokens | None, np.ndarray]:
+) -> tuple[Part, Tokens | None, Any]:
     """What a chunk, from row `first` on, adds to a pass; its tokens that are not finished, unless they are more than
-    `most`, and a bit for each token that tells which these are. Whoever was finished in the pass before does not count.
+    `most`, and a bit for each token that tells which these are, None for all. Whoever was finished in the pass before
+    does not count.
     """
     count, own = len(tokens), np.arange(len(tokens))
     if unfinished is not None:
         own = np.flatnonzero(np.unpackbits(unfinished, count=count))
         tokens = tokens[own]
     rows, fates = first + own, observe(tokens, scenes, dynamics)
-    is_alive = (fates.finished < 0) & ~fates.unsure
-    is_following = is_alive & (fates.since >= 0)
-    alive, unsure = np.flatnonzero(is_alive), np.flatnonzero(fates.unsure)
-    outer = alive[outermost(fates.places[alive], fates.error)]
-    is_open = np.zeros(count, dtype=bool)
-    is_open[own[fates.finished < 0]] = True
-    by_leader = fates.leader[:, None].astype(np.float64)
-    latest = np.argmax(fates.since) if len(tokens) else -1
+    is_open = fates.finished < 0
+    done, alive, unsure = (np.flatnonzero(which) for which in (~is_open, is_open & ~fates.unsure, fates.unsure))
+    following = alive[fates.leader[alive] >= 0]
+    places = fates.places if len(alive) == len(tokens) else fates.places[alive]
+    outer = alive[outermost(places, fates.error)]
+    since, last = fates.last
     part = Part(
+        tokens.shape[1],
         count,
         len(alive) + len(unsure),
-        int(np.count_nonzero(is_alive & ~is_following)),
-        int(np.count_nonzero(np.logical_and.reduce([column == 0 for column in tokens.T]))),
+        len(alive) - len(following),
         Tokens.of(tokens[unsure], rows[unsure]),
         Tokens.of(tokens[outer], rows[outer]),
-        Tokens.of(by_leader[fates.finished >= 0], rows[fates.finished >= 0]),
-        Tokens.of(by_leader[is_following], rows[is_following]),
+        _count(fates.leader[done], rows[done], leaders(scenes)),
+        _count(fates.leader[following], rows[following], leaders(scenes)),
         max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
-        (int(fates.since[latest]), -int(rows[latest]), tuple(tokens[latest])) if latest >= 0 else (-1, 0, ()),
+        not scenes and bool(np.logical_and.reduce([column == 0 for column in tokens.T]).any()),
+        (since, -int(rows[last]), tuple(tokens[last])) if since >= 0 else (-1, 0, ()),
     )
-    return part, Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None, np.packbits(is_open)
+    bits = np.zeros(count, dtype=bool)
+    bits[own[is_open]] = True
+    kept = Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None
+    return part, kept, np.packbits(bits) if len(done) or unfinished is not None else None
+
+
+def _count(leader: np.ndarray, rows: np.ndarray, leaders: np.ndarray) -> Tokens:
+    """Leaders, by their rows: the first of their followers, and how many there are."""
+    counts, first = np.bincount(leader, minlength=len(leaders)), np.empty(len(leaders), dtype=np.int64)
+    first[leader[::-1]] = rows[::-1]  # the last one that is written counts
+    (some,) = np.nonzero(counts)
+    return Tokens(leaders[some, None].astype(np.float64), first[some], counts[some]).merged()
 
 
 def outermost(places: np.ndarray, error: float) -> np.ndarray:
@@ -227,15 +246,16 @@ def outermost(places: np.ndarray, error: float) -> np.ndarray:
     return kept[~strictly_inside(places[kept], _shell(places[kept]), error)]
 
 
-def strictly_inside(places: np.ndarray, shell: Shell | None, error: float) -> np.ndarray:
-    """Which places are strictly inside the hull that a shell is of, wherever they and its corners are to within an
-    error."""
+def strictly_inside(places: np.ndarray, shell: Shell | None, error: float, among: Any = True) -> np.ndarray:
+    """Which places, among some, are strictly inside the hull that a shell is of, wherever they and its corners are to
+    within an error."""
     # Rounding in the distance from a facet is part of `off`, as it is for the corners.
     depth = np.inf if shell is None else 2 * (shell.off + 4 * error)
     if shell is None or not depth < shell.radius / 2:
         return np.zeros(len(places), dtype=bool)
-    inside, square = np.ones(len(places), dtype=bool), ((shell.radius - depth) * _SAFETY) ** 2
-    square = square if shell.radius > 2.0**-400 else -1.0
+    inside = np.empty(len(places), dtype=bool)
+    inside[:] = among
+    square = ((shell.radius - depth) * _SAFETY) ** 2 if shell.radius > 2.0**-400 else -1.0
     keep_well_inside(places, shell.centre, square, shell.facets, depth, inside)
     return inside
 
@@ -250,15 +270,6 @@ def _shell(points: np.ndarray) -> Shell | None:
     return Shell(np.array([low / 2 + high / 2]), np.array([[1.0, -half], [-1.0, -half]]), _OF_REACH * half, half)
 
 
-class Chunks(Protocol):
-    """A cloud of tokens of one dimension in chunks, one at least: `map` yields function(chunk, its first row, …). The
-    last argument may be one of each chunk's own."""
-
-    dimension: int
-
-    def map(self, function: Any, *arguments: Any, own: Sequence[Any] | None = None) -> Iterable[Any]: ...
-
-
 @dataclass(frozen=True)
 class Core:
     """What `find_core` returns: the run of those tokens that had to be in memory together, and what tells the others'
@@ -268,17 +279,15 @@ class Core:
     tokens: Tokens
     """Those of the run."""
     left: Tokens
-    """Those of them whose fates the scenes do not tell, counted in the whole cloud."""
+    """Those of them that are not among the `followers`, counted in the whole cloud."""
     scenes: tuple[Scene, ...]
-    all_follow: bool
-    """Whether a token that follows a leader need not be finished."""
     followers: Tokens
-    """Who follows leaders by the scenes, as in `Part`."""
+    """Who of the others follows leaders, as in `Part`."""
     count: int
     """How many tokens the cloud has."""
 
 
-def find_core(chunks: Chunks, dynamics: Dynamics, stop: Stop) -> Core:
+def find_core(chunks: Local | Blocks, dynamics: Dynamics, stop: Stop) -> Core:
     """Go through the chunks as often as it takes, then run what is left."""
     dimension = chunks.dimension
     dynamics.check_dimension(dimension)
@@ -287,43 +296,34 @@ def find_core(chunks: Chunks, dynamics: Dynamics, stop: Stop) -> Core:
         raise InputError(f"`metric` {reason}. Read the tokens into memory.", argument="metric")
     scenes: tuple[Scene, ...] = ()
     known, following, lasting, gather = no_tokens(dimension), False, False, False
-    before, unfinished = None, None
+    finished, last, unfinished = no_tokens(1), (-1, 0, ()), None
     while True:
         most = (MOST if gather else WELCOME) // dimension
         part, alive, unfinished = join(chunks.map(examine, scenes, dynamics, most, own=unfinished), most)
-        if before is not None:  # whoever was finished then was not examined again
-            finished, last = before.finished.joined(part.finished), max(before.last, part.last)
-            part = part._replace(finished=finished, last=last, largest=max(before.largest, part.largest))
-        before = part
-        uncertain = len(known.joined(part.unsure, combine=np.maximum)) > len(known)
+        finished, last = finished.joined(part.finished), max(last, part.last)  # nobody is examined again once finished
         if alive is not None:
-            left, all_follow = alive.joined(part.unsure), False
+            left, followers = alive.joined(part.unsure), finished
             break
-        if following and not part.pending and not uncertain:
-            left, all_follow = part.unsure, True
+        is_known = len(known.joined(part.unsure, combine=np.maximum)) == len(known)
+        # If this is to end at a layer, who leads there is known.
+        if (following and not part.pending and is_known) or (len(scenes) > stop.last_layer and not stop.when_settled):
+            left, followers = part.unsure, finished.joined(part.following)
             break
-        if len(scenes) > stop.last_layer and not stop.when_settled:  # who leads at the last layer is known
-            left, all_follow = part.unsure, False
-            break
-        reason = _why_all(part, dimension)
         if gather:
-            raise _too_many(part.left, part.tokens, dimension, reason)
-        gather = bool(reason) or len(scenes) == MOST_LAYERS or (lasting and not part.pending and not uncertain)
-        if reason:
-            scenes, known, before, unfinished = (), no_tokens(dimension), None, None
+            raise _too_many(part.left, part, "so many may still be attended to while others tie")
+        stuck = len(scenes) == MOST_LAYERS or (lasting and not part.pending and is_known)
+        gather = stuck or (not scenes and bool(_why_all(part)))
         if not gather:
             known = known.joined(part.unsure.joined(part.outermost), combine=np.maximum)
-            check_size(known, part)
             scene, following, lasting = _scene(known, dynamics, len(scenes))
             scenes = (*scenes, scene)
-    since, row, value = part.last
-    last = Tokens.of(np.array([value]), np.array([-row])) if since > 0 else no_tokens(dimension)
-    tokens = known.joined(left, combine=np.maximum).joined(last, combine=np.maximum)
+    since, row, value = last
+    latest = Tokens.of(np.array([value]), np.array([-row])) if since > 0 else no_tokens(dimension)
+    tokens = known.joined(left, latest, combine=np.maximum)
     plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
     with CPU.limited(), interpreted_if_small(len(tokens), dimension):
         run = run_points(_points(tokens), plan)
-    followers = part.finished.joined(part.following) if all_follow else part.finished
-    return Core(run, tokens, left, scenes, all_follow, followers, part.tokens)
+    return Core(run, tokens, left, scenes, followers, part.tokens)
 
 
 def _points(tokens: Tokens) -> Points:
@@ -345,25 +345,18 @@ def _scene(tokens: Tokens, dynamics: Dynamics, layer: int) -> tuple[Scene, bool,
     return scene, bool(phase.choices.follows_leader.all()), phase.until is None
 
 
-def _why_all(part: Part, dimension: int) -> str:
+def _why_all(part: Part) -> str:
     """Why nobody can be left out, if so."""
-    if part.zeros:
+    if part.has_zero:
         return "a token is zero, and so attends to everybody"
-    if dimension > HIGHEST_DIMENSION:
-        return f"tokens of {dimension} dimensions are not told apart by hulls: {HIGHEST_DIMENSION} is the most"
+    if part.dimension > HIGHEST_DIMENSION:
+        return f"tokens of {part.dimension} dimensions are not told apart by hulls: {HIGHEST_DIMENSION} is the most"
     if not SMALLEST <= part.largest <= LARGEST:
         return f"the largest coordinate, {part.largest:.3g}, is not between 2^-100 and 2^100"
     return ""
 
 
-def check_size(tokens: Tokens, part: Part) -> None:
-    dimension = tokens.values.shape[1]
-    if len(tokens) * dimension > MOST:
-        reason = _why_all(part, dimension) or "so many lie on the boundary of their convex hull"
-        raise _too_many(len(tokens), part.tokens, dimension, reason)
-
-
-def _too_many(count: int, of: int, dimension: int, reason: str) -> InputError:
-    needed = f"{count:,} of {of:,} tokens have to be in memory together"
-    why = reason or "so many may still be attended to while others tie"
-    return InputError(f"`tokens`: {needed}, but the most is {MOST // dimension:,} distinct ones: {why}.")
+def _too_many(count: int, part: Part, reason: str) -> InputError:
+    needed = f"{count:,} of {part.tokens:,} tokens have to be in memory together"
+    most = f"the most is {MOST // part.dimension:,} distinct ones"
+    return InputError(f"`tokens`: {needed}, but {most}: {_why_all(part) or reason}.")

@@ -31,7 +31,7 @@ from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import EachPhase, Every, LastOnly, Settled
-from hardmax.stream import StreamedLimit, check_streamable, stream_limit
+from hardmax.stream import StreamedLimit, open_stream
 from hardmax.trajectory import Table, Trajectories, Trajectory
 
 if TYPE_CHECKING:
@@ -421,8 +421,7 @@ def limit(
     default = None if dynamics.is_definite or not dynamics.is_plain else 500
     stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
     if is_stream(tokens):
-        check_streamable(dynamics, arithmetic, engine)
-        return stream_limit(tokens, dynamics, stop, progress)
+        return StreamedLimit(*open_stream(tokens, dynamics, stop, progress, arithmetic, engine))
     run = simulate(
         tokens,
         dynamics,

@@ -16,7 +16,7 @@ from hardmax._validation import InputError, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
-from hardmax.stream import StreamedRun, check_streamable, stream_run
+from hardmax.stream import StreamedRun, open_stream
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
 Progress = Callable[[int, int], None]
@@ -105,8 +105,10 @@ def simulate(
     )
     check_progress(progress)
     if is_stream(tokens):
-        check_streamable(plan.dynamics, arithmetic, engine)
-        return stream_run(tokens, plan.dynamics, plan.stop, plan.record, progress)
+        if not isinstance(plan.record, LastOnly) or plan.stop.when_settled:
+            wish = "keeps the last layer only: pass layers=… and record=LastOnly()"
+            raise InputError(f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record")
+        return StreamedRun(*open_stream(tokens, dynamics, plan.stop, progress, arithmetic, engine))
     there = None
     if isinstance(machine, Gpu):  # tensors are read there
         from hardmax._gpu.simulation import read_there

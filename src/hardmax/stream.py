@@ -1,6 +1,6 @@
 """What `limit` and `simulate` return for one cloud that is read chunk by chunk, since it is larger than memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,105 +10,71 @@ import numpy as np
 
 from hardmax._chunks import Blocks, Local, Progress, open_chunks
 from hardmax._clusters import FaceProjection, Kind, Vertex, find_clusters
+from hardmax._columns import write_parquet
 from hardmax._exact.vectors import power
-from hardmax._files import make_folder, write_whole
+from hardmax._files import make_folder
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
-from hardmax._observers import Core, Fates, Scene, find_core, observe
-from hardmax._tokens.points import _make_keys
+from hardmax._observers import Core, Scene, Tokens, find_core, leaders, observe
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.polytope import Polytope
-from hardmax.stops import LastOnly, Record, Stop
+from hardmax.stops import Stop
 
 if TYPE_CHECKING:
     from dask.array import Array
 
 
-class TokenLimits(NamedTuple):
-    """What becomes of the tokens of a chunk."""
-
-    points: np.ndarray
-    """The limit of each token, (n, d)."""
-    leader: np.ndarray
-    """The first token at the leader where it ends, or -1 if it ends elsewhere."""
-    cluster: np.ndarray
-    """Its cluster."""
-
-
 class Answers(NamedTuple):
-    """All that is needed to answer for a chunk."""
+    """All that is needed to answer for a chunk: the core, and columns of what to say of each of its tokens."""
 
     dynamics: Dynamics
     scenes: tuple[Scene, ...]
-    all_follow: bool
-    rows: np.ndarray
-    values: np.ndarray  # the tokens of the core, in the order of their keys
-    keys: np.ndarray  # increasing
-    places: np.ndarray  # where they are in the core
-    points: np.ndarray  # of the core, at the limit or at the layer
-    leader: np.ndarray
-    cluster: np.ndarray
-
-    def walk(self, tokens: np.ndarray, scenes: Sequence[Scene]) -> tuple[Fates, np.ndarray]:
-        """What becomes of tokens in some scenes, and who of them is told a leader for ever."""
-        fates = observe(tokens, scenes, self.dynamics)
-        follows = (fates.since >= 0) & ~fates.unsure
-        return fates, follows if self.all_follow else fates.finished >= 0
-
-    def find(self, tokens: np.ndarray) -> np.ndarray:
-        """The places of some tokens in the core."""
-        keys = hash_rows(tokens)
-        found = np.searchsorted(self.keys, keys)
-        # Different tokens may have one key: they are next to each other.
-        while (differ := (self.values.take(found, axis=0, mode="clip") != tokens).any(axis=1)).any():
-            found[differ] += 1
-            if found.max() >= len(self.keys):
-                raise InputError("The tokens have changed since their limit was found.")
-        return self.places[found]
+    tokens: Tokens
+    columns: dict[str, np.ndarray]
 
 
-def hash_rows(tokens: np.ndarray) -> np.ndarray:
-    """A key for each token, the same for equal ones."""
-    keys = np.empty(len(tokens), dtype=np.uint64)
-    _make_keys(np.ascontiguousarray(tokens).view(np.int64), keys, np.empty(len(tokens), dtype=np.int64))
-    return keys
-
-
-def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> TokenLimits:
-    """The limits of the tokens of a chunk."""
-    fates, told = answers.walk(tokens, answers.scenes)
-    core = np.empty(len(tokens), dtype=np.int64)
-    core[told] = np.searchsorted(answers.rows, fates.leader[told])
-    core[~told] = answers.find(tokens[~told])
-    return TokenLimits(answers.points[core], answers.leader[core], answers.cluster[core])
-
-
-def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> np.ndarray:
-    """The tokens of a chunk at a layer, to within rounding."""
-    scenes = answers.scenes[:layer]
-    fates, told = answers.walk(tokens, scenes)
-    places, since = fates.places, np.where(fates.finished < 0, len(scenes), fates.finished)
-    leaders = answers.points[np.searchsorted(answers.rows, fates.leader[told])]
-    shares = np.array([float(power(answers.dynamics.contraction, layer - k)) for k in range(len(scenes) + 1)])
-    places[told] = leaders + shares[since[told]][:, None] * (places[told] - leaders)
-    others = ~told if layer > len(scenes) else fates.unsure
-    places[others] = answers.points[answers.find(tokens[others])]
+def find_places(tokens: np.ndarray, core: Tokens) -> np.ndarray:
+    """Where some tokens are in the core."""
+    # Points are numbered as they first appear, and all tokens of the core are different.
+    places = merge(Cloud(np.concatenate([core.values, tokens]))).of_token[len(core) :]
+    if places.max(initial=-1) >= len(core):
+        raise InputError("The tokens have changed since their limit was found.")
     return places
+
+
+def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> dict[str, np.ndarray]:
+    """The limits of the tokens of a chunk."""
+    core = observe(tokens, answers.scenes, answers.dynamics).leader
+    others = core < 0
+    core[~others] = np.searchsorted(answers.tokens.rows, leaders(answers.scenes))[core[~others]]
+    core[others] = find_places(tokens[others], answers.tokens)
+    return {name: column[core] for name, column in answers.columns.items()}
+
+
+def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> dict[str, np.ndarray]:
+    """The tokens of a chunk at a layer, to within rounding."""
+    scenes, points = answers.scenes[:layer], answers.columns["points"]
+    fates = observe(tokens, scenes, answers.dynamics)
+    places, since = fates.places, np.where(fates.finished < 0, len(scenes), fates.finished)
+    told = (fates.leader >= 0) & ~fates.unsure
+    targets = points[np.searchsorted(answers.tokens.rows, leaders(scenes))][fates.leader[told]]
+    shares = np.array([float(power(answers.dynamics.contraction, layer - k)) for k in range(len(scenes) + 1)])
+    places[told] = targets + shares[since[told]][:, None] * (places[told] - targets)
+    others = ~told if layer > len(scenes) else fates.unsure
+    places[others] = points[find_places(tokens[others], answers.tokens)]
+    return {"points": places}
 
 
 def _write_part(tokens: np.ndarray, first: int, folder: Path, answer: Any, *arguments: Any) -> None:
     import pyarrow as pa
-    from pyarrow import parquet
 
     found = answer(tokens, first, *arguments)
-    points = found.points if isinstance(found, TokenLimits) else found
+    points = found.pop("points")
     columns = {"token": first + np.arange(len(points))} | {f"z{axis}": column for axis, column in enumerate(points.T)}
-    if isinstance(found, TokenLimits):
-        columns |= {"leader": found.leader, "cluster": found.cluster}
-    sink = pa.BufferOutputStream()
-    parquet.write_table(pa.table(columns), sink)
-    write_whole(folder / f"part-{first:012}.parquet", sink.getvalue().to_pybytes())
+    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | found))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,29 +109,27 @@ class Streamed:
         """For each of the `leaders` the layer at which it became one."""
         return self.core.run.leader_layers
 
-    @cached_property
-    def leader_points(self) -> np.ndarray:
-        """Where the leaders are, (leaders, d)."""
-        return self.core.run.floats_at(self.core.run.layers)[self.core.run.leaders]
-
     @property
     def gathered(self) -> int:
         """How many distinct tokens had to be in memory together."""
         return len(self.core.tokens)
 
-    def _answers(self, points: np.ndarray, leader: np.ndarray, cluster: np.ndarray) -> Answers:
-        core, keys = self.core, hash_rows(self.core.tokens.values)
-        order = np.argsort(keys, kind="stable")
-        table = core.tokens.values[order], keys[order], order
-        known = core.run.dynamics, core.scenes, core.all_follow, core.tokens.rows
-        return Answers(*known, *table, points, leader, cluster)
+    def _answers(self, **columns: np.ndarray) -> Answers:
+        return Answers(self.core.run.dynamics, self.core.scenes, self.core.tokens, columns)
 
     def _asked(self) -> tuple[Any, ...]:
-        """The function that answers for a chunk, and its arguments."""
+        """The function that answers for a chunk, and its arguments, of which `Answers` are the first."""
         raise NotImplementedError
 
-    def chunks(self) -> Iterator[Any]:
-        """What becomes of the tokens, chunk by chunk: the source is read once more while this is iterated over."""
+    def chunks(self) -> Iterator[dict[str, np.ndarray]]:
+        """What becomes of the tokens, chunk by chunk: the source is read once more while this is iterated over.
+
+        Yields
+        ------
+        dict
+            `points` (n, d), the tokens at the limit or at the last layer; for a limit also `leader`, the first token at
+            the leader where each ends, or -1 if it ends elsewhere, and `cluster`.
+        """
         return iter(self.chunks_in.map(*self._asked()))
 
     def write(self, folder: str | Path) -> None:
@@ -184,11 +148,20 @@ class Streamed:
         for _ in self.chunks_in.map(_write_part, target, *asked):
             pass
 
-    def _lazily(self) -> list[tuple[Any, int]]:
-        """For each block of a dask array what becomes of it, not computed yet, and its size."""
+    def to_dask(self) -> dict[str, "Array"]:
+        """What `chunks` yields as dask arrays in the chunks of the tokens, not computed."""
         if not isinstance(self.chunks_in, Blocks):
             raise InputError("`to_dask` is for tokens that came as a dask array: iterate over `chunks()`.")
-        return list(zip(self.chunks_in.lazily(*self._asked()), self.chunks_in.sizes, strict=True))
+        import dask.array as da
+
+        asked = self._asked()
+        parts = list(zip(self.chunks_in.lazily(*asked), self.chunks_in.sizes, strict=True))
+
+        def lazy(name: str, column: np.ndarray) -> "Array":
+            shape, kind = column.shape[1:], column.dtype
+            return da.concatenate([da.from_delayed(part[name], (size, *shape), kind) for part, size in parts])
+
+        return {name: lazy(name, column) for name, column in asked[1].columns.items()}
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
@@ -212,7 +185,7 @@ class StreamedLimit(Streamed):
     ...     points = np.memmap(f"{folder}/points", dtype=float, mode="w+", shape=(3, 1))
     ...     points[:] = [[3.0], [-1.0], [1.0]]
     ...     found = limit(points, Dynamics(1))
-    ...     [chunk.points.ravel().tolist() for chunk in found.chunks()]
+    ...     [chunk["points"].ravel().tolist() for chunk in found.chunks()]
     [[3.0, -1.0, 3.0]]
     >>> found.leaders.tolist(), found.cluster_sizes.tolist(), found.settled_at
     ([0, 1], [2, 1], 0)
@@ -221,7 +194,8 @@ class StreamedLimit(Streamed):
     @cached_property
     def polytope(self) -> Polytope:
         """The hull of the leaders; its vertex v is the token `leaders[v]`."""
-        return Polytope(self.leader_points, all_vertices=True)
+        run = self.core.run
+        return Polytope(run.floats_at(run.layers)[run.leaders], all_vertices=True)
 
     @property
     def cluster_points(self) -> np.ndarray:
@@ -239,38 +213,26 @@ class StreamedLimit(Streamed):
         return self._clusters[2]
 
     @cached_property
-    def _clusters(self) -> tuple[np.ndarray, np.ndarray, tuple[Kind, ...], Answers]:
+    def _clusters(self) -> tuple[np.ndarray, np.ndarray, tuple[Kind, ...], np.ndarray]:
+        """Limits, sizes and kinds of the clusters, and the cluster of each token of the core."""
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.core.run.stopped}): where its tokens end is not known.")
-        core, rows = self.core, self.core.tokens.rows
-        found = find_clusters(core.run)
-        answers = self._answers(core.run.float_ends(), found.labels, found.labels)
+        core, rows, found = self.core, self.core.tokens.rows, find_clusters(self.core.run)
         # Tokens of the core count as often as the last pass left them; the others are followers.
-        left, leading = answers.find(core.left.values), np.searchsorted(rows, core.followers.values[:, 0])
+        left, leading = find_places(core.left.values, core.tokens), np.searchsorted(rows, core.followers.values[:, 0])
         members = found.labels[np.concatenate([left, leading])]
         counts = np.concatenate([core.left.counts, core.followers.counts])
         first = np.full(len(found), np.iinfo(np.int64).max)
         np.minimum.at(first, members, np.concatenate([core.left.rows, core.followers.rows]))
         order = np.argsort(first)
-        labels = np.argsort(order)[found.labels]
         kinds = tuple(_of_rows(found.kinds[label], rows) for label in order)
-        leader = np.array([kind.leader if isinstance(kind, Vertex) else -1 for kind in kinds])
         sizes = np.bincount(members, counts, len(found)).astype(np.int64)[order]
-        return found.points[order], sizes, kinds, answers._replace(cluster=labels, leader=leader[labels])
+        return found.points[order], sizes, kinds, np.argsort(order)[found.labels]
 
     def _asked(self) -> tuple[Any, ...]:
-        return answer_limits, self._clusters[3]
-
-    def to_dask(self) -> dict[str, "Array"]:
-        """`points`, `leader` and `cluster` of the tokens as dask arrays in the same chunks, not computed."""
-        import dask.array as da
-
-        parts = self._lazily()
-        names = {"points": ((self.d,), np.float64), "leader": ((), np.int64), "cluster": ((), np.int64)}
-        return {
-            name: da.concatenate([da.from_delayed(part[axis], (size, *more), dtype=kind) for part, size in parts])
-            for axis, (name, (more, kind)) in enumerate(names.items())
-        }
+        _, _, kinds, labels = self._clusters
+        leader = np.array([kind.leader if isinstance(kind, Vertex) else -1 for kind in kinds])
+        return answer_limits, self._answers(points=self.core.run.float_ends(), leader=leader[labels], cluster=labels)
 
 
 def _of_rows(kind: Kind, rows: np.ndarray) -> Kind:
@@ -294,7 +256,7 @@ class StreamedRun(Streamed):
     ...     points = np.memmap(f"{folder}/points", dtype=float, mode="w+", shape=(3, 1))
     ...     points[:] = [[3.0], [-1.0], [1.0]]
     ...     run = simulate(points, Dynamics(1), layers=1, record=LastOnly())
-    ...     [chunk.ravel().tolist() for chunk in run.chunks()]
+    ...     [chunk["points"].ravel().tolist() for chunk in run.chunks()]
     [[3.0, -1.0, 2.0]]
     """
 
@@ -304,35 +266,15 @@ class StreamedRun(Streamed):
         return self.core.run.layers
 
     def _asked(self) -> tuple[Any, ...]:
-        nobody = np.empty(0, dtype=np.int64)
-        points = self.core.run.floats_at(self.layers)
-        return answer_layer, self._answers(points, nobody, nobody), self.layers
-
-    def to_dask(self) -> "Array":
-        """Return the tokens at the last layer as a dask array in the same chunks, not computed."""
-        import dask.array as da
-
-        parts = [da.from_delayed(part, (size, self.d), dtype=np.float64) for part, size in self._lazily()]
-        return da.concatenate(parts)
+        return answer_layer, self._answers(points=self.core.run.floats_at(self.layers)), self.layers
 
 
-def check_streamable(dynamics: Dynamics, arithmetic: Any, engine: Any) -> None:
-    """Refuse what is not done chunk by chunk."""
+def open_stream(
+    tokens: Any, dynamics: Dynamics, stop: Stop, progress: Progress, arithmetic: Any, engine: Any
+) -> tuple[Local | Blocks, Core]:
+    """The chunks of a cloud, and what has to be known of it in memory."""
     dynamics.check_plain("A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError("A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None.")
-
-
-def stream_limit(tokens: Any, dynamics: Dynamics, stop: Stop, progress: Progress) -> StreamedLimit:
-    """`limit` of a cloud in chunks."""
     chunks = open_chunks(tokens, progress)
-    return StreamedLimit(chunks, find_core(chunks, dynamics, stop))
-
-
-def stream_run(tokens: Any, dynamics: Dynamics, stop: Stop, record: Record, progress: Progress) -> StreamedRun:
-    """`simulate` of a cloud in chunks."""
-    chunks = open_chunks(tokens, progress)
-    if not isinstance(record, LastOnly) or stop.when_settled:
-        wish = "keeps the last layer only: pass layers=… and record=LastOnly()"
-        raise InputError(f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record")
-    return StreamedRun(chunks, find_core(chunks, dynamics, stop))
+    return chunks, find_core(chunks, dynamics, stop)

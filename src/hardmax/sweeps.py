@@ -1,10 +1,11 @@
 """Many clouds and dynamics at once: `sweep` makes a table with a row for each cell of a grid."""
 
+import hashlib
 import inspect
 import itertools
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from hardmax import clouds
 from hardmax._chunks import check_progress
+from hardmax._columns import write_parquet
 from hardmax._files import make_folder, write_whole
 from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
@@ -45,12 +47,11 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A grid, checked: makers, dynamics and observables by name, and all cells in groups."""
+    """What the cells of a grid name: makers, dynamics, by alpha and metric, and observables."""
 
     makers: dict[str, Callable[..., Any]]
     dynamics: dict[tuple[str, str], Dynamics]
     observables: dict[str, str | Observable]
-    groups: list[list[Cell]]
 
 
 def sweep(
@@ -99,31 +100,30 @@ def sweep(
     from pyarrow import parquet
 
     check_progress(progress)
-    checked = read_grid(grid, observables)
-    folder = None if output is None else _prepare(check_path(output, "`output`"), grid, checked)
-    total = sum(map(len, checked.groups))
-    missing = [number for number in range(len(checked.groups)) if folder is None or not _part(folder, number).exists()]
-    done = total - sum(len(checked.groups[number]) for number in missing)
+    checked, groups = read_grid(grid, observables)
+    folder = None if output is None else _prepare(check_path(output, "`output`"), checked, groups)
+    total = sum(map(len, groups))
+    missing = [number for number in range(len(groups)) if folder is None or not _part(folder, number).exists()]
+    done = total - sum(len(groups[number]) for number in missing)
     threads = max(1, max_threads() // max(1, joblib.effective_n_jobs()))
-    # Each task travels with its own cells only.
-    alone = ((number, checked._replace(groups=[checked.groups[number]])) for number in missing)
-    tasks = (joblib.delayed(_run_group)(grid, number, folder, threads) for number, grid in alone)
+    tasks = (joblib.delayed(_run_group)(checked, groups[number], number, folder, threads) for number in missing)
     tables: dict[int, Any] = {}
     backend: Any = joblib.parallel.get_active_backend()[0]
     finished: Any = joblib.Parallel(return_as=_AS_DONE if backend.supports_return_generator else "list")(tasks)
     for number, table in finished:
         tables[number] = table
-        done += len(checked.groups[number])
+        done += len(groups[number])
         if progress is not None:
             progress(done, total)
     if folder is not None:
-        tables = {number: parquet.read_table(_part(folder, number)) for number in range(len(checked.groups))}
+        tables = {number: parquet.read_table(_part(folder, number)) for number in range(len(groups))}
     # In some parts a column may have no value at all, and so no type.
-    return pa.concat_tables([tables[number] for number in sorted(tables)], promote_options="permissive")
+    parts = [tables[number] for number in sorted(tables)]
+    return pa.concat_tables(parts, promote_options="permissive").sort_by("cell")
 
 
-def read_grid(grid: Any, observables: Any) -> Grid:
-    """Check a grid and list its cells, those of one kernel together."""
+def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
+    """Check a grid and list its cells in groups."""
     if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
         raise InputError(f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid")
     axes = {name: _listed(values) for name, values in grid.items() if name not in ("metric", "seeds")}
@@ -146,12 +146,11 @@ def read_grid(grid: Any, observables: Any) -> Grid:
     groups: list[list[Cell]] = []
     for (alpha, metric), (name, make) in itertools.product(dynamics, makers.items()):
         names = [argument for argument in axes if argument in inspect.signature(make).parameters]
-        cells = (
-            Cell(next(numbers), name, dict(zip(names, values, strict=True)), alpha, metric)
-            for values in itertools.product(*(axes[argument] for argument in names))
-        )
-        groups += _grouped(cells)
-    return Grid(makers, dynamics, _observables(observables), groups)
+        given = [dict(zip(names, values, strict=True)) for values in itertools.product(*(axes[one] for one in names))]
+        cells = [Cell(next(numbers), name, one, alpha, metric) for one in given]
+        # Clouds of one dimension go through a kernel together.
+        groups += _grouped(sorted(cells, key=lambda cell: str(cell.given.get("d"))))
+    return Grid(makers, dynamics, _observables(observables)), groups
 
 
 def _listed(values: Any) -> list[Any]:
@@ -184,30 +183,27 @@ def _observables(wanted: Any) -> dict[str, str | Observable]:
     return dict(pairs)
 
 
-def _grouped(cells: Iterator[Cell]) -> Iterator[list[Cell]]:
-    group: list[Cell] = []
-    size = 0
+def _grouped(cells: list[Cell]) -> list[list[Cell]]:
+    groups, size = [[]], 0
     for cell in cells:
-        group.append(cell)
+        if size >= _COORDINATES or len(groups[-1]) == _CELLS:
+            groups.append([])
+            size = 0
+        groups[-1].append(cell)
         n, d = cell.given.get("n", 100), cell.given.get("d", 2)
         size += n * d if isinstance(n, int) and isinstance(d, int) else 200
-        if size >= _COORDINATES or len(group) == _CELLS:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+    return groups
 
 
-def _prepare(folder: Path, grid: Mapping[str, Any], checked: Grid) -> Path:
+def _prepare(folder: Path, grid: Grid, groups: list[list[Cell]]) -> Path:
     """The folder, which says whose parts it has: those of another sweep are not continued."""
-    known = {name: repr(_listed(values)) for name, values in grid.items() if name not in ("maker", "alpha", "metric")}
-    dynamics = [[*names, one.to_dict()] for names, one in checked.dynamics.items()]
-    named = {"makers": list(checked.makers), "observables": list(checked.observables)}
-    text = json.dumps(named | {"arguments": known, "dynamics": dynamics}, indent=1)
-    about = make_folder(folder, "`output`") / "_sweep.json"  # which readers of folders of Parquet files leave out
-    if about.exists() and about.read_text() != text:
+    dynamics = [one.to_dict() for one in grid.dynamics.values()]
+    inputs = json.dumps([list(grid.observables), dynamics, groups], default=repr)
+    mark = hashlib.sha256(inputs.encode()).hexdigest()
+    about = make_folder(folder, "`output`") / "_sweep"  # which readers of folders of Parquet files leave out
+    if about.exists() and about.read_text() != mark:
         raise InputError(f"`output` `{folder}` has the parts of another sweep. Name a new folder.", argument="output")
-    write_whole(about, text.encode())
+    write_whole(about, mark.encode())
     return about.parent
 
 
@@ -215,55 +211,34 @@ def _part(folder: Path, number: int) -> Path:
     return folder / f"part-{number:06}.parquet"
 
 
-def _run_group(grid: Grid, number: int, folder: Path | None, threads: int) -> tuple[int, Any]:
+def _run_group(grid: Grid, group: list[Cell], number: int, folder: Path | None, threads: int) -> tuple[int, Any]:
     """A part of the table: written, if there is a folder, else returned."""
     import pyarrow as pa
-    from pyarrow import parquet
 
-    (group,) = grid.groups
     with limit_threads(threads), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _IGNORED)
         results = _results(grid, group)
-    given = dict.fromkeys(name for cell in group for name in cell.given)
     columns: dict[str, Any] = {"cell": [cell.number for cell in group], "maker": [cell.maker for cell in group]}
-    columns |= {name: [cell.given.get(name) for cell in group] for name in given}
+    columns |= {name: [cell.given[name] for cell in group] for name in group[0].given}
     columns |= {"alpha": [cell.alpha for cell in group], "metric": [cell.metric for cell in group]}
-    columns |= results | {"error": pa.array(results["error"], pa.string())}
-    table = pa.table(columns)
+    table = pa.table(columns | results | {"error": pa.array(results["error"], pa.string())})
     if folder is None:
         return number, table
-    sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink)
-    write_whole(_part(folder, number), sink.getvalue().to_pybytes())
+    write_parquet(_part(folder, number), table)
     return number, None
 
 
 def _results(grid: Grid, group: list[Cell]) -> dict[str, list[Any]]:
-    """What is observed in each cell, by columns; clouds of one dimension go through one kernel."""
-    results: dict[str, list[Any]] = {name: [None] * len(group) for name in (*grid.observables, "error")}
-    by_dimension: dict[Any, list[tuple[int, Any]]] = {}
-    for place, cell in enumerate(group):
-        try:
-            made = grid.makers[cell.maker](**cell.given)
-            by_dimension.setdefault(np.shape(made)[1:], []).append((place, made))
-        except Exception as error:  # of the maker: it is part of the answer
-            results["error"][place] = _reason(error)
-    dynamics = grid.dynamics[group[0].alpha, group[0].metric]
-    tasks = list(by_dimension.values())
-    while tasks:
-        places, some = zip(*tasks.pop(), strict=True)
-        try:
-            limits: Any = limit(some, dynamics)
-            found = _observed(grid, limits)
-        except Exception as error:
-            found = {"error": [_reason(error)]}
-            if len(some) > 1:  # one by one, to find out whose it was
-                tasks += [[one] for one in zip(places, some, strict=True)]
-                continue
-        for name, column in found.items():
-            for place, value in zip(places, column, strict=True):
-                results[name][place] = value
-    return results
+    """What is observed in each cell, by columns."""
+    try:
+        made = [grid.makers[cell.maker](**cell.given) for cell in group]
+        limits: Any = limit(made, grid.dynamics[group[0].alpha, group[0].metric])
+        return _observed(grid, limits) | {"error": [None] * len(group)}
+    except Exception as error:  # it is part of the answer, if it is clear whose it is
+        if len(group) == 1:
+            return {name: [None] for name in grid.observables} | {"error": [_reason(error)]}
+    halves = [_results(grid, half) for half in (group[: len(group) // 2], group[len(group) // 2 :])]
+    return {name: halves[0][name] + halves[1][name] for name in halves[0]}
 
 
 def _reason(error: Exception) -> str:

@@ -31,7 +31,7 @@ def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
     if lim.settled_at is None:
         return
     chunks = list(found.chunks())
-    points, leader, cluster = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    points, leader, cluster = (np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0])
     assert np.array_equal(points, lim.float_points)
     assert np.array_equal(cluster, lim.clusters.labels)
     assert np.array_equal(found.cluster_points, lim.clusters.points)

@@ -1,10 +1,13 @@
 """Folders scored by several processes, and lazy tables: every row once, with the values of one process in memory."""
 
-import json
+import multiprocessing
+import os
 import random
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -124,50 +127,49 @@ def test_one_file_is_written_by_one_process(model: TextModel, folder: Path):
         score_file(model, str(folder / NAMES[0]), target, ScoreOptions())
 
 
-SLOW = """
-import time
-from hardmax.text import score_files, scoring, tables
-tables._ROWS, score_files.PART_ROWS, answer = 50, 100, scoring.Scorer.answer
-scoring.Scorer.answer = lambda *given: (time.sleep(0.004), answer(*given))[1]
-from hardmax.cli.main import start
-start()
-"""
-
-
-def test_two_processes_that_are_killed_again_and_again_score_every_row_once(model: TextModel, tmp_path: Path):
-    (tmp_path / "many").mkdir()
-    for part in range(12):
+def test_processes_that_are_killed_again_and_again_score_every_row_once(
+    model: TextModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "in").mkdir()
+    for part in range(16):
         texts = [f"{TEXTS[(part + row) % 60]} {row}" for row in range(500)]
         ids = range(500 * part, 500 * part + 500)
-        pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / "many" / f"{part}.parquet")
-    options = ("-o", "out", "--model", "model", "--threads", "1", "--json")
-    command = [HARDMAX[0], "-c", SLOW, "score", "many", *options]
+        pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / "in" / f"{part}.parquet")
+    from text.slow_scoring import score_slowly  # loads kernels
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # for the process that others are forked from
+    starter = multiprocessing.get_context("forkserver")
+    starter.set_forkserver_preload(["text.slow_scoring"])
     rng, kills = random.Random(0), 0
 
-    def start() -> subprocess.Popen[str]:
-        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    def start() -> Any:
+        process = starter.Process(target=score_slowly, args=(tmp_path,))
+        process.start()
+        return process
 
     def parts(kind: str) -> set[Path]:
         return set((tmp_path / "out").glob(kind))
 
     started = [start(), start()]
-    for _ in range(4):
+    for victims in ([0, 1], [0], [0, 1], [1], [0, 1], [0, 1]):
         before, until = parts(".*.part"), time.monotonic() + 20
         while parts(".*.part") <= before and time.monotonic() < until:  # until one is in the middle of a part
-            time.sleep(0.005)
+            time.sleep(0.002)
         time.sleep(rng.uniform(0, 0.1))
-        victim = rng.randrange(2)
-        kills += started[victim].poll() is None
-        started[victim].kill()
-        started[victim].communicate()
-        started[victim] = start()
-    reports = [json.loads(each.communicate(timeout=60)[0]) for each in started]
-    assert kills >= 3, "it was done before it could be killed"
-    assert [each.returncode for each in started] == [0, 0]
-    assert {each["rows"] for each in reports} == {6000}
-    assert files(tmp_path / "out") == files(tmp_path / "many")
+        kills += all(started[victim].is_alive() for victim in victims)
+        for victim in victims:
+            started[victim].kill()
+        for victim in victims:
+            started[victim].join()
+            started[victim] = start()
+    for process in started:
+        process.join(60)
+    assert kills >= 5, "it was done before it could be killed"
+    assert [process.exitcode for process in started] == [0, 0]
+    assert set((tmp_path / "reports").read_text().split()) == {"8000"}
+    assert files(tmp_path / "out") == files(tmp_path / "in")
     found = pq.read_table(tmp_path / "out").sort_by("id")
-    assert found["id"].to_pylist() == list(range(6000))
+    assert found["id"].to_pylist() == list(range(8000))
     assert found.equals(model.score_table(found.select(["id", "text"])))
 
 

@@ -305,15 +305,15 @@ class Killed(BaseException):
 
 
 def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
-    left, before = iter(range(writes)), score_files.write_whole
+    left, before = iter(range(writes)), score_files.write_parquet
 
-    def write(path: Path, data: bytes) -> None:
+    def write(path: Path, table: Any, **how: Any) -> None:
         if next(left, None) is None:
             (path.parent / ".0123456789abcdef.part").write_bytes(b"half")
             raise Killed
-        before(path, data)
+        before(path, table, **how)
 
-    monkeypatch.setattr(score_files, "write_whole", write)
+    monkeypatch.setattr(score_files, "write_parquet", write)
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])

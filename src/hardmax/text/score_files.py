@@ -14,15 +14,15 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from glob import escape
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,7 +34,8 @@ import pyarrow.parquet as pq
 from filelock import Timeout
 
 from hardmax import __version__
-from hardmax._files import locked, reason, sync_folder, write_whole
+from hardmax._columns import write_parquet
+from hardmax._files import drafted, locked, reason
 from hardmax._validation import InputError
 from hardmax.text import tables
 from hardmax.text.scoring import ScoreOptions, Scorer
@@ -100,7 +101,7 @@ def score_file(
     try:
         if Path(source).is_dir() and not to_file:
             return _score_folder(model, Path(source), target, options, force, progress)
-        with locked(target.with_name(f".{target.name}.lock"), 0):
+        with _claimed(target, 0):
             return _score_stream(model, source, target, options, force, to_file, progress)
     except Timeout:
         raise InputError(f"`{target}` is being written by another process: wait for it.") from None
@@ -122,29 +123,23 @@ def _score_folder(
     done: dict[Path, ScoringReport] = {}
     scored = 0
 
-    def finished(path: Path, job: str) -> ScoringReport | None:
-        stored = _stored(path, target) if path.exists() else [job, None]
-        if stored[0] != job and not force:
-            raise _other_job(target)
-        return ScoringReport(**stored[1]) if stored[0] == job and stored[1] else None
-
     def update(share: float, rows: int) -> None:
         if progress:
             progress((len(done) + share) / len(parts), scored + rows)
 
     # First what nobody is at, then what others were at, should they have died.
-    for patience in (0, -1):
-        for path, file in parts.items():
-            if path in done:
-                continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(Timeout), locked(path.with_name(f".{path.name}.lock"), patience):
-                job = _job(model, _marks([file]), options)
-                if found := finished(path, job):
-                    done[path] = found
-                    continue
-                for draft in path.parent.glob(f".{escape(path.name)}.*.part"):  # left by a process that was killed
-                    draft.unlink()
+    for patience, (path, file) in product((0, -1), parts.items()):
+        if path in done:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(Timeout), _claimed(path, patience):
+            job = _job(model, _marks([file]), options)
+            made_by, report = _stored(path, target) if path.exists() else ("", {})
+            if made_by == job:
+                done[path] = ScoringReport(**report)
+            elif made_by and not force:
+                raise _other_job(target)
+            else:
                 done[path] = _score_part(scorer, file, path, text, options, job, update)
                 scored += done[path].rows
     report = ScoringReport(text=text, note=note, names=scorer.names, parts=len(parts))
@@ -163,14 +158,9 @@ def _score_part(
 ) -> ScoringReport:
     table, report = tables.open_table(file), ScoringReport(text=text)
     schema = _keep(table, scorer, text, options)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with pq.ParquetWriter(draft, schema, **_PACKED) as writer:
-            _write_behind(writer.write_table, _scored_parts(table, scorer, options, schema, report, progress))
-            writer.add_key_value_metadata({_METADATA: json.dumps([job, asdict(report)])})
-        _publish(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with drafted(path, f"{path.name}.") as draft, pq.ParquetWriter(draft, schema, **_PACKED) as writer:
+        _write_behind(writer.write_table, _scored_parts(table, scorer, options, schema, report, progress))
+        writer.add_key_value_metadata({_METADATA: json.dumps([job, asdict(report)])})
     return report
 
 
@@ -195,16 +185,26 @@ def _score_stream(
 
         def named_parts() -> Iterator[tuple[Path, Any]]:
             for part in _scored_parts(table, scorer, options, schema, report, progress):
+                folder.mkdir(exist_ok=True)
                 path = folder / f"part-{report.parts:06}.parquet"
                 report.parts += 1
                 metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
-                yield path, part.replace_schema_metadata(metadata)
+                yield path, part.combine_chunks().replace_schema_metadata(metadata)
 
         how = _QUICK if to_file else _PACKED
-        _write_behind(lambda part: _write_part(part[0], part[1], how), named_parts())
+        _write_behind(lambda part: write_parquet(*part, **how), named_parts())
         if to_file:
             _join(folder, schema, target)
     return report
+
+
+@contextmanager
+def _claimed(path: Path, patience: float) -> Iterator[None]:
+    """Hold the lock of a file that is to be written, and remove what processes that were killed left of it."""
+    with locked(path.with_name(f".{path.name}.lock"), patience):
+        for draft in path.parent.glob(f".{escape(path.name)}.*.part"):
+            draft.unlink()
+        yield
 
 
 def _job(model: TextModel, marks: Any, options: ScoreOptions) -> str:
@@ -226,7 +226,7 @@ def _keep(table: Any, scorer: Scorer, text: str, options: ScoreOptions) -> Any:
     return pa.schema([*kept, *scorer.schema], metadata=stored.metadata)
 
 
-def _write_behind(write: Callable[[Any], Any], parts: Iterable[Any]) -> None:
+def _write_behind(write: Callable[[Any], Any], parts: Iterator[Any]) -> None:
     """Write each part while the next is scored."""
     with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
         writing = pool.submit(int)  # nothing yet
@@ -316,31 +316,12 @@ def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     return {}
 
 
-def _write_part(path: Path, table: Any, how: dict[str, Any]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    sink = pa.BufferOutputStream()
-    pq.write_table(table.combine_chunks(), sink, **how)
-    write_whole(path, sink.getvalue())
-
-
 def _join(folder: Path, schema: Any, target: Path) -> None:
     """Make a file of the parts, which appears whole or not at all, and remove them."""
-    draft = folder / ".joined.part"
-    with _writer(draft, schema, target) as write:
+    with drafted(target, f"{target.name}.") as draft, _writer(draft, schema, target) as write:
         for path in sorted(folder.glob("part-*.parquet")):
             write(pq.ParquetFile(path).read())
-    _publish(draft, target)
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _publish(draft: Path, target: Path) -> None:
-    """Give a file that is whole its name."""
-    with draft.open("rb") as stream:
-        os.fsync(stream.fileno())
-    if target.exists():
-        shutil.copymode(target, draft)
-    draft.replace(target)
-    sync_folder(target.parent)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from weakref import finalize
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from hardmax.text.encoding import Encoded
 
@@ -37,12 +37,13 @@ class Stored:
     """Arrays in memory, or in a file of a temporary folder, which is removed with this."""
 
     def __init__(self, folder: Path | None, *arrays: np.ndarray) -> None:
-        self._arrays, self._count, self._path = arrays, len(arrays), None
+        self._arrays, self._path = arrays, None
         if folder is not None:
-            self._arrays, self._path = (), folder / secrets.token_hex(8)
+            self._path = folder / secrets.token_hex(8)
             with self._path.open("wb") as stream:
                 for array in arrays:
-                    np.save(stream, array)
+                    array.tofile(stream)
+            self._arrays, self._kinds = (), [(array.dtype, len(array)) for array in arrays]
             finalize(self, self._path.unlink, missing_ok=True)
 
     def load(self) -> tuple[np.ndarray, ...]:
@@ -50,7 +51,7 @@ class Stored:
         if self._path is None:
             return self._arrays
         with self._path.open("rb") as stream:
-            return tuple(np.load(stream) for _ in range(self._count))
+            return tuple(np.fromfile(stream, kind, count) for kind, count in self._kinds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +101,11 @@ class Bags:
     """Bags of tokens by fold, texts and sentences apart."""
 
     stored: list[tuple[int, bool, Stored]]
-    """Fold, whether they are texts, and the arrays of each."""
+    """Fold, whether they are texts, and the arrays of each: tokens, offsets, labels, weights, groups."""
     tokens: int
     classes: int
+    folder: Path | None
+    """For what is not kept in memory."""
 
     def __iter__(self) -> Iterator[Bag]:
         ones = np.ones(0)
@@ -119,11 +122,6 @@ class Bags:
     def held_out(self, fold: int) -> "Bags":
         """The texts of a fold."""
         return replace(self, stored=[each for each in self.stored if each[:2] == (fold, True)])
-
-
-def store_bag(folder: Path | None, matrix: Any, *rest: np.ndarray) -> Stored:
-    """Presence of tokens, labels, weights and groups."""
-    return Stored(folder, matrix.indices, matrix.indptr, *rest)
 
 
 def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
@@ -143,21 +141,36 @@ def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
 
 
 def regress(
-    bags: Iterable[Bag], strength: float, scale: np.ndarray, typical: float, *, with_bias: bool, consistent: bool
+    bags: Iterable[Bag],
+    strength: float,
+    scale: np.ndarray,
+    typical: float,
+    *,
+    with_bias: bool,
+    consistent: bool,
+    folder: Path | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
 
-    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss. If `consistent`,
-    and there are two classes, every weight has the sign of its scale: no token speaks against its own counts.
+    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss, from the folder if
+    there is one. If `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
+    against its own counts.
 
     Returns the weights of the tokens (tokens, rows), which add up to 0 over several classes, and the bias (rows,).
     """
-    rows = 0
+    rows, ones, stored = 0, np.ones(0), []
     curvature, total = np.zeros(len(scale)), 0.0
     for bag in bags:
-        rows = 1 if bag.classes == 2 else bag.classes
-        curvature += bag.matrix.T @ (_lengths(bag, typical) ** 2 * bag.weights)
+        rows, lengths = (
+            1 if bag.classes == 2 else bag.classes,
+            (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT),
+        )
+        # By token: then what is summed up is as long as there are texts in a bag, not tokens, and fits the cache.
+        by_token = bag.matrix.tocsc()
+        stored.append(Stored(folder, by_token.indices, by_token.indptr, lengths, bag.labels, strength * bag.weights))
+        curvature += by_token.T @ (lengths**2 * bag.weights)
         total += bag.weights.sum()
+        ones = ones if len(ones) >= by_token.nnz else np.ones(by_token.nnz)
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
     curved = np.append(1 + _CURVATURE * strength * curvature * scale[:, 0] ** 2, _CURVATURE * strength * total)
     sizes = np.repeat(1 / np.sqrt(curved), rows)
@@ -167,11 +180,12 @@ def regress(
         u, bias = flat[:-rows].reshape(-1, rows), flat[-rows:]
         scaled_u = np.ascontiguousarray(u * scale)
         value, for_tokens, for_bias = 0.0, np.zeros_like(u), np.zeros(rows)
-        for bag in bags:
-            lengths = _lengths(bag, typical)[:, None]
-            part, slopes = _log_loss(lengths * (bag.matrix @ scaled_u) + bias, bag.labels, strength * bag.weights)
+        for each in stored:
+            texts, offsets, lengths, labels, weights = each.load()
+            matrix = csc_array((ones[: len(texts)], texts, offsets), shape=(len(labels), len(scale)))
+            part, slopes = _log_loss(lengths[:, None] * (matrix @ scaled_u) + bias, labels, weights)
             value += part
-            for_tokens += bag.matrix.T @ (lengths * slopes)
+            for_tokens += matrix.T @ (lengths[:, None] * slopes)
             for_bias += slopes.sum(axis=0)
         gradient = np.append((for_tokens * scale + u).ravel(), for_bias * with_bias) * sizes
         return float(value + 0.5 * (u**2).sum()), gradient
@@ -186,10 +200,6 @@ def regress(
     x, bias = found[:-rows].reshape(-1, rows) * scale, found[-rows:]
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
     return (x, bias) if rows == 1 else (x - x.mean(axis=1, keepdims=True), bias - bias.mean())
-
-
-def _lengths(bag: Bag, typical: float) -> np.ndarray:
-    return (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
 
 
 def _log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:

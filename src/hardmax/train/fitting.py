@@ -21,7 +21,7 @@ from hardmax.text.explain import LENGTHS
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens, with_counts
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, store_bag, to_matrix
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
 from hardmax.train.kernels import gather
 from hardmax.train.settings import Settings
 
@@ -103,16 +103,9 @@ class _Corpus:
                 weights = self.weights[rows[chosen]] * (1 if whole else self.sentences)
                 rest = chunk.labels[owners[chosen]], weights, self.groups[rows[chosen]]
                 if len(chosen) or whole:  # a fold may have no texts
-                    stored.append((fold, whole, store_bag(self.folder, matrix[chosen], *rest)))
-        return Bags(stored, len(vocabulary), self.classes)
-
-    def take(self, bags: Bags, tokens: np.ndarray) -> Bags:
-        """Some of the tokens."""
-        stored = [
-            (fold, whole, store_bag(self.folder, bag.matrix[:, tokens], bag.labels, bag.weights, bag.groups))
-            for (fold, whole, _), bag in zip(bags.stored, bags, strict=True)
-        ]
-        return Bags(stored, len(tokens), self.classes)
+                    part = matrix[chosen]
+                    stored.append((fold, whole, Stored(self.folder, part.indices, part.indptr, *rest)))
+        return Bags(stored, len(vocabulary), self.classes, self.folder)
 
 
 def _cut_sentences(text: bytes) -> list[bytes]:
@@ -291,8 +284,10 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
         keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
     if not keep.any():
         raise InputError(f"`texts`: no token occurs in {settings.min_df} of them; lower `min_df`, or give more texts.")
-    kept = np.flatnonzero(keep)
-    return take_tokens(known, kept), bags if keep.all() else corpus.take(bags, kept)
+    if keep.all():
+        return known, bags
+    known = take_tokens(known, np.flatnonzero(keep))
+    return known, corpus.encode(known, tokeniser)
 
 
 def _weigh(
@@ -311,7 +306,7 @@ def _weigh(
 def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float]:
     assert settings.strength is not None
     typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
-    how = {"with_bias": settings.bias, "consistent": settings.consistent}
+    how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
     return *regress(bags, settings.strength, scales(bags, settings.smoothing), typical, **how), typical
 
 
