@@ -20,6 +20,7 @@ from hardmax._columns import Columns, Tabular
 from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
+from hardmax._observers import find_core
 from hardmax._radius import radius
 from hardmax._run import Together
 from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
@@ -421,7 +422,8 @@ def limit(
     default = None if dynamics.is_definite or not dynamics.is_plain else 500
     stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
     if is_stream(tokens):
-        return StreamedLimit(*open_stream(tokens, dynamics, stop, progress, arithmetic, engine))
+        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
+        return StreamedLimit(chunks, find_core(chunks, dynamics, stop))
     run = simulate(
         tokens,
         dynamics,

@@ -8,6 +8,7 @@ from hardmax._attention import Softmax
 from hardmax._chunks import check_progress, is_stream
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
+from hardmax._observers import find_core
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._softmax import Enclosures, enclose
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
@@ -105,10 +106,11 @@ def simulate(
     )
     check_progress(progress)
     if is_stream(tokens):
+        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
         if not isinstance(plan.record, LastOnly) or plan.stop.when_settled:
             wish = "keeps the last layer only: pass layers=… and record=LastOnly()"
             raise InputError(f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record")
-        return StreamedRun(*open_stream(tokens, dynamics, plan.stop, progress, arithmetic, engine))
+        return StreamedRun(chunks, find_core(chunks, dynamics, plan.stop))
     there = None
     if isinstance(machine, Gpu):  # tensors are read there
         from hardmax._gpu.simulation import read_there

@@ -15,13 +15,12 @@ from hardmax._exact.vectors import power
 from hardmax._files import make_folder
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
-from hardmax._observers import Core, Scene, Tokens, find_core, leaders, observe
+from hardmax._observers import Core, Scene, Tokens, leaders, observe
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.polytope import Polytope
-from hardmax.stops import Stop
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -269,12 +268,9 @@ class StreamedRun(Streamed):
         return answer_layer, self._answers(points=self.core.run.floats_at(self.layers)), self.layers
 
 
-def open_stream(
-    tokens: Any, dynamics: Dynamics, stop: Stop, progress: Progress, arithmetic: Any, engine: Any
-) -> tuple[Local | Blocks, Core]:
-    """The chunks of a cloud, and what has to be known of it in memory."""
+def open_stream(tokens: Any, dynamics: Dynamics, progress: Progress, arithmetic: Any, engine: Any) -> Local | Blocks:
+    """The chunks of a cloud, if it can be read chunk by chunk."""
     dynamics.check_plain("A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError("A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None.")
-    chunks = open_chunks(tokens, progress)
-    return chunks, find_core(chunks, dynamics, stop)
+    return open_chunks(tokens, progress)
