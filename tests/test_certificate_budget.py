@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from effort import some
-from hostile_certificates import COSTLY, HOSTILE, certificate, endless, line, small
+from hostile_certificates import COSTLY, HOSTILE, certificate, endless, line, long_number, small
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import problems
@@ -112,6 +112,11 @@ def test_a_check_that_is_given_up_says_what_would_do():
 def test_an_effort_is_a_positive_number(effort):
     with pytest.raises(ValueError, match=r"^`effort` must be a number above 0, not "):
         verify(json.loads(endless()), effort=effort)
+
+
+def test_reading_long_numbers_has_its_price():
+    verdict = verify(json.loads(line(long_number(k) for k in range(60))), effort=0.01)
+    assert verdict.reason.startswith("budget: reading it costs more than effort 0.01 allows")
 
 
 def test_memory_that_runs_out_decides_nothing(monkeypatch: pytest.MonkeyPatch):

@@ -94,7 +94,7 @@ def test_shells_and_cones_together_find_the_same(d, monkeypatch):
     assert_same(found, score_all(points, points, slack))
 
 
-@pytest.mark.parametrize("d", [150_528, 200_000])
+@pytest.mark.parametrize("d", [150_528, 200_000, 2**19])  # 2^19 times 64 by 64 is 2^31
 def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
     # A bug that was: from d = 133,144 on, products of 127 by 127 do not fit into 32 bits.
     signs = np.where(np.random.default_rng(d).random(d) < 0.5, 1.0, -1.0)

@@ -4,6 +4,7 @@ import math
 from decimal import Context, Decimal
 from fractions import Fraction
 
+import numpy as np
 import oracle
 import pytest
 from agreement import assert_same_sets
@@ -12,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
+from hardmax._exact import argmax
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import Curve, layers_negative
 
@@ -58,6 +60,13 @@ def test_a_hump_is_met_at_its_first_layer_and_missed_if_it_lies_between_two(keep
     assume(a0 + a1 + a2 < 0 < -a0)
     reached = [m for m in range(1, near + width + 2) if value(a0, a1, a2, keep**m) >= 0]
     assert layers_negative(a0, a1, a2, keep) == (reached[0] if reached else None)
+
+
+def test_a_cloud_of_any_size_is_scored_some_rows_at_a_time(monkeypatch):
+    cloud = np.random.default_rng(0).integers(-9, 9, (40, 3)).tolist()
+    whole = hm.attended(cloud, hm.Dynamics(1)).tolist()
+    monkeypatch.setattr(argmax, "_BLOCK", 1)
+    assert hm.simulate(cloud, hm.Dynamics(1), layers=1, arithmetic="exact").attended(0).tolist() == whole
 
 
 @pytest.mark.parametrize("exponent", [6, 30, 120, 300])
