@@ -9,8 +9,8 @@ THOROUGH = bool(os.environ.get("HARDMAX_THOROUGH"))
 
 
 def examples(many: int) -> int:
-    """So many examples where there is time, at least a hundred, or a twentieth of them, otherwise."""
-    return many if THOROUGH else max(100, many // 20)
+    """So many examples where there is time, at least seventy, or a twentieth of them, otherwise."""
+    return many if THOROUGH else max(70, many // 20)
 
 
 def interpreted(many: int) -> int:
