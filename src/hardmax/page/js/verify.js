@@ -204,6 +204,10 @@ function verifySigns(p, q, tick) {
         const positive = all.filter((term) => term.sign > 0);
         const main = all.reduce((a, b) => (a.r < b.r || (a.r === b.r && a.k > b.k) ? a : b));
         if (!positive.length || (layers === null && main.sign > 0)) return !positive.length;
+        // Points that go straight are seldom that close: b0 (1-t)^2 + b1 t (1-t) + b2 t^2 is negative if b1^2 < 4 b0 b2.
+        const [b0, a1, a2] = [0, 1, 2].map((r) => all.find((term) => term.r === r)?.sum.get(0n) ?? 0n);
+        const straight = all.every(({ k, sum }) => !k && sum.size === 1 && sum.has(0n));
+        if (straight && (a1 + 2n * b0) ** 2n < 4n * b0 * (b0 + a1 + a2)) return true;
         /** @type {(some: typeof all, size: (term: typeof main) => bigint) => [number, bigint, bigint][]} */
         const sized = (some, size) =>
             some.flatMap((term) => {
