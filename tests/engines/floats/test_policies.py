@@ -102,3 +102,8 @@ def test_of_many_neighbours_integers_compare_few(monkeypatch):
     hm.simulate(near + np.spacing(near) * rng.integers(-3, 4, (300, 3)), hm.Dynamics("1/2", metric), layers=1)
     assert len(compared) > 100
     assert np.mean(compared) < 10
+
+
+def test_ties_in_floats_alone_need_no_exact_positions():
+    run = hm.simulate([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), layers=3, arithmetic="float")
+    assert run.at(2).tolist() == [[1, 1], [1, -1], [0.875, 0]]
