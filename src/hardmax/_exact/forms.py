@@ -95,15 +95,13 @@ def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) 
     steps, moving = [driven], {-1, *range(len(chosen))}
     while True:
         after = {e: means(y) for e, y in steps[-1].items()}
-        before, moving = (
-            moving,
-            {int(i) for e, y in after.items() for i in np.flatnonzero((y != steps[-1][e]).any(axis=1))},
-        )
-        if not moving:
+        changed = {int(i) for e, y in after.items() for i in np.flatnonzero((y != steps[-1][e]).any(axis=1))}
+        if not changed:
             break
-        if moving >= before:
+        if changed >= moving:  # it would never come to rest
             return linear, False
         steps.append(after)
+        moving = changed
     *steps, ends = steps
     form = {(e, 0, 0): place[e] - driven[e] + end for e, end in ends.items()}
     for k, step in enumerate(steps):

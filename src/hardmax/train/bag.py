@@ -161,10 +161,8 @@ def regress(
     rows, ones, stored = 0, np.ones(0), []
     curvature, total = np.zeros(len(scale)), 0.0
     for bag in bags:
-        rows, lengths = (
-            1 if bag.classes == 2 else bag.classes,
-            (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT),
-        )
+        rows = 1 if bag.classes == 2 else bag.classes
+        lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
         # By token: then what is summed up is as long as there are texts in a bag, not tokens, and fits the cache.
         by_token = bag.matrix.tocsc()
         stored.append(Stored(folder, by_token.indices, by_token.indptr, lengths, bag.labels, strength * bag.weights))

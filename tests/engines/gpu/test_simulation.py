@@ -204,3 +204,12 @@ def test_limits_of_a_batch_whose_clouds_may_be_too_large_for_a_program(form, lar
     for cloud in range(len(ours)):
         assert ours.points[cloud].dtype == torch.float32
         assert np.abs(here(ours.points[cloud]) - truth.points[cloud]).max() <= 1e-6
+
+
+@pytest.mark.parametrize("n", [5, 300])
+def test_a_search_that_is_made_again_leaves_earlier_answers_as_they_are(n):
+    # From the third on a GPU replays what it has recorded, in the same memory.
+    clouds = [there(gauss(seed, n, 3)) for seed in range(6)]
+    moved = [hm.step(cloud, HALF) for cloud in clouds]
+    for cloud, after in zip(clouds, moved, strict=True):
+        np.testing.assert_allclose(after.cpu(), hm.step(cloud.cpu().numpy(), HALF), rtol=0, atol=1e-14)
