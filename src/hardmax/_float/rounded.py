@@ -302,7 +302,7 @@ def _tiles(points: np.ndarray, centre: np.ndarray) -> Rounded:
     # Copies of the last point fill the last tile: they can win nothing that it does not win.
     order = np.concatenate([order, np.repeat(order[-1:], -len(order) % TILE)])
     tiles = _in_groups(_rounded(points, order, centre, TILE), GROUP)
-    return tiles._replace(lengths=np.maximum.accumulate(tiles.lengths[::-1])[::-1])
+    return tiles._replace(lengths=np.maximum.accumulate(tiles.lengths[::-1])[::-1].copy())
 
 
 def _rounded(vectors: np.ndarray, order: np.ndarray, centre: np.ndarray, shared: int) -> Rounded:

@@ -214,7 +214,7 @@ def read_text(data, characters, words, phrases, cutting):
     room = len(data)
     pieces, standing = make_pieces(room), _room_to_stand(room, cutting.longest_phrase)
     numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
-    count = find_pieces(data, 0, room, characters, pieces, begins)
+    count = find_pieces(data, np.int64(0), room, characters, pieces, begins)
     kept = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
     # First bytes become first characters. A character is a letter, so a piece is over after as many as it has letters.
     ends, byte, character, before = np.empty(count, np.int64), 0, 0, 0

@@ -22,6 +22,12 @@ class TextBytes:
     data: np.ndarray
     offsets: np.ndarray
 
+    def __post_init__(self) -> None:
+        for name in ("data", "offsets"):  # one kernel is compiled for arrays to be read, another for those to be written
+            array = getattr(self, name).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -433,7 +433,7 @@ def _gather(
     own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
     active = np.zeros((len(gates), texts), dtype=np.int64)
     with interpreted(gather, if_small=len(ids) <= _SMALL):
-        gather(ids.astype(np.int64), offsets.astype(np.int64), weights, np.array(gates), own, lead, active)
+        gather(ids.astype(np.int64), offsets.astype(np.int64), weights, np.array(gates, dtype=float), own, lead, active)
     return own, lead, active
 
 
