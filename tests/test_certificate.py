@@ -270,6 +270,75 @@ def test_sets_are_settled_when_it_is_certain_that_they_last(tokens, alpha, settl
     assert late.reason == f"settled_at: the sets of layer {settled_at} last"
 
 
+# Its arithmetic, on numbers that no cloud has to have
+
+
+def bare(keep: Fraction) -> checker.Check:
+    """A check of nothing, for its arithmetic."""
+    check = checker.Check.__new__(checker.Check)
+    check.effort, check.work, check.part = 1.0, 0, "a test"
+    check.keep = keep.numerator, keep.denominator
+    return check
+
+
+KEEP = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(1, 11), Fraction(10, 11)])
+
+
+@given(
+    KEEP, st.lists(st.tuples(st.sampled_from([0, 1, 2, 3, 70, 71]), st.integers(-9, 9)), max_size=5), st.integers(0, 3)
+)
+def test_the_sign_of_a_sum_of_powers_is_that_of_fractions(keep, terms, shift):
+    found = dict(terms)
+    truth = sum(c * keep**e for e, c in found.items())
+    assert bare(keep).sign({e + 10**15: c for e, c in found.items()}) == (truth > 0) - (truth < 0)
+    # A sum that is 0, and a tail that then decides, however small.
+    zero = {0: -5 * keep.numerator**shift, shift: 5 * keep.denominator**shift} if shift else {}
+    assert bare(keep).sign(zero) == 0
+    assert bare(keep).sign(zero | {200: 1}) == 1
+
+
+@given(KEEP, st.integers(0, 300), st.integers(1, 90))
+def test_a_power_is_enclosed(keep, exponent, bits):
+    low, high = bare(keep).power(exponent, bits)
+    assert low <= keep**exponent * 2**bits <= high <= low + 4 * exponent
+
+
+@st.composite
+def leads(draw: st.DrawFn) -> tuple[Fraction, checker.Lead]:
+    """A lead that is negative at layer 0 and may be 0 at a later layer, or above it between two: at t = s1 and s2."""
+    keep = draw(KEEP)
+    if draw(st.booleans()):
+        s1, s2 = (
+            keep**m * Fraction(c, 8) for m, c in draw(st.tuples(*[st.tuples(st.integers(0, 5), st.integers(3, 8))] * 2))
+        )
+        scale = s1.denominator * s2.denominator
+        lead = {(r, 0): {0: int(c * scale)} for r, c in enumerate((-s1 * s2, s1 + s2, -1))}
+    else:
+        keys = st.sampled_from([(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)])
+        parts = st.dictionaries(st.sampled_from([0, 1, 3]), st.integers(-12, 12), min_size=1, max_size=2)
+        lead = {(0, 0): {0: 0}} | draw(st.dictionaries(keys, parts, min_size=1))
+        left = value(lead, keep, draw(st.integers(1, 6)))
+        lead = {key: {e: c * left.denominator for e, c in part.items()} for key, part in lead.items()}
+        lead[0, 0][0] = lead[0, 0].get(0, 0) - left.numerator
+    assume(value(lead, keep, 0) < 0)
+    return keep, lead
+
+
+def value(lead: checker.Lead, keep: Fraction, m: int) -> Fraction:
+    return sum(
+        (c * keep ** (e + r * m) * math.comb(m, k) for (r, k), part in lead.items() for e, c in part.items()),
+        Fraction(),
+    )
+
+
+@settings(max_examples=examples(4000))
+@given(leads(), st.one_of(st.none(), st.integers(1, 12)))
+def test_a_lead_is_called_negative_if_it_is_so_at_every_layer(case, layers):
+    keep, lead = case
+    truth = all(value(lead, keep, m) < 0 for m in range(1, (layers or 150) + 1))
+    assert bare(keep).is_negative(lead, layers) == truth
+
+
 def test_weights_are_not_unique_and_may_be_zero():
     document, point = EXAMPLES["cube"], ["1", "0", "0"]
     for weights in (["1/4"] * 4, ["1/2", "0", "0", "1/2"], ["1/8", "3/8", "3/8", "1/8"]):

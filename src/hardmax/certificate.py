@@ -413,6 +413,7 @@ class Check:
         those with the largest k, is the largest in the end. If it is negative, the ratio to it of another term changes
         from m to m + 1 by the factor g^s (m + 1 - k0) / (m + 1 - k), which stays at most 1 once it is so. So if no
         positive term gains on it from `first` on, and their sum with it is negative there, the lead is so for ever.
+        (Then first >= k0, or the sum would not be negative, and first >= k, or the factor would not be at most 1.)
 
         Points that go straight are seldom that close: with s = (1-t)/t their lead over t^2 is b0 s^2 + b1 s + b2, which
         is negative for all s >= 0 if b1^2 < 4 b0 b2, since b2 < 0."""
@@ -427,7 +428,7 @@ class Check:
             b0, a1, a2 = (lead.get(key, {0: 0})[0] for key in STRAIGHT)
             if (a1 + 2 * b0) ** 2 < 4 * b0 * (b0 + a1 + a2):
                 return True
-        (g, h), ranges, least = self.keep, [(1, layers)], max(k for _, k in lead)
+        (g, h), ranges = self.keep, [(1, layers)]
         while ranges:
             first, last = ranges.pop()
             if last is None:
@@ -437,7 +438,7 @@ class Check:
                     for r, k in [main, *positive]
                     for e, c in lead[r, k].items()
                 ]
-                if first >= least and falls and self.sign(total(terms)) < 0:
+                if falls and self.sign(total(terms)) < 0:
                     continue
             else:
                 sizes = {(r, k): self.choose(last if (r, k) in positive else first, k) for r, k in lead}

@@ -23,7 +23,7 @@ class TextBytes:
     offsets: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in ("data", "offsets"):  # one kernel is compiled for arrays to be read, another for those to be written
+        for name in ("data", "offsets"):  # for arrays that may be written to, kernels would be compiled once more
             array = getattr(self, name).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)

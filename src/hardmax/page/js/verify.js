@@ -214,7 +214,6 @@ function verifySigns(p, q, tick) {
                 const factor = verifyChoose(size(term), term.k);
                 return [...term.sum].map(([e, c]) => /** @type {[number, bigint, bigint]} */ ([term.r, e, c * factor]));
             });
-        const least = BigInt(Math.max(...all.map(({ k }) => k)));
         const ranges = /** @type {[bigint, bigint | null][]} */ ([[1n, layers]]);
         for (let range = ranges.pop(); range; range = ranges.pop()) {
             tick();
@@ -227,8 +226,7 @@ function verifySigns(p, q, tick) {
                     const [s, ahead] = [BigInt(r - main.r), first + 1n];
                     return p ** s * (ahead - BigInt(main.k)) > q ** s * (ahead - BigInt(k));
                 });
-                const falls = first >= least && !gains;
-                if (falls && isBelow(sized([main, ...positive], () => first), [0n], [first], [2n * first])) continue;
+                if (!gains && isBelow(sized([main, ...positive], () => first), [0n], [first], [2n * first])) continue;
             } else {
                 const terms = sized(all, (term) => (term.sign > 0 ? last : first));
                 const ends = [first, last].every((m) => isBelow(terms, [0n], [m], [2n * m]));
