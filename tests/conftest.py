@@ -1,15 +1,14 @@
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import started_browser
-from effort import THOROUGH
+from effort import HAS_GPU, THOROUGH
 from hypothesis import HealthCheck, Phase, settings
 
 # Without a GPU its kernels are interpreted. Triton asks when kernels are defined, so before any test imports them.
-if not Path("/dev/nvidiactl").exists():
+if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
 
 # The same examples on every machine: a red run can be repeated, and nothing fails that did not fail before the change.

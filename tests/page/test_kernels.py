@@ -10,7 +10,7 @@ import pytest
 from effort import THOROUGH
 
 HERE = Path(__file__).parent
-SIZES = ["--clouds=1000", "--mutations=3000", "--costly"] if THOROUGH else ["--clouds=120", "--mutations=300"]
+SIZES = ["--clouds=1000", "--mutations=3000", "--costly"] if THOROUGH else ["--clouds=70", "--mutations=200"]
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("node") or not (HERE / "node_modules").is_dir(),

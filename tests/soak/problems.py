@@ -285,7 +285,7 @@ def draw_metric(rng: Generator, kind: str, d: int) -> np.ndarray | None:
 
 # How many of each tier; the large ones are clouds in the plane, where points are left out by a polygon of a sample.
 # Kernels of the GPU are interpreted where there is none, which takes long: one in five of these.
-_MANY = {Tier.SMALL: 400, Tier.MIDDLING: 50, Tier.LARGE: 5}
+_MANY = {Tier.SMALL: 200, Tier.MIDDLING: 25, Tier.LARGE: 5}
 # Hundreds of tokens, each several times, in up to 64 dimensions: integers take seconds for each.
 _SLOW = ("repeats",)
 _FLAT = ("line", "one_beside", "regression", "flat", "anisotropic")
@@ -319,4 +319,4 @@ def _with_hard_metrics(tier: Tier, many: int) -> list[int]:
 
 
 QUICK = sorted(number for tier in Tier for number in _numbers(tier))
-QUICK += _with_hard_metrics(Tier.SMALL, 60) + _with_hard_metrics(Tier.LARGE, 1)
+QUICK += _with_hard_metrics(Tier.SMALL, 30) + _with_hard_metrics(Tier.LARGE, 1)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from effort import on_gpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def assert_same(directions, points, share):
         assert found.largest == pytest.approx(np.linalg.norm(points, axis=1).max(), rel=1e-12, abs=1e-140)
 
 
-@settings(max_examples=100)
+@settings(max_examples=on_gpu(200))
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 150), st.integers(1, 4), st.sampled_from([0.0, 0.05]))
 def test_ties_of_whole_numbers_are_those_of_the_reference(seed, d, n, rows, share):
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from agreement import assert_same_as_oracle
+from effort import HAS_GPU, on_gpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Problem, problems
@@ -44,7 +45,7 @@ def here(tensor) -> np.ndarray:
     return tensor.cpu().double().numpy()
 
 
-@settings(max_examples=30)
+@settings(max_examples=on_gpu(100))
 @given(problems(max_d=3, max_n=5))
 def test_runs_and_steps_on_a_device_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
@@ -116,7 +117,7 @@ def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_a
         assert all(torch.equal(run.at(layer), was) for layer, was in zip((0, 1, 50), before, strict=True))
 
 
-@settings(max_examples=100)
+@settings(max_examples=on_gpu(200))
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4), st.booleans())
 def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
     rng = np.random.default_rng(seed)
@@ -206,7 +207,7 @@ def test_limits_of_a_batch_whose_clouds_may_be_too_large_for_a_program(form, lar
         assert np.abs(here(ours.points[cloud]) - truth.points[cloud]).max() <= 1e-6
 
 
-@pytest.mark.parametrize("n", [5, 300])
+@pytest.mark.parametrize("n", [5, 300] if HAS_GPU else [5])
 def test_a_search_that_is_made_again_leaves_earlier_answers_as_they_are(n):
     # From the third on a GPU replays what it has recorded, in the same memory.
     clouds = [there(gauss(seed, n, 3)) for seed in range(6)]
