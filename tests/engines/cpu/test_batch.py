@@ -49,6 +49,12 @@ def test_random_clouds_of_all_sizes_are_walked_to_the_same_bits(d, metric, layer
     assert_same_as_one_by_one(batch, hm.Dynamics("1/3", matrix), layers)
 
 
+def test_scores_may_all_be_negative():
+    rng = np.random.default_rng(0)
+    batch = [1 + rng.random((n, 2)) for n in range(1, 34)]
+    assert_same_as_one_by_one(batch, hm.Dynamics("1/3", [[-1, 0], [0, -2]]), 5)
+
+
 @pytest.mark.parametrize("metric", [None, [[2, 1, 0], [1, 3, 0], [0, 0, 1]]])
 @pytest.mark.parametrize("layers", [0, 2, 9])
 def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
