@@ -15,7 +15,7 @@ import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from known import CUBE, KNOWN, SQUARE, rational, turned
+from known import CLAUSES, CUBE, KNOWN, SQUARE, rational, turned
 from oracle import Cloud, Matrix, Token, apply, dot
 from strategies import any_metric_problems, problems
 
@@ -237,26 +237,6 @@ def test_without_any_leader_limits_are_bare_points():
     assert not verify(changed(document, "limits", 0, to=face))
 
 
-# Clouds for each clause of statement 4. The last token is tied; t runs from 1 down to 0 as it goes to its target.
-LEVEL = rational("10 10 0 0", "10 -10 0 0", "0 0 0 50", "15 0 -9 10", "1 0 1 0")  # at t = 5/6 and at no other time
-CLAUSES = {
-    # Zero attends to everybody and sits in their mean, until 1 has moved.
-    "a target that moves": (rational("-3", "1", "2", "0"), "3", 2, [0, 2]),
-    # Voters on their way to (4, 8, 0) and (4, -8, 0) keep the mean where it is, but not the tie.
-    "tied tokens that part": (rational("4 8 0", "4 -8 0", "5 6 -1", "3 -6 1", "1 0 1"), "1", 2, [0, 1, 2]),
-    # The first of the tied tokens stays in front, so that none overtakes it; but the others fall behind.
-    "tied tokens that fall behind": (rational("5 6 -1", "4 8 0", "4 -8 0", "3 -6 1", "1 0 1"), "1", 2, [0, 1, 2]),
-    # (15, 0, -60) is far behind along (1, 0, 1), and in front along the target (10, 0, 0).
-    "in front at the end": (rational("10 10 0", "10 -10 0", "15 0 -60", "1 0 1"), "1", 2, [0, 2]),
-    # The fourth token comes closer for a while, but never level.
-    "behind": (rational("10 10 0 0", "10 -10 0 0", "9 0 0 600", "15 0 -70 10", "1 0 1 0"), "1", 0, [0]),
-    "level in a layer": (LEVEL, "1/5", 3, [0, 1, 2, 3]),
-    "level between layers": (LEVEL, "1", 0, [0]),
-    # It is in front from t = 0.82 to 0.18, between two long layers.
-    "between": (rational("10 10 0 0", "10 -10 0 0", "9 0 0 50", "15 0 -15 10", "1 0 1 0"), "10", 0, [0]),
-}
-
-
 @pytest.mark.parametrize(("tokens", "alpha", "settled_at", "changes"), CLAUSES.values(), ids=CLAUSES.keys())
 def test_sets_are_settled_when_it_is_certain_that_they_last(tokens, alpha, settled_at, changes):
     document = certified(tokens, Fraction(alpha))
@@ -266,6 +246,10 @@ def test_sets_are_settled_when_it_is_certain_that_they_last(tokens, alpha, settl
     if settled_at:
         early = verify(changed(document, "settled_at", to=0))
         assert early.reason == "settled_at: before the last change"
+    for k, layer in enumerate(changes[:-1]):
+        silent = changed(document, "attended", to=document["attended"][: k + 1])
+        reason = verify(changed(silent, "settled_at", to=layer)).reason
+        assert reason == f"settled_at: the sets of layer {layer} need not last"
     late = verify(changed(document, "settled_at", to=settled_at + 1))
     assert late.reason == f"settled_at: the sets of layer {settled_at} last"
 

@@ -12,7 +12,7 @@ from any_layers import layers
 from effort import examples
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from known import rational
+from known import CLAUSES, rational
 from strategies import alphas, any_metric_problems, clouds, problems, spd_metrics
 
 import hardmax as hm
@@ -143,6 +143,20 @@ def test_mirrored_axis_and_lattice_clouds_all_settle():
         lim = hm.limit(cloud.tolist(), hm.Dynamics(str(alpha), metric))
         assert lim.settled_at is not None, (cloud.tolist(), metric, alpha, lim.stopped)
         assert hm.verify(lim), (cloud.tolist(), metric, alpha)
+
+
+@pytest.mark.parametrize("small", [False, True], ids=["", "small steps"])
+@pytest.mark.parametrize(("tokens", "alpha"), [case[:2] for case in CLAUSES.values()], ids=CLAUSES.keys())
+def test_the_general_walker_notices_every_change(tokens, alpha, small):
+    alpha = "1/50" if small else alpha
+    plain = hm.limit(tokens, hm.Dynamics(alpha))
+    walked = hm.limit(tokens, hm.Dynamics(alpha, mask=np.ones((len(tokens), len(tokens)), bool)))
+    ruled = hm.limit(tokens, hm.Dynamics(hm.Steps(lambda _: Fraction(alpha), keeps=0)))
+    assert walked.settled_at == plain.settled_at
+    assert ruled.settled_at >= plain.settled_at  # nothing is known of the steps to come
+    for layer in range(plain.settled_at + 2):
+        sets = plain.run.attended(layer).tolist()
+        assert walked.run.attended(layer).tolist() == ruled.run.attended(layer).tolist() == sets
 
 
 # The first token follows others for two layers, and would go too far with them.

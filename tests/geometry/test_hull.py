@@ -12,7 +12,7 @@ from scipy.spatial import QhullError
 from strategies import clouds, rational_rotations
 
 from hardmax.geometry._affine import affine_frame
-from hardmax.geometry._hull import hull, polygon
+from hardmax.geometry._hull import going_round, hull, polygon
 
 turned_clouds = clouds(min_d=3, max_d=3).flatmap(lambda cloud: st.tuples(st.just(cloud), rational_rotations(3)))
 
@@ -140,3 +140,8 @@ def test_a_polygon_is_gone_round_counterclockwise():
     assert sorted(order) == list(range(12))
     assert (np.diff(angles[order], append=angles[order[0]]) % 12 == 1).all()
     assert polygon(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])).tolist() == [0, 2]
+
+
+def test_a_polygon_that_is_not_quite_flat_has_an_order():
+    corners = np.array([[0, 1, 1], [0, 0, 0], [1e-6, 0, 1], [1e-6, 1, 0.0]])
+    assert going_round(corners).tolist() in ([0, 2, 1, 3], [0, 3, 1, 2])

@@ -98,3 +98,8 @@ def test_bad_input_is_refused_in_one_line(call, message):
         call()
     assert str(refusal.value).startswith(message)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(("height", "dimension"), [(0.0, 1), (1e-15, 1), (1e-13, 2)])
+def test_a_vertex_that_the_hull_loses_counts_if_it_is_more_than_rounding(height, dimension):
+    assert Polytope(np.array([[0, 0], [0.5, height], [1, 0]]), all_vertices=True).dimension == dimension
