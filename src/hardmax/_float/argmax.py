@@ -16,7 +16,7 @@ _FEWEST_ROWS = 64  # below that a matrix product is no faster than its rows
 
 @dataclass(frozen=True, eq=False)
 class ArgmaxResult:
-    """For each row the first best point; for contested rows all points within the slack of the best."""
+    """For each row a best point; for contested rows all points within the slack of the best."""
 
     winners: np.ndarray
     contested: np.ndarray  # rows, increasing

@@ -161,8 +161,6 @@ def _score_rows(vectors, slacks, rows, places, who, count, scores, found, smalle
                         second, top, at = top, score, who[b * WIDTH + lane]
                     elif score > second:
                         second = score
-                        if score == top:
-                            at = min(at, who[b * WIDTH + lane])
         close = 1
         if top - second <= slack:
             floor, close, second = top - slack, 0, -np.inf
