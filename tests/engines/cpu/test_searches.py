@@ -68,6 +68,12 @@ def test_every_search_finds_what_all_scores_give(name, number, relative):
 
 
 @pytest.mark.parametrize("name", PRUNING)
+def test_a_search_decides_most_itself_and_leaves_few_to_others(name):
+    points = np.random.default_rng(0).standard_normal((6000, 2))
+    assert PRUNING[name](points, points, np.full(6000, 1e-12)).by[0] == name
+
+
+@pytest.mark.parametrize("name", PRUNING)
 @settings(max_examples=examples(200))
 @given(st.integers(0, 2**32 - 1))
 def test_on_clouds_full_of_ties_too(name, seed):
