@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._batch import UNDECIDED, WALKED, Then, walk_batch
+from hardmax._batch import UNDECIDED, WALKED, Rules, Then, _choose_all, make_room, walk_batch
+from hardmax._float.bounds import float_metric, kernel_factors
 from hardmax._parallel import limit_threads
 from hardmax._run import Together
 
@@ -129,3 +130,10 @@ def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
             results.append(outcome.tokens.tobytes())
     assert len(set(results)) == 1
     assert counts == [(4096, 4100), (4100, 4100)] * 3
+
+
+@pytest.mark.parametrize(("error", "is_proved"), [(0.0, True), (1e-6, True), (1e-3, False)])
+def test_a_lead_that_may_be_due_to_errors_proves_nothing(error, is_proved):
+    room, rules = make_room(2, 1, 1), Rules(np.empty((0, 0)), 0.5, 1, np.array(kernel_factors(1, float_metric(HALF))))
+    room.points[0, :2], room.reach[:], room.final[:] = [1.0, 1.0 - 1e-4], 2.0, False
+    assert _choose_all(room, 2, rules, error, room.chosen[0])[0] == is_proved
