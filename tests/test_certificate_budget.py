@@ -15,6 +15,7 @@ from effort import some
 from hostile_certificates import COSTLY, HOSTILE, certificate, endless, line, long_number, small
 from hypothesis import given
 from hypothesis import strategies as st
+from known import CLAUSES, rational
 from strategies import problems
 
 from hardmax import Dynamics, limit
@@ -175,3 +176,27 @@ def test_a_file_gets_one_line(tmp_path: Path, content: bytes | None, status: int
     found = run(path)
     assert found[0] == status
     assert found[1].startswith(answer)
+
+
+@pytest.mark.parametrize("name", ["check_attended", "stay", "check_radius", "is_limit"])
+def test_no_product_is_made_that_is_not_charged_for(name: str, monkeypatch: pytest.MonkeyPatch):
+    made, scores, method = [0], checker.Check.scores, getattr(checker.Check, name)
+
+    def counted(self, x, i, y):
+        made[0] += self.d * len(y[0])
+        return scores(self, x, i, y)
+
+    def watched(self, *arguments):
+        work, before = self.work, made[0]
+        found = method(self, *arguments)
+        assert self.work - work >= checker.STEP * (made[0] - before)
+        return found
+
+    monkeypatch.setattr(checker.Check, "scores", counted)
+    monkeypatch.setattr(checker.Check, name, watched)
+    chain = rational("0 0", "0 -1", "0 2", "0 -2", "-1 0", "-1 1")
+    square = rational("1 1", "1 -1", "-1 1", "-1 -1", *(f"{k}/200 0" for k in range(1, 200)))
+    clouds = [chain, square, *(case[0] for case in CLAUSES.values())]
+    assert all(verify(limit(tokens, Dynamics(1)).certificate) for tokens in clouds)
+    assert verify(limit(cloud(20, 3), Dynamics(1)).robust_certificate)
+    assert made[0] > 0

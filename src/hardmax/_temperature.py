@@ -111,7 +111,7 @@ def temperature(
     beyond = [k for k, beta in enumerate(numbers) if threshold is not None and beta >= threshold]
     constant = float(numbers[-1]) * distances[-1] if beyond else None
     exponent = None
-    if len(beyond) > 1 and distances[-2] > 0 < distances[-1]:
+    if len(beyond) > 1 and min(distances[-2:]) > 0:
         exponent = math.log(distances[-1] / distances[-2]) / math.log(numbers[-1] / numbers[-2])
     return Temperature(numbers, np.array(distances), np.array(errors), delta, margin, threshold, constant, exponent)
 
