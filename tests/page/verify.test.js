@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { verify } from "../../src/hardmax/page/js/verify.js";
+import { verify, verifySigns } from "../../src/hardmax/page/js/verify.js";
 
 const folder = process.env.HARDMAX_VECTORS;
 const read = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, "utf8"));
@@ -30,6 +30,14 @@ test("what was tampered with, mutated or written otherwise is accepted if and on
         }
     }
     assert.ok(odd < 0.05 * agreed, `${odd} of ${agreed + odd} differ`);
+});
+
+test("a lead is negative at every layer if and only if Python says so", () => {
+    for (const { keep, lead, layers, negative } of read("signs")) {
+        const terms = lead.map(([r, k, part]) => ({ r, k, sum: new Map(part.map((pair) => pair.map(BigInt))) }));
+        const { isNegative } = verifySigns(...keep.map(BigInt), () => {});
+        assert.equal(isNegative(terms, layers && BigInt(layers)), negative, JSON.stringify({ keep, lead, layers }));
+    }
 });
 
 test("hostile files end in time, and only those are accepted that are true", () => {

@@ -19,9 +19,9 @@ import numpy as np
 from hostile_certificates import COSTLY, READ, certificate
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from known import KNOWN, SQUARE, rational
+from known import CLAUSES, KNOWN, SQUARE, rational
 from strategies import any_metric_problems, hard_floats, problems, spd_metrics
-from test_certificate import CLAUSES, EXAMPLES, TAMPERED, certified, changed, mutated, signed
+from test_certificate import EXAMPLES, TAMPERED, bare, certified, changed, leads, mutated, signed
 
 import hardmax as hm
 
@@ -170,6 +170,20 @@ def certificates(mutations: int) -> list[dict[str, Any]]:
     return [{"text": text, "accepted": is_accepted(text.encode())} for text in texts]
 
 
+def signs(count: int) -> list[dict[str, Any]]:
+    """Leads that may be 0 at a layer, or above it between two, and whether they are negative at all layers."""
+    cases = drawn(st.tuples(leads(), st.one_of(st.none(), st.integers(1, 12))), count)
+    return [
+        {
+            "keep": keep.as_integer_ratio(),
+            "lead": [[*key, list(part.items())] for key, part in lead.items()],
+            "layers": layers,
+            "negative": bare(keep).is_negative(lead, layers),
+        }
+        for (keep, lead), layers in cases
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
@@ -179,7 +193,12 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # metrics to which the theorem does not apply
     args.folder.mkdir(parents=True, exist_ok=True)
-    for name, content in {"clouds": clouds(args.clouds), "certificates": certificates(args.mutations)}.items():
+    vectors = {
+        "clouds": clouds(args.clouds),
+        "certificates": certificates(args.mutations),
+        "signs": signs(4 * args.mutations),
+    }
+    for name, content in vectors.items():
         (args.folder / f"{name}.json").write_text(json.dumps(content))
     expected = {}
     (args.folder / "hostile").mkdir(exist_ok=True)

@@ -18,7 +18,7 @@ from hardmax._validation import InputError
 from hardmax.text import encoding
 from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
-from hardmax.text._kernels_tokens import read_text
+from hardmax.text._kernels_tokens import encode_texts, number_words, read_text
 from hardmax.text._texts import encode_text, read_texts
 from hardmax.text.encoding import Read, _define, _group, encode, lexicon_of
 from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words, keep_segments
@@ -339,3 +339,13 @@ def test_a_vocabulary_is_read_as_it_was_written_or_refused(data):
 def test_what_no_text_can_have_is_no_token(surface):
     with pytest.raises(InputError, match="never yields"):
         known(surface)
+
+
+def test_kernels_are_compiled_once_wherever_texts_come_from():
+    arrow, known = pytest.importorskip("pyarrow"), Vocabulary(["good"], [[0]])
+    for texts in (["good", "a good one"], arrow.array(["good", "a good one"])):
+        found = read_texts(texts)
+        for one in (found, found.pick(np.array([1, 0]))):
+            encode(one, known, Tokeniser())
+            choose_tokens([(one, np.array([0, 1]))], 2, 1, words=3, phrases=0, min_df=1)
+    assert [len(kernel.compiled.signatures) for kernel in (encode_texts, number_words)] == [1, 1]

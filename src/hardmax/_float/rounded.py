@@ -302,6 +302,7 @@ def _tiles(points: np.ndarray, centre: np.ndarray) -> Rounded:
     # Copies of the last point fill the last tile: they can win nothing that it does not win.
     order = np.concatenate([order, np.repeat(order[-1:], -len(order) % TILE)])
     tiles = _in_groups(_rounded(points, order, centre, TILE), GROUP)
+    # A copy is contiguous: for other layouts the kernels would be compiled once more.
     return tiles._replace(lengths=np.maximum.accumulate(tiles.lengths[::-1])[::-1].copy())
 
 

@@ -154,7 +154,7 @@ function verifyChoose(m, k) {
 }
 
 /** Signs of sums of powers of g = p / q. @param {bigint} p @param {bigint} q @param {() => void} tick */
-function verifySigns(p, q, tick) {
+export function verifySigns(p, q, tick) {
     /** g^exponent times 2^bits, rounded down and up. @param {bigint} exponent @param {bigint} bits */
     const power = (exponent, bits) => {
         let [low, high] = [1n << bits, 1n << bits];
