@@ -14,7 +14,7 @@ if not HAS_GPU:
 # The same examples on every machine: a red run can be repeated, and nothing fails that did not fail before the change.
 settings.register_profile(
     "hardmax",
-    max_examples=1000 if THOROUGH else 70,
+    max_examples=1000 if THOROUGH else 50,
     deadline=None,
     derandomize=True,
     database=None,

@@ -11,8 +11,8 @@ HAS_GPU = Path("/dev/nvidiactl").exists()
 
 
 def examples(many: int) -> int:
-    """So many examples where there is time, at least seventy, or a twentieth of them, otherwise."""
-    return many if THOROUGH else max(70, many // 20)
+    """So many examples where there is time, at least fifty, or a twentieth of them, otherwise."""
+    return many if THOROUGH else max(50, many // 20)
 
 
 def on_gpu(many: int) -> int:

@@ -205,7 +205,7 @@ def test_at_every_call_the_old_or_the_new_model_is_there(tmp_path: Path, monkeyp
     if there:
         OLD.save(place)
     codes, found = [], []
-    step = 1 if effort.THOROUGH or (there and fault is kill) else 3
+    step = 1 if effort.THOROUGH else 2 if there and fault is kill else 5
     for code in each_fault(lambda: NEW.save(place), place.parent, fault, step):
         codes.append(code)
         if there or code == DONE:
