@@ -166,7 +166,9 @@ def _open_dataset(tokens: Any, progress: Progress) -> Local:
             raise InputError(f"{name} does not exist: {wish}.", argument="tokens")
         tokens = found[0] if found == [path] else found
     try:
-        tokens = dataset.dataset(tokens, format="parquet") if isinstance(tokens, str | list) else tokens
+        if isinstance(tokens, str | list):
+            # Buffered ahead, all that was read of a file would stay in memory to its end.
+            tokens = dataset.dataset(tokens, format=dataset.ParquetFileFormat(pre_buffer=False))
         count, names = tokens.count_rows(), tokens.schema.names
     except Exception as error:  # whatever the bytes of a file that is not Parquet happen to mean
         raise InputError(f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again.") from None

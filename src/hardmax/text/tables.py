@@ -173,7 +173,8 @@ class ParquetTable:
             raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
         hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
         with _failure_named(self.shown):
-            found = ds.dataset([str(file) for file in files], format="parquet", **hive)
+            # Buffered ahead, all that was read of a file would stay in memory to its end.
+            found = ds.dataset([str(file) for file in files], format=ds.ParquetFileFormat(pre_buffer=False), **hive)
             fragments = list(found.get_fragments())
             stored = pa.unify_schemas([found.schema, *(fragment.physical_schema for fragment in fragments)])
         self._stored = stored.with_metadata(found.schema.metadata)
