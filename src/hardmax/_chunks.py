@@ -2,6 +2,7 @@
 
 import glob
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -81,7 +82,10 @@ class Blocks:
         for start in range(0, len(blocks), self.at_once):
             some = blocks[start : start + self.at_once]
             try:
-                done = dask.compute(*some)
+                with warnings.catch_warnings():
+                    # Who is finished, a bit for each token, goes out with its block.
+                    warnings.filterwarnings("ignore", "Sending large graph")
+                    done = dask.compute(*some)
             except CancelledError:
                 raise RuntimeError(f"{_LOST}.") from None
             yield from done
