@@ -33,6 +33,7 @@ MAKERS = {
 # Cells go through one kernel together, in groups of about so many coordinates; a group is a part of the table.
 _COORDINATES, _CELLS = 2**18, 512
 _AS_DONE = "generator_unordered"  # which Ray's backend does not do
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _IGNORED = "the theorem does not apply to the metric"
 
 
@@ -166,8 +167,12 @@ def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
             known = ", ".join(MAKERS)
             raise InputError(f"`grid`: 'maker' must be one of {known}, or a function, not {shorten(one)}.")
         makers[one if isinstance(one, str) else getattr(make, "__name__", repr(make))] = make
-    taken = {name for make in makers.values() for name in inspect.signature(make).parameters}
-    if unknown := sorted(arguments - taken):
+    signatures = {name: inspect.signature(make).parameters for name, make in makers.items()}
+    for name, taken in signatures.items():
+        needed = [one.name for one in taken.values() if one.default is one.empty and one.kind in _NAMED]
+        if missing := [one for one in needed if one not in arguments]:
+            raise InputError(f"`grid`: {name} needs {missing[0]!r}: give a value, or a list.", argument="grid")
+    if unknown := sorted(arguments - set().union(*signatures.values())):
         raise InputError(f"`grid`: no maker takes {unknown[0]!r}.", argument="grid")
     return makers
 

@@ -122,6 +122,7 @@ def len_of(lim: hm.Limit) -> int:
     [
         ({"maker": "cube"}, ["leaders"], "'maker' must be one of"),
         ({"n": 3, "d": 2, "sides": 3}, ["leaders"], "no maker takes 'sides'"),
+        ({"n": [3, 4]}, ["leaders"], "gaussian needs 'd'"),
         ({"n": [], "d": 2}, ["leaders"], "'n' has no value"),
         ({"n": 3, "d": 2, "seeds": 0}, ["leaders"], "'seeds' must be how many"),
         ({"n": 3, "d": 2, "metric": [[1, 0], [0, 1]]}, ["leaders"], "'metric' must map names"),
