@@ -118,9 +118,10 @@ def sweep(
             progress(done, total)
     if folder is not None:
         tables = {number: parquet.read_table(_part(folder, number)) for number in range(len(groups))}
-    # In some parts a column may have no value at all, and so no type.
-    parts = [tables[number] for number in sorted(tables)]
-    return pa.concat_tables(parts, promote_options="permissive").sort_by("cell")
+    # In some parts a column may have no value at all, and so no type, or be missing.
+    table = pa.concat_tables([tables[number] for number in sorted(tables)], promote_options="permissive")
+    last = ["alpha", "metric", *checked.observables, "error"]
+    return table.select([*(name for name in table.column_names if name not in last), *last]).sort_by("cell")
 
 
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:

@@ -111,6 +111,8 @@ def test_several_makers_and_metrics() -> None:
         ("polygon", 4, "tilted", 4),
         ("nonleader-clusters", None, "tilted", 10),
     ]
+    mixed = hm.sweep({"maker": ["square", "gaussian"], "n": 3, "d": 2}, ["leaders"])
+    assert mixed.column_names == ["cell", "maker", "n", "d", "alpha", "metric", "leaders", "error"]
 
 
 def len_of(lim: hm.Limit) -> int:
