@@ -176,7 +176,7 @@ def signs(count: int) -> list[dict[str, Any]]:
     return [
         {
             "keep": keep.as_integer_ratio(),
-            "lead": [[*key, list(part.items())] for key, part in lead.items()],
+            "lead": [[*key, [[str(e), str(c)] for e, c in part.items()]] for key, part in lead.items()],
             "layers": layers,
             "negative": bare(keep).is_negative(lead, layers),
         }
