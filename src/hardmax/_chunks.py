@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._columns import open_parquet
 from hardmax._parallel import limit_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
 
@@ -159,8 +160,6 @@ def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
 
 def _open_dataset(tokens: Any, progress: Progress) -> Local:
     require_extra("Reading Parquet", "tables", "pyarrow")
-    from pyarrow import dataset
-
     name = "`tokens`"
     if isinstance(tokens, str | Path):
         path = str(check_path(tokens, "`tokens`"))
@@ -170,9 +169,7 @@ def _open_dataset(tokens: Any, progress: Progress) -> Local:
             raise InputError(f"{name} does not exist: {wish}.", argument="tokens")
         tokens = found[0] if found == [path] else found
     try:
-        if isinstance(tokens, str | list):
-            # Buffered ahead, all that was read of a file would stay in memory to its end.
-            tokens = dataset.dataset(tokens, format=dataset.ParquetFileFormat(pre_buffer=False))
+        tokens = open_parquet(tokens) if isinstance(tokens, str | list) else tokens
         count, names = tokens.count_rows(), tokens.schema.names
     except Exception as error:  # whatever the bytes of a file that is not Parquet happen to mean
         raise InputError(f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again.") from None

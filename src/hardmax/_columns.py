@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    import pyarrow.dataset
 
 # By name: arrays, of which masked ones have missing values, or lists of lists.
 Columns = dict[str, Any]
@@ -63,6 +64,13 @@ def stacked(tables: Sequence[Columns]) -> Columns:
         join = np.ma.concatenate if np.ma.isMA(first) else np.concatenate
         columns[name] = list(chain(*parts)) if isinstance(first, list) else join(parts)
     return columns
+
+
+def open_parquet(source: Any, **how: Any) -> "pyarrow.dataset.Dataset":
+    """Parquet files as a dataset. If it buffered ahead, what was read of a file would stay in memory to its end."""
+    from pyarrow import dataset
+
+    return dataset.dataset(source, format=dataset.ParquetFileFormat(pre_buffer=False), **how)
 
 
 def write_parquet(path: Path, table: "pyarrow.Table", **how: Any) -> None:

@@ -13,15 +13,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hardmax._columns import open_parquet
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_str, require_extra, shorten
 from hardmax.text._texts import encode_text
 
 pa: Any = None  # most names of pyarrow are made when it is imported, so that no type checker knows them
-ds: Any = None
 with suppress(ImportError):  # CSV and JSON lines with labels are read without it
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
 COMMON_NAMES = {
     "text": ("text", "review", "sentence", "content", "comment", "message", "body"),
@@ -173,8 +172,7 @@ class ParquetTable:
             raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
         hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
         with _failure_named(self.shown):
-            # Buffered ahead, all that was read of a file would stay in memory to its end.
-            found = ds.dataset([str(file) for file in files], format=ds.ParquetFileFormat(pre_buffer=False), **hive)
+            found: Any = open_parquet([str(file) for file in files], **hive)
             fragments = list(found.get_fragments())
             stored = pa.unify_schemas([found.schema, *(fragment.physical_schema for fragment in fragments)])
         self._stored = stored.with_metadata(found.schema.metadata)
