@@ -6,8 +6,11 @@ A cloud is a list of tokens, a token a list of `Fraction`s, a matrix a list of r
     z_i' = (z_i + alpha * mean of z_j over C_i) / (1 + alpha)      step
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
 
 Token = list[Fraction]
 Cloud = list[Token]
@@ -102,3 +105,64 @@ def is_layer(
             if later[axis] + alpha * own != token[axis] + alpha * there:
                 return False
     return True
+
+
+# Every layer that `Dynamics` describes, once more, in rational matrices of flint.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a layer is made of; None stands for the paper's part."""
+
+    step: Callable[[int], Fraction]
+    metric: Matrix | None = None
+    value: Matrix | None = None
+    mask: list[list[bool]] | None = None
+    attention: tuple[str, Fraction] | None = None
+    """("topk", k) or ("localmax", slack)."""
+    heads: Sequence[tuple[Matrix | None, Fraction]] | None = None
+    """Metrics and weights."""
+
+
+def table_of(rows: Sequence[Sequence[Fraction | int]]) -> fmpq_mat:
+    entries = [fmpq(Fraction(x).numerator, Fraction(x).denominator) for row in rows for x in row]
+    return fmpq_mat(len(rows), len(rows[0]), entries)
+
+
+def attended_among(scores: list[fmpq], allowed: list[bool], attention: tuple[str, Fraction] | None) -> set[int]:
+    """Of the scores along one direction those that count."""
+    able = [j for j, may in enumerate(allowed) if may]
+    kind, number = attention or ("topk", Fraction(1))
+    ranked = sorted((scores[j] for j in able), reverse=True)
+    if kind == "topk":
+        least = ranked[min(int(number), len(ranked)) - 1]
+    else:
+        least = ranked[0] - fmpq(number.numerator, number.denominator)
+    return {j for j in able if scores[j] >= least}
+
+
+def any_walk(tokens: Cloud, parts: Parts) -> Iterator[tuple[fmpq_mat, list[list[set[int]]]]]:
+    """Tokens at the layers 0, 1, … for ever, and for each head the attended sets."""
+    n, d = len(tokens), len(tokens[0])
+    identity = table_of([[Fraction(i == j) for j in range(d)] for i in range(d)])
+    heads = parts.heads or [(parts.metric, Fraction(1))]
+    allowed = parts.mask or [[True] * n] * n
+    value = identity if parts.value is None else table_of(parts.value)
+    z, layer = table_of(tokens), 0
+    while True:
+        mean, sets = fmpq_mat(n, n), []
+        for metric, weight in heads:
+            a = identity if metric is None else table_of(metric)
+            scores = (z * a.transpose() * z.transpose()).table()
+            here = [attended_among(scores[i], allowed[i], parts.attention) for i in range(n)]
+            share = weight / sum(w for _, w in heads)
+            for i, several in enumerate(here):
+                for j in several:
+                    mean[i, j] += fmpq(share.numerator, share.denominator * len(several))
+            sets.append(here)
+        yield z, sets
+        alpha = fmpq(parts.step(layer).numerator, parts.step(layer).denominator)
+        # (I + alpha V) z' = z + alpha V w, tokens are rows.
+        right = z + alpha * (mean * z * value.transpose())
+        z = (identity + alpha * value).solve(right.transpose()).transpose()
+        layer += 1

@@ -281,6 +281,11 @@ def test_the_sign_of_a_sum_of_powers_is_that_of_fractions(keep, terms, shift):
     assert bare(keep).sign(zero | {200: 1}) == 1
 
 
+def test_what_adds_up_to_zero_far_out_costs_nothing():
+    # -2 g^N + 3 g^(N + 1) is 0: no power as long as N is ever needed.
+    assert bare(Fraction(2, 3)).sign({0: 1, 10**12: -2, 10**12 + 1: 3}) == 1
+
+
 @given(KEEP, st.integers(0, 300), st.integers(1, 90))
 def test_a_power_is_enclosed(keep, exponent, bits):
     low, high = bare(keep).power(exponent, bits)

@@ -13,6 +13,7 @@ from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.solver import layers_negative
 from hardmax._exact.vectors import Vector, fractions_table, power
 from hardmax._format import pluralize
+from hardmax._layer import Steps
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, unit_of
 from hardmax.geometry.projection import project_exact
 from hardmax.trajectory import Trajectory
@@ -88,13 +89,17 @@ def find_clusters(run: Trajectory) -> Clusters:
         return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
     choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
-    # Leaders may have met if the metric is not positive definite: the first of them counts.
-    leader_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
+    # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive definite.
+    places = exactly.positions(leaders)
+    leader_at = dict(zip(reversed(places), reversed(leaders), strict=True))
+    first_leader = np.arange(len(choices))
+    first_leader[leaders] = [leader_at[place] for place in places]
     # Followers of a leader end where it is; the limits of the others are compared exactly.
-    follows = choices.follows_leader if run.dynamics.value is None else np.zeros(len(choices), dtype=bool)
+    ends_there = run.dynamics.value is None and not isinstance(run.dynamics.steps, Steps)
+    follows = choices.follows_leader if ends_there else np.zeros(len(choices), dtype=bool)
     others = np.flatnonzero(~follows).tolist()
     targets = dict(zip(others, exactly.targets(others), strict=True))
-    limit_of, first_at = choices.indices[choices.offsets[:-1]].copy(), leader_at.copy()
+    limit_of, first_at = first_leader[choices.indices[choices.offsets[:-1]]], leader_at.copy()
     for point, target in targets.items():
         limit_of[point] = first_at.setdefault(target, point)
     labels, first = number(limit_of[of_token])

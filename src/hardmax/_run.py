@@ -98,15 +98,17 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
     """Follow phases to the stop; of them, those with a recorded layer and the last, and other fields of the run."""
     kept, stop, record = [], plan.stop, plan.record
     margins, decided_by = [], {}
-    last, settled_at, work, why, phase = stop.last_layer, None, 0, "", None
+    last, changed_at, settled_at = stop.last_layer, 0, None
+    work, why, phase = 0, "", None
     most_decisions = _MOST_DECISIONS if plan.dynamics.is_plain else _FEWER_DECISIONS
     try:
         for phase in phases:
             margins.append(phase.margin)
             decided_by[phase.layer] = phase.decided_by
+            changed_at = changed_at if phase.unchanged else phase.layer
             if phase.until is None:
-                settled_at = phase.layer
-                last = min(last, settled_at) if stop.when_settled else last
+                settled_at = changed_at
+                last = min(last, phase.layer) if stop.when_settled else last
             ends = phase.until is None or phase.until > last
             if ends or record.layers(phase.layer, phase.until or last):
                 check_memory(kept, points.count, points.dimension)
@@ -163,8 +165,8 @@ def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
     if not stop.when_settled:
         settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
         return f"all {last:,} layers asked for are done; {settled}"
-    if settled_at == last:
-        return f"settled at layer {last}: no attended set ever changes again"
+    if settled_at is not None and settled_at <= last:
+        return f"settled at layer {settled_at}: no attended set ever changes again"
     return f"gave up at layer {last:,}: not settled yet"
 
 

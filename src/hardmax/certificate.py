@@ -173,7 +173,7 @@ class Check:
                 self.charge(9, [[c]], [[c]])
                 if c and (gap * (q.bit_length() - 1) > c.bit_length() or c % q**gap):
                     break
-                e, c = f, c // q**gap * p**gap + more
+                e, c = f, more + (c and c // q**gap * p**gap)
             else:
                 if c == 0:
                     left = left[count:]

@@ -16,6 +16,7 @@ from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
 from hardmax._format import pluralize
+from hardmax._layer import Steps
 from hardmax._tokens.batches import Form, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
@@ -204,8 +205,12 @@ class Trajectory(Stored, Tabular):
         if self.known is not None and self.known.leader_of is not None:
             return self.known.leader_of()
         choices, of_token = self.phases[-1].choices, self.points.of_token
-        ends_there = self.dynamics.value is None and self.settled_at is not None and choices.all_single
-        if not ends_there or self.leader_since[choices.indices].min() < 0:
+        # A mask keeps equal leaders apart, and followers may stop short of their leader if steps follow a rule.
+        ends_there = self.dynamics.value is None and self.dynamics.mask is None
+        ends_there = ends_there and not isinstance(self.dynamics.steps, Steps)
+        if not ends_there or self.settled_at is None or not choices.all_single:
+            return np.full(self.n, -1)
+        if self.leader_since[choices.indices].min() < 0:
             return np.full(self.n, -1)
         return np.unique(of_token, return_index=True)[1][choices.indices[of_token]]
 

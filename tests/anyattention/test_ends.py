@@ -250,6 +250,78 @@ def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
     assert np.abs(np.asarray(run)[lim.run.layers :]).max() <= np.abs(np.delete(lim.points, lim.moving, axis=0)).max()
 
 
+def test_nothing_moves_for_ever_where_the_proof_does_not_apply():
+    # V is neither a projection nor nilpotent: everything stands still in the end.
+    corners = [[19, 5], [8, 18], [-9, 18], [-20, 4], [-15, -13], [1, -20], [16, -12], [1, -3]]
+    lim = hm.limit(corners, hm.Dynamics("1/20", value=[["1/10", 1], [-1, "1/10"]]))
+    assert (lim.settled_at, lim.moving.tolist(), len(lim.leaders)) == (112, [], 8)
+    # Neither is it about attention to more than the furthest, other steps, masks or heads.
+    nilpotent = [["1/2", "1/2"], ["-1/2", "-1/2"]]
+    n = len(square())
+    others = [
+        hm.Dynamics(1, value=nilpotent, attention=hm.Localmax(1)),
+        hm.Dynamics(1, value=nilpotent, attention=hm.TopK(1)),
+        hm.Dynamics([2, 1], value=nilpotent),
+        hm.Dynamics(1, value=nilpotent, mask=np.ones((n, n), bool)),
+        hm.Dynamics(1, value=nilpotent, heads=[hm.Head()]),
+    ]
+    assert len(hm.limit(square(), hm.Dynamics(1, value=nilpotent), max_layers=63).moving) == 38
+    for dynamics in others:
+        assert not len(hm.limit(square(), dynamics, max_layers=63).moving)
+
+
+def test_fewer_than_three_tokens_that_stand_still_prove_nothing():
+    lim = hm.limit([[5, -5], [-1, -5], [-5, -5]], hm.Dynamics(3, value=[[-2, -2], [0, 0]], attention=hm.TopK(3)))
+    assert not len(lim.moving)
+
+
+@pytest.mark.filterwarnings("ignore:the theorem does not apply")
+def test_attention_whose_supports_alternate_for_ever_is_walked_layer_by_layer():
+    mask = np.zeros((4, 4), bool)
+    mask[[0, 1, 2, 2, 3], [2, 3, 0, 1, 3]] = True
+    lim = hm.limit([[1, 1], [1, -1], [1, 0], [5, 5]], hm.Dynamics(1, mask=mask))
+    assert lim.run.layers > 0
+    cloud = [[2, 2], [-2, 0], [-2, -2], [0, 2], [-2, 1]]
+    lim = hm.limit(cloud, hm.Dynamics(1, [[-1, -2], [1, 0]], value=[[1, 0], [0, 0]]), max_layers=30)
+    assert lim.run.layers > 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "keeps", "layers"),
+    [
+        (lambda k: Fraction(1, k + 1), 0, {"2": 0, "0.01": 199, "0.001": 1999}),
+        (lambda k: Fraction(1, (k + 1) * (k + 3)), "1/2", {"1": 0, "0.01": 99, "0.001": 999}),
+    ],
+)
+def test_distances_under_a_rule_of_steps_follow_its_product(rule, keeps, layers):
+    # 2 / (m + 1) are left, or 1 / (m + 1) in addition to the 1 that stays.
+    lim = hm.limit([[3], [1], [-1]], hm.Dynamics(hm.Steps(rule, keeps=keeps)))
+    assert {eps: lim.layers_to(eps) for eps in layers} == layers
+    with pytest.raises(hm.InputError, match="each has its own step"):
+        lim.layers_to("1e-6")
+    with pytest.raises(hm.InputError, match="more than 100,000 digits"):
+        lim.run.exact_at(10**5)
+    unknown = hm.limit([[3], [1], [-1]], hm.Dynamics(hm.Steps(rule)))
+    with pytest.raises(hm.InputError, match="is not known"):
+        unknown.layers_to(1)
+    with pytest.raises(hm.InputError, match="is not known"):
+        _ = unknown.clusters
+
+
+def test_followers_that_stop_short_of_their_leader_are_no_cluster_with_it():
+    steps = hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), keeps="1/2")
+    assert hm.limit([[3], [1], [2]], hm.Dynamics(steps)).clusters.labels.tolist() == [0, 1, 2]
+
+
+def test_equal_tokens_that_a_mask_keeps_apart_lead_and_end_as_one():
+    # Token 1 attends to 0 alone and is where it is, until 0 moves.
+    mask = np.array([[False, False, True], [True, False, False], [False, False, True]])
+    lim = hm.limit([[1], [1], [2]], hm.Dynamics(1, mask=mask))
+    assert (lim.leaders.tolist(), lim.clusters.labels.tolist()) == ([2], [0, 0, 0])
+    apart = hm.limit([[2], [2]], hm.Dynamics(1, mask=np.eye(2, dtype=bool)))
+    assert (apart.leaders.tolist(), apart.clusters.labels.tolist()) == ([0, 1], [0, 0])
+
+
 def test_tokens_that_move_for_ever_are_said_to():
     # Only second coordinates are compared, and what token 1 attends to moves it along the first, for ever.
     with pytest.warns(UserWarning, match="the theorem does not apply"):

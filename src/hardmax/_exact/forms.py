@@ -32,6 +32,8 @@ Form = dict[Key, Table]
 """Positions as sums of terms g^(e + r m) C(m, k) times a table."""
 Sets = Sequence[Sequence[int]]
 
+_PRIME = 2**31 - 1  # products of two residues fit into 64 bits
+
 
 class Motion(NamedTuple):
     """How tokens move over a layer: by `push` (a matrix or a number) times the way to the mean."""
@@ -64,7 +66,7 @@ class Motion(NamedTuple):
 
 
 class Means:
-    """Means over the attended sets, counted with multiplicity."""
+    """Means over the attended sets, counted with multiplicity: M, a matrix of rationals."""
 
     def __init__(self, chosen: Sets, counts: np.ndarray) -> None:
         self.sets = {tuple(several): np.array(several) for several in chosen}
@@ -76,11 +78,36 @@ class Means:
         means = {key: weights[c] @ table[c] / weights[c].sum() for key, c in self.sets.items()}
         return np.array([means[key] for key in self.keys])
 
+    def may_vanish(self, tables: Iterable[Table]) -> bool:
+        """Whether M^n times some tables can be 0; if it is not, no power of M ever makes them 0 (Fitting's lemma).
+
+        Computed modulo a prime: what is 0 is 0 there, too.
+        """
+        indices = np.concatenate([self.sets[key] for key in self.keys])
+        starts = np.cumsum([0, *map(len, self.keys)])[:-1]
+        sums = {key: int(self.counts[c].sum()) for key, c in self.sets.items()}
+        if any(total % _PRIME == 0 for total in sums.values()):
+            return True
+        shares = [int(self.counts[j]) * pow(sums[key], -1, _PRIME) % _PRIME for key in self.keys for j in key]
+        weights = np.array(shares, dtype=np.int64)[:, None]
+        rest = np.concatenate([np.array(rows, dtype=object) % _PRIME for rows in integers(tables)], axis=1)
+        rest = rest.astype(np.int64)
+        for _ in self.keys:
+            if not rest.any():
+                return True
+            rest = np.add.reduceat(weights * rest[indices] % _PRIME, starts) % _PRIME
+        return not rest.any()
+
+
+def at_first(place: Place) -> Form:
+    """Where the points are now, as if they stood still."""
+    return {(e, 0, 0): z for e, z in place.items()}
+
 
 def one_layer(place: Place, means: Callable[[Table], Table], motion: Motion) -> Form:
     """Where the points are now and a layer later, whatever happens then."""
     steps = {(e, 0, 1): motion.pushed(means(z) - z) for e, z in place.items()}
-    return {(e, 0, 0): z for e, z in place.items()} | {key: table for key, table in steps.items() if table.any()}
+    return at_first(place) | {key: table for key, table in steps.items() if table.any()}
 
 
 def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) -> tuple[Form, bool]:
@@ -92,22 +119,29 @@ def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) 
     if motion.keep is None:
         return linear, False
     driven = {e: motion.driven(z) for e, z in place.items()}
-    steps, moving = [driven], {-1, *range(len(chosen))}
-    while True:
-        after = {e: means(y) for e, y in steps[-1].items()}
-        changed = {int(i) for e, y in after.items() for i in np.flatnonzero((y != steps[-1][e]).any(axis=1))}
-        if not changed:
-            break
-        if changed >= moving:  # it would never come to rest
-            return linear, False
-        steps.append(after)
-        moving = changed
+    steps = _steps_to_rest(driven, means)
+    if steps is None:
+        return linear, False
     *steps, ends = steps
     form = {(e, 0, 0): place[e] - driven[e] + end for e, end in ends.items()}
     for k, step in enumerate(steps):
         ways = {e: ((1 - motion.keep) / motion.keep) ** k * (step[e] - end) for e, end in ends.items()}
         form |= {(e, 1, k): way for e, way in ways.items() if way.any()}
     return form, True
+
+
+def _steps_to_rest(start: Place, means: Means) -> list[Place] | None:
+    """y, M y, M^2 y, … up to the first that M leaves as it is; None if there is none."""
+    after = {e: means(y) for e, y in start.items()}
+    if not means.may_vanish(after[e] - y for e, y in start.items()):
+        return None
+    steps = [start]
+    for _ in means.keys:
+        if all((after[e] == y).all() for e, y in steps[-1].items()):
+            return steps
+        steps.append(after)
+        after = {e: means(y) for e, y in after.items()}
+    return None
 
 
 def placed(form: Form, m: int, keep: Fraction) -> Place:

@@ -4,6 +4,7 @@ Attended sets last until the first lead of a point that is not attended to is no
 are attended to has a lead over another: leads follow from the closed forms of positions (`forms`, `leads`).
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from hardmax._exact.forms import (
     Place,
     Sets,
     Table,
+    at_first,
     closed_form,
     integers,
     longest,
@@ -34,7 +36,7 @@ from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import is_negative_throughout
 from hardmax._exact.trapped import never_settle
-from hardmax._exact.vectors import DIGIT, SHORT, Vector, check_length, power
+from hardmax._exact.vectors import DIGIT, Products, Vector, check_length, exact_product, power
 from hardmax._layer import Steps
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
@@ -43,6 +45,7 @@ from hardmax.dynamics import Dynamics
 
 _STRAIGHT = ((0, 0, 0), (0, 1, 0), (0, 2, 0))
 _BLOCK = 2**18  # scores computed at once
+_MOST_LAYERS = 10**5  # of a rule, which has to be asked for each
 
 
 class Cloud:
@@ -182,14 +185,22 @@ def _furthest(others: Sequence[int], scores: dict[Key, Sequence[int]], keep: Fra
     return best
 
 
-def _are_equal(place: Place, i: int, j: int, keep: Fraction) -> bool:
-    if all((z[i] == z[j]).all() for z in place.values()):
-        return True
-    if len(place) == 1:
-        return False
-    rows = np.array([z[i] - z[j] for z in place.values()])
-    numerators = IntegerCloud.of(rows).numerators
-    return all(not sign_of(dict(zip(place, column, strict=True)), keep) for column in zip(*numerators, strict=True))
+def leading(chosen: Sets, form: Form, keep: Fraction) -> np.ndarray:
+    """Which points attend to their own place alone, as long as the form holds."""
+    return np.array([all(i == j or _coincide(form, i, j, keep) for j in several) for i, several in enumerate(chosen)])
+
+
+def _coincide(form: Form, i: int, j: int, keep: Fraction) -> bool:
+    """Whether two points are always in the same place."""
+    ways = {key: table[i] - table[j] for key, table in form.items() if (table[i] != table[j]).any()}
+    if len({key[1:] for key in ways}) == len(ways):
+        return not ways
+    for exponents in {key[1:] for key in ways}:
+        powers = {key[0]: way for key, way in ways.items() if key[1:] == exponents}
+        columns = zip(*IntegerCloud.of(np.array(list(powers.values()))).numerators, strict=True)
+        if any(sign_of(dict(zip(powers, column, strict=True)), keep) for column in columns):
+            return False
+    return True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -217,14 +228,22 @@ class GeneralPhase(Phase):
 
     def share(self, m: int, *, exact: bool = False) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50 digits."""
-        left = Fraction(1)
-        for k in range(m):
-            left *= Motion.of(self.dynamics, self.dynamics.alpha_at(self.layer + k)).keep or 1
-            if not exact and left.denominator.bit_length() > SHORT:
-                # Each time less than 2^-200 of it is lost.
-                scale = 200 + left.denominator.bit_length() - left.numerator.bit_length()
-                left = Fraction((left.numerator << scale) // left.denominator, 1 << scale)
-        return left
+        return exact_product(self._contractions(), m) if exact else self._shares.at(m)
+
+    @cached_property
+    def _shares(self) -> Products:
+        return Products(self._contractions)
+
+    def _contractions(self) -> Iterator[tuple[int, int]]:
+        """g = 1 / (1 + alpha a), V = a P, of each layer from the first of this phase on: numerator, denominator."""
+        alpha_at = self.dynamics.alpha_at
+        motion = Motion.of(self.dynamics, alpha_at(self.layer))
+        assert motion.keep is not None, "there is a closed form"
+        scale = (1 / motion.keep - 1) / alpha_at(self.layer)
+        for layer in itertools.count(self.layer):
+            alpha = alpha_at(layer)
+            part = scale.denominator * alpha.denominator
+            yield part, part + scale.numerator * alpha.numerator
 
     def left(self) -> Fraction | None:
         """What is left of the way in the end; None: not known."""
@@ -265,15 +284,10 @@ class GeneralPhase(Phase):
     def moving(self) -> np.ndarray:
         """The points that are proved to move for ever: to infinity, if the phase lasts for ever, or within bounds."""
         if self.until is not None:
-            if self.dynamics.heads is not None:
-                return np.empty(0, np.int64)
-            is_alone = self.keep == 1 and set(self.form) <= {(0, 0, 0), (0, 0, 1)} and self.dynamics.mask is None
-            if not is_alone or self.dynamics.value is None or not isinstance(self.dynamics.steps, Fraction):
-                return np.empty(0, np.int64)
-            metric = None if self.dynamics.metric is None else np.array(self.dynamics.metric)
-            push = Motion.of(self.dynamics, self.dynamics.alpha).push
-            found = never_settle(self.form[0, 0, 0], self.counts, self.choices.lists(), metric, push)
-            return np.array(found, dtype=np.int64)
+            # Where this can be proved, no power of g is in the positions.
+            here = next(iter(self.form.values()))
+            endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
+            return np.array(endless, dtype=np.int64)
         drift = [table for (_, r, k), table in self.form.items() if r == 0 and k]
         return np.flatnonzero(sum(map(np.abs, drift), np.zeros((1, 1))).any(axis=1)) if drift else np.empty(0, np.int64)
 
@@ -328,6 +342,8 @@ class GeneralView:
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
     """The last layer at which a squared distance of a point from its limit is larger than the goal, or -1."""
+    if phases[-1].is_by_rule:
+        return _last_outside_by_rule(phases, goal)
     ends = {(e, r, k): table for (e, r, k), table in phases[-1].form.items() if r == 0}
     for phase in reversed(phases):
         form = phase.form | {key: phase.form.get(key, 0 * table) - table for key, table in ends.items()}
@@ -345,6 +361,29 @@ def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
         if last >= 0:
             return phase.layer + last
     return -1
+
+
+def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
+    """The same, if steps follow a rule: all phases but the last are single layers, and in that one all points go
+    straight, so that distances shrink with what is left of the way."""
+    *before, last = phases
+    limits, left = last.limits(exact=True), last.left() or Fraction(0)
+    longest_way = (last.form.get((0, 1, 0), 0 * limits) ** 2).sum(axis=1).max()
+
+    def is_outside(share: Fraction) -> bool:
+        return (share - left) ** 2 * longest_way > goal
+
+    for m in range(_MOST_LAYERS):
+        share = last.share(m)
+        if is_outside(share):
+            continue
+        if is_outside(share + share / 2**200) and is_outside(last.share(m, exact=True)):
+            continue
+        if m:
+            return last.layer + m - 1
+        outside = (phase.layer for phase in reversed(before) if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal)
+        return next(outside, -1)
+    raise InputError(f"`eps`: tokens are not that near after {_MOST_LAYERS:,} layers, and each has its own step.")
 
 
 @dataclass(frozen=True)
@@ -371,6 +410,7 @@ class GeneralSolver:
         pending = np.arange(points.count)
         choices = Choices.of_single(pending)
         found, margin = cloud.attended(place, pending.tolist(), keep)
+        unchanged = False
         while True:
             choices = choices.with_rows(pending, Choices.of_sets(found))
             chosen = choices.lists()
@@ -381,7 +421,8 @@ class GeneralSolver:
             lasting: int | None = 1
             after = placed(one_layer(place, Means(chosen, points.multiplicities), motion), 1, keep)
             ahead = cloud.attended(after, pending.tolist(), keep)
-            if ahead[0] != [chosen[i] for i in pending]:
+            stays_once = ahead[0] == [chosen[i] for i in pending]
+            if not stays_once:
                 pass  # the sets of the next layer are others
             elif dynamics.attention is not None:
                 ready = holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)})
@@ -396,11 +437,10 @@ class GeneralSolver:
                 layer=layer,
                 until=None if lasting is None else layer + lasting,
                 choices=choices,
-                is_leader=np.array(
-                    [all(i == j or _are_equal(place, i, j, keep) for j in several) for i, several in enumerate(chosen)]
-                ),
+                is_leader=leading(chosen, at_first(place) if lasting == 1 else form, keep),
                 margin=margin,
                 keep=keep,
+                unchanged=unchanged,
                 form=form,
                 counts=points.multiplicities,
                 dynamics=dynamics,
@@ -409,5 +449,6 @@ class GeneralSolver:
             if lasting is None:
                 return
             layer += lasting
+            unchanged = lasting == 1 and stays_once
             place = after if lasting == 1 else placed(form, lasting, keep)
             found, margin = ahead if lasting == 1 else cloud.attended(place, pending.tolist(), keep)

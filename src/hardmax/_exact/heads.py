@@ -9,11 +9,9 @@ from fractions import Fraction
 from functools import reduce
 from operator import add
 
-import numpy as np
-
 from hardmax._attended import Choices
-from hardmax._exact.forms import Form, Means, Motion, Place, Table, longest, one_layer, placed
-from hardmax._exact.general import Cloud, GeneralPhase
+from hardmax._exact.forms import Form, Means, Motion, Place, Table, at_first, longest, one_layer, placed
+from hardmax._exact.general import Cloud, GeneralPhase, leading
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics
@@ -36,6 +34,7 @@ def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
     motion = Motion.of(dynamics, dynamics.alpha)
     keep = motion.keep or Fraction(1)
     place: Place = {0: to_fractions(points.coordinates, "`tokens`")}
+    before = None
     while True:
         found = [cloud.attended(place, everybody, keep) for cloud in clouds]
         sets = [chosen for chosen, _ in found]
@@ -52,9 +51,10 @@ def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
             layer=layer,
             until=None if lasting is None else layer + lasting,
             choices=Choices.of_sets(union),
-            is_leader=np.array([several == [i] for i, several in enumerate(union)]),
+            is_leader=leading(union, at_first(place) if lasting == 1 else form, keep),
             margin=min(margin for _, margin in found),
             keep=keep,
+            unchanged=sets == before,
             form=form,
             counts=points.multiplicities,
             dynamics=dynamics,
@@ -62,7 +62,7 @@ def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         )
         if lasting is None:
             return
-        layer, place = layer + lasting, placed(form, lasting, keep)
+        layer, place, before = layer + lasting, placed(form, lasting, keep), sets
 
 
 def _closed_form(place: Place, means: HeadMeans, motion: Motion) -> tuple[Form, bool]:

@@ -35,6 +35,8 @@ class Phase:
     margin: float
     keep: Fraction
     decided_by: str = "integers"
+    unchanged: bool = False
+    """Whether the attended sets are known to be those of the phase before."""
 
     def covers(self, layer: int) -> bool:
         """Whether the closed form gives the tokens at this layer: up to and including `until`."""

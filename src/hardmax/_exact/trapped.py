@@ -12,9 +12,11 @@ the smallest shift, and within bounds: they never settle, and their attended set
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from hardmax.dynamics import Dynamics
 
 _MOST_ROUNDS = 100
 
@@ -34,17 +36,17 @@ class Line(NamedTuple):
         return self.a + self.b * x
 
 
-def never_settle(
-    z: np.ndarray, counts: np.ndarray, chosen: Sequence[Sequence[int]], metric: Any, push: np.ndarray
-) -> list[int]:
-    """The points that are proved to move for ever in bounds, all but those that stand still for ever; or none.
-
-    `push` is alpha V, with V^2 = 0.
-    """
+def never_settle(z: np.ndarray, counts: np.ndarray, chosen: Sequence[Sequence[int]], dynamics: Dynamics) -> list[int]:
+    """The points that are proved to move for ever in bounds, all but those that stand still for ever; or none."""
     fixed = [i for i, several in enumerate(chosen) if list(several) == [i]]
     others = [i for i in range(len(z)) if i not in set(fixed)]
-    if z.shape[1] != 2 or not push.any() or not others or len(hull := _hull([tuple(z[i]) for i in fixed])) < 3:
+    if not _is_covered(dynamics) or not others or len(fixed) < 3:
         return []
+    hull = _hull([tuple(z[i]) for i in fixed])
+    if len(hull) < 3:
+        return []
+    metric = None if dynamics.metric is None else np.array(dynamics.metric)
+    push = dynamics.alpha * dynamics.value
     column = next(c for c in range(2) if push[:, c].any())
     u = push[:, column]
     # alpha V = u v^T with this u, v scaled to fit.
@@ -59,6 +61,15 @@ def never_settle(
         if not all(_is_inside(tuple(z[i] + x * u), hull) for x in bounds):
             return []
     return others
+
+
+def _is_covered(dynamics: Dynamics) -> bool:
+    """Whether the proof above is about these dynamics."""
+    value = dynamics.value
+    if value is None or len(value) != 2 or not value.any() or (value @ value).any():
+        return False
+    is_hardmax = dynamics.attention is None and dynamics.heads is None and dynamics.mask is None
+    return is_hardmax and isinstance(dynamics.steps, Fraction)
 
 
 def _hull(points: list[Point]) -> list[Point]:

@@ -1,0 +1,325 @@
+"""Problems that combine every part a layer can have, drawn by number, and what is wrong with the package's answers."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import oracle
+from flint import fmpq, fmpq_mat
+from oracle import Parts
+
+import hardmax as hm
+
+PARTS = ("metric", "value", "mask", "steps", "attention", "heads")
+FURTHER = 300
+"""Layers on which is tried what is said to hold for ever."""
+SECONDS = 20
+"""Of processor time, after which an answer counts as wrong."""
+ALPHAS = [Fraction(text) for text in ("1/2", "1", "2", "1/3", "3", "1/20")]
+RULES = [
+    hm.Steps(lambda k: Fraction(1, k + 1), keeps=0),
+    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), keeps="1/2"),
+    hm.Steps(lambda k: Fraction(1, 2), keeps=0),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    cloud: oracle.Cloud
+    dynamics: hm.Dynamics
+    parts: Parts
+    """The same for the oracle."""
+    names: frozenset[str]
+    """Of the parts that are not the paper's."""
+    max_layers: int | None
+
+    @property
+    def keeps(self) -> Fraction | None:
+        """What a rule of steps leaves of every way; None: it is no rule."""
+        steps = self.dynamics.steps
+        return Fraction(steps.keeps or 0) if isinstance(steps, hm.Steps) else None
+
+
+def draw(number: int) -> Problem:
+    """The problem with this number."""
+    random = np.random.default_rng([20261118, number])
+    n, d = int(random.integers(3, 11)), int(random.integers(1, 4))
+    size, unit = random.choice([2, 5, 20]), random.choice([1, 2, 4])
+    cloud = rationals(random.integers(-size, size + 1, (n, d)), unit)
+    if random.random() < 0.3:
+        cloud = [cloud[j] for j in random.integers(0, n, n)]  # some tokens are repeated
+    if random.random() < 0.35:
+        names = {"heads"}  # each with its metric; they take neither other steps nor another attention
+    else:
+        names = {name for name in ("metric", "steps", "attention") if random.random() < 0.55}
+    names |= {name for name in ("value", "mask") if random.random() < 0.5}
+    metric = draw_metric(random, d) if "metric" in names else None
+    mask = draw_mask(random, n) if "mask" in names else None
+    attention = draw_attention(random, n) if "attention" in names else None
+    steps = draw_steps(random) if "steps" in names else choose(random, ALPHAS)
+    heads = None
+    if "heads" in names:
+        heads = [(draw_metric(random, d), Fraction(int(random.integers(1, 4)))) for _ in range(random.integers(1, 4))]
+    max_layers = choose(random, [None, 12, 25, 60])
+    while True:
+        value = draw_value(random, d) if "value" in names else None
+        try:
+            dynamics = hm.Dynamics(
+                steps,
+                metric,
+                value=value,
+                mask=mask,
+                attention=attention and {attention[0]: int(attention[1])},
+                heads=heads and [hm.Head(*head) for head in heads],
+            )
+            step = dynamics.alpha_at
+            for alpha in {step(layer) for layer in range(2 * FURTHER)} if value else ():
+                dynamics.rescaling(alpha)
+        except hm.InputError as error:
+            if "no inverse" not in str(error):
+                raise
+            continue
+        parts = Parts(step=step, metric=metric, value=value, mask=mask, attention=attention, heads=heads)
+        return Problem(cloud=cloud, dynamics=dynamics, parts=parts, names=frozenset(names), max_layers=max_layers)
+
+
+def choose(random: np.random.Generator, several: list[Any]) -> Any:
+    return several[random.integers(len(several))]
+
+
+def rationals(integers: np.ndarray, unit: int = 1) -> list[list[Fraction]]:
+    return [[Fraction(int(x), int(unit)) for x in row] for row in integers]
+
+
+def draw_metric(random: np.random.Generator, d: int) -> oracle.Matrix:
+    """Any matrix, or one that is symmetric positive definite."""
+    root = random.integers(-2, 3, (d, d))
+    return rationals(root @ root.T + np.eye(d, dtype=int) if random.random() < 0.5 else root)
+
+
+def draw_value(random: np.random.Generator, d: int) -> oracle.Matrix:
+    """A multiple of the identity, of a projection, a nilpotent matrix, or any."""
+    kind = choose(random, ["multiple", "projection", "nilpotent", "any"])
+    if kind == "any":
+        return rationals(random.integers(-3, 4, (d, d)), choose(random, [1, 2, 10]))
+    if kind == "multiple" or d == 1:
+        return rationals(int(random.integers(1, 4)) * np.eye(d, dtype=int), 2)
+    u, v = (random.integers(-2, 3, d) for _ in range(2))
+    if kind == "nilpotent":
+        u = u * (v @ v) - v * (u @ v)
+    return rationals(np.outer(u, v))
+
+
+def draw_mask(random: np.random.Generator, n: int) -> list[list[bool]]:
+    """With or without the diagonal; nobody is left without anybody."""
+    causal, share = random.random() < 0.25, choose(random, [0.2, 0.5, 0.8])
+    able = np.tri(n, dtype=bool) if causal else random.random((n, n)) < share
+    diagonal = np.eye(n, dtype=bool)
+    able = able | diagonal if random.random() < 0.5 else able & ~diagonal
+    for row in np.flatnonzero(~able.any(axis=1)):
+        able[row, random.integers(n)] = True
+    return able.tolist()
+
+
+def draw_attention(random: np.random.Generator, n: int) -> tuple[str, Fraction]:
+    if random.random() < 0.5:
+        return "topk", Fraction(int(random.integers(1, n + 1)))
+    return "localmax", Fraction(choose(random, [0, 1, 3, 10, 40]))
+
+
+def draw_steps(random: np.random.Generator) -> Any:
+    if random.random() < 0.5:
+        return [choose(random, ALPHAS) for _ in range(random.integers(2, 5))]
+    return choose(random, RULES)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """A block that may take so much processor time; then a TimeoutError ends it."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"not done after {seconds} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def judge(problem: Problem) -> tuple[list[str], set[str]]:
+    """What is wrong with the limit of a problem, and what was said for ever."""
+    try:
+        with limited(SECONDS):
+            answer = Answer(problem, hm.limit(problem.cloud, problem.dynamics, max_layers=problem.max_layers))
+    except TimeoutError as error:
+        return [str(error)], set()
+    return list(answer.wrong()), answer.claims()
+
+
+class Answer:
+    """What the package says of a problem, beside the oracle's layers."""
+
+    def __init__(self, problem: Problem, lim: hm.Limit) -> None:
+        self.problem, self.lim, self.run = problem, lim, lim.run
+        self.settled, self.moving = lim.settled_at, lim.moving.tolist()
+        self.leaders = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
+        self.last = lim.run.layers
+        endless = self.settled is not None or self.moving
+        self.depth = self.last + FURTHER if endless else min(self.last, 40)
+
+    def claims(self) -> set[str]:
+        said = {"settled": self.settled is not None, "moving": bool(self.moving), "leaders": bool(self.leaders)}
+        return {claim for claim, is_made in said.items() if is_made}
+
+    def wrong(self) -> Iterator[str]:
+        layers = list(islice(oracle.any_walk(self.problem.cloud, self.problem.parts), self.depth + 1))
+        self.places = [place for place, _ in layers]
+        self.sets = [sets for _, sets in layers]
+        yield from self.wrong_layers()
+        if self.depth >= self.last:
+            yield from self.wrong_leaders()
+        if self.settled is None:
+            yield from self.wrong_trap() if self.moving else ()
+            return
+        yield from self.wrong_settling(self.settled)
+        if self.moving:
+            yield from self.wrong_drift()
+        else:
+            yield from self.wrong_limits(self.settled)
+
+    def wrong_layers(self) -> Iterator[str]:
+        known = range(self.depth + 1 if self.settled is not None else min(self.last, self.depth) + 1)
+        for layer in known:
+            union = [set.union(*several) for several in zip(*self.sets[layer], strict=True)]
+            if [set(several.tolist()) for several in self.run.attended(layer)] != union:
+                yield f"attended sets at layer {layer}"
+                return
+        for layer in {*known[:4], *known[-2:], min(self.last, known[-1])}:
+            if oracle.table_of(self.run.exact_at(layer).tolist()) != self.places[layer]:
+                yield f"positions at layer {layer}"
+
+    def wrong_leaders(self) -> Iterator[str]:
+        """Those that attend to their own place alone, from some layer on."""
+        since: dict[int, int] = {}
+        for layer, (place, heads) in enumerate(zip(self.places, self.sets, strict=True)):
+            rows = place.table()
+            for i, row in enumerate(rows):
+                if all(rows[j] == row for sets in heads for j in sets[i]):
+                    since.setdefault(i, layer)
+                else:
+                    since.pop(i, None)
+        if since != self.leaders:
+            yield f"leaders {self.leaders}, not {since}"
+
+    def wrong_settling(self, settled: int) -> Iterator[str]:
+        if any(sets != self.sets[settled] for sets in self.sets[settled:]):
+            yield f"sets change after layer {settled}"
+        if settled and self.sets[settled - 1] == self.sets[settled]:
+            yield f"sets are those of layer {settled} before it"
+
+    def wrong_limits(self, settled: int) -> Iterator[str]:
+        keeps, goes_on = self.problem.keeps, self.places[-1] != self.places[-2]
+        if keeps and self.problem.parts.value is not None and goes_on:
+            return  # where tokens stop short is not known, and not said
+        ends = oracle.table_of(self.lim.exact_points.tolist())
+        squares = [largest_square(place - ends) for place in self.places]
+        if keeps is not None:
+            if ends != self.end_of_rule(keeps):
+                yield "limits of a rule of steps"
+        else:
+            yield from self.wrong_ends(ends)
+            if squares[-1] > Fraction(1, 10**6) and self.problem.parts.step(10**6) > Fraction(1, 4):
+                yield f"{float(squares[-1])} from the limits, {FURTHER} layers later"
+        yield from self.wrong_distances(squares, settled)
+        rows = ends.table()
+        labels = self.lim.clusters.labels.tolist()
+        if [rows.index(row) for row in rows] != [labels.index(label) for label in labels]:
+            yield "clusters"
+        exact = map(fraction, chain(*rows))
+        gap = max(abs(Fraction(x) - y) for x, y in zip(self.lim.points.ravel().tolist(), exact, strict=True))
+        if gap > Fraction(self.lim.bound):
+            yield f"limits are off by {float(gap)}, not {self.lim.bound}"
+
+    def wrong_ends(self, ends: fmpq_mat) -> Iterator[str]:
+        """Limits stand still under the last sets, whoever is furthest."""
+        everybody = range(len(self.problem.cloud))
+        only = [[[j in several for j in everybody] for several in sets] for sets in self.sets[-1]]
+        if len(only) > 1:
+            return
+        parts = replace(self.problem.parts, mask=only[0], attention=("topk", Fraction(len(everybody))))
+        now, later = (place for place, _ in islice(oracle.any_walk(to_lists(ends), parts), 2))
+        if now != later:
+            yield "limits do not stand still"
+
+    def end_of_rule(self, keeps: Fraction) -> fmpq_mat:
+        """z(m) = f + s(m) (z - f), s(m) the product of 1 / (1 + alpha a), V = a P: two layers tell a and f."""
+        first, step = self.last, self.problem.parts.step
+        here, one, two = self.places[first : first + 3]
+        if one == here:
+            return here
+        way, next_way = chain(*(one - here).table()), chain(*(two - one).table())
+        ratio = next(fraction(b / a) for a, b in zip(way, next_way, strict=True) if a != 0)
+        # The ways are (1 - g) (f - z) and (1 - g') g (f - z), so their ratio is alpha' / alpha / (1 + alpha' a).
+        scale = (step(first + 1) / (step(first) * ratio) - 1) / step(first + 1)
+        far = here + (one - here) * flint_of(1 + 1 / (step(first) * scale))
+        left = keeps
+        for layer in range(first):
+            left *= 1 + step(layer)
+        return far + (here - far) * flint_of(left)
+
+    def wrong_distances(self, squares: list[Fraction], settled: int) -> Iterator[str]:
+        for layer in {0, settled, settled + 3}:
+            eps = Fraction(float(squares[layer]) ** 0.5)
+            if eps**2 <= squares[-1]:
+                continue
+            outside = [k for k, square in enumerate(squares) if square > eps**2]
+            first = max(outside, default=-1) + 1
+            if (said := self.lim.layers_to(eps)) != first:
+                yield f"layers_to({eps}) is {said}, not {first}"
+
+    def wrong_drift(self) -> Iterator[str]:
+        """Those that move for ever go the same way at every layer, all others come near a limit."""
+        last, *_, before, end = self.places[self.last :]
+        first = (self.places[self.last + 1] - last).table()
+        later = (end - before).table()
+        for i, row in enumerate(end.table()):
+            if i in self.moving:
+                if first[i] != later[i] or not any(first[i]):
+                    yield f"token {i} does not go on for ever"
+                continue
+            limit = [Fraction(x) for x in self.lim.points[i].tolist()]
+            if any(abs(fraction(x) - y) > Fraction(1, 10**6) for x, y in zip(row, limit, strict=True)):
+                yield f"token {i} has another limit, or none"
+
+    def wrong_trap(self) -> Iterator[str]:
+        for layer in range(self.last, self.depth):
+            before, after = self.places[layer].table(), self.places[layer + 1].table()
+            moved = [i for i, row in enumerate(before) if row != after[i]]
+            if moved != self.moving:
+                yield f"at layer {layer} {moved} move, not {self.moving}"
+                return
+
+
+def fraction(number: fmpq) -> Fraction:
+    return Fraction(int(number.p), int(number.q))
+
+
+def flint_of(number: Fraction) -> fmpq:
+    return fmpq(number.numerator, number.denominator)
+
+
+def to_lists(table: fmpq_mat) -> oracle.Cloud:
+    return [[fraction(x) for x in row] for row in table.table()]
+
+
+def largest_square(ways: fmpq_mat) -> Fraction:
+    """Of the lengths of the rows."""
+    return max(sum((fraction(x) ** 2 for x in way), Fraction(0)) for way in ways.table())
