@@ -46,7 +46,7 @@ def never_settle(z: np.ndarray, counts: np.ndarray, chosen: Sequence[Sequence[in
     if len(hull) < 3:
         return []
     metric = None if dynamics.metric is None else np.array(dynamics.metric)
-    push = dynamics.alpha * dynamics.value
+    push = dynamics.alpha * np.array(dynamics.value)
     column = next(c for c in range(2) if push[:, c].any())
     u = push[:, column]
     # alpha V = u v^T with this u, v scaled to fit.
