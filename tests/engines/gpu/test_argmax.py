@@ -47,10 +47,12 @@ def assert_same(directions, points, share):
     if len(clear):
         found = find_furthest(on_device, factors, askers=asked[clear])
         assert found.winners.tolist() == truth.winners[clear].tolist()
-        # Gaps are proved, so at most the lead of each row, and enough: differences of scores that either may have rounded.
-        best = np.sort(np.column_stack([directions[clear] @ points.T, np.full(len(clear), -np.inf)]), axis=1)
-        gaps, leads, rounding = found.gaps.cpu().numpy(), best[:, -1] - best[:, -2], 1e-13 * size.max()
-        assert ((slack[clear] * (1 - 1e-9) <= gaps) & (gaps <= leads + rounding)).all()
+        # A proved gap is at most the lead, as far as either side may have rounded scores.
+        nobody = np.full((len(clear), 1), -np.inf)  # over whom one that is alone leads
+        second, first = np.sort(np.hstack([nobody, directions[clear] @ points.T]), axis=1)[:, -2:].T
+        gaps, rounding = found.gaps.cpu().numpy(), 1e-13 * size.max()
+        assert (slack[clear] * (1 - 1e-9) <= gaps).all()
+        assert (gaps <= first - second + rounding).all()
         assert found.largest == pytest.approx(np.linalg.norm(points, axis=1).max(), rel=1e-12, abs=1e-140)
 
 
