@@ -114,7 +114,8 @@ def interpreted(kernel: Kernel, *, if_small: bool = True, seconds: float = 10.0)
         return
     began, before = time.thread_time(), _interpreting.set(True)
     try:
-        with np.errstate(over="ignore"):  # hashes overflow, as they should
+        # Hashes overflow, as they should; and compiled kernels say nothing of inf / inf, either.
+        with np.errstate(over="ignore", invalid="ignore"):
             yield True
     finally:
         _interpreting.reset(before)

@@ -134,3 +134,4 @@ def test_modules_can_be_put_into_one_scope():
         assert not re.search(r"^import (?!\{[^}]*\} from \"\./\w+\.js\";$)", module, re.M), path.name
         code = re.sub(r"^\s*(//.*|/?\*.*)$", "", module, flags=re.M)
         assert [line for line in code.splitlines() if line.count("`") % 2] == [], path.name
+    assert len(seen) > 100

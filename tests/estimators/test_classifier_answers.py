@@ -72,8 +72,9 @@ def test_an_explanation_adds_up_to_the_logit(fitted: HardmaxClassifier):
 
 def test_the_most_frequent_leaders_are_planted_words_and_lean_the_right_way(fitted: HardmaxClassifier):
     planted = {word: label for corpus in (TWO, THREE) for label, words in corpus.words.items() for word in words}
-    for leader in fitted.leaders_[:4]:
-        assert leader.lean == planted[leader.word]
+    frequent = fitted.leaders_[:4]
+    assert [leader.lean for leader in frequent] == [planted[leader.word] for leader in frequent]
+    assert len(frequent) == 4
 
 
 def test_leaders_are_counted_on_the_training_texts(of_two: HardmaxClassifier):

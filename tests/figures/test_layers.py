@@ -100,15 +100,18 @@ def test_a_new_figure_has_the_last_layer_numbered_axes_and_a_legend(name: str):
 def test_a_follower_has_the_colour_of_its_leader_and_one_of_two_is_painted_in_halves():
     run = run_of("ties")
     picture = drawn(run, 1)
-    tokens = run.at(1)
-    for token, chosen in enumerate(run.attended(1)):
-        goals = [color_at(picture["leaders"][0], tokens[leader]) for leader in chosen]
-        if len(goals) == 1 and token not in run.leaders:
-            assert color_at(picture["circles"][0], tokens[token]) == goals[0]
-        elif len(goals) == 2:
-            here = [part for part in picture["slices"] if (offsets([part]) == tokens[token]).all(axis=1).any()]
-            assert [color_at(part, tokens[token]) for part in here] == goals
-            assert goals[0] != goals[1]
+    tokens, attended = run.at(1), run.attended(1).tolist()
+    followers = [token for token in range(len(tokens)) if token not in run.leaders]
+    of_one, of_two = ([token for token in followers if len(attended[token]) == size] for size in (1, 2))
+    assert min(len(of_one), len(of_two)) > 0
+    for token in of_one:
+        leader = tokens[attended[token][0]]
+        assert color_at(picture["circles"][0], tokens[token]) == color_at(picture["leaders"][0], leader)
+    for token in of_two:
+        goals = [color_at(picture["leaders"][0], tokens[leader]) for leader in attended[token]]
+        here = [part for part in picture["slices"] if (offsets([part]) == tokens[token]).all(axis=1).any()]
+        assert [color_at(part, tokens[token]) for part in here] == goals
+        assert goals[0] != goals[1]
 
 
 def test_who_attends_to_too_many_is_grey_and_who_follows_and_is_followed_has_a_rim():

@@ -31,11 +31,12 @@ every_model = pytest.mark.parametrize("name", MODELS)
 
 @every_model
 def test_the_mean_lies_in_the_region_of_the_label(name):
-    for text in [TEXT, *random_texts(20)]:
-        why = MODELS[name].explain(text)
-        if why.decided:
-            scene = scene_of(why)
-            assert why.model.classes[int(scene.leads_of(scene.mean[-1]).argmax())] == why.label
+    told = [MODELS[name].explain(text) for text in (TEXT, *random_texts(20))]
+    decided = [why for why in told if why.decided]
+    assert len(decided) > (-1 if name == "a decoder that says nothing" else 10)
+    for why in decided:
+        scene = scene_of(why)
+        assert why.model.classes[int(scene.leads_of(scene.mean[-1]).argmax())] == why.label
 
 
 @every_model
@@ -74,9 +75,10 @@ def test_tokens_have_the_colours_of_their_classes():
     why, ax = MODELS["three classes"].explain(TEXT), Figure().add_subplot()
     why.draw(ax)
     marks = {str(each.get_label()): each for each in ax.collections}
-    for number, label in enumerate(why.model.classes):
-        color = np.asarray(marks[str(label)].get_facecolor())
-        assert not len(color) or same_color(color[0], look_of_class(number, 3)[0])
+    colors = [np.asarray(marks[str(label)].get_facecolor()) for label in why.model.classes]
+    assert sum(map(len, colors)) >= 2
+    for number, painted in enumerate(colors):
+        assert all(same_color(color, look_of_class(number, 3)[0]) for color in painted)
 
 
 def test_a_figure_of_its_own_has_a_title_and_says_what_the_axes_are():

@@ -11,6 +11,7 @@ triton = pytest.importorskip("triton", reason="the GPU engine needs triton (extr
 import triton.language as tl
 
 import hardmax as hm
+from hardmax import _compile
 from hardmax._batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
 from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu.batch import walk_batch_gpu
@@ -60,8 +61,10 @@ def test_repeated_tokens_are_the_token_they_repeat():
     assert assert_same_as_cpu(clouds, HALF, 6).settled[0] >= 0
 
 
+@pytest.mark.parametrize("in_python", [True, False], ids=["as Python", "compiled"])
 @pytest.mark.parametrize("cloud", [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]], [[1e-200, 1], [0, 1e200]]])
-def test_what_floats_cannot_prove_is_undecided(cloud):
+def test_what_floats_cannot_prove_is_undecided(cloud, in_python, monkeypatch):
+    monkeypatch.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_: in_python)
     one = np.array([[1.0, 2.0]])
     ours = assert_same_as_cpu([one, np.array(cloud, dtype=float), one], HALF, 5)
     assert (ours.settled.tolist(), ours.undecided.tolist()) == ([0, UNDECIDED, 0], [1])

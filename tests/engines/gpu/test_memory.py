@@ -1,0 +1,84 @@
+"""Kernels stay inside their tensors: these lie between fences, and what nobody has written yet is no number."""
+
+# pyright: reportMissingImports=false, reportIndexIssue=false
+# ruff: noqa: E402
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
+
+import hardmax as hm
+from hardmax._batch import Then, walk_batch
+from hardmax._float.bounds import SlackFactors
+from hardmax._gpu import argmax
+from hardmax._gpu import batch as gpu_batch
+from hardmax._gpu.argmax import find_furthest
+from hardmax._gpu.batch import walk_batch_gpu
+
+FENCE = 2**10  # numbers before a tensor, and behind it
+EMPTY = torch.empty
+
+
+class Fenced:
+    """Tensors between fences of what is no number: nan, or the smallest integer."""
+
+    def __init__(self) -> None:
+        self.fences = []
+
+    def empty(self, *shape, dtype, device):
+        sizes = shape[0] if isinstance(shape[0], tuple) else shape
+        count, mark = math.prod(sizes), math.nan if dtype.is_floating_point else torch.iinfo(dtype).min
+        whole = EMPTY(count + 2 * FENCE, dtype=dtype, device=device).fill_(mark)
+        self.fences += [(part, mark) for part in (whole[:FENCE], whole[FENCE + count :])]
+        return whole[FENCE : FENCE + count].view(sizes)
+
+    def copied(self, table: np.ndarray):
+        """A table between fences."""
+        tensor = torch.from_numpy(table)
+        return self.empty(tuple(tensor.shape), dtype=tensor.dtype, device=DEVICE).copy_(tensor)
+
+    def assert_whole(self) -> None:
+        assert len(self.fences) > 10
+        for part, mark in self.fences:
+            assert bool((part.isnan() if math.isnan(mark) else part == mark).all())
+
+
+@pytest.fixture
+def fenced(monkeypatch) -> Fenced:
+    fenced = Fenced()
+    monkeypatch.setattr(torch, "empty", fenced.empty)
+    monkeypatch.setattr(torch, "zeros", lambda *shape, **of: fenced.empty(*shape, **of).zero_())
+    monkeypatch.setattr(
+        torch, "empty_like", lambda table: fenced.empty(tuple(table.shape), dtype=table.dtype, device=table.device)
+    )
+    return fenced
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (127, 2), (128, 16), (129, 17), (140, 3), (300, 40)])
+def test_a_search_reads_and_writes_nothing_but_its_tensors(n, d, fenced, monkeypatch):
+    monkeypatch.setattr(argmax, "_MAXIMA", 1)  # 128 rows at a time
+    points = np.random.default_rng(n).standard_normal((n, d))
+    on_device, askers = fenced.copied(points), fenced.copied(points)
+    found = find_furthest(on_device, SlackFactors(1e-13, 0.0), askers=askers, keep=0.5)
+    fenced.assert_whole()
+    winners = (points @ points.T).argmax(axis=1)
+    assert found.winners.tolist() == winners.tolist()
+    assert found.moved is not None
+    assert np.allclose(found.moved.cpu().numpy(), (points + points[winners]) / 2, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", [None, [[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]]])
+def test_a_batch_reads_and_writes_nothing_but_its_tensors(metric, fenced, monkeypatch):
+    monkeypatch.setattr(gpu_batch, "_PROGRAMS", 2)  # a program does several clouds in the same memory
+    sizes, rng, dynamics = (1, 33, 2, 31, 32, 5), np.random.default_rng(8), hm.Dynamics("1/2", metric)
+    tokens, offsets = rng.standard_normal((sum(sizes), 3)), np.cumsum([0, *sizes])
+    ours = walk_batch_gpu(fenced.copied(tokens), offsets, dynamics, 20, DEVICE, Then.GO_ON)
+    fenced.assert_whole()
+    truth = walk_batch(tokens, offsets, dynamics, 20)
+    assert truth.settled.min() >= 0
+    assert np.array_equal(ours.tokens.cpu().numpy(), truth.tokens)
+    assert ours.settled.tolist() == truth.settled.tolist()
