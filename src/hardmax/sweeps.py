@@ -1,20 +1,21 @@
 """Many clouds and dynamics at once: `sweep` makes a table with a row for each cell of a grid."""
 
-import hashlib
 import inspect
 import itertools
-import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax import clouds
+from hardmax import __version__, clouds
 from hardmax._chunks import check_progress
 from hardmax._columns import write_parquet
 from hardmax._files import make_folder, write_whole
+from hardmax._fingerprint import fingerprint
+from hardmax._format import pluralize
 from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 Progress = Callable[[int, int], None]
-Observable = Callable[[Limit], Any]
+Observable = str | Callable[[Limit], Any]
+Observables = Sequence[Observable] | Mapping[str, Observable]
 MAKERS = {
     name: make
     for name, make in vars(clouds).items()
@@ -48,16 +50,30 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """What the cells of a grid name: makers, dynamics, by alpha and metric, and observables."""
+    """What cells are made of: arguments, makers, dynamics, by alpha and metric, and observables."""
 
+    arguments: dict[str, list[Any]]
     makers: dict[str, Callable[..., Any]]
     dynamics: dict[tuple[str, str], Dynamics]
-    observables: dict[str, str | Observable]
+    observables: dict[str, Observable]
+
+    @property
+    def columns(self) -> list[str]:
+        """Those of the table, in order."""
+        return ["cell", "maker", *self.arguments, "alpha", "metric", *self.observables, "error"]
+
+
+class Part(NamedTuple):
+    """A part of the table: the rows that are there, the cells that are not, and its file."""
+
+    rows: "pyarrow.Table"
+    cells: list[Cell]
+    path: Path | None
 
 
 def sweep(
     grid: Mapping[str, Any],
-    observables: Sequence[str | Observable] | Mapping[str, Observable] = ("settled_at", "leaders", "clusters"),
+    observables: Observables = ("settled_at", "leaders", "clusters"),
     *,
     output: str | Path | None = None,
     progress: Progress | None = None,
@@ -69,12 +85,15 @@ def sweep(
     grid : mapping
         What to vary; every value is one or a list. `maker` is the name of a function of `hardmax.clouds`
         (default: gaussian) or a function of your own, `n`, `d`, `seed` and others are its arguments, ``seeds=100``
-        stands for the seeds 0 to 99, `alpha` is the step size (default: 1/2), and `metric` maps names to matrices.
+        stands for the seeds 0 to 99, `alpha` is the step size (default: 1/2), and `metric` maps
+        names to matrices, such as [[2, 1], [1, 1]], "2,1;1,1" or "identity".
     observables : sequence or mapping, default ("settled_at", "leaders", "clusters")
-        Names of attributes of `Limit`, or functions of it. Of what has a length, the length is taken.
+        Names of attributes of `Limit`, or functions of it, each under a name of its own. Of what
+        has a length, the length is taken.
     output : str or Path, optional
         A folder for Parquet files. Each is written as soon as its cells are done; a sweep that was interrupted goes on
-        after them.
+        after them and tries failed cells again. A folder of another sweep is refused: of another
+        version of hardmax, or with other code of a maker or observable, as well.
     progress : callable, optional
         Called with (cells done, cells).
 
@@ -82,7 +101,7 @@ def sweep(
     -------
     pyarrow.Table
         A row for each cell: its number, maker, arguments, alpha, metric, observables, and `error`, the reason if it
-        failed.
+        failed. Its `schema.metadata` has under "earlier" what an earlier call left in the folder.
 
     Notes
     -----
@@ -98,30 +117,28 @@ def sweep(
     require_extra("`sweep`", "sweep", "joblib", "pyarrow")
     import joblib
     import pyarrow as pa
-    from pyarrow import parquet
 
     check_progress(progress)
     checked, groups = read_grid(grid, observables)
-    folder = None if output is None else _prepare(check_path(output, "`output`"), checked, groups)
-    total = sum(map(len, groups))
-    missing = [number for number in range(len(groups)) if folder is None or not _part(folder, number).exists()]
-    done = total - sum(len(groups[number]) for number in missing)
+    folder = None if output is None else _prepare(check_path(output, "`output`"), checked)
+    earlier: Counter[str] = Counter()
+    parts = [_find_part(folder, *numbered, earlier) for numbered in enumerate(groups)]
+    tables = [part.rows for part in parts if not part.cells]
+    done = sum(map(len, tables))
     threads = max(1, max_threads() // max(1, joblib.effective_n_jobs()))
-    tasks = (joblib.delayed(_run_group)(checked, groups[number], number, folder, threads) for number in missing)
-    tables: dict[int, Any] = {}
+    tasks = (joblib.delayed(_run_part)(checked, part, threads) for part in parts if part.cells)
     backend: Any = joblib.parallel.get_active_backend()[0]
     finished: Any = joblib.Parallel(return_as=_AS_DONE if backend.supports_return_generator else "list")(tasks)
-    for number, table in finished:
-        tables[number] = table
-        done += len(groups[number])
+    for table in finished:
+        tables.append(table)
+        done += len(table)
         if progress is not None:
-            progress(done, total)
-    if folder is not None:
-        tables = {number: parquet.read_table(_part(folder, number)) for number in range(len(groups))}
+            progress(done, sum(map(len, groups)))
     # In some parts a column may have no value at all, and so no type, or be missing.
-    table = pa.concat_tables([tables[number] for number in sorted(tables)], promote_options="permissive")
-    last = ["alpha", "metric", *checked.observables, "error"]
-    return table.select([*(name for name in table.column_names if name not in last), *last]).sort_by("cell")
+    table = pa.concat_tables(tables, promote_options="permissive")
+    table = table.select(checked.columns).sort_by("cell")
+    said = [f"{pluralize(count, 'cell')} {what}" for what, count in earlier.items() if count]
+    return table.replace_schema_metadata({"earlier": "; ".join(said)} if said else None)
 
 
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
@@ -139,11 +156,14 @@ def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
     matrices = grid.get("metric", {"identity": None})
     if not isinstance(matrices, Mapping) or not matrices:
         raise InputError("`grid`: 'metric' must map names to matrices, {'tilted': [[2, 1], [1, 1]]}.", argument="grid")
-    dynamics = {
-        (str(alpha), str(name)): Dynamics(alpha, None if isinstance(matrix, str) else matrix)
+    pairs = [
+        ((str(alpha), str(name)), Dynamics(alpha, _matrix(matrix)))
         for alpha in axes.pop("alpha", ["1/2"])
         for name, matrix in matrices.items()
-    }
+    ]
+    dynamics = _named(pairs, "dynamics")
+    checked = Grid(axes, makers, dynamics, _observables(observables))
+    _named(((name, None) for name in checked.columns), "columns")
     numbers = itertools.count()
     groups: list[list[Cell]] = []
     for (alpha, metric), (name, make) in itertools.product(dynamics, makers.items()):
@@ -152,7 +172,26 @@ def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
         cells = [Cell(next(numbers), name, one, alpha, metric) for one in given]
         # Clouds of one dimension go through a kernel together.
         groups += _grouped(sorted(cells, key=lambda cell: str(cell.given.get("d"))))
-    return Grid(makers, dynamics, _observables(observables)), groups
+    return checked, groups
+
+
+def _named(pairs: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any]:
+    """Things by name; under one name, one of two would be lost."""
+    named = {}
+    for name, thing in pairs:
+        if name in named:
+            problem = f"`grid` and `observables`: two {what} would be named {shorten(name)}"
+            way_out = "Give each a name of its own, observables as {'name': function}"
+            raise InputError(f"{problem}. {way_out}.")
+        named[name] = thing
+    return named
+
+
+def _matrix(given: Any) -> Any:
+    """What Dynamics takes of a metric, which may be typed as on the command line."""
+    if not isinstance(given, str):
+        return given
+    return None if given == "identity" else [row.split(",") for row in given.strip(" ;").split(";")]
 
 
 def _listed(values: Any) -> list[Any]:
@@ -161,13 +200,14 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
-    makers = {}
+    pairs = []
     for one in wanted:
         make = MAKERS.get(one.replace("-", "_")) if isinstance(one, str) else one
         if not callable(make):
             known = ", ".join(MAKERS)
             raise InputError(f"`grid`: 'maker' must be one of {known}, or a function, not {shorten(one)}.")
-        makers[one if isinstance(one, str) else getattr(make, "__name__", repr(make))] = make
+        pairs.append((one if isinstance(one, str) else getattr(make, "__name__", repr(make)), make))
+    makers = _named(pairs, "makers")
     signatures = {name: inspect.signature(make).parameters for name, make in makers.items()}
     for name, taken in signatures.items():
         needed = [one.name for one in taken.values() if one.default is one.empty and one.kind in _NAMED]
@@ -178,7 +218,7 @@ def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
     return makers
 
 
-def _observables(wanted: Any) -> dict[str, str | Observable]:
+def _observables(wanted: Any) -> dict[str, Observable]:
     if isinstance(wanted, str) or not isinstance(wanted, Sequence | Mapping) or not wanted:
         raise InputError(f"`observables` must be names of attributes of Limit or functions, not {shorten(wanted)}.")
     pairs = wanted.items() if isinstance(wanted, Mapping) else [(getattr(one, "__name__", one), one) for one in wanted]
@@ -186,7 +226,7 @@ def _observables(wanted: Any) -> dict[str, str | Observable]:
         public = isinstance(one, str) and not one.startswith("_") and hasattr(Limit, one)
         if not isinstance(name, str) or not (callable(one) or public):
             raise InputError(f"`observables`: {shorten(one)} is neither an attribute of Limit nor a function.")
-    return dict(pairs)
+    return _named(pairs, "observables")
 
 
 def _grouped(cells: list[Cell]) -> list[list[Cell]]:
@@ -201,37 +241,58 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
     return groups
 
 
-def _prepare(folder: Path, grid: Grid, groups: list[list[Cell]]) -> Path:
+def _prepare(folder: Path, grid: Grid) -> Path:
     """The folder, which says whose parts it has: those of another sweep are not continued."""
-    dynamics = [one.to_dict() for one in grid.dynamics.values()]
-    inputs = json.dumps([list(grid.observables), dynamics, groups], default=repr)
-    mark = hashlib.sha256(inputs.encode()).hexdigest()
+    dynamics = {names: one.to_dict() for names, one in grid.dynamics.items()}
+    inputs = grid._asdict() | {"dynamics": dynamics, "version of hardmax": __version__}
+    lines = {f"{what} {fingerprint(value, what)}" for what, value in inputs.items()}
     about = make_folder(folder, "`output`") / "_sweep"  # which readers of folders of Parquet files leave out
-    if about.exists() and about.read_text() != mark:
-        raise InputError(f"`output` `{folder}` has the parts of another sweep. Name a new folder.", argument="output")
-    write_whole(about, mark.encode())
+    before = {*about.read_text("utf-8", "replace").splitlines()} if about.exists() else set()
+    if lines != before and any(folder.glob("part-*.parquet")):
+        changed = ", ".join(line.rpartition(" ")[0] for line in sorted(lines - before))
+        problem = f"`output` `{folder}` has the parts of another sweep; what differs: {changed}"
+        raise InputError(f"{problem}. Name a new folder, or delete this one.", argument="output")
+    write_whole(about, "\n".join(sorted(lines)).encode())
+    for draft in folder.glob(f".{'?' * 16}.part"):  # left by a process that was killed
+        draft.unlink(missing_ok=True)
     return about.parent
 
 
-def _part(folder: Path, number: int) -> Path:
-    return folder / f"part-{number:06}.parquet"
+def _find_part(folder: Path | None, number: int, group: list[Cell], earlier: Counter[str]) -> Part:
+    """What there is of a part, and what is not; cells that failed are tried again."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = folder and folder / f"part-{number:06}.parquet"
+    table = pa.table({"cell": [], "error": []})
+    if path and path.exists():
+        try:
+            table = parquet.read_table(path)
+        except (pa.ArrowException, OSError):
+            earlier["computed again, as their file cannot be read"] += len(group)
+    rows = table.filter(table["error"].is_null())
+    earlier["done before"] += len(rows)
+    earlier["tried again, as they had failed"] += len(table) - len(rows)
+    done = {*rows["cell"].to_pylist()}
+    return Part(rows, [cell for cell in group if cell.number not in done], path)
 
 
-def _run_group(grid: Grid, group: list[Cell], number: int, folder: Path | None, threads: int) -> tuple[int, Any]:
-    """A part of the table: written, if there is a folder, else returned."""
+def _run_part(grid: Grid, part: Part, threads: int) -> "pyarrow.Table":
+    """A part of the table, which is also written, if there is a folder."""
     import pyarrow as pa
 
+    cells = part.cells
     with limit_threads(threads), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _IGNORED)
-        results = _results(grid, group)
-    columns: dict[str, Any] = {"cell": [cell.number for cell in group], "maker": [cell.maker for cell in group]}
-    columns |= {name: [cell.given[name] for cell in group] for name in group[0].given}
-    columns |= {"alpha": [cell.alpha for cell in group], "metric": [cell.metric for cell in group]}
-    table = pa.table(columns | results | {"error": pa.array(results["error"], pa.string())})
-    if folder is None:
-        return number, table
-    write_parquet(_part(folder, number), table)
-    return number, None
+        results = _results(grid, cells)
+    numbers, makers, given, alphas, metrics = zip(*cells, strict=True)
+    columns: Any = {"cell": numbers, "maker": makers, "alpha": alphas, "metric": metrics}
+    columns |= {name: [arguments[name] for arguments in given] for name in given[0]}
+    made = pa.table(columns | results | {"error": pa.array(results["error"], pa.string())})
+    table = pa.concat_tables([made, part.rows], promote_options="permissive")
+    if part.path:
+        write_parquet(part.path, table)
+    return table
 
 
 def _results(grid: Grid, group: list[Cell]) -> dict[str, list[Any]]:
@@ -259,7 +320,7 @@ def _observed(grid: Grid, limits: Limits) -> dict[str, list[Any]]:
     }
 
 
-def _value(lim: Limit, one: str | Observable) -> Any:
+def _value(lim: Limit, one: Observable) -> Any:
     value = getattr(lim, one) if isinstance(one, str) else one(lim)
     value = value.item() if isinstance(value, np.generic) else value
     return len(value) if hasattr(value, "__len__") and not isinstance(value, str) else value

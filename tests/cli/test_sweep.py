@@ -8,6 +8,8 @@ from pyarrow import parquet
 from running import Command, assert_refused
 from test_simulate import table
 
+from hardmax import sweeps
+
 SPEC = """
 observables = ["settled_at", "leaders"]
 
@@ -36,8 +38,47 @@ def test_a_sweep_is_written_drawn_and_continued(spec: Path, hardmax: Command) ->
     assert len(rows) == 24
     assert rows[0].keys() == {"cell", "maker", "n", "d", "seed", "alpha", "metric", "settled_at", "leaders", "error"}
     assert parquet.read_table(spec / "out").num_rows == 24
-    again = json.loads(hardmax("sweep", "spec.toml", "-o", "out", "--json").out)
-    assert (again["cells"], again["failed"]) == (24, 0)
+    again = hardmax("sweep", "spec.toml", "-o", "out", "--json")
+    assert again.err == "24 cells done before\n"
+    document = json.loads(again.out)
+    assert (document["cells"], document["failed"]) == (24, 0)
+
+
+def test_a_metric_may_be_typed_as_on_the_command_line(spec: Path, hardmax: Command) -> None:
+    (spec / "text.toml").write_text(SPEC.replace("[[2, 1], [1, 1]]", '"2,1;1,1"'))
+    matrix = hardmax("sweep", "spec.toml", "-o", "matrix")
+    text = hardmax("sweep", "text.toml", "-o", "text")
+    assert table(matrix.out) == table(text.out)
+    (spec / "word.toml").write_text(SPEC.replace("[[2, 1], [1, 1]]", '"tilted"'))
+    assert_refused(hardmax("sweep", "word.toml", "-o", "word"), "`metric`", "'tilted'")
+
+
+def test_one_line_says_what_was_there(
+    spec: Path,
+    hardmax: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sweeps, "_CELLS", 6)
+    (spec / "odd.toml").write_text(SPEC.replace("[[2, 1], [1, 1]]", "[[1]]"))
+    first = hardmax("sweep", "odd.toml", "-o", "out", "--json")
+    assert (first.err, json.loads(first.out)["failed"]) == ("", 12)
+    part = spec / "out" / "part-000000.parquet"
+    part.write_bytes(part.read_bytes()[:100])
+    again = hardmax("sweep", "odd.toml", "-o", "out", "--json")
+    failed = "12 cells tried again, as they had failed"
+    broken = "6 cells computed again, as their file cannot be read"
+    assert again.err == f"{broken}; 6 cells done before; {failed}\n"
+    assert json.loads(again.out)["failed"] == 12
+    assert hardmax("sweep", "odd.toml", "-o", "out").err == f"12 cells done before; {failed}\n"
+
+
+def test_names_and_folders_that_are_taken_are_refused(spec: Path, hardmax: Command) -> None:
+    (spec / "twice.toml").write_text(SPEC.replace('"settled_at"', '"leaders"'))
+    assert_refused(hardmax("sweep", "twice.toml", "-o", "out"), "would be named 'leaders'")
+    hardmax("sweep", "spec.toml", "-o", "out")
+    (spec / "spec.toml").write_text(SPEC.replace("seeds = 3", "seeds = 4"))
+    refused = hardmax("sweep", "spec.toml", "-o", "out")
+    assert_refused(refused, "`--output` `out`", "what differs: arguments")
 
 
 def test_what_is_no_spec_is_refused(spec: Path, hardmax: Command) -> None:

@@ -28,7 +28,7 @@ def sweep_command(
     """Find the limits of many clouds under many dynamics.
 
     Every value in [grid] is one or a list: maker, n, d, seed (or seeds, how many), alpha; [grid.metric] has matrices by
-    name. If it is interrupted, the same command continues after the last part that was written.
+    name. If it is interrupted, the same command continues: it computes what is missing or failed.
     """
     require_extra("`hardmax sweep`", "sweep", "joblib", "pyarrow")
     opt.check_target(picture, "--picture", *opt.PICTURES)
@@ -43,6 +43,8 @@ def sweep_command(
     options: dict[str, Any] = {"observables": document["observables"]} if "observables" in document else {}
     with progress_bar("cells") as progress, joblib.parallel_config(n_jobs=jobs) if jobs else nullcontext():
         table = sweep(document["grid"], **options, output=output, progress=progress)
+    for earlier in (table.schema.metadata or {}).values():
+        notify(earlier.decode())
     if picture is not None:
         from hardmax.figures.charts import sweep_figure
         from hardmax.figures.style import save_figure
