@@ -2,15 +2,16 @@
 
 import json
 from fractions import Fraction
+from operator import mul
 from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
-from effort import THOROUGH
+from effort import THOROUGH, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import clouds
+from strategies import clouds, identity, spd_metrics
 
 import hardmax as hm
 
@@ -18,17 +19,18 @@ RUNS = 2000 if THOROUGH else 60
 FIGURE_2 = Path(__file__).parents[2] / "examples/paper/data/authors.json"
 
 
-def in_200_digits(cloud, beta, alpha, metric, mask, layers):
-    """The definition, with mpmath."""
-    z, (n, d) = [[mpmath.mpf(x) for x in token] for token in cloud.tolist()], cloud.shape
+def definition(cloud, beta, alpha, metric, mask, layers):
+    """The layers by their definition, with the digits that mpmath is set to."""
+    z, d = [[mpmath.mpmathify(x) for x in token] for token in cloud.tolist()], cloud.shape[1]
     for _ in range(layers):
         after = []
         for i, token in enumerate(z):
             look = [sum(metric[a][b] * token[b] for b in range(d)) for a in range(d)]
-            powers = [
-                mpmath.exp(beta * sum(x * y for x, y in zip(look, z[j], strict=True))) if mask[i][j] else 0
-                for j in range(n)
-            ]
+            exponents = [beta * sum(map(mul, look, other)) for other in z]
+            top = max(x for x, allowed in zip(exponents, mask[i], strict=True) if allowed)
+            # What is below exp(-10^5) is 0 in the digits of all these tests.
+            counted = [mask[i][j] and x - top > -(10**5) for j, x in enumerate(exponents)]
+            powers = [mpmath.exp(x - top) if counted[j] else 0 for j, x in enumerate(exponents)]
             total = sum(powers)
             means = [sum(p * other[a] for p, other in zip(powers, z, strict=True)) / total for a in range(d)]
             after.append([(x + alpha * mean) / (1 + alpha) for x, mean in zip(token, means, strict=True)])
@@ -48,9 +50,59 @@ def test_no_coordinate_is_outside_its_enclosure():
             dynamics = hm.Dynamics(alpha, root, mask=mask, attention=hm.Softmax(beta, error))
             run = hm.simulate(cloud, dynamics, layers=layers)
             assert run.error <= error
-            truth = in_200_digits(cloud, beta, alpha, root.tolist(), mask, layers)
+            truth = definition(cloud, beta, alpha, root.tolist(), mask, layers)
             for row, found in zip(truth, run.at(layers).tolist(), strict=True):
                 assert all(abs(x - y) <= run.error for x, y in zip(row, found, strict=True))
+
+
+magnitudes = st.integers(-150, 150)
+
+
+@settings(max_examples=examples(2000))
+@given(
+    clouds(min_n=2, max_n=4, max_d=2),
+    magnitudes.map(lambda k: Fraction(100) ** k),
+    magnitudes.map(lambda k: Fraction(10) ** k),
+    st.sampled_from([Fraction(1, 2), Fraction(3)]),
+    st.integers(1, 3),
+    st.data(),
+)
+def test_enclosures_hold_the_truth_at_every_magnitude(cloud, beta, scale, alpha, layers, data):
+    cloud = np.array(cloud) * scale
+    n, d = cloud.shape
+    metric, error = data.draw(spd_metrics(d)), float(np.abs(cloud).max() or 1) * 1e-12
+    mask = data.draw(st.sampled_from([np.ones((n, n), dtype=bool), np.tri(n, dtype=bool)]))
+    dynamics = hm.Dynamics(alpha, metric, mask=mask, attention=hm.Softmax(beta, error))
+    run = hm.simulate(cloud, dynamics, layers=layers)
+    assert np.isfinite(run.tokens).all()
+    assert run.error <= error
+    # At a tie a layer makes errors larger by beta times a score: so many digits, and some to spare.
+    largest = int(beta * scale**2) + 1
+    with mpmath.workdps(60 + (layers + 1) * (len(str(largest)) + 4)):
+        matrix = [[mpmath.mpmathify(x) for x in row] for row in metric or identity(d)]
+        beta, alpha = map(mpmath.mpmathify, (beta, alpha))
+        truth = definition(cloud, beta, alpha, matrix, mask, layers)
+        off = np.array(truth) - run.at(layers)
+        assert abs(off).max() <= run.error
+
+
+@pytest.mark.parametrize(
+    ("scale", "softmax"),
+    [(1e9, hm.Softmax(100, 1e-3)), (1, hm.Softmax(1e21)), (1e150, hm.Softmax(1e300, 1e140))],
+)
+def test_exponents_too_large_for_floats_leave_no_coordinate_unknown(scale, softmax):
+    # All three lead, by far more than 1 / beta: softmax leaves them where they are.
+    cloud = np.array([[1, 0.3], [0.7, -1], [-0.4, 0.9]]) * scale
+    run = hm.simulate(cloud, hm.Dynamics("1/2", attention=softmax), layers=30)
+    assert run.error <= softmax.error
+    assert (np.abs(run.tokens - cloud) <= run.error).all()
+
+
+def test_what_no_precision_can_prove_is_refused():
+    # At a tie each layer takes about as many bits more as beta has.
+    soft = hm.Dynamics("1/2", attention=hm.Softmax(10**300))
+    with pytest.raises(hm.InputError, match="cannot be proved with 32,768 bits: ask for fewer layers"):
+        hm.simulate([[1, 1], [1, -1], ["1/2", 0]], soft, layers=60)
 
 
 def test_a_value_matrix_steps_and_copies_have_their_part():
