@@ -1,6 +1,7 @@
-"""Enclosures of softmax hold the truth, computed with 200 digits; zero temperature and infinite depth."""
+"""Enclosures of softmax hold the truth that mpmath computes; zero temperature and infinite depth."""
 
 import json
+import math
 from fractions import Fraction
 from operator import mul
 from pathlib import Path
@@ -153,12 +154,52 @@ def test_the_distance_to_hardmax_falls_like_one_over_beta(name, delta, constant)
     assert found.exponent == pytest.approx(-1, abs=1e-3)
 
 
-def test_where_limits_tie_the_distance_stays():
-    found = hm.temperature(
-        json.loads(FIGURE_2.read_text())["figure2"]["non-leader clusters"], hm.Dynamics("1/2"), [100, 10_000]
-    )
+NON_LEADERS = json.loads(FIGURE_2.read_text())["figure2"]["non-leader clusters"]
+
+
+def test_at_a_fixed_depth_softmax_tends_to_hardmax_even_where_limits_tie():
+    # With 60 layers a follower is still (2/3)^60 = 2.7e-11 from its leader.
+    cloud, half = hm.clouds.nonleader_clusters(), hm.Dynamics("1/2")
+    found = hm.temperature(cloud, half, [10**8, 10**11, 10**15], layers=60)
+    assert found.layers == 60
+    assert found.distances == pytest.approx([0.99991, 0.9415, 0], abs=5e-5)
+    with mpmath.workdps(1300):
+        everyone, metric = np.ones((10, 10), dtype=bool), [[1, 0], [0, 1]]
+        soft = definition(cloud, 10**13, mpmath.mpf("0.5"), metric, everyone, 60)
+        hard = np.vectorize(mpmath.mpmathify)(hm.simulate(cloud, half, layers=60).exact_at(60))
+        assert 5e-68 < abs(np.array(soft) - hard).max() < 7e-68
+
+
+@pytest.mark.parametrize("betas", [[100, 10_000], [10**8]])
+def test_where_limits_tie_softmax_leaves_once_followers_have_weight(betas):
+    found = hm.temperature(NON_LEADERS, hm.Dynamics("1/2"), betas)
+    assert found.layers == 60 + math.ceil(math.log(2 * betas[-1], 1.5))
     assert (found.delta, found.threshold, found.constant) == (0, None, None)
     assert (found.distances > 0.99).all()
+    assert f"{found.layers} layers" in repr(found)
+
+
+def test_the_default_depth_knows_the_scale_of_the_tokens_and_the_step():
+    cloud = np.array([[3.0], [-1.0], [1.0]])
+    depths = [hm.temperature(cloud * k, hm.Dynamics(1), [10 / k**2]).layers for k in (1, 8, 0.25)]
+    assert depths == [60 + math.ceil(math.log2(90))] * 3
+    assert hm.temperature(cloud / 1024, hm.Dynamics(1), [10]).layers == 60
+    with pytest.raises(hm.InputError, match="followers have weight only after over 10,000 layers; give a"):
+        hm.temperature(cloud, hm.Dynamics("1/100000"), [10])
+
+
+def test_no_law_is_read_off_distances_that_are_rounding():
+    found = hm.temperature(hm.clouds.square(), hm.Dynamics("1/2"), ["1e4", "1e300"], layers=60)
+    assert found.distances[1] <= found.errors[1]
+    assert found.constant == pytest.approx(1e4 * found.distances[0])
+    assert found.exponent is None
+
+
+def test_a_cloud_that_settles_late_is_compared_over_the_layers_asked_for():
+    x = Fraction(2) - Fraction(1, 2**14)
+    late = [[x, 2], [x, -2], [2, 1], [2, -1], [Fraction(1, 2), 0]]
+    found = hm.temperature(late, hm.Dynamics("1/2"), [10], layers=5)
+    assert (found.layers, found.margin > 0) == (5, True)
 
 
 def test_a_tie_alone_does_not_keep_softmax_away_and_one_limit_has_no_delta():
