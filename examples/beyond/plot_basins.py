@@ -5,10 +5,11 @@ Basins of the leaders
 Where would one more token end, if it were added to a cloud? Each place on a grid over the hull of a cloud is tried by
 itself: the token is added there, and its exact limit computed.
 
-Once only leaders are attended to, the plane is divided into *cells*, cones in which one leader lies furthest out, and a
-token goes to the leader of its cell. If all vertices of the hull lead from the start, as in the square, the cells are
-the basins. Otherwise a token may first follow one that is itself on its way to a leader, and be carried into a
-neighbouring cell, or lie so far out that it becomes a leader itself.
+Once only leaders are attended to, the plane is divided into *cells*, cones in which one leader lies
+furthest out, and a token inside a cell goes to its leader. On the border of two cells, where leaders
+tie, it may go to neither. If all vertices of the hull lead from the start, as in the square, the
+cells are the basins. Otherwise a token may first follow one that is itself on its way to a leader,
+and be carried into a neighbouring cell, or lie so far out that it becomes a leader itself.
 """
 
 import matplotlib.pyplot as plt
@@ -53,8 +54,9 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     inside = Delaunay(cloud).find_simplex(grid) >= 0
     places = grid[inside]
     ends = ends_of_added(cloud, places, leaders)
-    cells = np.argmax(places @ points.T, axis=1)
-    strays = (ends >= 0) & (ends != cells)
+    heights = places @ points.T
+    on_border = (heights == heights.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    strays = (ends >= 0) & (ends != heights.argmax(axis=1)) & ~on_border
     print(f"{name}: {len(places):,} places, {(ends == ITSELF).sum()} lead, {strays.sum()} leave their cell")
 
     colors = [CYCLE[number % len(CYCLE)] for number in range(len(leaders))]

@@ -20,6 +20,7 @@ from paper_numbers import BLUE, RED, SKY, load
 import hardmax as hm
 
 CASES = load("authors")["rank_one"]
+LAYERS = 100
 START = np.random.RandomState(1).uniform(-5, 5, (2, 50)).T
 
 
@@ -31,16 +32,17 @@ def alone(run, layer):
 # %%
 figure, panels = plt.subplots(2, 2, figsize=(8.4, 8.4), layout="constrained")
 for row, case in zip(panels, CASES.values(), strict=True):
-    lim = hm.limit(START, hm.Dynamics(1, value=np.outer(case["u"], case["v"])))
-    run, last = lim.run, lim.run.layers
-    leading = np.array([alone(run, layer) for layer in range(last + 1)])
+    dynamics = hm.Dynamics(1, value=np.outer(case["u"], case["v"]))
+    lim, run = hm.limit(START, dynamics), hm.simulate(START, dynamics, layers=LAYERS)
+    leading = np.array([alone(run, layer) for layer in range(LAYERS + 1)])
     print(f"u = {case['u']}, v = {case['v']}: {lim.stopped};")
     if lim.settled_at is not None:
         lines = len(set(lim.exact_points @ case["v"]))
         print(f"    {len(lim.clusters)} distinct limits on {lines} lines <v, z> = const,")
-    print(f"    {leading.any(0).sum()} tokens attend to themselves alone at some layer, {len(lim.leaders)} in the end")
-    path = np.array([run.at(layer) for layer in range(last + 1)])
-    for ax, layer in zip(row, (0, last), strict=True):
+    once = f"{leading.any(0).sum()} tokens attend to themselves alone at some of {LAYERS} layers"
+    print(f"    {once}, {len(lim.leaders)} in the end")
+    path = np.array([run.at(layer) for layer in range(LAYERS + 1)])
+    for ax, layer in zip(row, (0, LAYERS), strict=True):
         ax.plot(*np.moveaxis(path[: layer + 1], 2, 0), color=SKY, lw=0.5)
         ax.plot(*path[layer, ~leading[layer]].T, "o", color=BLUE, ms=5, mec="white", mew=0.5)
         ax.plot(*path[layer, leading[layer]].T, "*", color=RED, ms=11, mec="white", mew=0.5)

@@ -61,9 +61,10 @@ class Bifurcations:
     """
 
     values: tuple[AlgebraicNumber, ...]
-    """These step sizes, in order; beside an interval that is not decided, where that begins or ends."""
+    """These step sizes, in order; beside an interval that is not decided, where that begins or ends.
+    An end of the range is one of them if the outcome there is another than right beside it."""
     intervals: tuple[Interval, ...]
-    """What lies between them: one more than values."""
+    """What lies between them and the ends of the range: open intervals."""
     at_values: tuple[Outcome | None, ...]
     """What happens exactly at each of the values."""
 
@@ -152,16 +153,23 @@ def bifurcations(
 
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
     values, intervals, at_values = [], [], []
+
+    def note(value: AlgebraicNumber, before: Outcome | None, after: Outcome | None) -> bool:
+        """Whether something changes at a value; if so, it is kept."""
+        here = outcome(search.run(value).sets)
+        if changes := not before == here == after:
+            values.append(value)
+            at_values.append(here)
+        return changes
+
     for start, end, sets in search.cells(*ends):
         there = Interval(start, end, outcome(sets))
-        here = outcome(search.run(start).sets)
-        if intervals and intervals[-1].outcome == here == there.outcome:
-            intervals[-1] = there._replace(low=intervals[-1].low)
-            continue
-        if intervals:
-            values.append(start)
-            at_values.append(here)
-        intervals.append(there)
+        last = intervals[-1] if intervals else there
+        if note(start, last.outcome, there.outcome) or not intervals:
+            intervals.append(there)
+        else:
+            intervals[-1] = there._replace(low=last.low)
+    note(ends[1], intervals[-1].outcome, intervals[-1].outcome)
     return Bifurcations(tuple(values), tuple(intervals), tuple(at_values))
 
 

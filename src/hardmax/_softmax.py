@@ -3,12 +3,14 @@
     z_i' = (I + alpha V)^-1 (z_i + alpha V w_i),    w_i = sum_j m_j e_ij z_j / sum_j m_j e_ij,
     e_ij = exp(beta (<A z_i, z_j> - c_i)) over all j that i may attend to,
 
-with multiplicities m_j, and any c_i (the largest score, so that nothing overflows). Balls grow from layer to layer.
-Once one is larger than asked, all is computed again with twice as many bits.
+with multiplicities m_j, and any c_i: the largest score, so that nothing overflows. Balls grow from
+layer to layer. Once one is larger than asked, or has no bound at all, everything is computed again
+with twice as many bits.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,7 @@ class Enclosures:
     --------
     >>> from hardmax import Dynamics, Softmax, simulate
     >>> simulate([[1.0], [2.0]], Dynamics(1, attention=Softmax(10)), layers=3)  # doctest: +ELLIPSIS
-    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-15)
+    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-16)
     """
 
     dynamics: Dynamics
@@ -85,7 +87,8 @@ def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
             tokens, error = found
             return Enclosures(dynamics, tokens, error, bits)
         bits *= 2
-    message = f"`error` {attention.error:g} was not reached with {_MOST_BITS:,} bits: ask for fewer layers."
+    limit = f"`error` {attention.error:g} cannot be proved with {_MOST_BITS:,} bits"
+    message = f"{limit}: ask for fewer layers, a larger `error` or a smaller `beta`."
     raise InputError(message, argument="error")
 
 
@@ -101,7 +104,7 @@ def _matrix(table: Any) -> Any:
 def _walk(
     z: np.ndarray, counts: list[int], dynamics: Dynamics, attention: Softmax, layers: int
 ) -> tuple[np.ndarray, float] | None:
-    """The tokens of all layers and the largest error; None if that is more than asked."""
+    """The tokens of all layers and the largest error; None if one is not proved to be as asked."""
     flint, n = _flint(), len(z)
     mask, place = dynamics.allowed(n), _matrix(z)
     metric = None if dynamics.metric is None else _matrix(dynamics.metric).transpose()
@@ -109,18 +112,22 @@ def _walk(
     for layer in range(layers + 1):
         rows = place.tolist()
         path.append([[float(x.mid()) for x in row] for row in rows])
-        for pair in zip(rows, path[-1], strict=True):
-            largest = max(largest, *(_above(abs(x - here).upper()) for x, here in zip(*pair, strict=True)))
-        if not largest <= attention.error:  # or nan
+        balls, centres = chain(*rows), chain(*path[-1])
+        errors = [_above(abs(x - y).upper()) for x, y in zip(balls, centres, strict=True)]
+        # A ball without bounds has the error nan or inf. (Of 0 and nan, Python's max is 0.)
+        if not all(error <= attention.error for error in errors):
             return None
+        largest = max(largest, *errors)
         if layer == layers:
             break
         scores = (place if metric is None else place * metric) * place.transpose()
         weights = []
         for i, row in enumerate(scores.tolist()):
             among = range(n) if mask is None else np.flatnonzero(mask[i]).tolist()
-            top = max((row[j].mid() for j in among), key=float)
-            powers = {j: counts[j] * (beta * (row[j] - top)).exp() for j in among}
+            top = max(among, key=lambda j: row[j].mid())
+            powers = {j: counts[j] * (beta * (row[j] - row[top])).exp() for j in among if j != top}
+            # exp(0) without an error: the ball of a token that attends to one alone does not grow with beta.
+            powers[top] = flint.arb(counts[top])
             total = sum(powers.values())
             weights.append([powers[j] / total if j in powers else flint.arb(0) for j in range(n)])
         means, alpha = flint.arb_mat(weights) * place, dynamics.alpha_at(layer)

@@ -6,7 +6,7 @@ Points z_i with multiplicities m_i go from layer to layer by hardmax self-attent
                                                 C_i = argmax_j <A z_i, z_j>, the attended set of point i.
 
 A certificate states where every point ends, in five statements, and may have a sixth: how far tokens may be moved. Each
-has a function with its proof: `check_shape`, `check_attended`, `is_leader`, `last_for_ever`, `is_limit`,
+has a function with its proof: `check_shape`, `check_attended`, `is_leader`, `stay`, `is_limit`,
 `check_radius`. Schema and exit codes: docs/certificate.md."""
 
 import hashlib

@@ -128,9 +128,10 @@ class Limit(Tabular):
 
     @cached_property
     def bound(self) -> float:
-        """No limit is further than this from `points`, also if the run did not settle."""
+        """No limit is further than this from `points`, also if the run did not settle. Tokens that
+        move for ever have none: 0 if all do."""
         if self.settled_at is not None:
-            return self.run.error
+            return self.run.error if len(self.moving) < self.run.n else 0.0
         if self.run.dynamics.value is not None:
             return math.inf
         # All tokens stay in the hull that is left, and no two points of a hull are further apart than twice the largest

@@ -3,14 +3,19 @@
 from fractions import Fraction
 
 import flint
+import mpmath
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import clouds, emerging, spd_metrics
+from oracle import apply, dot, moved
+from strategies import clouds, emerging, identity, spd_metrics
 
 import hardmax as hm
 from hardmax import AlgebraicNumber
+from hardmax._algebraic import between
 
+LOW, HIGH = Fraction(1, 4), Fraction(3)
 ROOTS = (AlgebraicNumber((1, -5, 3), 0), AlgebraicNumber((1, -5, 3), 1))
 
 
@@ -41,27 +46,79 @@ def test_the_papers_emerging_leader_exists_between_the_roots_of_a_quadratic():
     assert repr(found) == "Bifurcations(alpha from 1/10 to 2: (5 - √13)/6, (5 + √13)/6)"
 
 
-@settings(max_examples=60)
-@given(st.one_of(emerging(2, 1, 2), clouds(min_d=1, max_d=2, max_n=5)), st.data())
-def test_every_step_size_leads_where_its_interval_says(cloud, data):
-    metric = data.draw(spd_metrics(len(cloud[0])))
-    found = hm.bifurcations(cloud, ("1/4", 3), metric=metric, max_layers=8)
-    assert (found.intervals[0].low, found.intervals[-1].high) == (
-        AlgebraicNumber.of(Fraction(1, 4)),
-        AlgebraicNumber.of(Fraction(3)),
-    )
+def sets_in_400_digits(cloud, metric, alpha, layer):
+    """The attended sets at a layer, by the definition; what agrees to 200 digits is taken as equal."""
+    z = [[mpmath.mpmathify(x) for x in token] for token in cloud]
+    matrix = [[mpmath.mpmathify(x) for x in row] for row in metric or identity(len(cloud[0]))]
+    sets: list[set[int]] = []
+    for _ in range(layer + 1):
+        scores = [[dot(apply(matrix, token), other) for other in z] for token in z]
+        least = [max(row) - mpmath.mpf(10) ** -200 for row in scores]
+        sets = [{j for j, x in enumerate(row) if x > least[i]} for i, row in enumerate(scores)]
+        z = moved(z, sets, alpha)
+    return tuple(tuple(sorted(attended)) for attended in sets)
+
+
+CHANGING = {
+    Fraction(2): [[2, 2], [3, 0], [1, -1], [0, -1]],
+    Fraction(2, 3): [[1, 1], [4, 0], [0, -1], [1, -1]],
+    Fraction(1): [[3, 1], [2, -1], [0, -2], [0, 0], [-3, -1]],
+    Fraction(3, 4): [[3, 2], [2, 0], [1, -1], [1, -1], [0, 0]],
+}
+"""Clouds with a change at one rational step size."""
+
+
+@st.composite
+def changing(draw):
+    """Such a cloud in any order, sheared together with its metric, and a range that may end there."""
+    value, shear = draw(st.sampled_from([*CHANGING])), draw(st.integers(-2, 2))
+    cloud = [[x - shear * y, y] for x, y in draw(st.permutations(CHANGING[value]))]
+    alphas = draw(st.sampled_from([(LOW, value), (value, HIGH), (LOW, HIGH)]))
+    return cloud, [[1, shear], [shear, shear**2 + 1]], alphas
+
+
+@st.composite
+def any_kind(draw):
+    cloud = draw(st.one_of(emerging(2, 1, 2), clouds(min_d=1, max_d=2, max_n=5)))
+    return cloud, draw(spd_metrics(len(cloud[0]))), (LOW, HIGH)
+
+
+@settings(max_examples=examples(1000))
+@given(st.one_of(changing(), any_kind()), st.data())
+def test_every_step_size_leads_where_its_interval_or_value_says(problem, data):
+    cloud, metric, (low, high) = problem
+    found = hm.bifurcations(cloud, (low, high), metric=metric, max_layers=8)
+    ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
+    assert (found.intervals[0].low, found.intervals[-1].high) == ends
+    inner = [value for value in found.values if value not in ends]
     assert list(found.values) == sorted(found.values)
-    assert [each.high for each in found.intervals[:-1]] == list(found.values) == [i.low for i in found.intervals[1:]]
-    near = [
-        sum(value.interval) / 2 + shift
-        for value in found.values
-        for shift in (-Fraction(1, 10**6), 0, Fraction(1, 10**6))
-    ]
-    for alpha in [*near, data.draw(st.fractions("1/4", 3, max_denominator=50))]:
-        if Fraction(1, 4) < alpha < 3 and (said := outcome_at(found, alpha)) is not None:
-            assert said == outcome_of(hm.limit(cloud, hm.Dynamics(alpha, metric)))
-    for interval in found.intervals:
-        assert interval.outcome is None or interval.low < interval.high
+    assert [interval.high for interval in found.intervals[:-1]] == inner
+    assert [interval.low for interval in found.intervals[1:]] == inner
+    # Both ends, all values and a bit beside them, numbers within all intervals, and one at random.
+    shift = Fraction(1, 10**6)
+    near = [sum(value.interval) / 2 + side for value in found.values for side in (-shift, 0, shift)]
+    middles = [between(interval.low, interval.high) for interval in found.intervals]
+    drawn = data.draw(st.fractions(low, high, max_denominator=50))
+    tried = [low, high, *middles, drawn, *(x for x in near if low < x < high)]
+    said = {alpha: outcome for alpha in tried if (outcome := outcome_at(found, alpha))}
+    limits = {alpha: hm.limit(cloud, hm.Dynamics(alpha, metric)) for alpha in said}
+    assert said == {alpha: outcome_of(lim) for alpha, lim in limits.items()}
+    with mpmath.workdps(400):
+        for value, here in zip(found.values, found.at_values, strict=True):
+            alpha = mpmath.mpmathify(sum(value.within(1500))) / 2
+            assert here is None or here.attended == sets_in_400_digits(cloud, metric, alpha, 8)
+
+
+def test_an_end_that_differs_from_what_lies_beside_it_is_a_value():
+    cloud, two = [[2, 2], [3, 0], [1, -1], [0, -1]], AlgebraicNumber.of(Fraction(2))
+    found = hm.bifurcations(cloud, ("1/2", 2))
+    assert (found.values, len(found.intervals)) == ((two,), 1)
+    assert found.at_values == (outcome_of(hm.limit(cloud, hm.Dynamics(2))),)
+    outcomes = found.at_values[0], found.intervals[0].outcome
+    assert [outcome and outcome.leaders for outcome in outcomes] == [(0, 1), (0, 1, 3)]
+    assert repr(found) == "Bifurcations(alpha from 1/2 to 2: 2)"
+    # From above nothing changes there.
+    assert hm.bifurcations(cloud, (2, 4)).values == ()
 
 
 def test_at_rational_values_the_run_is_decided_too():

@@ -89,7 +89,7 @@ def test_a_token_of_the_first_cloud_first_follows_one_that_does_not_lead():
     [
         ("figure1", "A = ((2, 1), (1, 1)): C_1 = {4}"),
         ("figure4", "10 points in S, 6 of them limits of tokens"),
-        ("rank_one", "50 distinct limits on 10 lines"),
+        ("rank_one", "25 tokens attend to themselves alone at some of 100 layers, 10 in the end"),
     ],
 )
 def test_a_script_runs_and_draws(name: str, expected: str, script: Any, monkeypatch: pytest.MonkeyPatch):

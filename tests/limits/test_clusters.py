@@ -121,6 +121,16 @@ def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
     assert lim.bound <= scale
 
 
+@pytest.mark.filterwarnings("ignore:the theorem does not apply")
+def test_the_bound_is_about_tokens_that_have_limits():
+    away = hm.Dynamics(1, [[-1, 0], [0, -1]], value=[[0, 1], [0, 0]])
+    nobody, somebody = (hm.limit(cloud, away) for cloud in ([[0, 1], [0, -1]], [[0, 1], [0, -1], [0, 0]]))
+    assert nobody.points.tolist() == [[-np.inf, 1], [np.inf, -1]]
+    assert nobody.bound == 0
+    assert somebody.points[2].tolist() == [0, 0]
+    assert 0 < somebody.bound < 1e-15
+
+
 def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
     # Four tokens chase one another around a place, too near for floats to tell them apart.
     turn, upright = np.array([[3, -4, 0], [4, 3, 0], [0, 0, 5]]), np.array([[3, 0, -4], [0, 5, 0], [4, 0, 3]])

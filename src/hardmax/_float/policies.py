@@ -142,7 +142,7 @@ class Ties:
         `pending` those that do not follow a leader.
 
         Whoever follows a leader does so for ever, and its target stands still. So only the pending points matter:
-        floats tell most of them apart, exact positions the rest. What must hold is derived in `_exact.events`.
+        floats tell most of them apart, exact positions the rest. What must hold is derived in `_exact.solver`.
         """
         if self._slack is None:
             self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])

@@ -37,10 +37,12 @@ def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:
 
 
 def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.ndarray]:
-    """Cell { z : <A z, l> >= <A z, l'> for all leaders l' } of each leader l in the plane, within a rectangle.
+    """Cell { z : <A z, l> > <A z, l'> for all others l' } of each leader l in the plane, within a rectangle.
 
-    Cells are cones with their apex in the origin. Together they cover the rectangle, without overlap. Of leaders with
-    one cell the first has it; a leader that is no vertex of the hull of all has none.
+    Cells are open cones with their apex in the origin. They do not overlap, and together with their
+    borders they cover the rectangle. On a border two leaders tie: a token there may go to neither.
+    Of leaders that tie everywhere the first has the cell. A leader that is no vertex of the hull of
+    all has none.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.nd
     Returns
     -------
     list of ndarray of shape (k, 2)
-        Corners of each cell, counterclockwise; of shape (0, 2) if it is empty.
+        Corners of each cell with its border, counterclockwise; of shape (0, 2) if it is empty.
 
     Examples
     --------
