@@ -54,7 +54,7 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     assert (document["settled_at"], document["layers_to_1e-6"]) == (0, lim.layers_to("1e-6"))
     assert document["theorem_applies"] is document["certified"] is True
     assert (document["theorem_reason"], document["cycle"], document["stopped"]) == ("", None, lim.stopped)
-    assert document["clusters"][0] == {"point": [-0.2, 1.4], "size": 2, "kind": "vertex", "leader": 0}
+    assert document["clusters"][0] == {"point": [-0.2, 1.4], "size": 1, "kind": "vertex", "leader": 0}
     face = {"point": [0.6, 0.8], "size": 1, "kind": "face", "vertices": [0, 3], "weights": ["1/2", "1/2"]}
     assert document["clusters"][4] == face
 
