@@ -20,20 +20,26 @@ def exactly(cloud: np.ndarray) -> oracle.Cloud:
     return [[Fraction(x) for x in token] for token in cloud.tolist()]
 
 
-# The rows of the paper's Figure 2: leaders with the layer from which on they lead, the layer from which
-# on no attended set changes, and the leaders that each token follows from then on.
+# The rows of the paper's Figure 2: leaders with the layer from which on they lead, the layer from
+# which on no attended set changes, and the leaders that each token follows from then on.
 FIGURE_2 = {
     "triangle": (clouds.triangle, {0: 0, 1: 0, 2: 0}, 1, "0 1 2 0 0 2 2 1 2"),
     "emerging leader": (clouds.emerging_leader, {0: 0, 1: 1, 2: 0}, 1, "0 1 2 0 2 2 0 0"),
     "square": (clouds.square, {0: 0, 1: 0, 2: 0, 3: 0}, 0, "0 1 2 3 3 2 3 2 1 3"),
-    "non-leader clusters": (clouds.nonleader_clusters, {0: 0, 1: 0, 2: 0, 3: 0}, 0, "0 1 2 3 0,3 1,2 1 1 2 2"),
+    "non-leader clusters": (
+        clouds.nonleader_clusters,
+        {0: 0, 1: 0, 2: 0, 3: 0},
+        0,
+        "0 1 2 3 0,3 1,2 1 1 2 2",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", FIGURE_2)
 def test_the_tokens_of_figure_2_are_the_authors(name):
     published = json.loads(AUTHORS.read_text("utf-8"))["figure2"][name]
-    assert sorted(FIGURE_2[name][0]().tolist()) == sorted([Fraction(x) for x in token] for token in published)
+    authors = sorted([Fraction(x) for x in token] for token in published)
+    assert sorted(FIGURE_2[name][0]().tolist()) == authors
 
 
 @pytest.mark.parametrize("name", FIGURE_2)
@@ -44,7 +50,8 @@ def test_the_tokens_of_figure_2_lead_follow_and_end_as_the_figure_shows(name):
     assert oracle.leaders_of(walk) == leaders
     changed = [layer for layer in range(30) if walk[layer][1] != walk[layer + 1][1]]
     assert (max(changed, default=-1) + 1, walk[30][1]) == (settled_at, goals)
-    run, lim = hm.simulate(make(), hm.Dynamics(HALF), layers=30), hm.limit(make(), hm.Dynamics(HALF))
+    run = hm.simulate(make(), hm.Dynamics(HALF), layers=30)
+    lim = hm.limit(make(), hm.Dynamics(HALF))
     assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == leaders
     assert (run.settled_at, lim.settled_at) == (settled_at, settled_at)
     for layer in (0, 1, 2, 5, 30):  # the columns of the figure

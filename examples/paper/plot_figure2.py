@@ -2,8 +2,9 @@
 Figure 2: four clouds over the layers
 =====================================
 
-Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I. All 37 starting
-positions are the authors', read from the vector graphic of their figure; :mod:`hardmax.clouds` has them.
+Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I.
+All 37 starting positions are the authors', read from the vector graphic of their figure;
+:mod:`hardmax.clouds` has them.
 
 Stars attend to themselves alone. A circle has the colours of the tokens it follows, in two halves if there are two,
 and a rim of another colour if it is followed itself. The hull of the leaders is shaded: every token converges to one
@@ -23,8 +24,9 @@ CLOUDS = {
 }
 
 # %%
-# Coordinates are fractions, so that 1/3 is a third. The limits are exact, with a proof that no attended set changes
-# after the layer in the fourth column, and Theorem 1.1 is checked statement by statement.
+# Coordinates are fractions, so that 1/3 is a third. The limits are exact, with a proof that no
+# attended set changes after the layer in the fourth column, and Theorem 1.1 and the separation of
+# Figure 5 are checked statement by statement.
 print(f"{'cloud':20} tokens  leaders  settled at layer  statements that hold")
 limits = {name: hm.limit(tokens, hm.Dynamics(alpha="1/2")) for name, tokens in CLOUDS.items()}
 for name, limit in limits.items():

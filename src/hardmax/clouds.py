@@ -8,9 +8,9 @@ from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import to_fractions
 from hardmax._validation import InputError, check_int
 
-# The tokens of the paper's Figure 2 (arXiv 2407.01602): six decimals, read from the vector graphic in the authors'
-# repository (DCN-FAU-AvH/clustering-hardmax-transformers, CC0), and thirds and twelfths where these are meant. The
-# leaders come first here.
+# The tokens of the paper's Figure 2 (arXiv 2407.01602): six decimals, read from the vector graphic
+# in the authors' repository (DCN-FAU-AvH/clustering-hardmax-transformers, CC0), and thirds and
+# twelfths where these are meant. Leaders come first here.
 _SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=np.float64)
 _IN_SQUARE = [
     ("0.068907", "-0.089914"),
@@ -25,7 +25,7 @@ _IN_SQUARE = [
 def triangle() -> np.ndarray:
     """Three leaders and six inner tokens (the paper's Figure 2, first row).
 
-    The last token first follows one that does not lead, so the cloud settles at layer 1 (alpha = 1/2).
+    The last token first follows one that does not lead: the cloud settles at layer 1 (alpha = 1/2).
 
     Returns
     -------
@@ -73,7 +73,8 @@ def square(inside: Any = None) -> np.ndarray:
     Parameters
     ----------
     inside : array_like of shape (n, 2), optional
-        The inner tokens; the paper's six, if not given. One on an axis, such as (1/2, 0), ties two vertices.
+        The inner tokens; the paper's six, if not given. One on an axis, such as (1/2, 0), ties two
+        vertices.
 
     Returns
     -------

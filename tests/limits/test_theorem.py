@@ -1,31 +1,30 @@
 """`check_theorem` on clouds that satisfy the theorem, on claims that are false, and published traps."""
 
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
 import oracle
 import pytest
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from known import KNOWN, Known
-from strategies import Problem, any_metric_problems, problems
+from oracle import apply, dot
+from strategies import Problem, any_metric_problems, problems, subtracted
 
 import hardmax as hm
 from hardmax import theorem
+from hardmax._clusters import OtherLimit, Vertex, find_clusters
 from hardmax._run import run_points
 from hardmax.theorem import FAILS, HOLDS, SILENT, UNDECIDED
 
 HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/700")
+TIES = hm.clouds.nonleader_clusters()
 CLOUD = hm.clouds.gaussian(8, 2, seed=8)  # settles after more than 500 layers of alpha = 1/700
-FOR_ALL_LAYERS = {
-    "each leader is a vertex of K, the hull of the leaders",
-    "each leader sits on its vertex after finitely many layers",
-    "every token converges to one of finitely many points",
-    "these points lie on the boundary of K",
-    "a limit that is no vertex is the projection of 0 onto a face",
-}
+EXIST, LEAD, SIT, CONVERGE, BOUNDARY, PROJECT, SEPARATE = theorem.CLAIMS
 
 
 @settings(max_examples=examples(300))
@@ -46,9 +45,9 @@ def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_no
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 def test_no_statement_fails_on_a_known_cloud(known: Known):
-    report = hm.check_theorem(hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric)))
-    assert report
-    assert len(report) == 6
+    lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric))
+    expected = HOLDS if lim.theorem_applies else SILENT
+    assert [one.verdict for one in hm.check_theorem(lim)] == [expected] * len(theorem.CLAIMS)
 
 
 def claims(report: hm.TheoremReport, verdict: str) -> set[str]:
@@ -67,12 +66,68 @@ def test_a_claim_that_is_false_fails_even_if_the_cloud_has_not_settled(layers, m
     monkeypatch.setattr(theorem, "run_points", everybody_leads)
     report = hm.check_theorem(hm.limit(CLOUD, SLOW, max_layers=20))
     assert not report
-    wrong = {
-        "each leader is a vertex of K, the hull of the leaders",
-        "each leader sits on its vertex after finitely many layers",
-    }
-    assert wrong <= claims(report, FAILS)
+    assert {LEAD, SIT} <= claims(report, FAILS)
     assert claims(report, HOLDS)
+
+
+def settled_at_once(*arguments):
+    # The emerging leader and its followers still change at layer 1.
+    return replace(run_points(*arguments), settled_at=0, recorded=(0,))
+
+
+def all_limits_are(kind):
+    def changed(run):
+        clusters = find_clusters(run)
+        return replace(clusters, kinds=(kind,) * len(clusters))
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "wrong", "expected"),
+    [
+        ("theorem.run_points", hm.clouds.emerging_leader(), settled_at_once, {CONVERGE, BOUNDARY}),
+        ("_clusters.find_clusters", TIES, all_limits_are(OtherLimit()), {PROJECT}),
+        ("_clusters.find_clusters", TIES, all_limits_are(Vertex(0)), {SEPARATE}),
+    ],
+)
+def test_what_is_said_of_limits_fails_if_it_is_false(name, tokens, wrong, expected, monkeypatch):
+    lim = hm.limit(tokens, HALF)
+    assert claims(hm.check_theorem(lim), HOLDS) == set(theorem.CLAIMS)
+    monkeypatch.setattr(f"hardmax.{name}", wrong)
+    report = hm.check_theorem(lim)
+    assert not report
+    assert expected <= claims(report, FAILS)
+
+
+def norm(metric, token):
+    """At least the length of a token in the norm of the metric."""
+    return (1 + dot(apply(metric, token), token)) / 2
+
+
+@settings(max_examples=examples(300))
+@given(problems(max_n=7, max_d=3), st.sampled_from(["1/2", "1", "2"]))
+def test_a_hyperplane_through_a_token_near_a_vertex_has_the_other_limits_behind_it(problem, alpha):
+    # Figure 5, in the norm of the metric, with a delta from the inequality of Cauchy and Schwarz:
+    # <A x, y - x> <= <A s, t - s> + delta (2 |s| + |s - t|) + 2 delta² for x near s and y near t.
+    cloud, metric, _ = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits = lim.exact_points.tolist()
+    vertices = [limits[leader] for leader in lim.leaders.tolist()]
+    deltas = [Fraction(1)]
+    for s, t in [(s, t) for s, t in product(vertices, limits) if s != t]:
+        lead = dot(apply(metric, s), subtracted(s, t))
+        assert lead > 0
+        deltas.append(lead / (3 + 2 * norm(metric, s) + norm(metric, subtracted(s, t))))
+    trace = sum(row[axis] for axis, row in enumerate(metric)) if metric else len(cloud[0])
+    # In the Euclidean norm: |u|_A² <= trace(A) |u|².
+    layer = lim.layers_to(min(deltas) / (1 + trace))
+    tokens = lim.run.exact_at(layer).tolist()
+    for x, s in [(x, s) for x, s in zip(tokens, limits, strict=True) if s in vertices]:
+        elsewhere = [(y, t) for y, t in zip(tokens, limits, strict=True) if t != s]
+        heights = [dot(apply(metric, x), subtracted(y, x)) for both in elsewhere for y in both]
+        assert max(heights, default=-1) < 0 <= dot(apply(metric, x), subtracted(s, x))
 
 
 def test_a_cloud_that_settles_late_is_followed_to_where_it_settles():
@@ -93,7 +148,7 @@ def test_what_is_not_settled_within_what_can_be_afforded_is_undecided_and_does_n
     monkeypatch.setattr(theorem, *limit)
     report = hm.check_theorem(hm.simulate(CLOUD, SLOW, layers=3))
     assert report
-    assert claims(report, UNDECIDED) == FOR_ALL_LAYERS
+    assert claims(report, UNDECIDED) == set(theorem.CLAIMS) - {EXIST}
     assert all("not settled within" in one.detail for one in report if one.verdict == UNDECIDED)
 
 
