@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from unittest.mock import patch
 
 import numpy as np
 import oracle
 import pytest
 from effort import examples
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from known import KNOWN, Known
 from oracle import apply, dot
-from strategies import Problem, any_metric_problems, problems, subtracted
+from strategies import Problem, any_metric_problems, identity, problems, scaled, subtracted
 
 import hardmax as hm
 from hardmax import theorem
@@ -98,6 +98,88 @@ def test_what_is_said_of_limits_fails_if_it_is_false(name, tokens, wrong, expect
     report = hm.check_theorem(lim)
     assert not report
     assert expected <= claims(report, FAILS)
+
+
+def determinant(rows):
+    if not rows:
+        return Fraction(1)
+    first, *rest = rows
+    minors = [[row[:k] + row[k + 1 :] for row in rest] for k in range(len(first))]
+    return sum((-1) ** k * x * determinant(minors[k]) for k, x in enumerate(first))
+
+
+@settings(max_examples=examples(300))
+@given(st.one_of(problems(max_n=5, max_d=3), any_metric_problems(max_n=5, max_d=3)))
+def test_the_theorem_is_about_distinct_nonzero_tokens_and_positive_definite_metrics(problem):
+    cloud, metric, alpha = problem
+    matrix = metric or identity(len(cloud[0]))
+    minors = [determinant([row[:k] for row in matrix[:k]]) for k in range(1, len(matrix) + 1)]
+    is_definite = matrix == np.transpose(matrix).tolist() and min(minors) > 0
+    are_distinct = len(set(map(tuple, cloud))) == len(cloud)
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=1)
+    assert lim.theorem_applies == (is_definite and are_distinct and all(map(any, cloud)))
+
+
+nonzero_problems = problems(max_n=7, max_d=3).filter(lambda problem: all(map(any, problem[0])))
+
+
+@settings(max_examples=examples(300))
+@given(nonzero_problems)
+def test_leaders_are_the_vertices_and_limits_on_the_boundary_of_their_hull(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits = lim.exact_points.tolist()
+    vertices = [limits[leader] for leader in lim.distinct_leaders.tolist()]
+    assert {*map(tuple, vertices)} == {tuple(limits[leader]) for leader in lim.leaders.tolist()}
+    assert np.allclose(lim.polytope.vertices, np.array(vertices, dtype=float), atol=1e-12)
+    # <A l, .> is largest at the leader l alone, so it is a vertex; and <A w, .> at the limit w.
+    for vertex in vertices:
+        scores = [dot(apply(metric, vertex), place) for place in vertices]
+        furthest = [place for place, x in zip(vertices, scores, strict=True) if x == max(scores)]
+        assert furthest == [vertex]
+    for limit in limits:
+        direction = apply(metric, limit)
+        assert any(direction)
+        assert dot(direction, limit) == max(dot(direction, place) for place in vertices)
+
+
+@settings(max_examples=examples(300))
+@given(nonzero_problems)
+def test_every_token_comes_as_close_to_its_limit_as_you_like(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits = lim.exact_points.tolist()
+    layers = oracle.run(cloud, alpha, metric, lim.settled_at + 2)[-3:]
+    ways = [[subtracted(z, w) for z, w in zip(layer, limits, strict=True)] for layer in layers]
+    for now, next_layer in pairwise(ways):
+        assert next_layer == [scaled(lim.run.dynamics.contraction, way) for way in now]
+    assert np.allclose(lim.points, np.array(limits, dtype=float), atol=1e-12)
+    assert len(lim.clusters) == len(set(map(tuple, limits)))
+
+
+@settings(max_examples=examples(300))
+@example((hm.clouds.nonleader_clusters().tolist(), None, Fraction(1, 2)))
+@given(nonzero_problems)
+def test_a_limit_is_a_vertex_or_the_projection_of_the_origin_onto_a_face(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits, leaders = lim.exact_points.tolist(), lim.distinct_leaders.tolist()
+    for limit, kind in zip(limits, lim.kind, strict=True):
+        if isinstance(kind, Vertex):
+            face, weights = (kind.leader,), (Fraction(1),)
+        else:
+            face, weights = kind.vertices, kind.weights  # an OtherLimit has none
+        # It is a mean of the face, to which A w is normal, and no other leader is on that face.
+        parts = [scaled(share, limits[v]) for share, v in zip(weights, face, strict=True)]
+        assert min(weights) >= 0
+        assert sum(weights) == 1
+        assert [sum(column) for column in zip(*parts, strict=True)] == limit
+        heights = [dot(apply(metric, limit), subtracted(limits[v], limit)) for v in leaders]
+        furthest = [v for v, height in zip(leaders, heights, strict=True) if height == 0]
+        assert (max(heights), furthest) == (0, sorted(face))
 
 
 def norm(metric, token):
