@@ -4,7 +4,7 @@ Figure 2: four clouds over the layers
 
 Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I.
 All 37 starting positions are the authors', read from the vector graphic of their figure;
-:mod:`hardmax.clouds` has them.
+``hm.clouds`` has them.
 
 Stars attend to themselves alone. A circle has the colours of the tokens it follows, in two halves if there are two,
 and a rim of another colour if it is followed itself. The hull of the leaders is shaded: every token converges to one

@@ -188,3 +188,18 @@ def contains(cell: np.ndarray, token) -> bool:
 def test_on_the_border_of_two_cells_a_token_may_go_to_neither_leader():
     lim = hm.limit(hm.clouds.square(inside=[(0.5, 0.0)]), hm.Dynamics("1/2"))
     assert lim.points[4].tolist() == [1.0, 0.0]
+
+
+def test_softmax_loses_a_tie_the_later_the_colder_it_is():
+    pytest.importorskip("flint")
+    cloud, betas = hm.clouds.nonleader_clusters(), [10**2, 10**4, 10**6, 10**8]
+    hard, lost = np.asarray(hm.simulate(cloud, hm.Dynamics("1/2"), layers=60)), []
+    for beta in betas:
+        soft = hm.simulate(cloud, hm.Dynamics("1/2", attention=hm.Softmax(beta, 1e-9)), layers=60)
+        apart = np.abs(soft.tokens - hard).max(axis=(1, 2))
+        assert apart.max() > 0.99
+        lost.append(int((apart > 0.5).argmax()))
+    # A follower counts in the tie once it is within 1 / beta of its leader.
+    expected = np.log(betas) / np.log(1.5)
+    assert np.allclose(np.diff(lost), np.diff(expected), atol=3)
+    assert (lost <= expected).all()
