@@ -114,7 +114,8 @@ def test_the_theorem_is_about_distinct_nonzero_tokens_and_positive_definite_metr
     cloud, metric, alpha = problem
     matrix = metric or identity(len(cloud[0]))
     minors = [determinant([row[:k] for row in matrix[:k]]) for k in range(1, len(matrix) + 1)]
-    is_definite = matrix == np.transpose(matrix).tolist() and min(minors) > 0
+    transposed = [list(column) for column in zip(*matrix, strict=True)]
+    is_definite = matrix == transposed and min(minors) > 0
     are_distinct = len(set(map(tuple, cloud))) == len(cloud)
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=1)
     assert lim.theorem_applies == (is_definite and are_distinct and all(map(any, cloud)))
