@@ -1,32 +1,65 @@
 """Starting clouds: what they hold, that they can be repeated, and that bad sizes are refused in one line."""
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import oracle
 import pytest
 
+import hardmax as hm
 from hardmax import InputError, clouds
 
 HALF = Fraction(1, 2)
+AUTHORS = Path(__file__).parents[1] / "examples" / "paper" / "data" / "authors.json"
 
 
 def exactly(cloud: np.ndarray) -> oracle.Cloud:
     return [[Fraction(x) for x in token] for token in cloud.tolist()]
 
 
-@pytest.mark.parametrize(
-    ("make", "leaders"),
-    [
-        (clouds.triangle, {0: 0, 1: 0, 2: 0}),
-        (clouds.emerging_leader, {0: 0, 1: 1, 2: 0}),  # the second leads from layer 1
-        (clouds.square, {0: 0, 1: 0, 2: 0, 3: 0}),
-        (clouds.nonleader_clusters, {0: 0, 1: 0, 2: 0, 3: 0}),
-    ],
-)
-def test_the_vertices_lead(make, leaders):
-    assert oracle.leaders(exactly(make()), HALF, layers=30) == leaders
+# The rows of the paper's Figure 2: leaders with the layer from which on they lead, the layer from
+# which on no attended set changes, and the leaders that each token follows from then on.
+FIGURE_2 = {
+    "triangle": (clouds.triangle, {0: 0, 1: 0, 2: 0}, 1, "0 1 2 0 0 2 2 1 2"),
+    "emerging leader": (clouds.emerging_leader, {0: 0, 1: 1, 2: 0}, 1, "0 1 2 0 2 2 0 0"),
+    "square": (clouds.square, {0: 0, 1: 0, 2: 0, 3: 0}, 0, "0 1 2 3 3 2 3 2 1 3"),
+    "non-leader clusters": (
+        clouds.nonleader_clusters,
+        {0: 0, 1: 0, 2: 0, 3: 0},
+        0,
+        "0 1 2 3 0,3 1,2 1 1 2 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIGURE_2)
+def test_the_tokens_of_figure_2_are_the_authors(name):
+    published = json.loads(AUTHORS.read_text("utf-8"))["figure2"][name]
+    authors = sorted([Fraction(x) for x in token] for token in published)
+    assert sorted(FIGURE_2[name][0]().tolist()) == authors
+
+
+@pytest.mark.parametrize("name", FIGURE_2)
+def test_the_tokens_of_figure_2_lead_follow_and_end_as_the_figure_shows(name):
+    make, leaders, settled_at, follows = FIGURE_2[name]
+    goals = [{int(leader) for leader in goal.split(",")} for goal in follows.split()]
+    walk = list(oracle.walk(make().tolist(), HALF, layers=30))
+    assert oracle.leaders_of(walk) == leaders
+    changed = [layer for layer in range(30) if walk[layer][1] != walk[layer + 1][1]]
+    assert (max(changed, default=-1) + 1, walk[30][1]) == (settled_at, goals)
+    run = hm.simulate(make(), hm.Dynamics(HALF), layers=30)
+    lim = hm.limit(make(), hm.Dynamics(HALF))
+    assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == leaders
+    assert (run.settled_at, lim.settled_at) == (settled_at, settled_at)
+    for layer in (0, 1, 2, 5, 30):  # the columns of the figure
+        assert [set(chosen.tolist()) for chosen in run.attended(layer)] == walk[layer][1]
+        assert np.allclose(run.at(layer), np.array(walk[layer][0], dtype=float), atol=1e-15)
+    vertices = {leader: np.array(walk[30][0][leader]) for leader in leaders}
+    ends = [sum(vertices[leader] for leader in goal) / Fraction(len(goal)) for goal in goals]
+    assert (lim.exact_points == np.array(ends)).all()
 
 
 def test_a_square_takes_inner_tokens_exactly_and_is_a_new_one():

@@ -2,8 +2,9 @@
 Figure 2: four clouds over the layers
 =====================================
 
-Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I. All 37 starting
-positions are the authors', read from the vector graphic of their figure.
+Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I.
+All 37 starting positions are the authors', read from the vector graphic of their figure;
+``hm.clouds`` has them.
 
 Stars attend to themselves alone. A circle has the colours of the tokens it follows, in two halves if there are two,
 and a rim of another colour if it is followed itself. The hull of the leaders is shaded: every token converges to one
@@ -11,16 +12,21 @@ of its vertices or, in the last row, to the middle of an edge, where no leader i
 """
 
 import matplotlib.pyplot as plt
-from paper_numbers import load
 
 import hardmax as hm
 
 LAYERS = (0, 1, 2, 5, 30)
-CLOUDS = load("authors")["figure2"]
+CLOUDS = {
+    "triangle": hm.clouds.triangle(),
+    "emerging leader": hm.clouds.emerging_leader(),
+    "square": hm.clouds.square(),
+    "non-leader clusters": hm.clouds.nonleader_clusters(),
+}
 
 # %%
-# Coordinates are given as strings, so that 1/3 is a third. The limits are exact, with a proof that no attended set
-# changes after the layer in the third column, and Theorem 1.1 is checked statement by statement.
+# Coordinates are fractions, so that 1/3 is a third. The limits are exact, with a proof that no
+# attended set changes after the layer in the fourth column, and Theorem 1.1 and the separation of
+# Figure 5 are checked statement by statement.
 print(f"{'cloud':20} tokens  leaders  settled at layer  statements that hold")
 limits = {name: hm.limit(tokens, hm.Dynamics(alpha="1/2")) for name, tokens in CLOUDS.items()}
 for name, limit in limits.items():

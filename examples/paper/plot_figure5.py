@@ -35,6 +35,11 @@ for _ in range(40):
 print(f"every delta up to {low:.3f} is small enough")
 
 # %%
+# That there is such a delta for every vertex is the last statement that `check_theorem` checks.
+statement = hm.check_theorem(limit)[-1]
+print(f"{statement.claim}: {statement.verdict}")
+
+# %%
 # The first layer at which all tokens are within 0.2 of S, and the line through one of them.
 delta = 0.2
 distances = [np.linalg.norm(limit.run.floats_at(k)[:, None] - attractors, axis=2).min(axis=1).max() for k in range(20)]

@@ -8,27 +8,44 @@ from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import to_fractions
 from hardmax._validation import InputError, check_int
 
-# Inner tokens in the manner of the paper's Figure 2 (examples/paper has the authors'): sixteenths, which floats store
-# exactly, and off the axes, where they would tie.
+# The tokens of the paper's Figure 2 (arXiv 2407.01602): six decimals, read from the vector graphic
+# in the authors' repository (DCN-FAU-AvH/clustering-hardmax-transformers, CC0), and thirds and
+# twelfths where these are meant. Leaders come first here.
 _SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=np.float64)
-_IN_TRIANGLE = np.array([(14, 11), (10, 1), (-5, -11), (5, 2), (-11, -14), (10, 7)]) / 16
-_IN_SQUARE = np.array([(8, -6), (8, 12), (-6, -7), (-11, 5), (3, 5), (-15, -4)]) / 16
-_IN_QUADRANTS = np.array([(-9, 9), (10, -8), (-6, -11), (8, 13)]) / 16
+_IN_SQUARE = [
+    ("0.068907", "-0.089914"),
+    ("-0.017795", "-0.038629"),
+    ("0.327852", "-0.037617"),
+    ("-0.05164", "-0.473912"),
+    ("-0.002479", "0.486572"),
+    ("0.418464", "-0.192676"),
+]
 
 
 def triangle() -> np.ndarray:
-    """Three leaders and six inner tokens (like the paper's Figure 2, first row).
+    """Three leaders and six inner tokens (the paper's Figure 2, first row).
+
+    The last token first follows one that does not lead: the cloud settles at layer 1 (alpha = 1/2).
 
     Returns
     -------
-    ndarray of shape (9, 2)
+    ndarray of Fraction, of shape (9, 2)
 
     Examples
     --------
-    >>> triangle()[:3].tolist()
-    [[1.0, 1.0], [0.5, -0.5], [-1.0, -1.0]]
+    >>> triangle()[1].tolist()
+    [Fraction(1, 2), Fraction(-1, 2)]
     """
-    return np.vstack([[(1, 1), (0.5, -0.5), (-1, -1)], _IN_TRIANGLE])
+    leaders = [("1", "1"), ("0.5", "-0.5"), ("-1", "-1")]
+    followers = [
+        ("0.87763", "0.97845"),
+        ("0.09886", "0.493489"),
+        ("-0.203029", "-0.959099"),
+        ("-0.382364", "-0.924231"),
+        ("0.3", "-0.2"),
+        ("0.1", "-0.2"),
+    ]
+    return to_fractions(leaders + followers, "the triangle")
 
 
 def emerging_leader() -> np.ndarray:
@@ -51,12 +68,13 @@ def emerging_leader() -> np.ndarray:
 
 
 def square(inside: Any = None) -> np.ndarray:
-    """The square (±1, ±1) and tokens inside it (like Figure 2, third row).
+    """The square (±1, ±1) and tokens inside it (Figure 2, third row).
 
     Parameters
     ----------
     inside : array_like of shape (n, 2), optional
-        The inner tokens; six of our choice, if not given. One on an axis, such as (1/2, 0), ties two vertices.
+        The inner tokens; the paper's six, if not given. One on an axis, such as (1/2, 0), ties two
+        vertices.
 
     Returns
     -------
@@ -78,21 +96,28 @@ def square(inside: Any = None) -> np.ndarray:
 
 
 def nonleader_clusters() -> np.ndarray:
-    """The square (±1, ±1), the tokens (±1/2, 0) and four inner ones (like Figure 2, fourth row).
+    """The square (±1, ±1), the tokens (±1/2, 0) and four inner ones (Figure 2, fourth row).
 
     (±1/2, 0) tie two vertices each and tend to (±1, 0), the projections of the origin onto two edges, where there is
     no leader.
 
     Returns
     -------
-    ndarray of shape (10, 2)
+    ndarray of Fraction, of shape (10, 2)
 
     Examples
     --------
-    >>> nonleader_clusters()[4:6].tolist()
-    [[0.5, 0.0], [-0.5, 0.0]]
+    >>> nonleader_clusters()[4].tolist()
+    [Fraction(1, 2), Fraction(0, 1)]
     """
-    return square(inside=np.vstack([[(0.5, 0), (-0.5, 0)], _IN_QUADRANTS]))
+    tied = [("1/2", "0"), ("-1/2", "0")]
+    followers = [
+        ("-0.382129", "0.315192"),
+        ("-0.40129", "0.111869"),
+        ("-0.01119", "-0.206427"),
+        ("-0.415533", "-0.235861"),
+    ]
+    return square(inside=tied + followers)
 
 
 def polygon(sides: int) -> np.ndarray:

@@ -1,9 +1,11 @@
-"""Theorem 1.1 checked on one cloud, in integers: attended sets are computed anew at every layer."""
+"""Theorem 1.1 and Figure 5 checked on one cloud, in integers.
+
+Attended sets are computed anew at every layer.
+"""
 
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from operator import mul
 
 import numpy as np
 
@@ -28,6 +30,7 @@ CLAIMS = (
     "every token converges to one of finitely many points",
     "these points lie on the boundary of K",
     "a limit that is no vertex is the projection of 0 onto a face",
+    "a hyperplane separates each vertex from the other limits",
 )
 # A cloud is followed for so many layers, or as many as it took to settle, but for no more work than this: products of
 # digits, some ten seconds.
@@ -37,7 +40,7 @@ AFTERWARDS = (1, 2, 5, 20)  # layers beyond settling that are checked too
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of Theorem 1.1 on a cloud."""
+    """One statement of the paper on a cloud."""
 
     claim: str
     """What it says."""
@@ -54,7 +57,7 @@ class TheoremReport(tuple[Statement, ...]):
     --------
     >>> from hardmax import Dynamics, check_theorem, clouds, limit
     >>> check_theorem(limit(clouds.nonleader_clusters(), Dynamics("1/2")))
-    TheoremReport(6 statements; holds: 6)
+    TheoremReport(7 statements; holds: 7)
     """
 
     def __bool__(self) -> bool:
@@ -71,7 +74,7 @@ class TheoremReport(tuple[Statement, ...]):
 
 
 def check_theorem(result: Trajectory | Limit) -> TheoremReport:
-    """Check every statement of Theorem 1.1 on one cloud, exactly.
+    """Check every statement of Theorem 1.1 on one cloud, exactly, and the separation of Figure 5.
 
     Parameters
     ----------
@@ -84,6 +87,13 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
         A verdict on each statement. The cloud is followed in integers to the layer at which the run settled; if it did
         not, for 500 layers, or fewer if numbers become too long. If the cloud has not settled by then, statements about
         all layers are "undecided".
+
+    Notes
+    -----
+    Figure 5: if :math:`\\delta` is small enough, then for every x within :math:`\\delta` of a
+    vertex s of K the hyperplane through x with normal A x has the :math:`\\delta`-neighbourhoods
+    of all other limits t strictly on one side. Products are continuous, so this is to say that
+    :math:`\\langle A s, t \\rangle < \\langle A s, s \\rangle`.
 
     Examples
     --------
@@ -140,20 +150,27 @@ def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
         # What holds at the layers checked may fail at later ones.
         late = f"not settled within {last:,} layers"
         so_far = ((None if holds else False, f"{late}; {detail}") for holds, detail in about_leaders)
-        return [exist, *so_far, *[(None, late)] * 3]
+        return [exist, *so_far, *[(None, late)] * 4]
     phase, clusters, points = run.phase_at(last), lim.clusters, pluralize(len(lim.clusters), "point")
     examples = run.points.of_token[np.unique(clusters.labels, return_index=True)[1]].tolist()
     limits = phase.targets.rows(examples).numerators
     directions = directions_of(limits, dynamics)
-    scores = products(directions, phase.positions.rows(leaders).numerators)
-    heights = [sum(map(mul, *pair)) for pair in zip(directions, limits, strict=True)]
-    furthest = all(height == max(row) for height, row in zip(heights, scores, strict=True))
+    of_leaders = products(directions, phase.positions.rows(leaders).numerators)
+    of_limits = products(directions, limits)
+    heights = [scores[i] for i, scores in enumerate(of_limits)]
+    furthest = heights == list(map(max, of_leaders))
     kinds = Counter(map(type, clusters.kinds))
     vertices, faces = kinds[Vertex], kinds[FaceProjection]
+    separated = all(
+        sum(score >= height for score in scores) == 1  # its own
+        for kind, height, scores in zip(clusters.kinds, heights, of_limits, strict=True)
+        if isinstance(kind, Vertex)
+    )
     return [
         exist,
         *about_leaders,
         (sets[last:] == [sets[last]] * len(sets[last:]), f"{points}; settled at layer {last}"),
         (furthest and all(map(any, directions)), "K lies on one side of the hyperplane through each, with normal A w"),
         (vertices + faces == kinds.total(), f"vertices: {vertices}, projections: {faces}"),
+        (separated, "of all limits, each vertex alone lies furthest its own way"),
     ]

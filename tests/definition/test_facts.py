@@ -1,20 +1,106 @@
-"""Facts on which limits rest (docs/theory.md), tried on runs of the package over exact fractions."""
+"""Statements of docs/theory.md, tried on runs of the package over exact fractions."""
+
+from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
+import oracle
+import pytest
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from known import SQUARE, rational
 from oracle import apply, dot
-from strategies import alphas, any_metrics, clouds, problems, tokens
+from strategies import (
+    Problem,
+    added,
+    alphas,
+    any_metric_problems,
+    any_metrics,
+    clouds,
+    problems,
+    scaled,
+    subtracted,
+    tokens,
+)
 
 import hardmax as hm
 from hardmax.geometry import leader_cells
 
 LAYERS = 5
+any_problems = st.one_of(problems(max_n=8), any_metric_problems(max_n=8))
+TIES: Problem = (SQUARE + rational("1/2 0", "3/10 1/10"), None, Fraction(1, 2))
 
 
 def exact_layers(cloud, alpha, metric):
     run = hm.simulate(cloud, hm.Dynamics(alpha, metric=metric), layers=LAYERS, arithmetic="exact")
     return run, [run.exact_at(layer).tolist() for layer in range(LAYERS + 1)]
+
+
+@given(any_problems)
+def test_attended_sets_and_one_layer_are_those_of_the_definition(problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric)
+    sets = [set(chosen.tolist()) for chosen in hm.attended(cloud, dynamics)]
+    assert sets == oracle.attended_sets(cloud, metric)
+    assert hm.step(cloud, dynamics).tolist() == oracle.step(cloud, alpha, metric)
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+@given(any_problems)
+def test_leaders_are_the_tokens_that_once_attend_to_themselves_alone(arithmetic, problem):
+    cloud, metric, alpha = problem
+    run = hm.simulate(cloud, hm.Dynamics(alpha, metric), layers=LAYERS, arithmetic=arithmetic)
+    since = dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True))
+    assert since == oracle.leaders(cloud, alpha, metric, layers=LAYERS)
+
+
+@given(problems())
+def test_the_longest_tokens_lead_at_once(problem):
+    # Their score with every other token is less than with themselves (Cauchy-Schwarz).
+    cloud, metric, alpha = problem
+    run = hm.simulate(cloud, hm.Dynamics(alpha, metric), layers=0)
+    squares = [dot(apply(metric, token), token) for token in cloud]
+    longest = {i for i, square in enumerate(squares) if square == max(squares)}
+    assert longest <= set(run.leaders[run.leader_layers == 0].tolist())
+
+
+@given(any_problems)
+def test_a_leader_is_at_its_limit_from_the_layer_on_that_is_given(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    path = oracle.run(cloud, alpha, metric, layers=lim.settled_at + 2)
+    for leader, since in zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True):
+        assert {tuple(layer[leader]) for layer in path[since:]} == {tuple(lim.exact_points[leader])}
+
+
+@given(problems(max_n=6), alphas)
+def test_distinct_tokens_never_meet(problem, alpha):
+    # Let z, y move towards w, v. Since w is best for z and v for y, <A(z - y), w - v> >= 0. If they
+    # met, z - y would be -alpha (w - v), so |w - v|_A² <= 0: then w = v, and z = y.
+    cloud, metric, _ = problem
+    _, layers = exact_layers(cloud, alpha, metric)
+    equal = [[[x == y for x in layer] for y in layer] for layer in (cloud, layers[-1])]
+    assert equal[0] == equal[1]
+
+
+@given(any_problems)
+def test_once_every_token_follows_one_leader_all_go_straight_to_them_for_ever(problem):
+    # The settling lemma. Equal tokens are one.
+    cloud, metric, alpha = problem
+    cloud = [list(token) for token in dict.fromkeys(map(tuple, cloud))]
+    walk = list(oracle.walk(cloud, alpha, metric, LAYERS + 3))
+    follow = [all(len(c) == 1 and sets[min(c)] == c for c in sets) for _, sets in walk]
+    assume(any(follow[:LAYERS]))
+    first, keep = follow.index(True), 1 / (1 + alpha)
+    here, sets = walk[first]
+    goals = [here[min(c)] for c in sets]
+    ways = [subtracted(z, goal) for z, goal in zip(here, goals, strict=True)]
+    for more, layer in enumerate(walk[first:]):
+        moved = [added(goal, scaled(keep**more, u)) for goal, u in zip(goals, ways, strict=True)]
+        assert layer == (moved, sets)
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
+    assert lim.settled_at in range(first + 1)
+    assert lim.exact_points.tolist() == goals
 
 
 @given(clouds(max_d=3, max_n=8), alphas, st.data())
@@ -50,16 +136,70 @@ def test_norms_grow_and_a_token_attends_to_none_that_is_shorter(problem):
             assert all(squares[layer][j] >= now for j in run.attended(layer)[i].tolist())
 
 
-def test_without_ties_every_limit_is_a_vertex():
+def test_clouds_in_general_position_end_in_vertices():
     limits = hm.limit(np.random.default_rng(0).standard_normal((200, 20, 2)), hm.Dynamics("1/2"))
     assert {type(kind).__name__ for lim in limits for kind in lim.kind} == {"Vertex"}
 
 
-@given(st.tuples(*[st.integers(-60, 60)] * 2).filter(any))
-def test_where_all_corners_lead_a_token_goes_to_the_corner_of_its_cell(place):
-    token = np.array(place) / 64
-    lim = hm.limit(hm.clouds.square(inside=[token.tolist()]), hm.Dynamics("1/2"))
-    heights = lim.points[:4] @ token
-    assert lim.points[4] @ token == max(heights)  # of two corners as far out, it goes between them
-    cells = leader_cells(lim.points[:4], (-1.0, 1.0, -1.0, 1.0))
-    assert sum(len(cell) > 2 for cell in cells) == 4
+@example(TIES)
+@given(any_problems)
+def test_a_limit_off_the_vertices_needs_a_tie(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    ties = [
+        len({tuple(layer[j]) for j in chosen}) > 1
+        for layer, sets in oracle.walk(cloud, alpha, metric, lim.settled_at)
+        for chosen in sets
+    ]
+    vertices = {tuple(lim.exact_points[leader]) for leader in lim.leaders.tolist()}
+    assert any(ties) or {tuple(point) for point in lim.exact_points.tolist()} == vertices
+
+
+@given(problems(min_d=2, max_d=3, max_n=8), st.data())
+def test_where_all_vertices_lead_a_token_goes_to_the_leader_of_its_cell(problem, data):
+    cloud, metric, alpha = problem
+    places = {tuple(cloud[leader]) for leader in oracle.leaders(cloud, alpha, metric)}
+    leaders = sorted(map(list, places))
+    shares = st.lists(st.integers(0, 3), min_size=len(leaders), max_size=len(leaders)).filter(any)
+    inside = []
+    for weights in data.draw(st.lists(shares, min_size=1, max_size=4)):
+        rows = [scaled(Fraction(w, sum(weights)), z) for w, z in zip(weights, leaders, strict=True)]
+        inside.append([sum(column) for column in zip(*rows, strict=True)])
+    lim = hm.limit(leaders + inside, hm.Dynamics(alpha, metric))
+    reach = float(max(abs(x) for leader in leaders for x in leader)) + 1
+    window = (-reach, reach, -reach, reach)
+    cells = leader_cells(leaders, window, metric) if len(leaders[0]) == 2 else None
+    for token, limit in zip(inside, lim.exact_points[len(leaders) :].tolist(), strict=True):
+        scores = [dot(apply(metric, token), leader) for leader in leaders]
+        furthest = [i for i, score in enumerate(scores) if score == max(scores)]
+        # On the border of cells it may go elsewhere.
+        assert len(furthest) > 1 or limit == leaders[furthest[0]]
+        assert cells is None or any(contains(cells[i], token) for i in furthest)
+
+
+def contains(cell: np.ndarray, token) -> bool:
+    """Whether a convex polygon, counterclockwise, has a point in it, but for rounding."""
+    sides, ways = np.roll(cell, -1, axis=0) - cell, np.array(token, dtype=float) - cell
+    crossed = sides[:, 0] * ways[:, 1] - sides[:, 1] * ways[:, 0]
+    return len(cell) > 0 and bool((crossed > -1e-9).all())
+
+
+def test_on_the_border_of_two_cells_a_token_may_go_to_neither_leader():
+    lim = hm.limit(hm.clouds.square(inside=[(0.5, 0.0)]), hm.Dynamics("1/2"))
+    assert lim.points[4].tolist() == [1.0, 0.0]
+
+
+def test_softmax_loses_a_tie_the_later_the_colder_it_is():
+    pytest.importorskip("flint")
+    cloud, betas = hm.clouds.nonleader_clusters(), [10**2, 10**4, 10**6, 10**8]
+    hard, lost = np.asarray(hm.simulate(cloud, hm.Dynamics("1/2"), layers=60)), []
+    for beta in betas:
+        soft = hm.simulate(cloud, hm.Dynamics("1/2", attention=hm.Softmax(beta, 1e-9)), layers=60)
+        apart = np.abs(soft.tokens - hard).max(axis=(1, 2))
+        assert apart.max() > 0.99
+        lost.append(int((apart > 0.5).argmax()))
+    # A follower counts in the tie once it is within 1 / beta of its leader.
+    expected = np.log(betas) / np.log(1.5)
+    assert np.allclose(np.diff(lost), np.diff(expected), atol=3)
+    assert (lost <= expected).all()

@@ -1,4 +1,4 @@
-"""What the dynamics does not care about, and what it does, in exact arithmetic. (Facts: tests/limits/test_theory.)"""
+"""What the dynamics does not care about, and what it does, in exact arithmetic."""
 
 from fractions import Fraction
 
@@ -93,6 +93,8 @@ def test_a_token_given_twice_is_a_token_of_multiplicity_two(cloud, data):
     (weighted,) = hm.simulate(merged, dynamics, layers=LAYERS, arithmetic="exact")
     spelt_out = run(repeated, dynamics)
     assert (weighted.exact_at(LAYERS) == spelt_out.exact_at(LAYERS)[firsts]).all()
+    by_definition = oracle.run(repeated, Fraction(1, 2), layers=LAYERS)[LAYERS]
+    assert spelt_out.exact_at(LAYERS).tolist() == by_definition
     assert set(firsts[weighted.leaders]) == set(spelt_out.leaders) & set(firsts)
 
 

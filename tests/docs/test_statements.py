@@ -1,5 +1,6 @@
 """Every link of the table of statements resolves, and every public name is in the API reference."""
 
+import ast
 import importlib
 import re
 from functools import reduce
@@ -30,6 +31,38 @@ def find(name: str) -> object:
     raise AssertionError(f"{name} cannot be imported")
 
 
+def why_no_test(source: str, name: str) -> str:
+    """Why there is no test of this name that runs and can fail; empty if there is one."""
+    module = ast.parse(source)
+    functions = [node for node in module.body if getattr(node, "name", "") == name]
+    if not name.startswith("test_") or len(functions) != 1:
+        return "is missing"
+    text = ast.unparse(functions[0])  # with its decorators, without comments
+    marks = [ast.unparse(node) for node in module.body if "pytestmark" in ast.unparse(node)]
+    if re.search(r"pytest\.(mark\.)?(skip|xfail)\b", "\n".join([text, *marks])):
+        return "is skipped"
+    # `assert_same(…)` asserts, too.
+    can_fail = re.search(r"\bassert (?!True$)|\bassert_\w+\(", text, flags=re.M)
+    return "" if can_fail else "asserts nothing"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("def test_it(): assert f(1) == 2", ""),
+        ("def test_other(): assert f(1) == 2", "is missing"),
+        ("def test_it(): f(1)", "asserts nothing"),
+        ("def test_it(): assert True", "asserts nothing"),
+        ("@pytest.mark.skip\ndef test_it(): assert f(1) == 2", "is skipped"),
+        ("@pytest.mark.xfail(strict=True)\ndef test_it(): assert f(1) == 2", "is skipped"),
+        ("pytestmark = pytest.mark.skip\ndef test_it(): assert f(1) == 2", "is skipped"),
+        ("def test_it():\n    pytest.skip('later')\n    assert f(1) == 2", "is skipped"),
+    ],
+)
+def test_what_is_no_test_is_told(body: str, reason: str):
+    assert why_no_test(body, "test_it") == reason
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
 def test_function_test_and_picture_of_a_statement_are_there(row: list[str]):
     statement, functions, tests, picture = row
@@ -43,7 +76,8 @@ def test_function_test_and_picture_of_a_statement_are_there(row: list[str]):
     ids = re.findall(r"\{test\}`([^`]+)::([^`]+)`", tests)
     assert ids
     for path, name in ids:
-        assert f"\ndef {name}(" in (ROOT / "tests" / path).read_text(encoding="utf-8")
+        reason = why_no_test((ROOT / "tests" / path).read_text(encoding="utf-8"), name)
+        assert not reason, f"{path}::{name} {reason}"
     for example in re.findall(r"\{example\}`([^`]+)`", picture):
         path = ROOT / "examples" / f"{example}.py"
         assert path.exists() or not list(path.parent.glob("plot_*.py")), f"{path} is missing"

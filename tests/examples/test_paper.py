@@ -63,7 +63,7 @@ def test_a_review_has_the_logits_of_the_published_picture(film: str, expected: t
 def test_the_clouds_of_figure_2_do_what_the_paper_shows(cloud: str, leaders: int, settled_at: int):
     found = limit(FIGURE_2[cloud], Dynamics(alpha="1/2"))
     assert (len(found.leaders), found.settled_at) == (leaders, settled_at)
-    assert [statement.verdict for statement in check_theorem(found)] == ["holds"] * 6
+    assert {statement.verdict for statement in check_theorem(found)} == {"holds"}
 
 
 def test_figure_2_has_all_of_the_authors_tokens():

@@ -97,7 +97,10 @@ def test_the_legend_names_every_cluster_or_the_largest():
 
     assert legend("ties")[1:] == [
         "projection of the origin onto a face",
-        *(f"vertex {vertex}: 2 tokens" for vertex in range(4)),
+        "vertex 0: 1 token",
+        "vertex 1: 3 tokens",
+        "vertex 2: 3 tokens",
+        "vertex 3: 1 token",
         "face 0, 3: 1 token",
         "face 1, 2: 1 token",
     ]

@@ -1,31 +1,30 @@
 """`check_theorem` on clouds that satisfy the theorem, on claims that are false, and published traps."""
 
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise, product
 from unittest.mock import patch
 
 import numpy as np
 import oracle
 import pytest
 from effort import examples
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from known import KNOWN, Known
-from strategies import Problem, any_metric_problems, problems
+from oracle import apply, dot
+from strategies import Problem, any_metric_problems, identity, problems, scaled, subtracted
 
 import hardmax as hm
 from hardmax import theorem
+from hardmax._clusters import OtherLimit, Vertex, find_clusters
 from hardmax._run import run_points
 from hardmax.theorem import FAILS, HOLDS, SILENT, UNDECIDED
 
 HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/700")
+TIES = hm.clouds.nonleader_clusters()
 CLOUD = hm.clouds.gaussian(8, 2, seed=8)  # settles after more than 500 layers of alpha = 1/700
-FOR_ALL_LAYERS = {
-    "each leader is a vertex of K, the hull of the leaders",
-    "each leader sits on its vertex after finitely many layers",
-    "every token converges to one of finitely many points",
-    "these points lie on the boundary of K",
-    "a limit that is no vertex is the projection of 0 onto a face",
-}
+EXIST, LEAD, SIT, CONVERGE, BOUNDARY, PROJECT, SEPARATE = theorem.CLAIMS
 
 
 @settings(max_examples=examples(300))
@@ -46,9 +45,9 @@ def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_no
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 def test_no_statement_fails_on_a_known_cloud(known: Known):
-    report = hm.check_theorem(hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric)))
-    assert report
-    assert len(report) == 6
+    lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric))
+    expected = HOLDS if lim.theorem_applies else SILENT
+    assert [one.verdict for one in hm.check_theorem(lim)] == [expected] * len(theorem.CLAIMS)
 
 
 def claims(report: hm.TheoremReport, verdict: str) -> set[str]:
@@ -67,12 +66,151 @@ def test_a_claim_that_is_false_fails_even_if_the_cloud_has_not_settled(layers, m
     monkeypatch.setattr(theorem, "run_points", everybody_leads)
     report = hm.check_theorem(hm.limit(CLOUD, SLOW, max_layers=20))
     assert not report
-    wrong = {
-        "each leader is a vertex of K, the hull of the leaders",
-        "each leader sits on its vertex after finitely many layers",
-    }
-    assert wrong <= claims(report, FAILS)
+    assert {LEAD, SIT} <= claims(report, FAILS)
     assert claims(report, HOLDS)
+
+
+def settled_at_once(*arguments):
+    # The emerging leader and its followers still change at layer 1.
+    return replace(run_points(*arguments), settled_at=0, recorded=(0,))
+
+
+def all_limits_are(kind):
+    def changed(run):
+        clusters = find_clusters(run)
+        return replace(clusters, kinds=(kind,) * len(clusters))
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "wrong", "expected"),
+    [
+        ("theorem.run_points", hm.clouds.emerging_leader(), settled_at_once, {CONVERGE, BOUNDARY}),
+        ("_clusters.find_clusters", TIES, all_limits_are(OtherLimit()), {PROJECT}),
+        ("_clusters.find_clusters", TIES, all_limits_are(Vertex(0)), {SEPARATE}),
+    ],
+)
+def test_what_is_said_of_limits_fails_if_it_is_false(name, tokens, wrong, expected, monkeypatch):
+    lim = hm.limit(tokens, HALF)
+    assert claims(hm.check_theorem(lim), HOLDS) == set(theorem.CLAIMS)
+    monkeypatch.setattr(f"hardmax.{name}", wrong)
+    report = hm.check_theorem(lim)
+    assert not report
+    assert expected <= claims(report, FAILS)
+
+
+def determinant(rows):
+    if not rows:
+        return Fraction(1)
+    first, *rest = rows
+    minors = [[row[:k] + row[k + 1 :] for row in rest] for k in range(len(first))]
+    return sum((-1) ** k * x * determinant(minors[k]) for k, x in enumerate(first))
+
+
+@settings(max_examples=examples(300))
+@given(st.one_of(problems(max_n=5, max_d=3), any_metric_problems(max_n=5, max_d=3)))
+def test_the_theorem_is_about_distinct_nonzero_tokens_and_positive_definite_metrics(problem):
+    cloud, metric, alpha = problem
+    matrix = metric or identity(len(cloud[0]))
+    minors = [determinant([row[:k] for row in matrix[:k]]) for k in range(1, len(matrix) + 1)]
+    transposed = [list(column) for column in zip(*matrix, strict=True)]
+    is_definite = matrix == transposed and min(minors) > 0
+    are_distinct = len(set(map(tuple, cloud))) == len(cloud)
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=1)
+    assert lim.theorem_applies == (is_definite and are_distinct and all(map(any, cloud)))
+
+
+nonzero_problems = problems(max_n=7, max_d=3).filter(lambda problem: all(map(any, problem[0])))
+
+
+@settings(max_examples=examples(300))
+@given(nonzero_problems)
+def test_leaders_are_the_vertices_and_limits_on_the_boundary_of_their_hull(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits = lim.exact_points.tolist()
+    vertices = [limits[leader] for leader in lim.distinct_leaders.tolist()]
+    assert {*map(tuple, vertices)} == {tuple(limits[leader]) for leader in lim.leaders.tolist()}
+    assert np.allclose(lim.polytope.vertices, np.array(vertices, dtype=float), atol=1e-12)
+    # <A l, .> is largest at the leader l alone, so it is a vertex; and <A w, .> at the limit w.
+    for vertex in vertices:
+        scores = [dot(apply(metric, vertex), place) for place in vertices]
+        furthest = [place for place, x in zip(vertices, scores, strict=True) if x == max(scores)]
+        assert furthest == [vertex]
+    for limit in limits:
+        direction = apply(metric, limit)
+        assert any(direction)
+        assert dot(direction, limit) == max(dot(direction, place) for place in vertices)
+
+
+@settings(max_examples=examples(300))
+@given(nonzero_problems)
+def test_every_token_comes_as_close_to_its_limit_as_you_like(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits = lim.exact_points.tolist()
+    layers = oracle.run(cloud, alpha, metric, lim.settled_at + 2)[-3:]
+    ways = [[subtracted(z, w) for z, w in zip(layer, limits, strict=True)] for layer in layers]
+    for now, next_layer in pairwise(ways):
+        assert next_layer == [scaled(lim.run.dynamics.contraction, way) for way in now]
+    assert np.allclose(lim.points, np.array(limits, dtype=float), atol=1e-12)
+    assert len(lim.clusters) == len(set(map(tuple, limits)))
+
+
+@settings(max_examples=examples(300))
+@example((hm.clouds.nonleader_clusters().tolist(), None, Fraction(1, 2)))
+@given(nonzero_problems)
+def test_a_limit_is_a_vertex_or_the_projection_of_the_origin_onto_a_face(problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits, leaders = lim.exact_points.tolist(), lim.distinct_leaders.tolist()
+    for limit, kind in zip(limits, lim.kind, strict=True):
+        if isinstance(kind, Vertex):
+            face, weights = (kind.leader,), (Fraction(1),)
+        else:
+            face, weights = kind.vertices, kind.weights  # an OtherLimit has none
+        # It is a mean of the face, to which A w is normal, and no other leader is on that face.
+        parts = [scaled(share, limits[v]) for share, v in zip(weights, face, strict=True)]
+        assert min(weights) >= 0
+        assert sum(weights) == 1
+        assert [sum(column) for column in zip(*parts, strict=True)] == limit
+        heights = [dot(apply(metric, limit), subtracted(limits[v], limit)) for v in leaders]
+        furthest = [v for v, height in zip(leaders, heights, strict=True) if height == 0]
+        assert (max(heights), furthest) == (0, sorted(face))
+
+
+def norm(metric, token):
+    """At least the length of a token in the norm of the metric."""
+    return (1 + dot(apply(metric, token), token)) / 2
+
+
+@settings(max_examples=examples(300))
+@given(problems(max_n=7, max_d=3), st.sampled_from(["1/2", "1", "2"]))
+def test_a_hyperplane_through_a_token_near_a_vertex_has_the_other_limits_behind_it(problem, alpha):
+    # Figure 5, in the norm of the metric, with a delta from the inequality of Cauchy and Schwarz:
+    # <A x, y - x> <= <A s, t - s> + delta (2 |s| + |s - t|) + 2 delta² for x near s and y near t.
+    cloud, metric, _ = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
+    assume(lim.settled_at is not None)
+    limits = lim.exact_points.tolist()
+    vertices = [limits[leader] for leader in lim.leaders.tolist()]
+    deltas = [Fraction(1)]
+    for s, t in [(s, t) for s, t in product(vertices, limits) if s != t]:
+        lead = dot(apply(metric, s), subtracted(s, t))
+        assert lead > 0
+        deltas.append(lead / (3 + 2 * norm(metric, s) + norm(metric, subtracted(s, t))))
+    trace = sum(row[axis] for axis, row in enumerate(metric)) if metric else len(cloud[0])
+    # In the Euclidean norm: |u|_A² <= trace(A) |u|².
+    layer = lim.layers_to(min(deltas) / (1 + trace))
+    tokens = lim.run.exact_at(layer).tolist()
+    for x, s in [(x, s) for x, s in zip(tokens, limits, strict=True) if s in vertices]:
+        elsewhere = [(y, t) for y, t in zip(tokens, limits, strict=True) if t != s]
+        heights = [dot(apply(metric, x), subtracted(y, x)) for both in elsewhere for y in both]
+        assert max(heights, default=-1) < 0 <= dot(apply(metric, x), subtracted(s, x))
 
 
 def test_a_cloud_that_settles_late_is_followed_to_where_it_settles():
@@ -93,7 +231,7 @@ def test_what_is_not_settled_within_what_can_be_afforded_is_undecided_and_does_n
     monkeypatch.setattr(theorem, *limit)
     report = hm.check_theorem(hm.simulate(CLOUD, SLOW, layers=3))
     assert report
-    assert claims(report, UNDECIDED) == FOR_ALL_LAYERS
+    assert claims(report, UNDECIDED) == set(theorem.CLAIMS) - {EXIST}
     assert all("not settled within" in one.detail for one in report if one.verdict == UNDECIDED)
 
 

@@ -58,7 +58,7 @@ def test_a_sweep_is_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
-    tied = hm.clouds.nonleader_clusters()
+    tied = hm.clouds.nonleader_clusters().astype(float)
     chain = np.array([[2 - 2**-14, 2], [2 - 2**-14, -2], [2, 1], [2, -1], [0.5, 0]])
     batch = [tied, hm.clouds.polygon(5), chain, np.repeat(tied, 2, axis=0), hm.clouds.gaussian(50, 2)]
     limits = hm.limit(batch, hm.Dynamics("1/2"), max_layers=9)

@@ -8,12 +8,15 @@ export const MOST_TOKENS = 2000; // more would not be told apart
 export const MOST_DIMENSIONS = 16;
 export const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
 
-/** Clouds by name: what they are called, what there is to see, and their tokens. The first four are like the rows of
- * the paper's Figure 2; `clouds.py` has them, too. @type {Record<string, [string, string, string]>} */
+/** Clouds by name: what they are called, what there is to see, and their tokens. The first four are
+ * the rows of the paper's Figure 2; `clouds.py` has them, too, and says where they come from.
+ * @type {Record<string, [string, string, string]>} */
 export const NAMED_CLOUDS = {
     triangle: [
-        "Triangle", "Three leaders and six tokens inside.",
-        "1,1; 0.5,-0.5; -1,-1; 0.875,0.6875; 0.625,0.0625; -0.3125,-0.6875; 0.3125,0.125; -0.6875,-0.875; 0.625,0.4375",
+        "Triangle",
+        "Three leaders and six tokens inside. Token 8 first follows token 5, which does not lead.",
+        "1,1; 0.5,-0.5; -1,-1; 0.87763,0.97845; 0.09886,0.493489; -0.203029,-0.959099; " +
+            "-0.382364,-0.924231; 0.3,-0.2; 0.1,-0.2",
     ],
     emerging: [
         "Emerging leader", "Token 1 first follows token 3. That one leaves, and from layer 1 on token 1 leads.",
@@ -21,19 +24,21 @@ export const NAMED_CLOUDS = {
     ],
     square: [
         "Square", "Four leaders; each token goes to the one in its quadrant.",
-        "1,1; -1,1; -1,-1; 1,-1; 0.5,-0.375; 0.5,0.75; -0.375,-0.4375; -0.6875,0.3125; 0.1875,0.3125; -0.9375,-0.25",
+        "1,1; -1,1; -1,-1; 1,-1; 0.068907,-0.089914; -0.017795,-0.038629; 0.327852,-0.037617; " +
+            "-0.05164,-0.473912; -0.002479,0.486572; 0.418464,-0.192676",
     ],
     nonleader: [
         "Clusters without a leader",
         "Tokens 4 and 5 tie between two corners each, for ever: they end in the middle of an edge.",
-        "1,1; -1,1; -1,-1; 1,-1; 0.5,0; -0.5,0; -0.5625,0.5625; 0.625,-0.5; -0.375,-0.6875; 0.5,0.8125",
+        "1,1; -1,1; -1,-1; 1,-1; 0.5,0; -0.5,0; -0.382129,0.315192; -0.40129,0.111869; " +
+            "-0.01119,-0.206427; -0.415533,-0.235861",
     ],
     rotated: [
         "The same, rotated: floats fail",
         "The cloud above, rotated by the angle of the 3-4-5 triangle. The ties are still there, but floats cannot " +
             "store fifths and lose them.",
-        "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; " +
-            "-7/20,71/80",
+        "-0.2,1.4; -1.4,-0.2; 0.2,-1.4; 1.4,0.2; 0.3,0.4; -0.3,-0.4; -0.481431,-0.116588; " +
+            "-0.3302692,-0.2539106; 0.1584276,-0.1328082; -0.060631,-0.473943",
     ],
     cube: [
         "Cube, in three dimensions",
