@@ -123,7 +123,9 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
                 break
             work += 0 if phase.exactly is None else phase.exactly.work
             if stop.when_settled and work > _MOST_WORK:
-                digits = int(phase.layer * math.log10(phase.keep.denominator))
+                bits = phase.layer * math.log2(phase.keep.denominator)
+                bits = phase.bits if isinstance(phase, GeneralPhase) else bits
+                digits = int(bits * math.log10(2))
                 raise TooLong(f"exact positions have {digits:,} digits by now, and more with every layer")
     except TooLong as error:
         if phase is None or not stop.when_settled:

@@ -110,24 +110,22 @@ def one_layer(place: Place, means: Callable[[Table], Table], motion: Motion) -> 
     return at_first(place) | {key: table for key, table in steps.items() if table.any()}
 
 
-def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) -> tuple[Form, bool]:
-    """Where the points are m layers later, and whether that holds as long as the sets stay (else for one layer)."""
-    means = Means(chosen, counts)
-    linear = one_layer(place, means, motion)
+def closed_form(place: Place, linear: Form, means: Means, motion: Motion) -> Form | None:
+    """Where the points are m layers later as long as the sets stay, if that is known; `linear` holds for a layer."""
     if motion.keep == 1 or not any(k for _, _, k in linear):
-        return linear, True
+        return linear
     if motion.keep is None:
-        return linear, False
+        return None
     driven = {e: motion.driven(z) for e, z in place.items()}
     steps = _steps_to_rest(driven, means)
     if steps is None:
-        return linear, False
+        return None
     *steps, ends = steps
     form = {(e, 0, 0): place[e] - driven[e] + end for e, end in ends.items()}
     for k, step in enumerate(steps):
         ways = {e: ((1 - motion.keep) / motion.keep) ** k * (step[e] - end) for e, end in ends.items()}
         form |= {(e, 1, k): way for e, way in ways.items() if way.any()}
-    return form, True
+    return form
 
 
 def _steps_to_rest(start: Place, means: Means) -> list[Place] | None:

@@ -154,6 +154,19 @@ class Cloud:
         doubtful = {j for column in tests for j, score in enumerate(column) if score > column[first]}
         return [j for j in self.may_attend(i) if j in doubtful]
 
+    def lasting(self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction, constant: bool) -> int | None:
+        """For how many layers, at least 1, the sets are sure to be these, which they are a layer later; None: for ever.
+        Positions are those of the form for any steps to come, or for constant ones."""
+        if constant and self.dynamics.attention is None:
+            return self.first_change(form, chosen, pending, keep)
+        if constant:
+            return None if self.lasts(form, chosen, keep) else 1
+        is_straight = self.dynamics.attention is None and form.keys() <= {*_STRAIGHT}
+        is_rule = isinstance(self.dynamics.steps, Steps)
+        if is_rule and is_straight and self.lasts_whatever_the_steps(form, chosen, pending):
+            return None
+        return 1
+
     def lasts_whatever_the_steps(self, form: Form, chosen: Sets, pending: Sequence[int]) -> bool:
         """Whether points that go straight keep their attended sets all the way."""
         for i, columns in self.scores(form, pending):
@@ -325,7 +338,7 @@ class GeneralView:
     def work(self) -> int:
         """What it costs to go on, in products of digits."""
         table = next(iter(self.phase.form.values()))
-        return table.size * (self.phase.bits // DIGIT) ** 2
+        return table.size * len(table) * (self.phase.bits // DIGIT) ** 2
 
     def positions(self, points: Sequence[int]) -> list[Vector]:
         return self.later(points, 0)
@@ -417,22 +430,17 @@ class GeneralSolver:
             if is_convex:
                 pending = np.flatnonzero(~choices.follows_leader)
             motion = stays if layer >= constant_from else Motion.of(dynamics, dynamics.alpha_at(layer))
-            form, holds = closed_form(place, chosen, points.multiplicities, motion)
-            lasting: int | None = 1
-            after = placed(one_layer(place, Means(chosen, points.multiplicities), motion), 1, keep)
+            means = Means(chosen, points.multiplicities)
+            linear = one_layer(place, means, motion)
+            after = placed(linear, 1, keep)
             ahead = cloud.attended(after, pending.tolist(), keep)
             stays_once = ahead[0] == [chosen[i] for i in pending]
-            if not stays_once:
-                pass  # the sets of the next layer are others
-            elif dynamics.attention is not None:
-                ready = holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)})
-                lasting = None if ready and cloud.lasts(form, chosen, keep) else 1
-            elif holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)}):
-                lasting = cloud.first_change(form, chosen, pending.tolist(), keep)
-            elif holds and isinstance(steps, Steps) and form.keys() <= {*_STRAIGHT}:
-                lasting = None if cloud.lasts_whatever_the_steps(form, chosen, pending.tolist()) else 1
-            if lasting == 1 and layer < constant_from:
-                form = one_layer(place, Means(chosen, points.multiplicities), motion)
+            form, lasting = linear, 1
+            known = closed_form(place, linear, means, motion) if stays_once else None
+            if known is not None:
+                is_constant = layer >= constant_from or known.keys() <= {(0, 0, 0)}
+                lasting = cloud.lasting(known, chosen, pending.tolist(), keep, is_constant)
+                form = linear if lasting == 1 else known
             yield GeneralPhase(
                 layer=layer,
                 until=None if lasting is None else layer + lasting,
