@@ -1,8 +1,10 @@
 """`hardmax demo`: the difference that arithmetic makes, a limit with its proof, two reviews."""
 
 import json
+import sys
 from pathlib import Path
 
+import pytest
 from running import Command, assert_refused
 
 from hardmax import verify
@@ -24,6 +26,26 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax: Command, here: Pa
     assert verify(json.loads((folder / "certificate.json").read_text()))
     assert (folder / "arithmetics.png").read_bytes().startswith(b"\x89PNG")
     assert '<mark class="c' in (folder / "review-good.html").read_text()
+
+
+def test_without_matplotlib_the_demo_leaves_out_the_pictures_and_says_so(
+    hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in [name for name in sys.modules if name.startswith("hardmax.figures")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("matplotlib", "pandas", "pyarrow", "narwhals", "sklearn"):
+        monkeypatch.setitem(sys.modules, name, None)
+    outcome = hardmax("demo")
+    assert outcome.code == 0
+    assert "certified: token 4 ends on the edge" in outcome.out
+    assert "\nnegative " in outcome.out
+    why = "is left out: Drawing needs the extra `figures`: pip install 'hardmax[figures]'"
+    written = ["certificate.json", "review-good.html", "review-bad.html"]
+    assert outcome.err.splitlines() == [
+        *(f"demo/{name} {why}" for name in ("arithmetics.png", "limit.png")),
+        *(f"wrote demo/{name}" for name in written),
+    ]
+    assert {path.name for path in (here / "demo").iterdir()} == set(written)
 
 
 def test_a_file_is_no_folder_for_the_demo(hardmax: Command, here: Path):

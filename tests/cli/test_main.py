@@ -182,6 +182,8 @@ PROGRAM = """
 import ctypes, os, signal, sys, time
 import hardmax.certificate
 from hardmax.cli.main import SIGNALS, start
+for number in SIGNALS:
+    signal.signal(number, signal.{action})
 def say_ready():
     os.write(1, b"ready\\n")
 {hold}
@@ -190,9 +192,10 @@ start()
 VERIFY, WRITE = ("verify", "proof.json"), ("clouds", "square", "-o", "square.csv")
 
 
-def begin(hold: str, arguments: tuple[str, ...]) -> subprocess.Popen:
+def begin(hold: str, arguments: tuple[str, ...], action: str = "SIG_DFL") -> subprocess.Popen:
+    """Start a command with these handlers of signals, whatever the tests inherited (from nohup)."""
     Path("proof.json").write_text('{"format": ""}')
-    line = [sys.executable, "-c", PROGRAM.format(hold=hold), *arguments]
+    line = [sys.executable, "-c", PROGRAM.format(hold=hold, action=action), *arguments]
     begun = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert begun.stdout is not None
     assert begun.stdout.readline() == b"ready\n", begun.communicate()
@@ -215,6 +218,15 @@ def test_a_signal_ends_a_command_quietly_and_leaves_nothing_behind(
     begun.send_signal(number)
     assert ended(begun) == (128 + number, b"")
     assert [path.name for path in here.iterdir()] == ["proof.json"]
+
+
+def test_signals_that_are_ignored_stay_so(here: Path):
+    begun = begin(WAITING.replace("600", "0.5"), VERIFY, "SIG_IGN")
+    for number in SIGNALS:
+        begun.send_signal(number)
+    code, err = ended(begun)
+    assert code == 1
+    assert b"failed" in err  # there is no verdict to print; no signal ended it before
 
 
 def test_a_kernel_does_not_hold_ctrl_c_up(here: Path):

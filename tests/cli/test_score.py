@@ -76,6 +76,28 @@ def test_what_cannot_be_done_is_one_line_in_the_words_of_the_command(hardmax: Co
     assert score("--force").code == 0
 
 
+def test_what_a_folder_has_beside_its_tables_is_one_line_on_stderr(here: Path):
+    (here / "in").mkdir()
+    pq.write_table(pa.table({"text": TEXTS}), here / "in" / "1.PARQUET")
+    (here / "in" / "more.csv").write_text("text\ngreat\n")
+    outcome = in_a_shell("score", "in", "-o", "out", "--model", "model")
+    assert outcome.code == 0
+    assert outcome.err.startswith("warning: left out of `in`: more.csv (only Parquet files")
+    assert outcome.err.count("\n") == 1
+    assert "# rows: 40\n" in outcome.out
+
+
+def test_a_damaged_part_is_named_with_the_option_that_helps(hardmax: Command, here: Path):
+    (here / "in").mkdir()
+    pq.write_table(pa.table({"text": TEXTS}), here / "in" / "a.parquet")
+    command = ("score", "in", "-o", "out", "--model", "model")
+    assert hardmax(*command).code == 0
+    os.truncate(here / "out" / "a.parquet", 100)
+    assert_refused(hardmax(*command), "`out/a.parquet` is damaged", "--force scores it again")
+    assert hardmax(*command, "--force").code == 0
+    assert pq.read_table("out").num_rows == 40
+
+
 def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("hardmax.cli.output.BAR_DELAY", 0.0)
     shown = on_a_terminal("score", "reviews.jsonl", "-o", "out.csv", "--model", "model", columns=100)

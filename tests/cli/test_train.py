@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from planted_files import TEST, write_csv
-from running import Command, Outcome, assert_refused
+from running import Command, Outcome, assert_refused, in_a_shell
 
 from hardmax.text.text_model import TextModel
 
@@ -73,6 +75,19 @@ def test_a_bad_file_is_refused_in_one_line(content: str, words: list[str], hardm
 
 def test_a_file_that_is_not_there_is_refused(hardmax: Command, here: Path):
     assert_refused(train(hardmax, file="nowhere.csv"), "nowhere.csv", "does not exist")
+
+
+def test_what_a_folder_has_beside_its_tables_is_one_line_on_stderr(here: Path):
+    table = pa.table({"text": TEST.texts, "label": TEST.labels})
+    (here / "in").mkdir()
+    pq.write_table(table, here / "in" / "1.PARQUET")
+    (here / "in" / "more.csv").write_text("text,label\ngreat,positive\n")
+    done = in_a_shell("train", "in", "-o", "model", *GIVEN)
+    assert done.code == 0
+    lines = [line for line in done.err.splitlines() if "more.csv" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("warning: left out of `in`: more.csv (only Parquet files")
+    assert f"{len(TEST.texts):,} texts, 2 classes" in done.err
 
 
 def test_nothing_is_overwritten_unless_asked_and_other_things_never(hardmax: Command, here: Path):

@@ -121,7 +121,8 @@ def test_a_folder_of_class_folders_is_read(tmp_path: Path):
         (tmp_path / place).write_text(place)
     (tmp_path / "train" / "neg" / "2.txt").write_bytes(b"bad \xff byte")
     for folder in (tmp_path, tmp_path / "train"):
-        corpus = read_corpus(folder)
+        with pytest.warns(UserWarning, match="unsup"):
+            corpus = read_corpus(folder)
         assert corpus.texts == ["train/neg/1.txt", "train/pos/1.txt", "train/pos/2.txt"]
         assert corpus.labels == ["neg", "pos", "pos"]
         assert faults(corpus) == [("neg/2.txt", "not UTF-8")]
@@ -133,6 +134,67 @@ def test_a_folder_of_parquet_files_is_one_corpus_with_its_partitions(tmp_path: P
         write_rows(tmp_path / f"label={label}", "a.parquet", {"text": TEXTS})
     corpus = read_corpus(tmp_path)
     assert (corpus.texts, corpus.labels) == (TEXTS * 2, ["neg"] * 3 + ["pos"] * 3)
+
+
+def test_parquet_suffixes_of_any_case_are_read_and_what_else_a_folder_has_is_named(tmp_path: Path):
+    folder = tmp_path / "data"
+    (folder / "deep" / "er").mkdir(parents=True)
+    for number, name in enumerate(["1.PARQUET", "2.Parquet", "deep/er/3.parquet"]):
+        pq.write_table(pa.table({"text": [f"text {number}"], "label": ["pos"]}), folder / name)
+    for name in ("a.csv", "deep/b.jsonl", "_draft.parquet", "_SUCCESS", ".hidden"):
+        (folder / name).write_text("text,label\nx,y\n")
+    write_rows(tmp_path, "out.parquet", {"text": ["outside"], "label": ["neg"]})
+    (folder / "linked").symlink_to(tmp_path)  # a circle: this folder is in it
+    (folder / "to nowhere.parquet").symlink_to(tmp_path / "nowhere")
+    (folder / "to out.parquet").symlink_to(tmp_path / "out.parquet")
+    with pytest.warns(UserWarning, match="left out of") as caught:
+        corpus = read_corpus(folder)
+    assert sorted(corpus.texts) == ["outside", "text 0", "text 1", "text 2"]
+    (warning,) = caught
+    names = ["_draft.parquet", "a.csv", "deep/b.jsonl", "linked", "to nowhere.parquet"]
+    rule = "only Parquet files are read, and links to folders are not followed"
+    assert str(warning.message) == f"left out of `{folder}`: {', '.join(names)} ({rule})"
+
+
+def test_many_files_that_are_left_out_are_counted_and_the_first_named(tmp_path: Path):
+    write_rows(tmp_path, "a.parquet", {"text": ["x"], "label": ["pos"]})
+    for number in range(12):
+        (tmp_path / f"{number:02}\x1b[31m.csv").write_text("")
+    with pytest.warns(UserWarning, match="left out of") as caught:
+        read_corpus(tmp_path)
+    message = str(caught[0].message)
+    assert "04\\x1b[31m.csv, and 7 more (only" in message
+    assert "05" not in message.removeprefix(f"left out of `{tmp_path}`")
+    assert "\x1b" not in message
+
+
+def test_the_rest_of_a_folder_of_class_folders_is_named(tmp_path: Path):
+    for place in ("pos/1.TXT", "neg/1.txt", "neg/1.md", "neg/old/2.txt", "unsup/1.txt"):
+        (tmp_path / "train" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "train" / place).write_text(place)
+    (tmp_path / "train" / "neg" / "3.txt" / "deep").mkdir(parents=True)
+    (tmp_path / "train" / "neg" / "4.txt").symlink_to("/dev/zero")
+    (tmp_path / "test" / "pos").mkdir(parents=True)
+    (tmp_path / "README").write_text("about")
+    with pytest.warns(UserWarning, match="left out of") as caught:
+        assert read_corpus(tmp_path).texts == ["neg/1.txt", "pos/1.TXT"]
+    names = "README, test, train/neg/1.md, train/neg/3.txt, train/neg/4.txt, and 2 more"
+    assert f": {names} (only the .txt files" in str(caught[0].message)
+
+
+def test_texts_may_be_stored_in_a_different_way_in_each_file_of_a_folder(tmp_path: Path):
+    dictionary = pa.dictionary(pa.int8(), pa.string())
+    kinds = [pa.string(), pa.large_string(), pa.string_view(), dictionary]
+    for number, kind in enumerate(kinds):
+        texts = pa.array([f"text {number}", None]).cast(kind)
+        labels = pa.array(["pos", "neg"]).cast(kinds[-number])
+        table = pa.table({"text": texts, "label": labels, "n": [1, 2]})
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    corpus = read_corpus(tmp_path)
+    assert (corpus.texts, corpus.labels) == ([f"text {n}" for n in range(4)], ["pos"] * 4)
+    assert faults(corpus) == [(f"{n}.parquet row 2", "no text") for n in range(4)]
+    pq.write_table(pa.table({"text": ["x"], "label": ["pos"], "n": [0.5]}), tmp_path / "4.parquet")
+    assert "n has incompatible types: int64 vs double" in refusal(tmp_path)
 
 
 def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):

@@ -17,6 +17,7 @@ import pytest
 from filelock import FileLock
 from running import HARDMAX
 from text.small_models import random_texts, small_model
+from text.test_scoring import OURS
 
 from hardmax._parallel import _limit
 from hardmax._validation import InputError
@@ -87,6 +88,69 @@ def test_columns_that_are_not_wanted_are_neither_read_nor_written(model: TextMod
         assert pq.read_schema(out).names[:3] == ["wide", "id", "label"]
 
 
+@pytest.mark.parametrize("columns", [("id", "lang"), ("lang",), ("late", "id"), ()])
+def test_columns_of_partitions_and_of_some_files_may_be_wanted(
+    columns: tuple[str, ...], model: TextModel, folder: Path
+):
+    late = pq.ParquetFile(folder / NAMES[2]).read()
+    pq.write_table(late.append_column("late", [range(20)]), folder / NAMES[2])
+    score(model, folder, columns=columns)
+    out = folder.parent / "out"
+    for name in NAMES:
+        stored = [name for name in pq.read_schema(out / name).names if name not in OURS]
+        has = {"id", "late"} if name == NAMES[2] else {"id"}
+        assert stored == [column for column in columns if column in has]
+    languages = pq.read_table(out, columns=["lang"]).to_pydict()["lang"]
+    assert languages == ["de"] * 20 + ["en"] * 40
+    with pytest.raises(InputError, match=r"'year', but .* columns id, wide, text, lang, late"):
+        score(model, folder, columns=("id", "year"), force=True)
+
+
+def test_a_damaged_part_is_named_and_force_scores_it_alone(model: TextModel, folder: Path):
+    score(model, folder)
+    part = folder.parent / "out" / NAMES[1]
+    whole = part.read_bytes()
+    part.write_bytes(whole[:-20])
+    with pytest.raises(InputError, match=r"lang=en/a.parquet` is damaged, .*: force=True scores"):
+        score(model, folder)
+    assert part.read_bytes() == whole[:-20]
+    assert score(model, folder, force=True).resumed == 40
+    assert pq.ParquetFile(part).read().num_rows == 20
+
+
+def test_a_claim_removes_its_own_drafts_only(model: TextModel, folder: Path):
+    (folder / "a.parquet").write_bytes((folder / NAMES[0]).read_bytes())
+    out = folder.parent / "out"
+    out.mkdir()
+    own = out / ".a.parquet.0123456789abcdef.part"
+    other = out / ".a.parquet.b.parquet.0123456789abcdef.part"
+    for draft in (own, other):
+        draft.write_bytes(b"half")
+    score(model, folder)
+    assert not own.exists()
+    assert other.exists()
+
+
+def test_suffixes_of_any_case_are_scored_and_the_rest_is_named(model: TextModel, folder: Path):
+    (folder / NAMES[0]).rename((folder / NAMES[0]).with_suffix(".PARQUET"))
+    (folder / "c.csv").write_text("text\ngreat\n")
+    (folder / "linked").symlink_to(folder / "lang=en")
+    for out in ("out", "out.parquet"):
+        with pytest.warns(UserWarning, match=r"left out of .*in`: c.csv, linked \(only") as caught:
+            report = score_file(model, str(folder), folder.parent / out, ScoreOptions())
+        assert len(caught) == 1
+        assert report.rows == 60
+    assert files(folder.parent / "out") == ["lang=de/a.PARQUET", *NAMES[1:]]
+
+
+def test_files_are_read_in_the_order_of_their_names(model: TextModel, tmp_path: Path):
+    (tmp_path / "in").mkdir()
+    for number in (1, 2, 10):
+        pq.write_table(TABLE.slice(number, 1), tmp_path / "in" / f"part-{number}.parquet")
+    score_file(model, str(tmp_path / "in"), tmp_path / "out.parquet", ScoreOptions())
+    assert pq.read_table(tmp_path / "out.parquet")["id"].to_pylist() == [1, 10, 2]
+
+
 def test_parts_of_another_job_and_other_files_are_refused(model: TextModel, folder: Path):
     score(model, folder)
     (folder / NAMES[1]).touch()
@@ -94,6 +158,7 @@ def test_parts_of_another_job_and_other_files_are_refused(model: TextModel, fold
         score(model, folder)
     assert score(model, folder, force=True).resumed == 40
     (folder / NAMES[2]).unlink()  # its rows would stay in the output
+    (folder / NAMES[2]).parent.rmdir()
     with pytest.raises(InputError, match="other files"):
         score(model, folder, force=True)
     (folder.parent / "out" / NAMES[2]).unlink()

@@ -2,6 +2,8 @@
 
 import csv
 import json
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,10 @@ def test_options_of_a_table():
     ("table", "options", "message"),
     [
         (["great"], {}, r"`table` must be a table .* pandas, polars or pyarrow, not list"),
+        (pd.Series(TEXTS), {}, "`table` must be a table .*, not Series"),
+        (pl.Series(TEXTS), {}, "`table` must be a table .*, not Series"),
+        (pa.chunked_array([TEXTS]), {}, "`table` must be a table .*, not ChunkedArray"),
+        (pa.array(TEXTS), {}, "`table` must be a table .*, not StringArray"),
         (pa.table({"a": ["great"]}), {}, r"`text` must be named with text=: `table` has the columns a"),
         (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
         (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a finite number from 0 to 1"),
@@ -189,10 +195,12 @@ def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
         '{"text": "great", "n": 1, "x": 1, "ok": true, "mixed": 1, "deep": {"a": [1]}, "big": 9999999999999999999999}\n'
         '{"text": "dull film", "n": 2, "x": 0.5, "mixed": "a", "late": "b\\ud800"}\n'
     )
-    score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
+    with pytest.warns(UserWarning, match="the column big is kept as JSON"):
+        score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
     kinds = {each.name: str(each.type) for each in pq.read_schema(tmp_path / "out.parquet")}
     assert {kinds["n"], kinds["x"], kinds["ok"], kinds["deep"]} == {"int64", "double", "bool", "string"}
-    score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    with pytest.warns(UserWarning, match="the column big is kept as JSON"):
+        score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     first, second = read_rows(tmp_path / "out.jsonl")
     assert (first["deep"], first["mixed"], first["big"]) == ({"a": [1]}, 1, 9999999999999999999999)
     assert (second["deep"], second["mixed"], second["late"]) == (None, "a", "b\ufffd")
@@ -203,6 +211,65 @@ def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
     found = read_rows(tmp_path / "csv.parquet")
     assert [(row[""], row["code"]) for row in found] == [("0", "007"), ("1", "1.50")]
     assert found[0]["text"] == 'a "great"\r\nfilm; yes'
+
+
+def test_numbers_of_json_are_kept_exactly_and_a_column_that_holds_json_is_named(tmp_path: Path):
+    columns = {
+        "text": ['"great"', '"dull"', '"dull film"'],
+        "wide": ["1e400", "2.5", "null"],
+        "mixed": ["1", "9007199254740993", "0.1"],
+        "whole": ["9007199254740993", "1", "null"],
+        "half": ["1", "0.5", "Infinity"],
+        "deep": ['{"a": -1e400}', "[Infinity, NaN]", "null"],
+    }
+    rows = ([f'"{name}": {cells[n]}' for name, cells in columns.items()] for n in range(3))
+    lines = ["{" + ", ".join(row) + "}" for row in rows]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    with pytest.warns(UserWarning, match="is kept as JSON") as caught:
+        score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    rows = read_rows(tmp_path / "out.jsonl")
+    assert [row["wide"] for row in rows] == [10**400, 2.5, None]
+    assert [row["mixed"] for row in rows] == [1, 2**53 + 1, 0.1]
+    assert [row["whole"] for row in rows] == [2**53 + 1, 1, None]
+    assert [row["half"] for row in rows] == [1, 0.5, "Infinity"]  # JSON has no infinity
+    assert [row["deep"] for row in rows] == [{"a": -(10**400)}, ["Infinity", None], None]
+    shown = f"`{tmp_path / 'in.jsonl'}`: the column"
+    assert [str(warning.message).removeprefix(shown) for warning in caught] == [
+        " wide is kept as JSON, the number in line 1 would be rounded",
+        " mixed is kept as JSON, the number in line 2 would be rounded",
+    ]
+    with pytest.warns(UserWarning, match="is kept as JSON"):
+        score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
+    kinds = {column.name: str(column.type) for column in pq.read_schema(tmp_path / "out.parquet")}
+    assert [kinds[name] for name in ("wide", "mixed")] == ["string", "string"]
+    assert [kinds[name] for name in ("whole", "half")] == ["int64", "double"]
+
+
+@pytest.mark.parametrize("number", ["1e5000", "-1e999999999", "1e99999999999999999999", "1" * 5000])
+def test_a_number_of_thousands_of_digits_is_refused_by_its_line(number: str, tmp_path: Path):
+    lines = '{"text": "great", "n": 1}\n{"text": "dull", "n": NUMBER}\n'
+    (tmp_path / "in.jsonl").write_text(lines.replace("NUMBER", number))
+    report = score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert report.listed == [("line 2", "a number of more than 4,300 digits")]
+    assert [row["n"] for row in read_rows(tmp_path / "out.jsonl")] == [1, None]
+
+
+def test_infinite_numbers_of_parquet_are_written_to_text_files(tmp_path: Path):
+    some = [[float("-inf"), float("nan"), 0.5]]
+    write_rows(tmp_path, "in.parquet", {"text": ["great"], "x": [float("inf")], "some": some})
+    for name, x in (("out.jsonl", "Infinity"), ("out.csv", "inf")):
+        score(tmp_path / "in.parquet", tmp_path / name)
+        (row,) = read_rows(tmp_path / name)
+        nested = json.loads(row["some"]) if name == "out.csv" else row["some"]
+        assert (row["x"], nested) == (x, ["-Infinity", None, 0.5])
+
+
+@pytest.mark.parametrize("suffix", [".TSV", ".CSV", ".JSONL", ".PARQUET"])
+def test_the_case_of_a_suffix_does_not_matter(suffix: str, tmp_path: Path):
+    given = write_rows(tmp_path, f"in{suffix.lower()}", COLUMNS).rename(tmp_path / f"In{suffix}")
+    score(given, tmp_path / f"out{suffix}")
+    written = (tmp_path / f"out{suffix}").rename(tmp_path / f"again{suffix.lower()}")
+    assert [(int(row["id"]), row["text"]) for row in read_rows(written)] == list(enumerate(TEXTS))
 
 
 def test_columns_of_parquet_keep_their_types(tmp_path: Path):
@@ -235,7 +302,8 @@ def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts
         write_rows(tmp_path / "in", name, columns)
     (tmp_path / "in" / "README.md").write_text("no table")
     (tmp_path / "in" / "_hidden.parquet").write_text("no table")
-    report = score(tmp_path / "in", tmp_path / "out.parquet")
+    with pytest.warns(UserWarning, match=r"left out of .*in`: README.md, _hidden.parquet \(only"):
+        report = score(tmp_path / "in", tmp_path / "out.parquet")
     found = read_rows(tmp_path / "out.parquet")
     assert [row["lang"] for row in found] == ["de"] * 10 + ["en"] * 20
     assert found[0]["file"] == "lang=de/a.parquet"
@@ -243,6 +311,8 @@ def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts
     places = [f"lang={name}.parquet row 10" for name in ("de/a", "en/a", "en/deeper/b")]
     assert report.listed == [(place, "no text") for place in places]
     (tmp_path / "in" / "lang=en" / "a.parquet").write_bytes(b"PAR1 broken")
+    (tmp_path / "in" / "README.md").unlink()
+    (tmp_path / "in" / "_hidden.parquet").unlink()
     with pytest.raises(InputError, match=r"in` cannot be read: .*lang=en/a\.parquet"):
         score(tmp_path / "in", tmp_path / "again.parquet")
 
@@ -368,6 +438,36 @@ def test_a_folder_with_other_files_is_not_touched(reviews: Path, tmp_path: Path)
         with pytest.raises(InputError, match="has other files in it"):
             score(reviews, tmp_path / folder.removesuffix(".parts"), force=True)
         assert (tmp_path / folder / "part-000000.parquet").read_text() == "mine"
+    (tmp_path / "papers" / "drafts").mkdir(parents=True)
+    (tmp_path / "papers" / ".thesis.part").write_text("mine")
+    with pytest.raises(InputError, match="has other files in it"):
+        score(reviews, tmp_path / "papers", force=True)
+    assert (tmp_path / "papers" / ".thesis.part").read_text() == "mine"
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda whole: b"",
+    "half": lambda whole: whole[: len(whole) // 2],
+    "all but a byte": lambda whole: whole[:-1],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_part_is_named_and_force_scores_it_again(
+    damage: Callable[[bytes], bytes], reviews: Path, tmp_path: Path, small_parts: None
+):
+    score(reviews, tmp_path / "out")
+    part = tmp_path / "out" / "part-000002.parquet"
+    part.write_bytes(damage(part.read_bytes()))
+    with pytest.raises(InputError, match=r"part-000002.parquet` is damaged, .*: force=True scores"):
+        score(reviews, tmp_path / "out")
+    assert score(reviews, tmp_path / "out", force=True).resumed == 0
+    assert [row["id"] for row in read_rows(tmp_path / "out")] == list(range(50))
+
+
+def test_a_fraction_is_a_number_for_options(reviews: Path, tmp_path: Path):
+    report = score(reviews, tmp_path / "out", abstain=Fraction(3, 4))
+    assert report.abstained == score(reviews, tmp_path / "out.csv", abstain=0.75).abstained > 0
 
 
 def test_rows_do_not_depend_on_threads(reviews: Path, tmp_path: Path):
@@ -387,6 +487,21 @@ def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, small_parts:
             score(reviews, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
     assert score(reviews, tmp_path / "out.csv").resumed == 50
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out"])
+def test_where_nothing_could_be_written_no_parts_are_promised(
+    out: str, reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def read_only(*_) -> None:
+        raise OSError(30, "Read-only file system")
+
+    (tmp_path / "in").mkdir()
+    write_rows(tmp_path / "in", "a.parquet", COLUMNS)
+    monkeypatch.setattr(score_files, "locked", read_only)
+    for source in (reviews, tmp_path / "in"):
+        with pytest.raises(InputError, match=r"cannot be written: read-only file system\.$"):
+            score(source, tmp_path / out)
 
 
 @pytest.mark.parametrize(

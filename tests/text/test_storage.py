@@ -16,7 +16,7 @@ from text.small_models import random_texts, small_model
 
 import hardmax as hm
 from hardmax._validation import InputError
-from hardmax.text import shipped
+from hardmax.text import shipped, storage
 from hardmax.text.text_model import TextModel
 
 DECIDING = ["config.json", "model.safetensors", "vocabulary.txt"]
@@ -171,6 +171,26 @@ def test_a_file_that_is_no_json_object_is_refused(folder, name, data, complaint)
     else:
         (folder / name).write_bytes(data)
     assert f"{name}` {complaint}" in refusal(folder)
+
+
+LOADED = sorted(FILES - {"README.md"})
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_device_or_a_pipe_in_place_of_a_file_is_refused(folder: Path, name: str):
+    """Reading them would fill the memory, or wait for ever."""
+    for replace_it in (lambda path: path.symlink_to("/dev/zero"), os.mkfifo):
+        (folder / name).unlink()
+        replace_it(folder / name)
+        assert f"{name}` is not a file: expected a folder that `save` wrote" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_no_more_of_a_file_is_read_than_a_model_may_have(folder: Path, name: str, monkeypatch):
+    monkeypatch.setattr(storage, "_MOST_BYTES", 2**25)  # a gigabyte takes its time
+    os.truncate(folder / name, 2**40)  # takes no space on the disk
+    mebibytes = 16 if name.endswith(".json") else 32
+    assert f"{name}` is larger than {mebibytes} MiB, the most that is read" in refusal(folder)
 
 
 def test_a_vocabulary_of_another_size_and_what_is_no_plain_data_are_refused(folder, tmp_path):

@@ -1,7 +1,10 @@
 """Training: planted words are found, folds choose, and what was chosen is what the model does."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from hardmax._validation import InputError
 from hardmax.text import plant
 from hardmax.text.encoding import encode
+from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fitting
 from hardmax.train.bag import Bag, regress, scales, to_matrix
 from hardmax.train.fitting import _cut_sentences
@@ -147,3 +151,14 @@ def test_the_same_texts_give_the_same_bits_and_settings_are_told():
 def test_labels_must_fit(labels: list[int], message: str):
     with pytest.raises(InputError, match=message):
         fit(["good", "bad"], labels)
+
+
+@pytest.mark.parametrize("kind", [Fraction, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["gate", "strength", "smoothing", "sentences"])
+def test_settings_of_any_type_of_number_are_saved(name: str, kind: Callable, tmp_path: Path):
+    corpus = plant(40)
+    whole = dict.fromkeys(("neutral_weight", "seed", "min_df", "longest_phrase"), np.int64(1))
+    given: dict[str, Any] = {"strength": 1.0, "gate": 0.25, **whole, name: kind(0.25)}
+    model = fit(corpus.texts, corpus.labels, Settings(**given))
+    model.save(tmp_path / "model")
+    assert TextModel.load(tmp_path / "model").metrics["settings"][name] == 0.25

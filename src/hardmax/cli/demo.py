@@ -1,13 +1,14 @@
 """`hardmax demo`: what the package does, on a cloud and two film reviews that ship with it."""
 
+import importlib
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hardmax._files import reason
-from hardmax._validation import InputError
+from hardmax._validation import InputError, MissingExtra
 from hardmax.cli.options import DEFAULT_MODEL
 from hardmax.cli.output import notify, print_table, print_text
 
@@ -48,7 +49,7 @@ def demo_command(
     """Show what the package does, on a cloud and two film reviews.
 
     Runs the cloud in floating point and exactly, finds its limit, checks the proof, and draws both; then classifies
-    two reviews and explains why.
+    two reviews and explains why. Pictures need the extra figures; without it they are left out.
     """
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -62,8 +63,6 @@ def _show_arithmetics(folder: Path) -> list[Path]:
     import numpy as np
 
     from hardmax import Dynamics, TieSlack, clouds, simulate
-    from hardmax.figures.layers import arithmetics_figure
-    from hardmax.figures.style import save_figure
 
     cloud = clouds.rotated(clouds.nonleader_clusters())
     arithmetics = {"floats, ==": TieSlack(0.0), "floats, tie slack": "float", "certified": "certified"}
@@ -80,26 +79,34 @@ def _show_arithmetics(folder: Path) -> list[Path]:
         error = float(np.linalg.norm(path[-1] - goals[0]))
         where = "on the edge, as it should" if error < 1e-9 else f"at a vertex, {error:.2f} from its limit"
         print_text(f"{name}: token 4 ends {where}.")
-    save_figure(arithmetics_figure(runs, WATCHED, goals), folder / "arithmetics.png")
-    return [folder / "arithmetics.png"]
+    return _draw(folder / "arithmetics.png", "layers.arithmetics_figure", runs, WATCHED, goals)
 
 
 def _show_limit(folder: Path) -> list[Path]:
     from hardmax import Dynamics, clouds, limit
     from hardmax.certificate import verify
     from hardmax.cli.limit import document, show_limit
-    from hardmax.figures.limits import limit_figure
-    from hardmax.figures.style import save_figure
 
     lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))
     print_text(LIMIT)
     show_limit(lim, document(lim))
-    proof, picture = folder / "certificate.json", folder / "limit.png"
+    proof = folder / "certificate.json"
     lim.certificate.save(proof)
     verdict = verify(json.loads(proof.read_bytes()))
     print_text(f"The proof, checked without the engines: {'accepted' if verdict else 'refused'} ({verdict.reason}).")
-    save_figure(limit_figure(lim), picture)
-    return [proof, picture]
+    return [proof, *_draw(folder / "limit.png", "limits.limit_figure", lim)]
+
+
+def _draw(path: Path, function: str, *data: Any) -> list[Path]:
+    """Write a figure; without matplotlib the demo goes on, and says what is missing."""
+    module, name = function.split(".")
+    try:
+        figures = importlib.import_module(f"hardmax.figures.{module}")
+    except MissingExtra as error:
+        notify(f"{path} is left out: {error}")
+        return []
+    figures.style.save_figure(getattr(figures, name)(*data), path)
+    return [path]
 
 
 def _show_reviews(folder: Path) -> list[Path]:

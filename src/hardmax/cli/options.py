@@ -50,7 +50,10 @@ ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", he
 # Labelled texts.
 CorpusFile = Annotated[
     str,
-    typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, or a folder with a folder per class."),
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or one per class.",
+    ),
 ]
 TextColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")]
 LabelColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")]

@@ -14,7 +14,6 @@ from hardmax.cli.output import notify, print_facts, print_json, print_table, pro
 if TYPE_CHECKING:
     from hardmax.text.score_files import ScoringReport
 
-SHOWN_ROWS = 5
 INPUT = "Parquet, CSV, TSV or JSON lines file, a folder of Parquet files, or - to read stdin."
 BAD_ROWS = "What to do with rows that cannot be used; null keeps them, with an error."
 
@@ -35,8 +34,11 @@ def score_command(
 
     Writes the table with columns for the label, whether it is decided, its probability, the margin to the next label,
     the leaders, the active tokens with their votes, whether to abstain, and what was wrong with a row. If it is
-    interrupted, the same command continues after the parts that were written. From a folder of Parquet files to a
-    folder, run it as often as you like at the same time, on any machine that sees both: each scores what is left.
+    interrupted, the same command continues after the parts that were written.
+
+    Of a folder all Parquet files are read, in the order of their names: part-10 before part-2.
+    Anything else in it is named on stderr. From a folder to a folder, run it as often as you like
+    at the same time, on any machine that sees both: each scores what is left.
     """
     require_extra("`hardmax score`", "tables", "pyarrow", "narwhals")
 
@@ -77,10 +79,11 @@ def _warn(report: "ScoringReport", on_bad_rows: str) -> None:
     if renamed:
         notify(f"the table already has columns of these names, so ours are renamed: {', '.join(renamed)}")
     if report.bad:
-        shown = "; ".join(f"{place}: {fault}" for place, fault in report.listed[:SHOWN_ROWS])
-        more = f"; and {report.bad - SHOWN_ROWS:,} more" if report.bad > SHOWN_ROWS else ""
+        from hardmax.text.tables import join_first
+
+        shown = join_first([f"{place}: {fault}" for place, fault in report.listed], report.bad)
         what = "without an answer" if on_bad_rows == "null" else "left out"
-        notify(f"{pluralize(report.bad, 'bad row')} {what} ({shown}{more})")
+        notify(f"{pluralize(report.bad, 'bad row')} {what} ({shown})")
 
 
 def _document(report: "ScoringReport", source: str, out: str, model: str, seconds: float) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`hardmax train`: from labelled texts to a model folder."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,9 @@ def train_command(
 
     Takes seconds for thousands of texts. Settings that are not given are chosen by cross-validation. Writes a folder
     with a model card, which `hardmax evaluate` and `hardmax explain` can read.
+
+    The files of a folder are read in the order of their names, part-10 before part-2; the order
+    decides which texts are held out together. Anything else in the folder is named on stderr.
     """
     from hardmax.train import Settings
 
@@ -48,7 +52,8 @@ def train_command(
     from hardmax.text.corpora import stream_corpus
 
     how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
-    next(stream_corpus(file, **how))  # scipy is not needed to refuse a file
+    with warnings.catch_warnings(action="ignore"):  # the file is read once more
+        next(stream_corpus(file, **how, characters=1))  # scipy is not needed to refuse a file
     from hardmax.train import fit_tables
 
     model = fit_tables(file, settings, **how, progress=notify)

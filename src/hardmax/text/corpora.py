@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._files import read_bytes
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_choice, check_instance, check_int, check_path, check_real, shorten
 from hardmax.text import tables
 from hardmax.text._texts import is_missing
 from hardmax.text.tables import Row
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,9 +44,8 @@ class Corpus:
 
     def describe_bad(self) -> str:
         """One line about the rows that were left out; empty if there are none."""
-        shown = "; ".join(f"{row.place}: {row.fault}" for row in self.bad[:_SHOWN])
-        more = f"; and {len(self.bad) - _SHOWN:,} more" if len(self.bad) > _SHOWN else ""
-        return f"left out {pluralize(len(self.bad), 'bad row')} ({shown}{more})" if self.bad else ""
+        shown = tables.join_first([f"{row.place}: {row.fault}" for row in self.bad], len(self.bad))
+        return f"left out {pluralize(len(self.bad), 'bad row')} ({shown})" if self.bad else ""
 
 
 def read_corpus(
@@ -63,7 +61,8 @@ def read_corpus(
     ----------
     path : str or Path
         A CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or a folder such as aclImdb, in which the
-        names of the folders are the labels.
+        names of the folders are the labels. Files are read in the order of their names (part-10
+        before part-2); a warning names what is in the folder and not read.
     text, label : str, optional
         Columns of the texts and labels; guessed from common names if omitted.
     on_bad_rows : {"skip", "refuse"}, default "skip"
@@ -166,12 +165,14 @@ def _fault(text: Any, label: Any) -> str:
 def _folder_rows(path: Path) -> Iterator[Row]:
     root = path / "train" if (path / "train").is_dir() and not any(path.glob("*.txt")) else path
     # aclImdb keeps texts without labels in a folder of this name.
-    files = [file for file in sorted(root.glob("*/*.txt")) if file.parent.name != "unsup"]
+    labelled = (file for file in sorted(root.glob("*/*")) if file.parent.name != "unsup")
+    files = [file for file in labelled if file.suffix.lower() == ".txt" and file.is_file()]
+    wish = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
     if not files:
-        wish = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
         raise InputError(f"`{path}` has no texts: expected {wish}.")
+    tables.warn_of_unread(path, files, "only the .txt files in folders of classes are read")
     for file in files:
-        text = file.read_bytes().decode("utf-8-sig", "surrogateescape")
+        text = read_bytes(file, wish).decode("utf-8-sig", "surrogateescape")
         yield Row(f"{file.parent.name}/{file.name}", {"text": text, "label": file.parent.name})
 
 

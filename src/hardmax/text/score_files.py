@@ -12,7 +12,6 @@ what was read so far, and for which job: the same job goes on after its last par
 import csv
 import hashlib
 import json
-import math
 import os
 import shutil
 import sys
@@ -20,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from glob import escape
 from itertools import product
 from pathlib import Path
@@ -98,16 +97,18 @@ def score_file(
     """
     check_output(source, target, force)
     to_file = bool(target.suffix) and not target.is_dir()
+    folder = target.with_name(f"{target.name}.parts") if to_file else target
     try:
         if Path(source).is_dir() and not to_file:
             return _score_folder(model, Path(source), target, options, force, progress)
         with _claimed(target, 0):
-            return _score_stream(model, source, target, options, force, to_file, progress)
+            return _score_stream(model, source, target, folder, options, force, progress)
     except Timeout:
         raise InputError(f"`{target}` is being written by another process: wait for it.") from None
     except OSError as error:
-        kept = "Finished parts are kept: the same command continues after them"
-        raise InputError(f"`{target}` cannot be written: {reason(error)}. {kept}.") from None
+        kept = " Finished parts are kept: the same command continues after them."
+        shown = kept if tables.parquet_files(folder) else ""
+        raise InputError(f"`{target}` cannot be written: {reason(error)}.{shown}") from None
 
 
 def _score_folder(
@@ -116,7 +117,8 @@ def _score_folder(
     """A part for each file, under the same name, written by whoever has its lock."""
     whole = tables.open_table(source)
     text, note = tables.choose_column(options.text, "text", whole.names, whole.shown)
-    scorer = Scorer(model, list(options.columns or whole.names), options)
+    kept = tables.check_columns(options.columns or whole.names, whole.names, whole.shown)
+    scorer = Scorer(model, kept, options)
     parts = {target / file.relative_to(source): file for file in tables.parquet_files(source)}
     if any(path not in parts for path in tables.parquet_files(target)):
         raise _other_files(target)
@@ -134,7 +136,7 @@ def _score_folder(
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(Timeout), _claimed(path, patience):
             job = _job(model, _marks([file]), options)
-            made_by, report = _stored(path, target) if path.exists() else ("", {})
+            made_by, report = _stored(path, target, force) if path.exists() else ("", {})
             if made_by == job:
                 done[path] = ScoringReport(**report)
             elif made_by and not force:
@@ -157,6 +159,9 @@ def _score_part(
     scorer: Scorer, file: Path, path: Path, text: str, options: ScoreOptions, job: str, progress: Progress
 ) -> ScoringReport:
     table, report = tables.open_table(file), ScoringReport(text=text)
+    if options.columns is not None:  # the others are in the path (lang=en), or in other files
+        kept = tuple(name for name in options.columns if name in table.names)
+        options = replace(options, columns=kept)
     schema = _keep(table, scorer, text, options)
     with drafted(path, f"{path.name}.") as draft, pq.ParquetWriter(draft, schema, **_PACKED) as writer:
         _write_behind(writer.write_table, _scored_parts(table, scorer, options, schema, report, progress))
@@ -168,12 +173,13 @@ def _score_stream(
     model: TextModel,
     source: str,
     target: Path,
+    folder: Path,
     options: ScoreOptions,
     force: bool,
-    to_file: bool,
     progress: Progress | None,
 ) -> ScoringReport:
-    folder = target.with_name(f"{target.name}.parts") if to_file else target
+    """The rows in parts, which are the output, or become a file."""
+    to_file = folder != target
     with ExitStack() as stack:
         table, marks = _open(source, stack)
         text, note = tables.choose_column(options.text, "text", table.names, table.shown)
@@ -202,9 +208,14 @@ def _score_stream(
 def _claimed(path: Path, patience: float) -> Iterator[None]:
     """Hold the lock of a file that is to be written, and remove what processes that were killed left of it."""
     with locked(path.with_name(f".{path.name}.lock"), patience):
-        for draft in path.parent.glob(f".{escape(path.name)}.*.part"):
-            draft.unlink()
+        _remove_drafts(path.parent, f"{path.name}.")
         yield
+
+
+def _remove_drafts(folder: Path, name: str = "") -> None:
+    """Remove what `drafted` began, and nothing whose name merely begins in the same way."""
+    for draft in folder.glob(f".{escape(name)}{'[0-9a-f]' * 16}.part"):
+        draft.unlink()
 
 
 def _job(model: TextModel, marks: Any, options: ScoreOptions) -> str:
@@ -222,7 +233,7 @@ def _keep(table: Any, scorer: Scorer, text: str, options: ScoreOptions) -> Any:
     if options.columns is not None:
         table.keep([*options.columns, text])
     stored = table.schema(tables.choose_column(text, "text", table.names, table.shown)[0])
-    kept = [stored.field(name) for name in options.columns or stored.names]
+    kept = stored if options.columns is None else [stored.field(name) for name in options.columns]
     return pa.schema([*kept, *scorer.schema], metadata=stored.metadata)
 
 
@@ -284,12 +295,23 @@ def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
     return LineTable(path, "json" if is_json else "csv", "standard input"), mark
 
 
-def _stored(path: Path, folder: Path) -> Any:
-    """The job and the report in the metadata of a part."""
+def _stored(path: Path, folder: Path, force: bool) -> tuple[str, dict[str, Any]]:
+    """The job and the report in the metadata of a part; nothing for a damaged one, with force."""
+    is_damaged = False
     try:
-        return json.loads(pq.read_metadata(path).metadata[_METADATA])
+        job, report = json.loads(pq.read_metadata(path).metadata[_METADATA])
+        return job, report
+    except (pa.ArrowException, OSError):
+        with suppress(IsADirectoryError), path.open("rb") as stream:
+            is_damaged = stream.read(4) in (b"", b"PAR1")  # a Parquet file that ends too soon
     except Exception:  # whatever it is, it is not ours
-        raise _other_files(folder) from None
+        pass
+    if not is_damaged:
+        raise _other_files(folder)
+    if not force:
+        problem = f"`{path}` is damaged, no whole Parquet file: force=True scores it again."
+        raise InputError(problem, also=("force=True",))
+    return "", {}
 
 
 def _other_files(folder: Path) -> InputError:
@@ -303,9 +325,8 @@ def _other_job(folder: Path) -> InputError:
 
 def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     """The report of the last part that is there, if all are of this job; others are removed, or refused."""
-    for draft in folder.glob(".*.part"):  # left by a process that was killed
-        draft.unlink()
-    stored = {path: _stored(path, folder) for path in sorted(folder.glob("*"))}
+    _remove_drafts(folder)  # left by a process that was killed
+    stored = {path: _stored(path, folder, force) for path in sorted(folder.glob("*"))}
     jobs, reports = [each[0] for each in stored.values()], [each[1] for each in stored.values()]
     if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [*range(1, len(jobs) + 1)]:
         return reports[-1] if reports else {}
@@ -333,7 +354,8 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
         return
     with path.open("w", encoding="utf-8", newline="") as stream:
         if kind == "csv":
-            lines = csv.writer(stream, delimiter="\t" if target.suffix == ".tsv" else ",", lineterminator="\n")
+            delimiter = "\t" if target.suffix.lower() == ".tsv" else ","
+            lines = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
             lines.writerow(schema.names)
             yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
         else:
@@ -342,15 +364,18 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
 
 
 def _cells(row: dict[str, Any]) -> list[str | None]:
-    """A row of CSV: numbers, lists and objects as JSON has them."""
-    plain = bool | int | float | list | dict
+    """A row of CSV: whole numbers, truth values, lists and objects as JSON has them."""
+    plain = bool | int | list | dict
     return [_json(each) if isinstance(each, plain) else each if each is None else str(each) for each in row.values()]
 
 
 def _json_line(row: dict[str, Any], as_json: list[str]) -> str:
-    finite = {name: None if isinstance(each, float) and not math.isfinite(each) else each for name, each in row.items()}
-    return _json(finite | {name: json.loads(row[name] or "null") for name in as_json}) + "\n"
+    return _json(row | {name: json.loads(row[name] or "null") for name in as_json}) + "\n"
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+    except ValueError:  # JSON has no nan, which becomes null, and no infinity, which becomes a text
+        names = {"NaN": None, "Infinity": "Infinity", "-Infinity": "-Infinity"}
+        return _json(json.loads(json.dumps(value, default=str), parse_constant=names.get))

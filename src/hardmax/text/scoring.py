@@ -2,6 +2,7 @@
 
 # pyright: reportAttributeAccessIssue=false
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -34,7 +35,8 @@ class ScoreOptions:
     columns: tuple[str, ...] | None = None  # of a file that are kept; all if None
 
     def __post_init__(self) -> None:
-        check_real(self.abstain, "`abstain`", at_least=0, at_most=1)
+        abstain = check_real(self.abstain, "`abstain`", at_least=0, at_most=1)
+        object.__setattr__(self, "abstain", abstain)
         check_choice(self.on_bad_rows, ("null", "skip", "refuse"), "`on_bad_rows`")
 
 
@@ -56,8 +58,11 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
         return table.map_batches(lambda part: score_table(model, part, options), **score)
     if frame is not None and frame.implementation.is_dask():
         return _score_dask(model, table, options)
-    if hasattr(type(table), "__arrow_c_stream__"):  # DuckDB, and readers of pyarrow
+    reader = None
+    # DuckDB, and readers of pyarrow; a column has no names that batches could have.
+    with suppress(pa.ArrowInvalid, TypeError):
         reader = pa.RecordBatchReader.from_stream(table)
+    if reader is not None:
         schema = score_table(model, reader.schema.empty_table(), options).schema
         scored = (score_table(model, pa.Table.from_batches([batch]), options) for batch in reader)
         return pa.RecordBatchReader.from_batches(schema, (each for part in scored for each in part.to_batches()))

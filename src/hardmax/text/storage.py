@@ -29,6 +29,7 @@ DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "ext
 DECIDING = ("config.json", "model.safetensors", "vocabulary.txt")
 OURS = {*DECIDING, "metrics.json", "README.md", "hashes.json"}
 _SECONDS = 60  # that a writer waits for another one
+_MOST_BYTES, _MOST_JSON = 1 << 30, 1 << 24  # of a file; JSON takes many times its size in memory
 _EXPECTED = "expected a folder that `save` wrote"
 
 
@@ -188,7 +189,7 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
     before = identity(folder)
     if before is None or not folder.is_dir():
         raise InputError(f"`{folder}` is not a folder: {_EXPECTED}.")
-    files = {name: read_bytes(folder / name, _EXPECTED) for name in ("hashes.json", *DECIDING, "metrics.json")}
+    files = {name: _read_file(folder / name) for name in ("hashes.json", *DECIDING, "metrics.json")}
     if identity(folder) != before:
         raise InputError(f"`{folder}` was replaced while it was read: read it again.")
     hashes = _read_object(files, "hashes.json", folder)
@@ -208,6 +209,13 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
         raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}.") from None
     _folders[model] = folder.absolute()
     return model
+
+
+def _read_file(path: Path) -> bytes:
+    if identity(path) and not path.is_file():  # a device or a pipe need not end
+        raise InputError(f"`{path}` is not a file: {_EXPECTED}.")
+    most = _MOST_JSON if path.suffix == ".json" else _MOST_BYTES
+    return read_bytes(path, _EXPECTED, at_most=most)
 
 
 def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:

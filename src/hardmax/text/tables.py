@@ -1,5 +1,7 @@
 """One reader of tables with texts: CSV, JSON lines, Parquet, and folders of Parquet files.
 
+The files of a folder are read in the order of their names: part-10 comes before part-2.
+
 CSV is read by Python's `csv` in strict mode. pyarrow's reader repairs stray quotes silently, counts all lines that an
 open quote swallows as one bad row, and numbers rows instead of lines.
 """
@@ -7,14 +9,18 @@ open quote swallows as one bad row, and numbers rows instead of lines.
 import csv
 import io
 import json
-from collections.abc import Generator, Iterator, Sequence
+import math
+import sys
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardmax._columns import open_parquet
-from hardmax._format import pluralize
+from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_str, require_extra, shorten
 from hardmax.text._texts import encode_text
 
@@ -28,8 +34,10 @@ COMMON_NAMES = {
 }
 KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json"}
 JSON_CELLS = {b"hardmax": b"json"}  # metadata of a column that has JSON in its cells
+_MOST_DIGITS = sys.int_info.default_max_str_digits  # of numbers in JSON
 _LONGEST_CELL = 1 << 26  # characters: an open quote in a large file ends here, not in memory
 _ROWS = 4096  # that are read at a time
+_SHOWN = 5  # bad rows, or files that are left out, that a line names
 
 
 class Row(NamedTuple):
@@ -90,14 +98,18 @@ class LineTable:
     def __init__(self, path: Path, kind: str, shown: str = "") -> None:
         self.path, self.kind, self.shown = path, kind, shown or f"`{path}`"
         self.names: list[str] = []
-        self._position, self._kinds = 0, dict[str, set[type]]()
+        self._position = 0
+        self._kinds: dict[str, dict[str, str]] = {}  # of each column, where they come first
         rows = self.rows()
         # What the columns are, the header of CSV says; of JSON lines, any line may.
         for row in islice(rows, 1) if kind == "csv" else rows:
             for name, value in row.cells.items():
-                is_huge = isinstance(value, int) and not -(2**63) <= value < 2**63
-                self._kinds.setdefault(name, set()).add(object if is_huge else type(value))
+                self._kinds.setdefault(name, {}).setdefault(_kind(value), row.place)
         rows.close()
+        for name, kinds in self._kinds.items():
+            if place := kinds.get("huge") or ("float" in kinds and kinds.get("long")):
+                what = f"the column {name} is kept as JSON, the number in {place} would be rounded"
+                warnings.warn(sanitize_line(f"{self.shown}: {what}"), stacklevel=2)
         self.names = self.names or list(self._kinds)
         if not self.names:
             raise InputError(f"{self.shown} is empty: expected column names in the first line, or JSON objects.")
@@ -120,7 +132,8 @@ class LineTable:
     def schema(self, text: str) -> Any:
         """Arrow types of the columns. Cells of CSV stay texts: 007 is not 7."""
         texts = set(self.names) if self.kind == "csv" else {text}
-        return pa.schema([_field(name, {str} if name in texts else self._kinds[name]) for name in self.names])
+        kinds = self._kinds | {name: {"str": ""} for name in texts}
+        return pa.schema([_field(name, kinds[name]) for name in self.names])
 
     def batches(self, text: str, skip: int = 0) -> Iterator[Batch]:
         """The rows after the first `skip` ones."""
@@ -133,7 +146,7 @@ class LineTable:
 
     def _csv_rows(self, lines: Iterator[str]) -> Iterator[Row]:
         start = next(lines, "")
-        delimiter = "\t" if self.path.suffix == ".tsv" else max(",;\t", key=start.count)
+        delimiter = "\t" if self.path.suffix.lower() == ".tsv" else max(",;\t", key=start.count)
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         reader, names, last = csv.reader(chain([start], lines), delimiter=delimiter, strict=True), [], 0
         try:
@@ -157,9 +170,29 @@ class LineTable:
 
 
 def parquet_files(folder: Path) -> list[Path]:
-    """Parquet files of a folder, and of those in it, without hidden and temporary ones."""
-    files = sorted(file for file in folder.rglob("*.parquet") if file.is_file())
+    """Parquet files of a folder and of those in it, by name; without hidden and temporary ones."""
+    suffixed = (path for path in folder.rglob("*") if path.suffix.lower() == ".parquet")
+    files = sorted(path for path in suffixed if path.is_file())
     return [file for file in files if not any(part[0] in "._" for part in file.relative_to(folder).parts)]
+
+
+def warn_of_unread(folder: Path, files: Sequence[Path], rule: str) -> None:
+    """Name what lies beside the files that are read, except hidden files and marks (_SUCCESS)."""
+    places = {file.parent for file in files}
+    above = {parent for place in places for parent in place.parents}
+    read = places | {parent for parent in above if parent.is_relative_to(folder)}
+    beside = {path for place in read for path in place.iterdir()} - read - {*files}
+    tables = {path for path in beside if path.suffix.lower() in KINDS}
+    unread = sorted(tables | {path for path in beside if path.name[0] not in "._"})
+    if unread:
+        shown = join_first([str(path.relative_to(folder)) for path in unread], len(unread), ", ")
+        warnings.warn(f"left out of `{folder}`: {shown} ({rule})", stacklevel=2)
+
+
+def join_first(lines: Sequence[str], total: int, mark: str = "; ") -> str:
+    """The first few lines, and how many more there are."""
+    more = [f"and {total - _SHOWN:,} more"] * (total > _SHOWN)
+    return sanitize_line(mark.join([*lines[:_SHOWN], *more]))
 
 
 class ParquetTable:
@@ -170,11 +203,14 @@ class ParquetTable:
         files = parquet_files(path) if self._is_folder else [path]
         if not files:
             raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
+        if self._is_folder:
+            rule = "only Parquet files are read, and links to folders are not followed"
+            warn_of_unread(path, files, rule)
         hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
         with _failure_named(self.shown):
             found: Any = open_parquet([str(file) for file in files], **hive)
             fragments = list(found.get_fragments())
-            stored = pa.unify_schemas([found.schema, *(fragment.physical_schema for fragment in fragments)])
+            stored = _unify([found.schema, *(fragment.physical_schema for fragment in fragments)])
         self._stored = stored.with_metadata(found.schema.metadata)
         self.names = list(self._stored.names)
         shown = [f"{file.relative_to(path)}" if self._is_folder else "" for file in files]
@@ -189,7 +225,7 @@ class ParquetTable:
         """Arrow types of the columns, with one for the file of a row, if there are several."""
         kind = self._stored.field(text).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        if not _is_text(kind):
             problem = f"`text` is {text!r}, but that column of {self.shown} has type {kind}: expected texts."
             raise InputError(problem, argument="text")
         schema = self._stored.set(self.names.index(text), pa.field(text, kind))
@@ -218,6 +254,22 @@ class ParquetTable:
         self.keep(columns)
         for table, places, _, _ in self.batches(columns[0]):
             yield from map(Row, places, table.select(self.names).to_pylist())
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether an Arrow type is string, large_string or string_view, or a dictionary of these."""
+    return str(kind).removeprefix("dictionary<values=").startswith(("string", "large_string"))
+
+
+def _unify(schemas: list[Any]) -> Any:
+    """The schema of all files. Texts may be stored in several ways; other types must agree."""
+    with suppress(pa.ArrowTypeError):
+        return pa.unify_schemas(schemas)
+    text = pa.large_string()
+    return pa.unify_schemas([
+        pa.schema([field.with_type(text) if _is_text(field.type) else field for field in schema])
+        for schema in schemas
+    ])  # fmt: skip
 
 
 def refusal(place: str, fault: str) -> InputError:
@@ -253,20 +305,45 @@ def text_fault(value: Any) -> str:
 
 def _json_row(place: str, line: str) -> Row:
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
+        found = json.loads(line, parse_float=_read_float)
+    except (json.JSONDecodeError, RecursionError):
         return Row(place, {}, "not JSON")
+    except (ValueError, ArithmeticError):
+        return Row(place, {}, f"a number of more than {_MOST_DIGITS:,} digits")
     if not isinstance(found, dict):
         return Row(place, {}, "not a JSON object")
     return Row(place, found, "" if is_utf8([line]) else "not UTF-8")
 
 
-def _field(name: str, kinds: set[type]) -> Any:
+def _read_float(written: str) -> float | int:
+    """The nearest float; beyond the largest one a whole number, or 1e400 would become infinite."""
+    number = float(written)
+    if math.isfinite(number):
+        return number
+    exact = Decimal(written)
+    if exact.adjusted() >= _MOST_DIGITS:
+        raise ValueError(written)
+    return int(exact)
+
+
+def _kind(value: Any) -> str:
+    """The type of a cell; a whole number is long if a float would round it, huge beyond int64."""
+    if type(value) is not int:
+        return type(value).__name__
+    if not -(2**63) <= value < 2**63:
+        return "huge"
+    return "int" if float(value) == value else "long"
+
+
+def _field(name: str, kinds: Iterable[str]) -> Any:
     """A column of JSON lines. One of several types, or of lists and objects, has JSON in its cells."""
-    known = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
-    there = kinds - {type(None)} or {str}
-    kind = float if there == {int, float} else object if len(there) > 1 else there.pop()
-    return pa.field(name, known[kind]) if kind in known else pa.field(name, pa.string(), metadata=JSON_CELLS)
+    known = {"str": pa.string(), "bool": pa.bool_(), "float": pa.float64()}
+    known |= dict.fromkeys(("int", "long"), pa.int64())
+    there = {*kinds} - {"NoneType"} or {"str"}
+    if there & {"long", "float"}:
+        there -= {"int"}  # which both can hold
+    kind = known.get(there.pop()) if len(there) == 1 else None
+    return pa.field(name, kind) if kind else pa.field(name, pa.string(), metadata=JSON_CELLS)
 
 
 def _column(rows: list[Row], each: Any) -> Any:

@@ -1,6 +1,6 @@
 """How a classifier is trained."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hardmax._tokens.rationals import read_number
@@ -74,16 +74,13 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self.tokeniser  # noqa: B018, which checks its own
+        object.__setattr__(self, "longest_phrase", self.tokeniser.longest_phrase)  # which it checks
         for name, least in (("min_df", 0), ("seed", 0), ("max_tokens", 1), ("neutral_weight", 1)):
-            if getattr(self, name) is not None:
-                check_int(getattr(self, name), f"`{name}`", at_least=least, at_most=2**31 - 1)
+            self._check(name, check_int, at_least=least, at_most=2**31 - 1)
         for name in ("smoothing", "strength"):
-            if getattr(self, name) is not None:
-                check_real(getattr(self, name), f"`{name}`", above=0)
-        check_real(self.sentences, "`sentences`", at_least=0)
-        if self.gate is not None:
-            check_real(self.gate, "`gate`", at_least=0)
+            self._check(name, check_real, above=0)
+        for name in ("sentences", "gate"):
+            self._check(name, check_real, at_least=0)
         check_bool(self.bias, "`bias`")
         check_bool(self.consistent, "`consistent`")
         if self.alpha is not None:
@@ -91,6 +88,12 @@ class Settings:
             if alpha < 0:
                 raise InputError(f"`alpha` must be 0 or more, not {alpha}.", argument="alpha")
             object.__setattr__(self, "alpha", str(alpha))
+
+    def _check(self, name: str, check: Callable[..., float], **bounds: float) -> None:
+        """Keep a number as Python's own, which JSON can hold; None only where it is the default."""
+        value = getattr(self, name)
+        if value is not None or getattr(type(self), name) is not None:
+            object.__setattr__(self, name, check(value, f"`{name}`", **bounds))
 
     @property
     def gates(self) -> tuple[float, ...]:
