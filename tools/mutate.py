@@ -1,15 +1,27 @@
 """Mutation testing: do the tests notice an operator or a number that is wrong?
 
-`make mutate N=300 SEED=1` draws mutants of cosmic-ray at random and runs the tests of their room on each, in a copy of
-the tree. `mutants.toml` says which files, which tests, and which mutants are equivalent. Not drawn are these, those in
-annotations and messages, and those that are type errors at once: bit operators for arithmetic, `is` for `<`.
+`make mutate N=300 SEED=1` draws mutants of cosmic-ray at random from all of `src` and runs the
+tests of their room on each, in a copy of the tree. Not drawn are those in annotations and messages,
+and those that are type errors at once: bit operators for arithmetic, `is` for `<`.
+
+`mutants.toml` has three parts:
+
+- `files` and `left_out`, globs of the files from which mutants are drawn; and `looks`, arguments in
+  `figures` that change how something looks, and not what it shows: they are not drawn either.
+- `[tests]`: `"room" = [test files or folders]`, where a room is the beginning of a path in
+  `src/hardmax`. The longest that fits counts. First come the doctests of the file itself, then these
+  in their order, up to the first failure: those nearest to the file go first.
+- `[equivalent]`: `"reason" = rows`, a row `file: line` if no mutant of that line can be told from
+  the source, or `file: line => what it becomes`. Blanks and comments do not count.
+
+Mutants and results are JSON lines, `mutants-SEED.jsonl` and `mutants-SEED.results.jsonl`: a run that
+was interrupted goes on where it was.
 """
 
 import argparse
 import ast
 import json
 import os
-import queue
 import random
 import re
 import shutil
@@ -20,10 +32,11 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -36,7 +49,10 @@ _TYPE_ERRORS = re.compile(r"_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(.Shift|Bit.*)|_
 
 
 class _WithoutText(ast.NodeTransformer):
-    """Leaves out what no result depends on: annotations, messages of errors, what notebooks show."""
+    """Leaves out what no result depends on: annotations, messages of errors, what notebooks show, looks."""
+
+    def __init__(self, looks: Collection[str]) -> None:
+        self.looks = {"strict", *looks}  # `strict` is only ever an assertion
 
     def visit(self, node: ast.AST) -> ast.AST:
         match node:
@@ -49,7 +65,12 @@ class _WithoutText(ast.NodeTransformer):
             case ast.Raise(exc=ast.Call() as error):
                 error.args, error.keywords = [], []
             case ast.Call():
-                node.keywords = [each for each in node.keywords if each.arg != "strict"]  # only ever an assertion
+                node.keywords = [keyword for keyword in node.keywords if keyword.arg not in self.looks]
+            case ast.Dict():
+                named = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
+                kept = [place for place, name in enumerate(named) if name not in self.looks]
+                node.keys = [node.keys[place] for place in kept]
+                node.values = [node.values[place] for place in kept]
         return self.generic_visit(node)
 
 
@@ -71,8 +92,9 @@ def draw(seed: int) -> Iterator[Mutant]:
     random.Random(seed).shuffle(everything)
     for path, name, place in everything:
         texts = sources[path], mutate_code(sources[path], operators[name], place)
+        what_counts = _WithoutText(LISTS["looks"] if path.parent.name == "figures" else ())
         with suppress(SyntaxError):
-            if len({ast.dump(_WithoutText().visit(ast.parse(text))) for text in texts}) == 2:
+            if len({ast.dump(what_counts.visit(ast.parse(text))) for text in texts}) == 2:
                 old, new = (text.splitlines() for text in texts)
                 changes = [each for each in SequenceMatcher(None, old, new).get_opcodes() if each[0] != "equal"]
                 (_, first, _, new_first, _), (_, _, last, _, new_last) = changes[0], changes[-1]
@@ -94,29 +116,55 @@ def is_equivalent(mutant: Mutant) -> bool:
     return False
 
 
-def has_kernels(mutant: Mutant) -> bool:
-    """Whether numba compiles functions of its file."""
-    return "njit" in (ROOT / mutant["file"]).read_text(encoding="utf-8")
+@cache
+def kernels() -> tuple[str, frozenset[str]]:
+    """The digest of the sources that are compiled into kernels, and their files."""
+    sys.path.insert(0, str(ROOT / "src"))
+    from hardmax._compile import IMPORTED, kernel_sources
+
+    return IMPORTED, frozenset(path.relative_to(ROOT).as_posix() for path in kernel_sources())
+
+
+def is_compiled(mutant: Mutant) -> bool:
+    """Whether numba may compile the line: of a file of kernels, or a constant that they import."""
+    if mutant["file"] not in kernels()[1]:
+        return False
+    is_constant = re.match(r"_?[A-Z]", mutant["old"])
+    return is_constant is not None or "njit" in (ROOT / mutant["file"]).read_text(encoding="utf-8")
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """The doctests of its file and the tests of the room that it is in, fast ones first."""
+    """The tests of the room that it is in, those nearest to the file first."""
     rooms = [room for room in LISTS["tests"] if mutant["file"].startswith(f"src/hardmax/{room}")]
-    return [mutant["file"], *LISTS["tests"][max(rooms, key=len)]]
+    return LISTS["tests"][max(rooms, key=len)]
 
 
-def run_tests(tree: Path, tests: list[str], cold: bool = False) -> tuple[str, str]:
+def pytest_configure() -> None:
+    """As a plugin of pytest: a change of sources that are not compiled leaves compiled kernels valid."""
+    from hardmax import _compile
+
+    _compile.IMPORTED = os.environ["HARDMAX_MUTANT"]
+    _compile.digest_sources = lambda: _compile.IMPORTED
+
+
+def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[str, str]:
     """Run tests up to the first that fails: how it ended, and by which.
 
-    If `cold`, kernels are compiled anew, with checked indices: one out of bounds often does no harm that shows.
+    If what changed is `compiled`, kernels are compiled anew, with checked indices: one out of bounds
+    often does no harm that shows.
     """
     limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]  # the machine may be busy with other things
     command = [*limited, sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
-        ours = {"PYTHONPATH": str(tree / "src"), "PYTHONDONTWRITEBYTECODE": "1", "HARDMAX_MUTANT": "1"}
-        compiling = {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"} if cold else {}
-        environment = os.environ | ours | {"OMP_NUM_THREADS": "1"} | compiling
-        process = subprocess.Popen(command, cwd=tree, env=environment, stdout=output, stderr=output, process_group=0)
+        paths = os.pathsep.join([str(tree / "src"), str(ROOT / "tools")])
+        ours = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "HARDMAX_MUTANT": kernels()[0]}
+        if compiled:
+            ours |= {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"}
+        else:
+            ours |= {"PYTEST_PLUGINS": "mutate"}
+        process = subprocess.Popen(
+            command, cwd=tree, env=os.environ | ours, stdout=output, stderr=output, process_group=0
+        )
         with suppress(subprocess.TimeoutExpired):
             process.wait(4 * SECONDS)
         with suppress(ProcessLookupError):
@@ -129,43 +177,37 @@ def run_tests(tree: Path, tests: list[str], cold: bool = False) -> tuple[str, st
     return ("survived", "") if code == 0 else ("killed", failed[1][:100] if failed else f"exit {code}: {told[-300:]}")
 
 
-def try_out(tree: Path, mutant: Mutant) -> Mutant:
-    """Change a copy of the sources, test it, and change it back."""
-    path, began = tree / mutant["file"], time.monotonic()
-    source, first, old = path.read_text(encoding="utf-8"), mutant["line"] - 1, mutant["old"].splitlines()
-    lines = source.splitlines()
-    if lines[first : first + len(old)] != old:
-        return mutant | {"outcome": "stale", "by": "the source has changed since the draw", "seconds": 0}
-    lines[first : first + len(old)] = mutant["new"].splitlines()
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    outcome, by = run_tests(tree, tests_of(mutant), cold=has_kernels(mutant))
-    path.write_text(source, encoding="utf-8")
+def try_out(pristine: Path, mutant: Mutant) -> Mutant:
+    """Change a copy of the sources and test it."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=pristine.parent) as folder:
+        tree = Path(shutil.copytree(pristine, Path(folder, "tree"), symlinks=True))
+        path, first, old = tree / mutant["file"], mutant["line"] - 1, mutant["old"].splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if lines[first : first + len(old)] != old:
+            return mutant | {"outcome": "stale", "by": "the source has changed since the draw", "seconds": 0}
+        lines[first : first + len(old)] = mutant["new"].splitlines()
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        tests = [mutant["file"], *tests_of(mutant)]
+        outcome, by = run_tests(tree, tests, compiled=is_compiled(mutant))
     return mutant | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
 
 def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
-    """Results as they come. First the tests run on the sources as they are, which also has numba compile kernels."""
+    """Results as they come. First the tests run on the sources as they are: numba compiles kernels."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
-        trees, free = [Path(folder, str(number)) for number in range(jobs)], queue.SimpleQueue[Path]()
-        for part in ("src", "tests", "examples", "pyproject.toml"):
-            (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, trees[0] / part)
-        rooms = {(*tests_of(each)[1:], has_kernels(each)) for each in mutants}
-        for outcome, by in pool.map(
-            lambda room: run_tests(trees[0], list(room[:-1]), room[-1]), sorted(rooms, key=str)
-        ):
+        pristine = Path(folder, "pristine")
+        for part in ("src", "tests", "examples", "docs", "README.md", "pyproject.toml"):
+            if (ROOT / part).is_dir():
+                shutil.copytree(ROOT / part, pristine / part, ignore=shutil.ignore_patterns("node_modules"))
+            else:
+                shutil.copy(ROOT / part, pristine / part)
+        needed = sorted({test for mutant in mutants for test in tests_of(mutant)})
+        for outcome, by in pool.map(lambda test: run_tests(pristine, [test]), needed):
             if outcome != "survived":
                 sys.exit(f"the tests must pass on the sources as they are: {by}")
-        for tree in trees:
-            free.put(tree if tree.exists() else shutil.copytree(trees[0], tree))
-
-        def attempt(mutant: Mutant) -> Mutant:
-            tree = free.get()
-            try:
-                return try_out(tree, mutant)
-            finally:
-                free.put(tree)
-
-        yield from (future.result() for future in as_completed([pool.submit(attempt, each) for each in mutants]))
+        tried = [pool.submit(try_out, pristine, mutant) for mutant in mutants]
+        yield from (future.result() for future in as_completed(tried))
 
 
 def main() -> None:

@@ -1,6 +1,5 @@
 """Known tokens of texts and where they stand: the kernels against the definition; vocabularies; forms of texts."""
 
-import contextlib
 from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
@@ -125,22 +124,26 @@ def test_tokens_that_come_first_in_the_vocabulary_take_their_words_from_the_left
     assert [surfaces[token] for token in np.repeat(encoded.ids, encoded.counts)] == found
 
 
-said = st.lists(st.sampled_from(["a ", "b ", "c ", "!", "?", "！", "؟", ". ", "不", "好"]), max_size=25).map("".join)
-parts = st.lists(st.sampled_from(["a", "b", "c", "不", "好"]), min_size=1, max_size=4)
-overlaps = st.lists(parts.map(join_words), unique=True, max_size=12)
+# Few words and many phrases of them: most stand where another, which comes first, has their words.
+letters = ["a", "b", "不", "好"]
+said = st.lists(st.sampled_from([f"{each} " for each in letters] * 3 + ["!", "؟", ". "]), min_size=5, max_size=25)
+parts = st.lists(st.sampled_from(letters), min_size=1, max_size=3)
+overlaps = st.lists(parts.map(join_words), unique=True, min_size=8, max_size=16)
 
 
-@given(said, overlaps, tokenisers)
-def test_every_known_word_is_in_one_segment_at_most_and_none_is_left_that_could_be_taken(text, surfaces, tokeniser):
-    tokeniser, vocabulary = replace(tokeniser, overlapping=False), known(*surfaces)
+@given(said.map("".join), overlaps, st.integers(2, 5))
+def test_every_known_word_is_in_one_segment_at_most_and_none_is_left_that_could_be_taken(text, surfaces, longest):
+    tokeniser, vocabulary = Tokeniser(longest_phrase=longest, overlapping=False), known(*surfaces)
     read = by_kernel(text, vocabulary, tokeniser)
     ranks = {tuple(s): n for n, rows in zip(read.encoded.ids.tolist(), read.places, strict=True) for s in rows.tolist()}
     assert all(before[1] <= after[0] for before, after in pairwise(sorted(ranks)))
-    for surface, start, end in tokeniser.tokens(text):
-        if surface in vocabulary.index and (start, end) not in ranks:
-            # Somebody before it in the vocabulary, or the same further left, has one of its words.
-            winners = [(rank, span) for span, rank in ranks.items() if span[0] < end and start < span[1]]
-            assert min(winners) < (vocabulary.index[surface], (start, end))
+    known_here = [(*span, vocabulary.index[word]) for word, *span in tokeniser.tokens(text) if word in vocabulary.index]
+    left = [(start, end, rank) for start, end, rank in known_here if (start, end) not in ranks]
+    assume(left)
+    for start, end, own in left:
+        # Somebody before it in the vocabulary, or the same further left, has one of its words.
+        winners = [(rank, span) for span, rank in ranks.items() if span[0] < end and start < span[1]]
+        assert min(winners) < (own, (start, end))
 
 
 @pytest.mark.parametrize("count", [*range(1, 34), 40, 62, 66, 128, 200])
@@ -332,16 +335,56 @@ def test_the_tokens_of_real_reviews_do_not_depend_on_their_order():
     assert one.surfaces == other.surfaces
 
 
-@given(st.text("a1\t\n-", max_size=12).map(lambda rows: f"b\t0\n{rows}\n".encode()))
+def is_table(data: bytes) -> bool:
+    """Whether these are lines of equal width: a surface, and counts."""
+    *lines, rest = data.decode("utf-8", "replace").split("\n")
+    rows = [line.split("\t") for line in lines]
+    counts = [count for _, *own in rows for count in own]
+    is_regular = len({len(row) for row in rows}) <= 1 and all(len(row) > 1 for row in rows)
+    return is_regular and not rest and b"\xff" not in data and all(map(str.isdigit, counts))
+
+
+@st.composite
+def numbered(draw: st.DrawFn) -> bytes:
+    """A vocabulary as it is written, for one to three classes."""
+    classes, surfaces = draw(st.integers(1, 3)), st.sampled_from(["a", "so good", "é", "不"])
+    row = st.tuples(surfaces, *[st.integers(0, 10**17)] * classes)
+    rows = draw(st.lists(row, max_size=4, unique_by=lambda row: row[0]))
+    return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """The same with a byte lost or become another."""
+    data = draw(numbered())
+    place = draw(st.integers(0, len(data)))
+    return data[:place] + draw(st.sampled_from([b"", b"\t", b"\n", b"-", b"\xff"])) + data[place + 1 :]
+
+
+@given(numbered())
+def test_a_vocabulary_is_read_as_it_was_written(data):
+    found = read_vocabulary(data)
+    assert write_vocabulary(found) == data
+    rows = [line.split("\t") for line in data.decode().splitlines()]
+    assert found.surfaces == tuple(surface for surface, *_ in rows)
+    assert found.counts[: len(rows)].tolist() == [list(map(int, counts)) for _, *counts in rows]
+
+
+@given(st.one_of(damaged(), st.text("a1\t\n-", max_size=12).map(lambda rows: f"b\t0\n{rows}\n".encode())))
 @example(b"a\t1\t2\n3\n")  # as many tabs as there should be, in other rows
 @example(b"\xff\t1\n")
 @example(b"good\t1\nbad\t2")
 @example(b"g")  # cut off before the first tab
 @example(b"good\tmany\n")
-@example(b"good\t1\ngood\t1\n")
-def test_a_vocabulary_is_read_as_it_was_written_or_refused(data):
-    with contextlib.suppress(InputError):
-        assert write_vocabulary(read_vocabulary(data)) == data or b"\t0" in data  # 00 is 0
+def test_a_damaged_vocabulary_is_refused(data):
+    assume(not is_table(data))
+    with pytest.raises(InputError, match=r"vocabulary\.txt is damaged"):
+        read_vocabulary(data)
+
+
+def test_a_token_that_is_there_twice_is_refused_by_its_name():
+    with pytest.raises(InputError, match="'good' twice"):
+        read_vocabulary(b"good\t1\nbad\t2\ngood\t1\n")
 
 
 @pytest.mark.parametrize("surface", ["Good", "a  b", "a b c d e f", "", "a\nb", "a!", "'t", "不 好", "so.bad"])
