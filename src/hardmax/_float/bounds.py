@@ -32,7 +32,7 @@ k - 1 sums and for the division, so that it is off by (k + 1) u rho; sums of mor
 error (`active_set.mean_positions`), which leaves three roundings.
 
 **Underflow** adds less than 2^-900, since only clouds whose largest coordinate is between 2^-100 and 2^100 are treated
-here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-500 by it: added.
+here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-525 by it: added.
 These bounds are evaluated in floats themselves, for less than 2^40 layers: SAFETY covers that.
 """
 
@@ -54,6 +54,9 @@ SMALLEST, LARGEST = 2.0**-100, 2.0**100
 STEP = 7
 SUMMED = 32
 _LARGEST_WHOLE = 2**53
+_MISSED = 2.0**-525
+# Clouds that hold numbers of very different sizes have their largest near 2 to this: a square does not overflow.
+_HIGHEST = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +104,7 @@ def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
 def norms_above(points: np.ndarray) -> np.ndarray:
     """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
     norms = np.empty(len(points))
-    lengths(points, 2.0**-500, norms)
+    lengths(points, _MISSED, norms)
     return norms
 
 
@@ -151,10 +154,11 @@ class Frame:
             if largest == 0.0 or SMALLEST <= largest <= LARGEST:
                 return cls(tokens, Fraction(1), 0.0)
             exponent = int(np.frexp(largest)[1])
+            if np.abs(tokens[tokens != 0.0]).min() < np.ldexp(1.0, exponent - _HIGHEST):
+                exponent -= _HIGHEST
             numbers = np.ldexp(tokens, -exponent)
             lost = not np.array_equal(np.ldexp(numbers, exponent), tokens)
-            # What is lost is lost to underflow, far below any rounding of the largest.
-            return cls(numbers, Fraction(2) ** exponent, rounding_error(1.0) if lost else 0.0)
+            return cls(numbers, Fraction(2) ** exponent, UNDERFLOW if lost else 0.0)
         cloud = points.integers
         if max(abs(value) for row in cloud.numerators for value in row) <= _LARGEST_WHOLE:
             return cls(np.array(cloud.numerators, dtype=np.float64), Fraction(1, cloud.denominator), 0.0)

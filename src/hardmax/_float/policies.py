@@ -72,9 +72,9 @@ class Ties:
         return replace(found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers"))
 
     def _search(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
-        if self._slack is None and are_spread(active.norms):
+        if self._slack is None and are_spread(active.positions, active.norms):
             every = active.reopened()
-            own = every.positions[pending], every.errors[pending]
+            own = every.positions[pending], every.errors[pending], guesses
             return search_in_bands(cpu._argmax, own, every.positions, every.errors, self.metric, self._factors)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         norms, errors, error = active.norms[rows], active.errors[rows], float(active.errors.max())
