@@ -72,8 +72,8 @@ def search_in_bands(
             least = np.maximum(floors, np.ldexp(own_floors, own_units - top))
         pending = np.flatnonzero(lengths * largest * SAFETY + slack >= least)
         if len(order) and len(members) > _FEW:
-            far = least[pending] - slack[pending]
-            pending = pending[_reach_a_clump(directions[pending], lengths[pending], band, far)]
+            looking, seen = _clumps(directions[pending], lengths[pending], band, least[pending], slack[pending])
+            pending, members, band = pending[looking], members[seen], band[seen]
         if not len(pending):
             continue
         guessed = np.minimum(np.searchsorted(members, guesses[pending]), len(members) - 1)
@@ -101,15 +101,21 @@ def _units(points: np.ndarray, errors: np.ndarray) -> np.ndarray:
     return units
 
 
-def _reach_a_clump(directions: np.ndarray, lengths: np.ndarray, band: np.ndarray, floors: np.ndarray) -> np.ndarray:
-    """Which directions may lead so far among the points of a band, if these lie in a few clumps; else all."""
+def _clumps(
+    directions: np.ndarray, lengths: np.ndarray, band: np.ndarray, floors: np.ndarray, slack: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which directions may lead to their floors in a band, and which of its points some of them may lead to, if all
+    lie in a few clumps; else all."""
     cells = np.rint(band @ np.cos(np.arange(band.shape[1])) * _CELLS)
-    order = np.argsort(cells)
+    order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=np.nan) != 0.0)
     if len(starts) > _FEW:
-        return np.ones(len(directions), dtype=bool)
-    centres = band[order[starts]]
-    sizes = np.diff(starts, append=len(order))
+        return np.ones(len(directions), dtype=bool), np.ones(len(band), dtype=bool)
+    centres, sizes = band[order[starts]], np.diff(starts, append=len(order))
     radii = np.maximum.reduceat(norms_above(band[order] - np.repeat(centres, sizes, axis=0)), starts)
-    bounds = directions @ centres.T + SAFETY * lengths[:, None] * radii
-    return (bounds >= floors[:, None]).any(axis=1)
+    scores = directions @ centres.T
+    floors = np.maximum(floors, scores.max(axis=1) - slack) - slack
+    may_reach = scores + SAFETY * lengths[:, None] * radii >= floors[:, None]
+    seen = np.empty(len(band), dtype=bool)
+    seen[order] = np.repeat(may_reach.any(axis=0), sizes)
+    return may_reach.any(axis=1), seen
