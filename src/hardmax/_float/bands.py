@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hardmax._attended import Choices
+from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import SAFETY, FloatMetric, SlackFactors, norms_above
 
@@ -40,50 +41,49 @@ def are_spread(points: np.ndarray, sizes: np.ndarray) -> bool:
 
 def search_in_bands(
     search: Search,
-    own: tuple[np.ndarray, np.ndarray, np.ndarray],
-    positions: np.ndarray,
-    errors: np.ndarray,
+    active: ActiveSet,
+    pending: np.ndarray,
+    guesses: np.ndarray,
     metric: FloatMetric,
     factors: SlackFactors,
 ) -> ArgmaxResult:
-    """Who is furthest along the directions of some points. `own` are those that attend, their errors, and guesses whom
-    they attend to. How small the smallest lead is is not known."""
-    points, own_errors, guesses = own
-    own_units, units = _units(points, own_errors), _units(positions, errors)
-    points, own_errors = np.ldexp(points, -own_units[:, None]), np.ldexp(own_errors, -own_units)
-    directions, norms, count = metric.directions(points), norms_above(points), len(points)
+    """Who of all points is furthest along the directions of some, with guesses who that may be. How small the smallest
+    lead is is not known."""
+    units = np.frexp(np.maximum(active.norms, active.errors))[1]
+    own_units, count = units[pending], len(pending)
+    points, errors = _in_units(active.positions[pending], own_units), _in_units(active.errors[pending], own_units)
+    directions, norms = metric.directions(points), norms_above(points)
     lengths = norms_above(directions)
     # What its own point, and what others found so far, are sure to reach.
-    own_floors = np.einsum("ij,ij->i", directions, points)
-    own_floors -= factors.slack(norms, own_errors, norms, own_errors)
+    own_floors = np.einsum("ij,ij->i", directions, points) - factors.slack(norms, errors, norms, errors)
     floors, unit = np.full(count, -np.inf), 0
     rows, candidates, ceilings = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    names, order = {"bands": None}, np.argsort(-units, kind="stable")
-    while len(order):
-        top = int(units[order[0]])
-        is_member = units[order] > top - _WIDTH
-        members, order = np.sort(order[is_member]), order[~is_member]
-        band = np.ldexp(positions[members], -top)
-        largest, error = float(norms_above(band).max()), float(np.ldexp(errors[members].max(), -top))
-        slack = factors.slack(norms, own_errors, largest, error)
+    names, left = {"bands": None}, np.arange(len(units))
+    while len(left):
+        top = units[left].max()
+        is_member = units[left] > top - _WIDTH
+        members, left = left[is_member], left[~is_member]
+        band = _in_units(active.positions[members], top)
+        largest, error = float(norms_above(band).max()), float(_in_units(active.errors[members], top).max())
+        slack = factors.slack(norms, errors, largest, error)
         with np.errstate(over="ignore"):
             # Units fall, so numbers grow: nothing is lost to underflow.
             floors, ceilings, unit = np.ldexp(floors, unit - top), np.ldexp(ceilings, unit - top), top
             least = np.maximum(floors, np.ldexp(own_floors, own_units - top))
-        pending = np.flatnonzero(lengths * largest * SAFETY + slack >= least)
-        if len(order) and len(members) > _FEW:
-            looking, seen = _clumps(directions[pending], lengths[pending], band, least[pending], slack[pending])
-            pending, members, band = pending[looking], members[seen], band[seen]
-        if not len(pending):
+        some = np.flatnonzero(lengths * largest * SAFETY + slack >= least)
+        if len(left) and len(members) > _FEW:
+            looking, seen = _clumps(directions[some], lengths[some], band, least[some], slack[some])
+            some, members, band = some[looking], members[seen], band[seen]
+        if not len(some):
             continue
-        guessed = np.minimum(np.searchsorted(members, guesses[pending]), len(members) - 1)
-        result = search(directions[pending], band, slack[pending], guessed)
-        best, choices = np.einsum("ij,ij->i", directions[pending], band[result.winners]), result.choices()
-        floors[pending] = np.maximum(least[pending], best - slack[pending])
-        rows = np.append(rows, np.repeat(pending, choices.sizes))
+        guessed = np.minimum(np.searchsorted(members, guesses[some]), len(members) - 1)
+        result = search(directions[some], band, slack[some], guessed)
+        best, choices = np.einsum("ij,ij->i", directions[some], band[result.winners]), result.choices()
+        floors[some] = np.maximum(least[some], best - slack[some])
+        rows = np.append(rows, np.repeat(some, choices.sizes))
         candidates = np.append(candidates, members[choices.indices])
         # The winner may trail the furthest by the slack, and its score is off by up to half of that.
-        ceilings = np.append(ceilings, np.repeat(best + 2 * slack[pending], choices.sizes))
+        ceilings = np.append(ceilings, np.repeat(best + 2 * slack[some], choices.sizes))
         close = ceilings >= floors[rows]
         rows, candidates, ceilings = rows[close], candidates[close], ceilings[close]
         names |= dict.fromkeys(result.by)
@@ -93,12 +93,9 @@ def search_in_bands(
     return ArgmaxResult(choices.firsts(np.arange(count)), contested, choices.of_rows(contested), 0.0, (*names,))
 
 
-def _units(points: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Of each point the exponent of its largest coordinate, or of its error if that is larger; of zeros the least."""
-    sizes = np.maximum(np.abs(points).max(axis=1), errors)
-    units = np.frexp(sizes)[1]
-    units[sizes == 0.0] = units[sizes > 0.0].min(initial=0)
-    return units
+def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Rows divided by powers of two."""
+    return (numbers.T * np.ldexp(1.0, -exponents)).T
 
 
 def _clumps(
