@@ -46,6 +46,8 @@ _HIGHEST_DIMENSION = 4
 _FEWEST_POINTS = 2**11
 # How far inside the facets positions must be, as a share of the radius of a ball in the hull: far below what matters.
 _DEPTH = 2.0**-10
+# Leaders so many times as far out as most points are far out.
+_FAR = 2.0**8
 _SAFETY = 1 - 2.0**-20
 
 
@@ -230,12 +232,16 @@ class ActiveSet:
             # Nobody well inside ties for the furthest position, unless a point has no direction: it attends to all.
             tied = choices.of_rows(np.flatnonzero(choices.sizes > 1)).indices
             leaving[self.rows_of(tied)] = False
-        leaders = self.positions[leading]
+        leaders, sizes, reach = self.positions[leading], self.norms[leading], _FAR * np.median(self.norms[::32])
+        # With a leader far out the hull is a sliver, of which floats prove little; of the way there a part will do.
+        far, nearest = (sizes > reach) & (sizes.min() <= reach), leaders[sizes.argmin(keepdims=True)]
+        leaders[far] = nearest + (reach / sizes[far])[:, None] * (leaders[far] - nearest)
         if np.count_nonzero(leaving) < fewest or len(leaders) <= leaders.shape[1]:
             return self
         shell = shell_of(leaders)
         depth = 0.0 if shell is None else shell.radius * _DEPTH
-        if shell is None or depth - shell.off - 4 * self.worst < depth / 2:  # the hull is too flat
+        error = 4 * (float(self.errors.max()) + step_error(2 * reach))
+        if shell is None or depth - shell.off - error < depth / 2:  # the hull is too flat
             return self
         # Squares of the smallest radii underflow: nobody is known to be inside by such a one.
         square = ((shell.radius - depth) * _SAFETY) ** 2 if shell.radius > 2.0**-400 else -1.0
@@ -251,6 +257,6 @@ class ActiveSet:
             errors=self.errors[stay],
             members=points[stay],
             # Those who left before trail by the lead of then.
-            lead=min(self.lead, (depth - shell.off - 4 * self.worst) * _SAFETY),
+            lead=min(self.lead, (depth - shell.off - error) * _SAFETY),
             inactive=(*self.inactive, (points[gone], self.layer, self.positions.take(gone, axis=0), towards)),
         )

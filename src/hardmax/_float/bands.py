@@ -29,7 +29,7 @@ _TINY = 2.0**-400
 # Cells from 0 to the longest point: what falls into one of them is a clump.
 _CELLS = 2.0**20
 
-Search = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
+Search = Callable[[np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
 
 
 def are_spread(points: np.ndarray, sizes: np.ndarray) -> bool:
@@ -39,58 +39,53 @@ def are_spread(points: np.ndarray, sizes: np.ndarray) -> bool:
     return many or (len(sizes) > _FEW and bool(points[is_short & (sizes < _TINY)].any()))
 
 
+@np.errstate(over="ignore")
 def search_in_bands(
     search: Search,
     active: ActiveSet,
     pending: np.ndarray,
-    guesses: np.ndarray,
     metric: FloatMetric,
     factors: SlackFactors,
 ) -> ArgmaxResult:
-    """Who of all points is furthest along the directions of some, with guesses who that may be. How small the smallest
-    lead is is not known."""
+    """Who of all points is furthest along the directions of some. How small the smallest lead is is not known."""
     units = np.frexp(np.maximum(active.norms, active.errors))[1]
-    own_units, count = units[pending], len(pending)
-    points, errors = _in_units(active.positions[pending], own_units), _in_units(active.errors[pending], own_units)
-    directions, norms = metric.directions(points), norms_above(points)
-    lengths = norms_above(directions)
-    # What its own point, and what others found so far, are sure to reach.
-    own_floors = np.einsum("ij,ij->i", directions, points) - factors.slack(norms, errors, norms, errors)
-    floors, unit = np.full(count, -np.inf), 0
-    rows, candidates, ceilings = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    names, left = {"bands": None}, np.arange(len(units))
+    rows = active.rows_of(pending)
+    own_units = units[rows]
+    own, errors = _in_units(active.positions[rows], own_units), _in_units(active.errors[rows], own_units)
+    directions, norms = metric.directions(own), norms_above(own)
+    if active.members is not None and (norms_above(directions) <= factors.slack(norms, errors, 1.0, 0.0) + 2.0**-500).any():
+        # Who has left is not attended to, unless a direction may be 0.
+        return search_in_bands(search, active.reopened(), pending, metric, factors)
+    # What is sure to be reached: at first by the own point.
+    floors = np.einsum("ij,ij->i", directions, own) - factors.slack(norms, errors, norms, errors)
+    floors = np.ldexp(floors, own_units)
+    found, names = [], {"bands": None}  # rows and bounds on what is reached, points
+    left = np.arange(len(units))
     while len(left):
         top = units[left].max()
         is_member = units[left] > top - _WIDTH
         members, left = left[is_member], left[~is_member]
-        band = _in_units(active.positions[members], top)
-        largest, error = float(norms_above(band).max()), float(_in_units(active.errors[members], top).max())
-        slack = factors.slack(norms, errors, largest, error)
-        with np.errstate(over="ignore"):
-            # Units fall, so numbers grow: nothing is lost to underflow.
-            floors, ceilings, unit = np.ldexp(floors, unit - top), np.ldexp(ceilings, unit - top), top
-            least = np.maximum(floors, np.ldexp(own_floors, own_units - top))
-        some = np.flatnonzero(lengths * largest * SAFETY + slack >= least)
-        if len(left) and len(members) > _FEW:
-            looking, seen = _clumps(directions[some], lengths[some], band, least[some], slack[some])
-            some, members, band = some[looking], members[seen], band[seen]
-        if not len(some):
+        band, error = _in_units(active.positions[members], top), float(_in_units(active.errors[members], top).max())
+        slack = factors.slack(norms, errors, float(norms_above(band).max()), error)
+        rows, seen = _may_reach(directions, band, np.ldexp(floors, -top), slack)
+        if not len(rows):
             continue
-        guessed = np.minimum(np.searchsorted(members, guesses[some]), len(members) - 1)
-        result = search(directions[some], band, slack[some], guessed)
-        best, choices = np.einsum("ij,ij->i", directions[some], band[result.winners]), result.choices()
-        floors[some] = np.maximum(least[some], best - slack[some])
-        rows = np.append(rows, np.repeat(some, choices.sizes))
-        candidates = np.append(candidates, members[choices.indices])
+        members, band, slack = members[seen], band[seen], slack[rows]
+        result = search(directions[rows], band, slack)
+        best, choices = np.einsum("ij,ij->i", directions[rows], band[result.winners]), result.choices()
         # The winner may trail the furthest by the slack, and its score is off by up to half of that.
-        ceilings = np.append(ceilings, np.repeat(best + 2 * slack[some], choices.sizes))
-        close = ceilings >= floors[rows]
-        rows, candidates, ceilings = rows[close], candidates[close], ceilings[close]
+        ceilings = np.ldexp(best + 2 * slack, top)
+        floors[rows] = np.maximum(floors[rows], np.ldexp(best - slack, top))
+        found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), members[choices.indices]))
         names |= dict.fromkeys(result.by)
-    order = np.lexsort((candidates, rows))
-    choices = Choices(candidates[order], np.searchsorted(rows[order], np.arange(count + 1)))
+    rows, ceilings = np.concatenate([some for some, _ in found], axis=1)
+    rows, several = rows.astype(np.int64), np.concatenate([some for _, some in found])
+    order = np.lexsort((several, rows))
+    order = order[ceilings[order] >= floors[rows[order]]]
+    choices = Choices(several[order], np.searchsorted(rows[order], np.arange(len(pending) + 1)))
     contested = np.flatnonzero(choices.sizes > 1)
-    return ArgmaxResult(choices.firsts(np.arange(count)), contested, choices.of_rows(contested), 0.0, (*names,))
+    result = ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, (*names,))
+    return result if active.members is None else result.among(active.members, 0.0)
 
 
 def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
@@ -98,21 +93,21 @@ def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     return (numbers.T * np.ldexp(1.0, -exponents)).T
 
 
-def _clumps(
-    directions: np.ndarray, lengths: np.ndarray, band: np.ndarray, floors: np.ndarray, slack: np.ndarray
+def _may_reach(
+    directions: np.ndarray, band: np.ndarray, floors: np.ndarray, slack: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which directions may lead to their floors in a band, and which of its points some of them may lead to, if all
-    lie in a few clumps; else all."""
+    """Which directions may lead to their floors among the points of a band, and whether each of these may be reached.
+    Points are taken together in balls: of each clump, if there are few, else of all."""
     cells = np.rint(band @ np.cos(np.arange(band.shape[1])) * _CELLS)
+    if len(np.unique(cells[:: 1 + len(cells) // 256])) > _FEW:
+        cells[:] = 0.0
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=np.nan) != 0.0)
-    if len(starts) > _FEW:
-        return np.ones(len(directions), dtype=bool), np.ones(len(band), dtype=bool)
     centres, sizes = band[order[starts]], np.diff(starts, append=len(order))
     radii = np.maximum.reduceat(norms_above(band[order] - np.repeat(centres, sizes, axis=0)), starts)
     scores = directions @ centres.T
     floors = np.maximum(floors, scores.max(axis=1) - slack) - slack
-    may_reach = scores + SAFETY * lengths[:, None] * radii >= floors[:, None]
+    reached = scores + SAFETY * norms_above(directions)[:, None] * radii >= floors[:, None]
     seen = np.empty(len(band), dtype=bool)
-    seen[order] = np.repeat(may_reach.any(axis=0), sizes)
-    return may_reach.any(axis=1), seen
+    seen[order] = np.repeat(reached.any(axis=0), sizes)
+    return np.flatnonzero(reached.any(axis=1)), seen

@@ -73,7 +73,7 @@ class Ties:
 
     def _search(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
         if self._slack is None and are_spread(active.positions, active.norms):
-            return search_in_bands(cpu._argmax, active.reopened(), pending, guesses, self.metric, self._factors)
+            return search_in_bands(cpu._argmax, active, pending, self.metric, self._factors)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         norms, errors, error = active.norms[rows], active.errors[rows], float(active.errors.max())
         if self._slack is None:
