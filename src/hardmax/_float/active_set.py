@@ -67,6 +67,9 @@ def shell_of(points: np.ndarray) -> Shell | None:
 
     centre = points.mean(axis=0)
     positions = points - centre
+    # In a unit in which no product vanishes or overflows.
+    unit = np.ldexp(1.0, np.frexp(norms_above(positions).max())[1])
+    positions /= unit
     try:
         hull = ConvexHull(positions)
     except QhullError:
@@ -81,8 +84,8 @@ def shell_of(points: np.ndarray) -> Shell | None:
         return None
     normals, offsets = hull.equations[:, :-1], hull.equations[:, -1]
     distances = np.abs(np.einsum("fcd,fd->fc", corners, normals) + offsets[:, None])
-    reach = float(norms_above(positions).max())
-    return Shell(centre, hull.equations, float(distances.max()) + _OF_DISTANCE * reach, float(-offsets.max()))
+    facets = np.column_stack([normals, offsets * unit])
+    return Shell(centre, facets, float(distances.max() + _OF_DISTANCE) * unit, float(-offsets.max()) * unit)
 
 
 def is_closed(simplices: np.ndarray) -> bool:
@@ -232,12 +235,13 @@ class ActiveSet:
             # Nobody well inside ties for the furthest position, unless a point has no direction: it attends to all.
             tied = choices.of_rows(np.flatnonzero(choices.sizes > 1)).indices
             leaving[self.rows_of(tied)] = False
-        leaders, sizes, reach = self.positions[leading], self.norms[leading], _FAR * np.median(self.norms[::32])
-        # With a leader far out the hull is a sliver, of which floats prove little; of the way there a part will do.
-        far, nearest = (sizes > reach) & (sizes.min() <= reach), leaders[sizes.argmin(keepdims=True)]
-        leaders[far] = nearest + (reach / sizes[far])[:, None] * (leaders[far] - nearest)
+        leaders, sizes = self.positions[leading], self.norms[leading]
         if np.count_nonzero(leaving) < fewest or len(leaders) <= leaders.shape[1]:
             return self
+        # With a leader far out the hull is a sliver, of which floats prove little; a part of the way there will do.
+        reach, nearest = _FAR * np.median(self.norms[::32]), leaders[sizes.argmin()]
+        far = (sizes > reach) & (sizes.min() <= reach)
+        leaders[far] = nearest + (reach / sizes[far])[:, None] * (leaders[far] - nearest)
         shell = shell_of(leaders)
         depth = 0.0 if shell is None else shell.radius * _DEPTH
         error = 4 * (float(self.errors.max()) + step_error(2 * reach))

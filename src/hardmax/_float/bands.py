@@ -105,9 +105,9 @@ def _may_reach(
     starts = np.flatnonzero(np.diff(cells[order], prepend=np.nan) != 0.0)
     centres, sizes = band[order[starts]], np.diff(starts, append=len(order))
     radii = np.maximum.reduceat(norms_above(band[order] - np.repeat(centres, sizes, axis=0)), starts)
-    scores = directions @ centres.T
-    floors = np.maximum(floors, scores.max(axis=1) - slack) - slack
-    reached = scores + SAFETY * norms_above(directions)[:, None] * radii >= floors[:, None]
+    scores = centres @ directions.T
+    floors = np.maximum(floors, scores.max(axis=0) - slack) - slack
+    reached = scores + SAFETY * radii[:, None] * norms_above(directions) >= floors
     seen = np.empty(len(band), dtype=bool)
-    seen[order] = np.repeat(reached.any(axis=0), sizes)
-    return np.flatnonzero(reached.any(axis=1)), seen
+    seen[order] = np.repeat(reached.any(axis=1), sizes)
+    return np.flatnonzero(reached.any(axis=0)), seen
