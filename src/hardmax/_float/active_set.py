@@ -121,8 +121,8 @@ def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.n
 class ActiveSet:
     """The points that can still win, at one layer, and their lead over all others along a direction of length 1.
 
-    `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each to within
-    its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of all points.
+    `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each coordinate
+    to within its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of all points.
     `inactive` are the points that left at some layer, where they were then, and where the leaders are that they follow.
     """
 
@@ -146,6 +146,11 @@ class ActiveSet:
         return norms_above(self.positions)
 
     @cached_property
+    def off(self) -> np.ndarray:
+        """How far each member can be from the truth."""
+        return norms_above(self.errors)
+
+    @cached_property
     def longest(self) -> float:
         """The largest norm of all points: the hull of all is that of the members."""
         return float(self.norms.max())
@@ -164,7 +169,7 @@ class ActiveSet:
         """The same layer with all points as members."""
         if self.members is None:
             return self
-        errors = np.full(len(self.multiplicities), self.worst)
+        errors = np.full((len(self.multiplicities), self.positions.shape[1]), self.worst)
         errors[self.members] = self.errors
         return replace(self, positions=self.all_positions(), errors=errors, members=None, lead=np.inf, inactive=())
 
@@ -211,9 +216,9 @@ class ActiveSet:
         # The larger error of a point and its target, and what the step adds (see `bounds`).
         towards = own.indices if own.all_single else own.indices[own.offsets[:-1]]
         errors = np.maximum(left.errors, left.errors[towards])
-        errors += step_error(1.0) * np.maximum(left.norms, left.norms[towards]) + step_error(0.0)
+        errors += step_error(1.0) * np.maximum(np.abs(left.positions), np.abs(means)) + step_error(0.0)
         if not own.all_single:
-            errors[own.sizes > 1] = left.errors.max() + left.step_error(own)
+            errors[own.sizes > 1] = left.off.max() + left.step_error(own)
         return replace(
             left,
             layer=self.layer + layers,
@@ -244,7 +249,7 @@ class ActiveSet:
         leaders[far] = nearest + (reach / sizes[far])[:, None] * (leaders[far] - nearest)
         shell = shell_of(leaders)
         depth = 0.0 if shell is None else shell.radius * _DEPTH
-        error = 4 * (float(self.errors.max()) + step_error(2 * reach))
+        error = 4 * (float(self.off.max()) + step_error(2 * reach))
         if shell is None or depth - shell.off - error < depth / 2:  # the hull is too flat
             return self
         # Squares of the smallest radii underflow: nobody is known to be inside by such a one.

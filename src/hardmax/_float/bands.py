@@ -19,7 +19,7 @@ import numpy as np
 from hardmax._attended import Choices
 from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import ArgmaxResult
-from hardmax._float.bounds import SAFETY, FloatMetric, SlackFactors, norms_above
+from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric, look, norms_above, slack_by_axis
 
 # Sizes of one band differ by less than 2 to this or so; a few points that are shorter are not worth a band.
 _WIDTH = 20
@@ -28,6 +28,8 @@ _FEW = 64
 _TINY = 2.0**-400
 # Cells from 0 to the longest point: what falls into one of them is a clump.
 _CELLS = 2.0**20
+# Of clumps that are narrower than this, floats tell little.
+_NARROW = 2.0**-40
 
 Search = Callable[[np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
 
@@ -45,47 +47,58 @@ def search_in_bands(
     active: ActiveSet,
     pending: np.ndarray,
     metric: FloatMetric,
-    factors: SlackFactors,
+    offsets: Callable[[np.ndarray], np.ndarray],
 ) -> ArgmaxResult:
-    """Who of all points is furthest along the directions of some. How small the smallest lead is is not known."""
-    units = np.frexp(np.maximum(active.norms, active.errors))[1]
+    """Who of all points is furthest along the directions of some. How small the smallest lead is is not known. `offsets`
+    tells the ways to points from the first of them, up to a factor, each coordinate rounded once."""
+    units = np.frexp(np.maximum(active.norms, active.off))[1]
     rows = active.rows_of(pending)
     own_units = units[rows]
-    own, errors = _in_units(active.positions[rows], own_units), _in_units(active.errors[rows], own_units)
-    directions, norms = metric.directions(own), norms_above(own)
-    if active.members is not None and (norms_above(directions) <= factors.slack(norms, errors, 1.0, 0.0) + 2.0**-500).any():
-        # Who has left is not attended to, unless a direction may be 0.
-        return search_in_bands(search, active.reopened(), pending, metric, factors)
-    # What is sure to be reached: at first by the own point.
-    floors = np.einsum("ij,ij->i", directions, own) - factors.slack(norms, errors, norms, errors)
-    floors = np.ldexp(floors, own_units)
-    found, names = [], {"bands": None}  # rows and bounds on what is reached, points
-    left = np.arange(len(units))
+    own, errors = (_in_units(table[rows], own_units) for table in (active.positions, active.errors))
+    directions, off = look(own, errors, metric)
+    lengths = norms_above(directions)
+    if active.members is not None and (lengths <= 2 * norms_above(off)).any():
+        # Those who have left are not attended to, but along a direction that may be 0.
+        return search_in_bands(search, active.reopened(), pending, metric, offsets)
+    # What is sure to be reached, at first by the own point: no coordinate of it, or error, is beyond 1.
+    doubt = np.abs(directions) * (errors + len(own.T) * UNIT) + 2 * off
+    floors = np.ldexp(np.sum(directions * own - 2 * SAFETY * doubt, axis=1) - UNDERFLOW, own_units)
+    found, names, left = [], {"bands": None}, np.arange(len(units))
+    numbers = left if active.members is None else active.members
     while len(left):
         top = units[left].max()
         is_member = units[left] > top - _WIDTH
         members, left = left[is_member], left[~is_member]
-        band, error = _in_units(active.positions[members], top), float(_in_units(active.errors[members], top).max())
-        slack = factors.slack(norms, errors, float(norms_above(band).max()), error)
-        rows, seen = _may_reach(directions, band, np.ldexp(floors, -top), slack)
-        if not len(rows):
-            continue
-        members, band, slack = members[seen], band[seen], slack[rows]
-        result = search(directions[rows], band, slack)
-        best, choices = np.einsum("ij,ij->i", directions[rows], band[result.winners]), result.choices()
-        # The winner may trail the furthest by the slack, and its score is off by up to half of that.
-        ceilings = np.ldexp(best + 2 * slack, top)
-        floors[rows] = np.maximum(floors[rows], np.ldexp(best - slack, top))
-        found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), members[choices.indices]))
-        names |= dict.fromkeys(result.by)
+        order, starts = _clumps(_in_units(active.positions[members], top))
+        members, ends = members[order], np.append(starts[1:], len(order))
+        band, errors = (_in_units(table[members], top) for table in (active.positions, active.errors))
+        centres = band[starts]
+        radii = np.maximum.reduceat(norms_above(band - np.repeat(centres, ends - starts, axis=0)), starts)
+        sizes, errors = (np.maximum.reduceat(table, starts) for table in (np.abs(band), errors))
+        scores, slack = centres @ directions.T, slack_by_axis(directions, off, sizes, errors)
+        least = np.maximum(np.ldexp(floors, -top), (scores - slack).max(axis=0))
+        reached = scores + SAFETY * radii[:, None] * lengths + slack >= least
+        for clump in np.flatnonzero(reached.any(axis=1)):
+            rows, here = np.flatnonzero(reached[clump]), slice(starts[clump], ends[clump])
+            points, own_slack, within = band[here], slack[clump, rows], slack[clump, rows]
+            if 0.0 < radii[clump] < _NARROW:
+                points = offsets(numbers[members[here]])
+                size = np.abs(points).max(axis=0)
+                within = slack_by_axis(directions[rows], off[rows], size, UNIT * size)
+            result = search(directions[rows], points, within)
+            best, choices = np.einsum("ij,ij->i", directions[rows], band[here][result.winners]), result.choices()
+            # The winner may trail the furthest by the slack, and its score is off by up to half of that.
+            ceilings = np.ldexp(best + 2 * own_slack, top)
+            floors[rows] = np.maximum(floors[rows], np.ldexp(best - own_slack, top))
+            found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), numbers[members[here]][choices.indices]))
+            names |= dict.fromkeys(result.by)
     rows, ceilings = np.concatenate([some for some, _ in found], axis=1)
     rows, several = rows.astype(np.int64), np.concatenate([some for _, some in found])
     order = np.lexsort((several, rows))
     order = order[ceilings[order] >= floors[rows[order]]]
     choices = Choices(several[order], np.searchsorted(rows[order], np.arange(len(pending) + 1)))
     contested = np.flatnonzero(choices.sizes > 1)
-    result = ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, (*names,))
-    return result if active.members is None else result.among(active.members, 0.0)
+    return ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, (*names,))
 
 
 def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
@@ -93,21 +106,11 @@ def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     return (numbers.T * np.ldexp(1.0, -exponents)).T
 
 
-def _may_reach(
-    directions: np.ndarray, band: np.ndarray, floors: np.ndarray, slack: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which directions may lead to their floors among the points of a band, and whether each of these may be reached.
-    Points are taken together in balls: of each clump, if there are few, else of all."""
-    cells = np.rint(band @ np.cos(np.arange(band.shape[1])) * _CELLS)
+def _clumps(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which points that are close to one another come together, and where each such clump begins in it;
+    all are one clump if there would be many."""
+    cells = np.rint(points @ np.cos(np.arange(points.shape[1])) * _CELLS)
     if len(np.unique(cells[:: 1 + len(cells) // 256])) > _FEW:
         cells[:] = 0.0
     order = np.argsort(cells, kind="stable")
-    starts = np.flatnonzero(np.diff(cells[order], prepend=np.nan) != 0.0)
-    centres, sizes = band[order[starts]], np.diff(starts, append=len(order))
-    radii = np.maximum.reduceat(norms_above(band[order] - np.repeat(centres, sizes, axis=0)), starts)
-    scores = centres @ directions.T
-    floors = np.maximum(floors, scores.max(axis=0) - slack) - slack
-    reached = scores + SAFETY * radii[:, None] * norms_above(directions) >= floors
-    seen = np.empty(len(band), dtype=bool)
-    seen[order] = np.repeat(reached.any(axis=1), sizes)
-    return np.flatnonzero(reached.any(axis=0)), seen
+    return order, np.flatnonzero(np.diff(cells[order], prepend=np.nan) != 0.0)
