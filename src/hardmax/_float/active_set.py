@@ -46,6 +46,8 @@ _HIGHEST_DIMENSION = 4
 _FEWEST_POINTS = 2**11
 # How far inside the facets positions must be, as a share of the radius of a ball in the hull: far below what matters.
 _DEPTH = 2.0**-10
+# Leaders so many times as far out as most points are far out.
+_FAR = 2.0**8
 _SAFETY = 1 - 2.0**-20
 
 
@@ -65,6 +67,9 @@ def shell_of(points: np.ndarray) -> Shell | None:
 
     centre = points.mean(axis=0)
     positions = points - centre
+    # In a unit in which no product vanishes or overflows.
+    unit = np.ldexp(1.0, np.frexp(norms_above(positions).max())[1])
+    positions /= unit
     try:
         hull = ConvexHull(positions)
     except QhullError:
@@ -79,8 +84,8 @@ def shell_of(points: np.ndarray) -> Shell | None:
         return None
     normals, offsets = hull.equations[:, :-1], hull.equations[:, -1]
     distances = np.abs(np.einsum("fcd,fd->fc", corners, normals) + offsets[:, None])
-    reach = float(norms_above(positions).max())
-    return Shell(centre, hull.equations, float(distances.max()) + _OF_DISTANCE * reach, float(-offsets.max()))
+    facets = np.column_stack([normals, offsets * unit])
+    return Shell(centre, facets, float(distances.max() + _OF_DISTANCE) * unit, float(-offsets.max()) * unit)
 
 
 def is_closed(simplices: np.ndarray) -> bool:
@@ -116,8 +121,8 @@ def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.n
 class ActiveSet:
     """The points that can still win, at one layer, and their lead over all others along a direction of length 1.
 
-    `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each to within
-    its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of all points.
+    `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each coordinate
+    to within its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of all points.
     `inactive` are the points that left at some layer, where they were then, and where the leaders are that they follow.
     """
 
@@ -141,6 +146,11 @@ class ActiveSet:
         return norms_above(self.positions)
 
     @cached_property
+    def off(self) -> np.ndarray:
+        """How far each member can be from the truth."""
+        return norms_above(self.errors)
+
+    @cached_property
     def longest(self) -> float:
         """The largest norm of all points: the hull of all is that of the members."""
         return float(self.norms.max())
@@ -159,7 +169,7 @@ class ActiveSet:
         """The same layer with all points as members."""
         if self.members is None:
             return self
-        errors = np.full(len(self.multiplicities), self.worst)
+        errors = np.full((len(self.multiplicities), self.positions.shape[1]), self.worst)
         errors[self.members] = self.errors
         return replace(self, positions=self.all_positions(), errors=errors, members=None, lead=np.inf, inactive=())
 
@@ -206,9 +216,9 @@ class ActiveSet:
         # The larger error of a point and its target, and what the step adds (see `bounds`).
         towards = own.indices if own.all_single else own.indices[own.offsets[:-1]]
         errors = np.maximum(left.errors, left.errors[towards])
-        errors += step_error(1.0) * np.maximum(left.norms, left.norms[towards]) + step_error(0.0)
+        errors += step_error(1.0) * np.maximum(np.abs(left.positions), np.abs(means)) + step_error(0.0)
         if not own.all_single:
-            errors[own.sizes > 1] = left.errors.max() + left.step_error(own)
+            errors[own.sizes > 1] = left.off.max() + left.step_error(own)
         return replace(
             left,
             layer=self.layer + layers,
@@ -230,12 +240,17 @@ class ActiveSet:
             # Nobody well inside ties for the furthest position, unless a point has no direction: it attends to all.
             tied = choices.of_rows(np.flatnonzero(choices.sizes > 1)).indices
             leaving[self.rows_of(tied)] = False
-        leaders = self.positions[leading]
+        leaders, sizes = self.positions[leading], self.norms[leading]
         if np.count_nonzero(leaving) < fewest or len(leaders) <= leaders.shape[1]:
             return self
+        # With a leader far out the hull is a sliver, of which floats prove little; a part of the way there will do.
+        reach, nearest = _FAR * np.median(self.norms[::32]), leaders[sizes.argmin()]
+        far = (sizes > reach) & (sizes.min() <= reach)
+        leaders[far] = nearest + (reach / sizes[far])[:, None] * (leaders[far] - nearest)
         shell = shell_of(leaders)
         depth = 0.0 if shell is None else shell.radius * _DEPTH
-        if shell is None or depth - shell.off - 4 * self.worst < depth / 2:  # the hull is too flat
+        error = 4 * (float(self.off.max()) + step_error(2 * reach))
+        if shell is None or depth - shell.off - error < depth / 2:  # the hull is too flat
             return self
         # Squares of the smallest radii underflow: nobody is known to be inside by such a one.
         square = ((shell.radius - depth) * _SAFETY) ** 2 if shell.radius > 2.0**-400 else -1.0
@@ -251,6 +266,6 @@ class ActiveSet:
             errors=self.errors[stay],
             members=points[stay],
             # Those who left before trail by the lead of then.
-            lead=min(self.lead, (depth - shell.off - 4 * self.worst) * _SAFETY),
+            lead=min(self.lead, (depth - shell.off - error) * _SAFETY),
             inactive=(*self.inactive, (points[gone], self.layer, self.positions.take(gone, axis=0), towards)),
         )

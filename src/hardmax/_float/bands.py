@@ -2,9 +2,14 @@
 
 The error of a score is a share of |y_i| |x_j|. Measured by the longest point of a cloud, a single token far out would
 hide all differences among the others. So points are parted by size into bands, from the longest on, each with a slack
-of its own. A direction goes on to the next band only while somebody there may still come as far as what is already
-found: |y_i| times the largest of its points. Where it does go on, all who come close in the bands it has seen are its
-candidates.
+and a unit of its own, and each direction has a unit of its own: no score vanishes or overflows. Units are powers of
+two, which round nothing.
+
+What a direction is sure to reach is at first the score of its own point. It looks into a band only if somebody there
+may come as far: |y_i| times the longest of its points. Tokens that follow one far out are soon in its band, where
+floats hardly tell them apart, so that thousands who look away from it would have thousands of candidates each. So
+where the points of a band lie in a few clumps, a direction looks into it only if it may reach a ball around one of
+them: <y_i, c> + r |y_i|. All who come close in the bands that it has looked into are its candidates.
 """
 
 from collections.abc import Callable
@@ -12,60 +17,100 @@ from collections.abc import Callable
 import numpy as np
 
 from hardmax._attended import Choices
+from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import ArgmaxResult
-from hardmax._float.bounds import FloatMetric, SlackFactors, norms_above
+from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric, look, norms_above, slack_by_axis
 
-# Sizes of one band differ by less than this factor; a few points that are shorter are not worth a band.
-_WIDTH = 2.0**20
+# Sizes of one band differ by less than 2 to this or so; a few points that are shorter are not worth a band.
+_WIDTH = 20
 _FEW = 64
-# Far above rounding in the comparison of bounds.
-_ABOVE = 1 + 2.0**-40
+# Scores of points shorter than this may vanish.
+_TINY = 2.0**-400
+# Cells from 0 to the longest point: what falls into one of them is a clump.
+_CELLS = 2.0**20
+# Of clumps that are narrower than this, floats tell little.
+_NARROW = 2.0**-40
 
 Search = Callable[[np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
 
 
-def are_spread(sizes: np.ndarray) -> bool:
-    """Whether many points are far shorter than the longest."""
-    return len(sizes) > _FEW and int(np.count_nonzero(sizes * _WIDTH < sizes.max())) > _FEW
+def are_spread(points: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether many points are far shorter than the longest, or some so short that their scores vanish."""
+    is_short = np.ldexp(sizes, _WIDTH) < sizes.max()
+    many = int(np.count_nonzero(is_short)) > _FEW
+    return many or (len(sizes) > _FEW and bool(points[is_short & (sizes < _TINY)].any()))
 
 
+@np.errstate(over="ignore")
 def search_in_bands(
     search: Search,
-    own: tuple[np.ndarray, np.ndarray],
-    positions: np.ndarray,
-    errors: np.ndarray,
+    active: ActiveSet,
+    pending: np.ndarray,
     metric: FloatMetric,
-    factors: SlackFactors,
+    offsets: Callable[[np.ndarray], np.ndarray],
 ) -> ArgmaxResult:
-    """Who is furthest along the directions of some points. `own` are those that attend, and their errors. How small the
-    smallest lead is is not known."""
-    points, own_errors = own
-    directions, norms, sizes = metric.directions(points), norms_above(points), norms_above(positions)
+    """Who of all points is furthest along the directions of some. How small the smallest lead is is not known. `offsets`
+    tells the ways to points from the first of them, up to a factor, each coordinate rounded once."""
+    units = np.frexp(np.maximum(active.norms, active.off))[1]
+    rows = active.rows_of(pending)
+    own_units = units[rows]
+    own, errors = (_in_units(table[rows], own_units) for table in (active.positions, active.errors))
+    directions, off = look(own, errors, metric)
     lengths = norms_above(directions)
-    floors = np.full(len(points), -np.inf)  # what is sure to be reached
-    found, names = [], {"bands": None}  # rows, points, and bounds on what these reach
-    pending, order = np.arange(len(points)), np.argsort(-sizes, kind="stable")
-    while len(order) and len(pending):
-        largest = float(sizes[order[0]])
-        is_member = sizes[order] >= largest / _WIDTH
-        members, order = np.sort(order[is_member]), order[~is_member]
-        slack = factors.slack(norms[pending], own_errors[pending], largest, float(errors[members].max()))
-        result = search(directions[pending], positions[members], slack).among(members, 0.0)
-        best, choices = np.einsum("ij,ij->i", directions[pending], positions[result.winners]), result.choices()
-        # The winner may trail the furthest by the slack, and its score is off by up to half of that.
-        found.append((np.repeat([pending, best + 2 * slack], choices.sizes, axis=1), choices.indices))
-        floors[pending] = np.maximum(floors[pending], best - slack)
-        names |= dict.fromkeys(result.by)
-        if len(order):
-            longest, error = float(sizes[order[0]]), float(errors[order].max())
-            rest = lengths[pending] * longest * _ABOVE
-            rest += factors.slack(norms[pending], own_errors[pending], longest, error)
-            pending = pending[floors[pending] <= rest]
+    if active.members is not None and (lengths <= 2 * norms_above(off)).any():
+        # Those who have left are not attended to, but along a direction that may be 0.
+        return search_in_bands(search, active.reopened(), pending, metric, offsets)
+    # What is sure to be reached, at first by the own point: no coordinate of it, or error, is beyond 1.
+    doubt = np.abs(directions) * (errors + len(own.T) * UNIT) + 2 * off
+    floors = np.ldexp(np.sum(directions * own - 2 * SAFETY * doubt, axis=1) - UNDERFLOW, own_units)
+    found, names, left = [], {"bands": None}, np.arange(len(units))
+    numbers = left if active.members is None else active.members
+    while len(left):
+        top = units[left].max()
+        is_member = units[left] > top - _WIDTH
+        members, left = left[is_member], left[~is_member]
+        order, starts = _clumps(_in_units(active.positions[members], top))
+        members, ends = members[order], np.append(starts[1:], len(order))
+        band, errors = (_in_units(table[members], top) for table in (active.positions, active.errors))
+        centres = band[starts]
+        radii = np.maximum.reduceat(norms_above(band - np.repeat(centres, ends - starts, axis=0)), starts)
+        sizes, errors = (np.maximum.reduceat(table, starts) for table in (np.abs(band), errors))
+        scores, slack = centres @ directions.T, slack_by_axis(directions, off, sizes, errors)
+        least = np.maximum(np.ldexp(floors, -top), (scores - slack).max(axis=0))
+        reached = scores + SAFETY * radii[:, None] * lengths + slack >= least
+        for clump in np.flatnonzero(reached.any(axis=1)):
+            rows, here = np.flatnonzero(reached[clump]), slice(starts[clump], ends[clump])
+            points, own_slack, within = band[here], slack[clump, rows], slack[clump, rows]
+            if 0.0 < radii[clump] < _NARROW:
+                points = offsets(numbers[members[here]])
+                size = np.abs(points).max(axis=0)
+                within = slack_by_axis(directions[rows], off[rows], size, UNIT * size)
+            result = search(directions[rows], points, within)
+            best, choices = np.einsum("ij,ij->i", directions[rows], band[here][result.winners]), result.choices()
+            # The winner may trail the furthest by the slack, and its score is off by up to half of that.
+            ceilings = np.ldexp(best + 2 * own_slack, top)
+            floors[rows] = np.maximum(floors[rows], np.ldexp(best - own_slack, top))
+            found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), numbers[members[here]][choices.indices]))
+            names |= dict.fromkeys(result.by)
     rows, ceilings = np.concatenate([some for some, _ in found], axis=1)
     rows, several = rows.astype(np.int64), np.concatenate([some for _, some in found])
     order = np.lexsort((several, rows))
     order = order[ceilings[order] >= floors[rows[order]]]
-    offsets = np.searchsorted(rows[order], np.arange(len(points) + 1))
-    choices = Choices(several[order], offsets)
+    choices = Choices(several[order], np.searchsorted(rows[order], np.arange(len(pending) + 1)))
     contested = np.flatnonzero(choices.sizes > 1)
-    return ArgmaxResult(choices.firsts(np.arange(len(points))), contested, choices.of_rows(contested), 0.0, (*names,))
+    return ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, (*names,))
+
+
+def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Rows divided by powers of two."""
+    return (numbers.T * np.ldexp(1.0, -exponents)).T
+
+
+def _clumps(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which points that are close to one another come together, and where each such clump begins in it;
+    all are one clump if there would be many."""
+    cells = np.rint(points @ np.cos(np.arange(points.shape[1])) * _CELLS)
+    if len(np.unique(cells[:: 1 + len(cells) // 256])) > _FEW:
+        cells[:] = 0.0
+    order = np.argsort(cells, kind="stable")
+    return order, np.flatnonzero(np.diff(cells[order], prepend=np.nan) != 0.0)

@@ -20,9 +20,12 @@ The data are off as well: <A x_i, x_j> differs from the true <A z_i, z_j> by at 
 The sum of both is E_i. If the winner leads by more than 2 E_i, it is the true winner, alone. The lead itself is rounded
 too, by u of itself: SAFETY covers that.
 
-Where nothing is off but the scores, as at the first layer, they are off axis by axis by no more than
-(2 gamma_d + gamma_d^2) <|A| |x_i|, |x_j|>, in absolute values of all entries. That is far less where the metric is
-largest along axes on which points are small.
+Axis by axis, in absolute values of all entries, with r_j along each axis: y_i is off by h_i = |A| (r_i + gamma_{d+1}
+|x_i|), r_i for the identity, and the score by no more than
+
+    <|y_i|, gamma_d |x_j| + r_j> + <h_i, |x_j| + r_j>.
+
+That is far less where points are large along one axis and directions along another.
 
 **Steps.** fl(w + t (x - w)) with t = g^m rounded to float: t (x - w) carries three roundings, and its norm is at most
 2 max(|x|, |w|); the sum carries one more. Together they are below 7 u max(|x|, |w|). The exact map is a convex
@@ -32,7 +35,7 @@ k - 1 sums and for the division, so that it is off by (k + 1) u rho; sums of mor
 error (`active_set.mean_positions`), which leaves three roundings.
 
 **Underflow** adds less than 2^-900, since only clouds whose largest coordinate is between 2^-100 and 2^100 are treated
-here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-500 by it: added.
+here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-525 by it: added.
 These bounds are evaluated in floats themselves, for less than 2^40 layers: SAFETY covers that.
 """
 
@@ -54,6 +57,9 @@ SMALLEST, LARGEST = 2.0**-100, 2.0**100
 STEP = 7
 SUMMED = 32
 _LARGEST_WHOLE = 2**53
+_MISSED = 2.0**-525
+# Clouds that hold numbers of very different sizes have their largest near 2 to this: a square does not overflow.
+_HIGHEST = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +107,7 @@ def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
 def norms_above(points: np.ndarray) -> np.ndarray:
     """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
     norms = np.empty(len(points))
-    lengths(points, 2.0**-500, norms)
+    lengths(points, _MISSED, norms)
     return norms
 
 
@@ -127,12 +133,19 @@ class SlackFactors:
         return slack
 
 
-def slack_by_axis(rows: np.ndarray, points: np.ndarray, metric: FloatMetric) -> np.ndarray | float:
-    """2 E_i for directions from some rows among points, axis by axis, if all of them and the metric are exact."""
-    if metric.matrix is None or metric.error:
-        return np.inf
-    gamma, reach = len(points.T) * UNIT / (1 - len(points.T) * UNIT), np.abs(points).max(axis=0)
-    return 2 * SAFETY * (2 * gamma + gamma**2) * (np.abs(rows) @ (np.abs(metric.matrix).T @ reach)) + UNDERFLOW
+def look(points: np.ndarray, errors: np.ndarray, metric: FloatMetric) -> tuple[np.ndarray, np.ndarray]:
+    """The directions of points, which are off by up to `errors` along each axis, and by how much these are off."""
+    if metric.matrix is None:
+        return points, errors
+    rounding = (points.shape[1] + 1) * UNIT * SAFETY * np.abs(points)
+    return metric.directions(points), (errors + rounding) @ np.abs(metric.matrix).T
+
+
+def slack_by_axis(directions: np.ndarray, off: np.ndarray, sizes: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """2 E_i along directions that are `off` by so much, among points whose coordinates and errors are up to `sizes` and
+    `errors`; if these are several rows, for each of them."""
+    rounding = directions.shape[1] * UNIT * sizes
+    return 2 * SAFETY * ((rounding + errors) @ np.abs(directions).T + (sizes + errors) @ off.T) + UNDERFLOW
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +164,11 @@ class Frame:
             if largest == 0.0 or SMALLEST <= largest <= LARGEST:
                 return cls(tokens, Fraction(1), 0.0)
             exponent = int(np.frexp(largest)[1])
+            if np.abs(tokens[tokens != 0.0]).min() < np.ldexp(1.0, exponent - _HIGHEST):
+                exponent -= _HIGHEST
             numbers = np.ldexp(tokens, -exponent)
             lost = not np.array_equal(np.ldexp(numbers, exponent), tokens)
-            # What is lost is lost to underflow, far below any rounding of the largest.
-            return cls(numbers, Fraction(2) ** exponent, rounding_error(1.0) if lost else 0.0)
+            return cls(numbers, Fraction(2) ** exponent, UNDERFLOW if lost else 0.0)
         cloud = points.integers
         if max(abs(value) for row in cloud.numerators for value in row) <= _LARGEST_WHOLE:
             return cls(np.array(cloud.numerators, dtype=np.float64), Fraction(1, cloud.denominator), 0.0)

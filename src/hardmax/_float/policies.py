@@ -14,7 +14,7 @@ from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, first_or_second, nearest, nearest_rows
 from hardmax._float.bands import are_spread, search_in_bands
-from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, mean_error, norms_above, slack_by_axis
+from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, look, mean_error, norms_above, slack_by_axis
 from hardmax._float.search import Cpu
 from hardmax._tokens.points import Points
 from hardmax._validation import check_real
@@ -72,16 +72,16 @@ class Ties:
         return replace(found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers"))
 
     def _search(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
-        if self._slack is None and are_spread(active.norms):
-            every = active.reopened()
-            own = every.positions[pending], every.errors[pending]
-            return search_in_bands(cpu._argmax, own, every.positions, every.errors, self.metric, self._factors)
+        if self._slack is None and are_spread(active.positions, active.norms):
+            return search_in_bands(cpu._argmax, active, pending, self.metric, self._offsets)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
-        norms, errors, error = active.norms[rows], active.errors[rows], float(active.errors.max())
+        norms, errors, error = active.norms[rows], active.off[rows], float(active.off.max())
         if self._slack is None:
             slack = self._factors.slack(norms, errors, active.longest, error)
-            if not error:
-                slack = np.minimum(slack, slack_by_axis(active.positions[rows], active.positions, self.metric))
+            if self.metric.matrix is not None and not active.errors.any():
+                own = look(active.positions[rows], active.errors[rows], self.metric)
+                size = np.abs(active.positions).max(axis=0)
+                slack = np.minimum(slack, slack_by_axis(*own, size, 0 * size))
         else:
             slack = self._slack.relative * self.metric.norm * norms * active.longest
         return active.search(cpu, self.metric.directions(active.positions[rows]), slack, guesses)
@@ -115,11 +115,15 @@ class Ties:
         if len(points) <= _FEW:
             yield from [points] * len(directions)
             return
-        offsets, block = nearest(self._exact.offsets(points)), max(1, _BLOCK // len(points))
+        offsets, block = self._offsets(points), max(1, _BLOCK // len(points))
         for start in range(0, len(directions), block):
             some = nearest_rows([direction.numerators for direction in directions[start : start + block]])
             for close in first_or_second(some, offsets):
                 yield points[close]
+
+    def _offsets(self, points: np.ndarray) -> np.ndarray:
+        """The ways from the first of some points to each of them, up to a factor, each coordinate rounded once."""
+        return nearest(self._exact.offsets(points))
 
     def is_leader(self, choices: Choices) -> np.ndarray:
         """Which points attend to their own position alone."""

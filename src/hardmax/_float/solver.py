@@ -89,7 +89,7 @@ class FloatSolver:
             frame=ties.frame,
             multiplicities=points.multiplicities,
             positions=ties.frame.numbers,
-            errors=np.full(points.count, ties.error),
+            errors=np.full(ties.frame.numbers.shape, ties.error),
             worst=ties.error,
         )
         pending = np.arange(points.count)

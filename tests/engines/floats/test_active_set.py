@@ -152,7 +152,7 @@ def test_a_hull_that_qhull_gets_wrong_is_refused_or_widens_the_error(first, lift
                 hull.equations[first:] + np.array([0, 0, 0, lifted]),
             )
 
-    points = np.random.default_rng(3).standard_normal((20, 3))
+    points = np.random.default_rng(3).standard_normal((20, 3)) / 4
     usual = shell_of(points)
     monkeypatch.setattr("scipy.spatial.ConvexHull", Wrong)
     found = shell_of(points)
