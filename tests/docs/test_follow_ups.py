@@ -1,6 +1,7 @@
 """The table of follow-up papers in docs/any_attention.md: what it says the package finds is found."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_localmax_does_not_come_to_rest_after_finitely_many_layers():
         steps = ("1", "1/2", "2")[number % 3]
         run = hm.simulate(cloud, hm.Dynamics(steps, attention=hm.Localmax(slack)), layers=12)
         path = [run.exact_at(layer).tolist() for layer in range(13)]
-        rests = [before == after for before, after in zip(path[:-1], path[1:], strict=True)]
+        rests = [before == after for before, after in pairwise(path)]
         assert len(set(rests)) == 1
         moved += not rests[0]
     assert moved > 100
