@@ -8,7 +8,20 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from cpu_results import CPU, DISTURBED, FOOTNOTE, GPU, TARGETS, Run, Target, duration, mark, number, times_faster
+from cpu_results import (
+    CPU,
+    DISTURBED,
+    FOOTNOTE,
+    GPU,
+    TARGETS,
+    Run,
+    Target,
+    duration,
+    mark,
+    newest_runs,
+    number,
+    times_faster,
+)
 from harness import RESULTS, read_rows
 from text_tables import (
     corpora_table,
@@ -171,6 +184,14 @@ def machine_line(row: dict[str, str]) -> str:
     return f"| {row['of']} | {row['what']} | {number(float(row['value']))} {row['unit']} | {share} |"
 
 
+def arithmetics_table() -> str:
+    """What certainty costs: the time of `certified` over that of `float`."""
+    runs = newest_runs(read_rows(RESULTS / "arithmetics.csv"))
+    costs = {work: run["certified"] for work, run in runs.items() if "float" in run}
+    lines = [f"| {work} | 1 | {float(row['ratio']):.2f} |" for work, row in costs.items()]
+    return "\n".join(["| work | `float` | `certified` |", "|---|---|---|", *lines])
+
+
 DOCS = ROOT / "docs"
 TABLES = {
     ROOT / "README.md": {"table of numbers": numbers_table},
@@ -179,6 +200,7 @@ TABLES = {
         "table of aims": target_table,
         "table of the machine": machine_table,
     },
+    DOCS / "limits.md": {"table of arithmetics": arithmetics_table},
     DOCS / "models.md": {
         "table of models": model_table,
         "table of the frontier": frontier_table,

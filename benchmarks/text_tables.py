@@ -1,4 +1,4 @@
-"""The tables of text models: their accuracy beside peers, and how faithful their explanations are."""
+"""The tables of text models: accuracy beside peers, and how faithful explanations are."""
 
 import math
 import statistics
@@ -51,10 +51,10 @@ def faithfulness_line(name: str) -> tuple[str, str, str, str]:
     """For README.md: what, page, ours, peers."""
     rankings, pairs = newest_rankings(), newest_pairs()
     fall = {method: float(rows["test"]["comprehensiveness"]) for method, rows in rankings.items()}
-    beside = [
-        f"{fall[method]:.2f} ({peer}, {better_or_worse(pairs[name, method]['test', 'comprehensiveness'])})"
-        for peer, method in PEERS.items()
-    ]
+    beside = []
+    for peer, method in PEERS.items():
+        apart = better_or_worse(pairs[name, method]["test", "comprehensiveness"])
+        beside.append(f"{fall[method]:.2f} ({peer}, {apart})")
     what = f"faithfulness of the {name}, 100 reviews"
     return what, "models.md#faithfulness", f"{fall[name]:.2f}", ", ".join(beside)
 
@@ -62,8 +62,10 @@ def faithfulness_line(name: str) -> tuple[str, str, str, str]:
 def better_or_worse(row: Row) -> str:
     """What the interval of ours minus the peer's says of the peer.
 
-    >>> better_or_worse({"low": "-0.0847", "high": "-0.0566"}), better_or_worse({"low": "-1", "high": "1"})
-    ('better by 0.06 to 0.08', 'not distinguishable')
+    >>> better_or_worse({"low": "-0.0847", "high": "-0.0566"})
+    'better by 0.06 to 0.08'
+    >>> better_or_worse({"low": "-1", "high": "1"})
+    'not distinguishable'
     """
     low, high = float(row["low"]), float(row["high"])
     if low <= 0 <= high:
@@ -140,7 +142,11 @@ def corpora_table() -> str:
 
 
 def corpora_line(name: str, peer: Row, ours: list[Row]) -> str:
-    count, theirs, accuracy = int(peer["judged"]), float(peer["accuracy"]), mean_of(ours, "accuracy")
+    count, theirs, accuracy = (
+        int(peer["judged"]),
+        float(peer["accuracy"]),
+        mean_of(ours, "accuracy"),
+    )
     size = f"{int(peer['texts']):,} | {peer['classes']}"
     accuracies = f"{percent(theirs, count)} | {percent(accuracy, count)}"
     apart = f"{100 * (accuracy - theirs):+.1f} | {standard_errors(accuracy, theirs, count):+.1f}"
@@ -186,9 +192,10 @@ def pairs_table() -> str:
     head += " sentences: comprehensiveness, sufficiency |"
     lines = [head, "|---" * 3 + "|"]
     for (own, peer), rows in newest_pairs().items():
-        cells = [
-            ", ".join(interval(rows[file, name]) for name in ("comprehensiveness", "sufficiency")) for file in FILES
-        ]
+        cells = []
+        for file in FILES:
+            measures = [rows[file, name] for name in ("comprehensiveness", "sufficiency")]
+            cells.append(", ".join(map(interval, measures)))
         lines.append(f"| {own} − {peer} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -199,18 +206,19 @@ def interval(row: Row) -> str:
     >>> interval({"difference": "-0.0704", "low": "-0.0847", "high": "-0.0566"})
     '−0.070 (−0.085 to −0.057)'
     """
-    difference, low, high = (f"{float(row[column]):+.3f}" for column in ("difference", "low", "high"))
-    return f"{difference} ({low} to {high})".replace("-", "−")
+    mean, low, high = (f"{float(row[name]):+.3f}" for name in ("difference", "low", "high"))
+    return f"{mean} ({low} to {high})".replace("-", "−")
 
 
 def peers_table() -> str:
     """The shipped models beside other models that can be read."""
-    head = "| model | active tokens per review | test accuracy | log loss, ECE | training |\n" + "|---" * 5 + "|"
+    head = "| model | active tokens per review | test accuracy | log loss, ECE | training |"
     rows = {row["method"]: row for row in read_rows(RESULTS / "peers.csv")}
     lines = []
     for name, row in rows.items():
         accuracy = percent(float(row["accuracy"]), IMDB_TEST)
         calibration = f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}"
         training = duration(float(row["seconds"])) if row["seconds"] else "above"
-        lines.append(f"| {name} | {float(row['tokens']):.0f} | {accuracy} | {calibration} | {training} |")
-    return "\n".join([head, *lines])
+        cells = [name, f"{float(row['tokens']):.0f}", accuracy, calibration, training]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([head, "|---" * 5 + "|", *lines])

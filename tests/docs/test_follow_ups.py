@@ -1,4 +1,4 @@
-"""The table of follow-up papers in docs/any_attention.md: what it says the package finds is found."""
+"""What the table of follow-up papers in docs/any_attention.md says is found is found."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -8,7 +8,8 @@ import pytest
 
 import hardmax as hm
 
-FRANK_WOLFE = hm.Steps(lambda layer: Fraction(2, layer + 1), keeps=0)  # after a first layer that swaps both tokens
+# After a first layer that swaps both tokens, these take them 2/(t + 2) of the way at layer t.
+FRANK_WOLFE = hm.Steps(lambda layer: Fraction(2, layer + 1), keeps=0)
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")
@@ -29,7 +30,8 @@ def test_where_vertices_are_in_their_own_cells_all_tokens_go_straight_to_the_ver
     rng, settled = np.random.default_rng(0), 0
     for _ in range(200):
         angles = np.sort(rng.uniform(0, 2 * np.pi, 7))
-        vertices = np.stack([np.cos(angles), np.sin(angles)], axis=1)  # on a circle every vertex is in its own cell
+        # On a circle every vertex is in its own cell.
+        vertices = np.stack([np.cos(angles), np.sin(angles)], axis=1)
         inside = rng.dirichlet(np.ones(7), 10) @ vertices
         limit = hm.limit(np.vstack([vertices, inside]), hm.Dynamics("1/2"))
         cells = (inside @ vertices.T).argmax(axis=1)
