@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
-from harness import CIRCUMSTANCES, add_rows, circumstances
+from harness import add_rows
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
@@ -35,7 +35,7 @@ from hardmax.text.text_model import TextModel
 SEEDS, FOLDS = (0, 1, 2), 4
 OURS, BY_WORDS = "hardmax, as it comes", "TF-IDF (1, 2) + LogisticRegression"
 BY_CHARACTERS = "TF-IDF of characters (1, 3) + LogisticRegression"
-COLUMNS = (*CIRCUMSTANCES, "scikit_learn", "corpus", "texts", "judged", "classes", "contestant", "seed")
+COLUMNS = ("scikit_learn", "corpus", "texts", "judged", "classes", "contestant", "seed")
 COLUMNS += ("accuracy", "f1_macro", "above_peer", "words_that_count", "share_that_counts", "leaders_per_text")
 COLUMNS += ("seconds", "chosen")
 
@@ -167,7 +167,7 @@ def show(name: str, found: Measured, peer: Measured) -> None:
 
 
 def judge(path: Path, validation: bool) -> list[tuple[object, ...]]:
-    """The rows of one corpus, without the circumstances; a line each is printed."""
+    """The rows of one corpus; a line each is printed."""
     learned, judged = parts_of(path, validation)
     measured = [measure(trained, judged) for trained in train_all(learned)]
     for found in measured:
@@ -190,7 +190,7 @@ def main(arguments: list[str]) -> None:
             continue
         rows = judge(path, validation)
         if not validation:
-            add_rows("corpora", COLUMNS, [(*circumstances(), *each) for each in rows])
+            add_rows("corpora", COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ import sys
 import time
 
 import numpy as np
-from harness import CIRCUMSTANCES, add_rows, circumstances
+from harness import add_rows
 from imdb import read
 
 from hardmax._parallel import limit_threads
 from hardmax.text.explain import Explanation
 from hardmax.text.shipped import load
 
-COLUMNS = (*CIRCUMSTANCES, "model", "reviews", "median_ms", "median_ms_with_both_ledgers", "median_ms_with_removals")
+COLUMNS = ("model", "reviews", "median_ms", "median_ms_with_both_ledgers", "median_ms_with_removals")
 COLUMNS += ("largest_gap_by_leader", "largest_gap_by_word", "smallest_logit")
 
 
@@ -51,8 +51,8 @@ def main(test: str, reviews: str = "2000") -> None:
             by_leader, by_word, _ = np.max(found, axis=0)
             smallest = min(logit for _, _, logit in found)
             row = [name, len(chosen), *medians, f"{by_leader:.1e}", f"{by_word:.1e}", f"{smallest:.1e}"]
-            print(dict(zip(COLUMNS[len(CIRCUMSTANCES) :], row, strict=True)), flush=True)
-            add_rows("explain", COLUMNS, [(*circumstances(), *row)])
+            print(dict(zip(COLUMNS, row, strict=True)), flush=True)
+            add_rows("explain", COLUMNS, [row])
 
 
 if __name__ == "__main__":

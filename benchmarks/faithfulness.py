@@ -2,8 +2,9 @@
 
 python benchmarks/faithfulness.py TEXTS.parquet [TEXTS [MODEL]]
 
-Every method ranks the words of what MODEL (imdb-2d) says of TEXTS texts (100), spread evenly over the file; rows go to
-results/faithfulness.csv. Undecided texts have no label to explain: they are left out, and counted. Changed texts that
+Every method ranks the words of what MODEL (imdb-2d) says of TEXTS texts (100), spread evenly over the file; means go to
+results/faithfulness.csv, and our two rankings minus each peer's, text by text, to results/faithfulness_pairs.csv.
+Times are of the processor. Undecided texts have no label to explain: they are left out, and counted. Changed texts that
 are undecided are no flips, and counted apart. LIME and SHAP are left out where they are not installed.
 
 Comprehensiveness and sufficiency are those of ERASER (DeYoung et al., 2020): how far the probability of the label falls
@@ -12,17 +13,19 @@ Texts with words cut out are not texts that anybody wrote, and numbers of differ
 """
 
 # The peers are not part of the development environment.
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false
 import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as parquet
-from harness import CIRCUMSTANCES, add_rows, circumstances
+from harness import add_rows
 
 from hardmax.text.shipped import load
 from hardmax.text.spans import JOINT, Span, Units
@@ -30,8 +33,12 @@ from hardmax.text.text_model import TextModel
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
 MEASURES = ("comprehensiveness", "sufficiency", "comprehensiveness_at", "sufficiency_at", "flips", "undecided")
-COLUMNS = (*CIRCUMSTANCES, "model", "lime", "shap", "texts", "left_out", "attribution", *MEASURES, "ms", "times_ours")
+ABOUT = ("model", "lime", "shap", "file", "texts", "left_out")
+COLUMNS = (*ABOUT, "attribution", *MEASURES, "ms", "times_ours")
+PAIR_COLUMNS = (*ABOUT, "attribution", "peer", "measure", "difference", "low", "high")
 OURS = "removals"
+PEERS = ("LIME", "SHAP (Partition)")
+RESAMPLES = 10_000
 Attribution = Callable[[TextModel, Units], np.ndarray]
 
 
@@ -122,36 +129,58 @@ def measure(model: TextModel, units: Units, scores: np.ndarray, active: int) -> 
     return [without[:-1].mean(), only[:-1].mean(), *at]
 
 
+def paired_interval(differences: np.ndarray) -> tuple[float, float, float]:
+    """The mean of differences, one for each text, and its 95 % interval by the bootstrap over texts."""
+    count = len(differences)
+    drawn = np.random.default_rng(0).integers(count, size=(RESAMPLES, count))
+    low, high = np.quantile(differences[drawn].mean(axis=1), (0.025, 0.975))
+    return float(differences.mean()), float(low), float(high)
+
+
+def pairs(measured: dict[str, np.ndarray]) -> list[tuple[object, ...]]:
+    """Our two rankings beside each peer that was there, in the two measures of ERASER."""
+    rows = []
+    for own, peer, measure in product((OURS, "votes"), PEERS, MEASURES[:2]):
+        if peer in measured:
+            column = MEASURES.index(measure)
+            differences = measured[own][:, column] - measured[peer][:, column]
+            interval = paired_interval(differences)
+            rows.append((own, peer, measure, *(f"{number:+.4f}" for number in interval)))
+            print(*rows[-1], sep="  ", flush=True)
+    return rows
+
+
 def main(path: str, number: str = "100", name: str = "imdb-2d") -> None:
     warnings.simplefilter("ignore")  # the peers' own
     model, texts = load(name), parquet.read_table(path)["text"].to_pylist()
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(number)).astype(int)]
     decided = [text for text, known in zip(chosen, model.decided(chosen), strict=True) if known]
     methods: dict[str, Attribution] = {OURS: by_removals, "votes": by_votes}
-    peers = {"lime": ("LIME", by_lime), "shap": ("SHAP (Partition)", by_shap)}
-    methods |= dict(peer for package, peer in peers.items() if find_spec(package))
+    packages = {"lime": by_lime, "shap": by_shap}
+    peers = dict(zip(PEERS, packages.items(), strict=True))
+    methods |= {peer: rank for peer, (package, rank) in peers.items() if find_spec(package)}
     methods |= {"leave one out": by_leaving_out, "chance": by_chance}
-    measured, seconds = {each: [] for each in methods}, {each: [] for each in methods}
+    results, seconds = {method: [] for method in methods}, {method: [] for method in methods}
     for text in decided:
         units = Units.of(text, model.tokeniser)
         active = max(1, int(np.count_nonzero(by_votes(model, units))))
-        for each, attribute in methods.items():
-            began = time.perf_counter()
+        for method, attribute in methods.items():
+            began = time.process_time()
             scores = attribute(model, units)
-            seconds[each].append(time.perf_counter() - began)
-            measured[each].append(measure(model, units, scores, active))
-    versions = [version(package) if find_spec(package) else "" for package in peers]
-    about, ours = (
-        (*circumstances(), name, *versions, len(decided), len(chosen) - len(decided)),
-        np.median(seconds[OURS]),
-    )
+            seconds[method].append(time.process_time() - began)
+            results[method].append(measure(model, units, scores, active))
+    measured = {method: np.array(rows) for method, rows in results.items()}
+    versions = [version(package) if find_spec(package) else "" for package in packages]
+    about = (name, *versions, Path(path).stem, len(decided), len(chosen) - len(decided))
+    medians = {method: float(np.median(times)) for method, times in seconds.items()}
     rows = []
-    for each in methods:
-        numbers = [f"{mean:.4f}" for mean in np.mean(measured[each], axis=0)]
-        median = float(np.median(seconds[each]))
-        rows.append((*about, each, *numbers, f"{1e3 * median:.3f}", f"{median / ours:.1f}"))
+    for method, numbers in measured.items():
+        means = [f"{mean:.4f}" for mean in numbers.mean(axis=0)]
+        times_ours = medians[method] / medians[OURS]
+        rows.append((*about, method, *means, f"{1e3 * medians[method]:.3f}", f"{times_ours:.1f}"))
         print(*rows[-1][len(about) :], sep="  ", flush=True)
     add_rows("faithfulness", COLUMNS, rows)
+    add_rows("faithfulness_pairs", PAIR_COLUMNS, [(*about, *row) for row in pairs(measured)])
 
 
 if __name__ == "__main__":

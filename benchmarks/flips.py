@@ -11,14 +11,14 @@ import time
 from itertools import combinations
 
 import numpy as np
-from harness import CIRCUMSTANCES, add_rows, circumstances
+from harness import add_rows
 from imdb import read
 
 from hardmax.text.shipped import load
 from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
 
-COLUMNS = (*CIRCUMSTANCES, "model", "reviews", "found", "verified", "median_words", "mean_words", "most_words")
+COLUMNS = ("model", "reviews", "found", "verified", "median_words", "mean_words", "most_words")
 COLUMNS += ("shown_smallest", "median_seconds", "mean_seconds", "short_texts", "short_texts_as_by_brute_force")
 SHORT = 8  # words
 
@@ -52,8 +52,8 @@ def main(test: str, reviews: str = "500") -> None:
     row = ["imdb-2d", len(flips), len(found), verified, np.median(sizes), f"{np.mean(sizes):.2f}", max(sizes)]
     row += [sum(flip.proved_smallest for flip in flips), f"{np.median(seconds):.3f}", f"{np.mean(seconds):.3f}"]
     row += [len(short), same]
-    print(dict(zip(COLUMNS[len(CIRCUMSTANCES) :], row, strict=True)))
-    add_rows("flips", COLUMNS, [(*circumstances(), *row)])
+    print(dict(zip(COLUMNS, row, strict=True)))
+    add_rows("flips", COLUMNS, [row])
 
 
 if __name__ == "__main__":

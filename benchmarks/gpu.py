@@ -1,6 +1,6 @@
 """The public calls on tensors of a GPU, beside what a user could take instead.
 
-Run where there is a GPU: python benchmarks/gpu.py [FILE]; rows are added to results/gpu.csv, or to the file.
+Run where there is a GPU: python benchmarks/gpu.py [FOLDER]; rows are added to gpu.csv in results, or in the folder.
 """
 
 # pyright: reportMissingImports=false
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from gpu_harness import add_rows, compare, matrix_rate, row, time_of
+from gpu_harness import COLUMNS, MACHINE, compare, matrix_rate, row, time_of, versions
 from gpu_reviews import repeating, reviews
+from harness import add_rows
 
 import hardmax as hm
 from hardmax._float.bounds import SlackFactors, float_metric
@@ -103,4 +104,6 @@ if __name__ == "__main__":
     table += limit(65_536, 16) + limit(1_000_000, 64)
     table += reviews(65_536, 132, 2) + reviews(65_536, 132, 16) + reviews(16_384, 218, 2, repeating)
     table += engines(65_536, 16)
-    add_rows(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "results" / "gpu.csv", table)
+    heads = torch.randn((1, 1, 65_536, 64), dtype=torch.bfloat16, device="cuda")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    add_rows("gpu", COLUMNS, table, folder=folder, machine=MACHINE, versions=versions(heads))

@@ -1,18 +1,21 @@
 """Timing on a GPU: contestants in turn, round after round, and rows that say what stands beside what."""
 
 # pyright: reportMissingImports=false
-import csv
 import platform
 import statistics
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import torch
 import triton
 
-HEADER = ["machine", "versions", "work", "contestant", "milliseconds", "peer", "ratio", "checked", "disagreements"]
+COLUMNS = ("work", "contestant", "milliseconds", "peer", "ratio", "checked", "disagreements")
 MACHINE = f"{torch.cuda.get_device_name()} {platform.machine()}"
-VERSIONS = f"torch={torch.__version__} triton={triton.__version__}"
+
+
+def versions(heads: torch.Tensor) -> str:
+    """Those of torch and triton, and which kernel torch chooses for SDPA on such tensors."""
+    backend = torch.nn.attention.SDPBackend(torch._fused_sdp_choice(heads, heads, heads))
+    return f"torch={torch.__version__} triton={triton.__version__} sdpa={backend.name.lower()}"
 
 
 def milliseconds(job: Callable[[], object]) -> float:
@@ -45,19 +48,13 @@ def compare(work: str, contestants: Mapping[str, Callable[[], object]], peers: l
 
 
 def row(work: str, name: str, time: float, peer: str, ratio: float, checked="", wrong="") -> list:
-    line = [MACHINE, VERSIONS, work, name, f"{time:.4f}", peer, f"{ratio:.3f}", checked, wrong]
-    print(",".join(map(str, line[2:])), flush=True)
+    line = [work, name, f"{time:.4f}", peer, f"{ratio:.3f}", checked, wrong]
+    print(",".join(map(str, line)), flush=True)
     return line
 
 
-def add_rows(path: Path, rows: list[list]) -> None:
-    """Add rows to a file; the table of README.md shows the newest of each work."""
-    with path.open("a", newline="") as file:
-        csv.writer(file).writerows(rows if file.tell() else [HEADER, *rows])
-
-
 def time_of(rows: list[list], contestant: str) -> float:
-    return next(float(line[4]) for line in rows if line[3].startswith(contestant))
+    return next(float(line[2]) for line in rows if line[1].startswith(contestant))
 
 
 def matrix_rate() -> float:

@@ -1,16 +1,19 @@
 """Timings side by side: every contestant in turn, round after round, so that noise falls on all of them alike.
 
-Rows go to `results/*.csv` with the machine, the commit and the versions they were made with.
+Rows go to `results/*.csv`. `add_rows` is the one place that writes them, and puts date, commit, machine and versions
+in front of each.
 """
 
 import csv
 import io
 import os
 import platform
+import shutil
 import statistics
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -21,8 +24,7 @@ from hardmax._files import write_whole
 
 RESULTS = Path(__file__).parent / "results"
 VERSIONED = ("numpy", "scipy", "numba", "python-flint", "torch", "faiss-cpu", "pykeops")
-CIRCUMSTANCES = ("date", "commit", "machine", "cores", "versions")
-COLUMNS = (*CIRCUMSTANCES, "work", "contestant", "seconds", "peer", "ratio", "checked", "disagreements", "disturbed")
+COLUMNS = ("work", "contestant", "seconds", "peer", "ratio", "checked", "disagreements", "disturbed")
 # The threads of OpenMP, FAISS's and torch's among them, go on spinning for a while after their call and take the cores
 # from whoever comes next: after a FAISS pass our limit in three dimensions took twice its time. So everybody waits.
 REST = 0.3 if (os.cpu_count() or 1) > 1 else 0.0
@@ -111,8 +113,7 @@ def show(timing: Timing) -> None:
 
 def record(name: str, timings: list[Timing]) -> None:
     """Add the rows to `results/name.csv`."""
-    here = circumstances()
-    add_rows(name, COLUMNS, [(*here, *_cells(timing)) for timing in timings])
+    add_rows(name, COLUMNS, [_cells(timing) for timing in timings])
 
 
 def _cells(timing: Timing) -> tuple[object, ...]:
@@ -144,16 +145,30 @@ def busy_elsewhere() -> float:
     return (sum(ticks) - idle - waiting) / os.sysconf("SC_CLK_TCK") - mine.user - mine.system
 
 
-def add_rows(name: str, columns: tuple[str, ...], rows: list[tuple]) -> None:
-    """Add rows to `results/name.csv`; a column that only some rows have is empty in the others."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.csv"
-    older = read_rows(path)
+def add_rows(
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    folder: Path | None = None,
+    keep: bool = True,
+    **stated: str,
+) -> None:
+    """Add rows, stamped, to `results/name.csv`; a column that only some rows have is empty in the others.
+
+    `folder` is another place than `results`, `keep=False` replaces all older rows, and what is `stated` stands in the
+    stamp instead of what this module finds out: a GPU as the machine, say.
+    """
+    stamp = circumstances() | stated
+    path = (folder or RESULTS) / f"{name}.csv"
+    path.parent.mkdir(exist_ok=True)
+    older = read_rows(path) if keep else []
+    header = [*stamp, *(older[0] if older else ()), *columns]
     text = io.StringIO()
-    writer = csv.DictWriter(text, [*dict.fromkeys([*(older[0] if older else ()), *columns])], restval="")
+    writer = csv.DictWriter(text, [*dict.fromkeys(header)], restval="")
     writer.writeheader()
     writer.writerows(older)
-    writer.writerows(dict(zip(columns, row, strict=True)) for row in rows)
+    writer.writerows(stamp | dict(zip(columns, row, strict=True)) for row in rows)
     write_whole(path, text.getvalue().encode())
 
 
@@ -165,11 +180,29 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def circumstances() -> tuple[object, ...]:
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    versions = " ".join(f"{name}={there}" for name in VERSIONED if (there := _version(name)))
-    python = f"python={platform.python_version()}"
-    return date.today().isoformat(), commit, platform.machine(), len(os.sched_getaffinity(0)), f"{python} {versions}"
+def circumstances() -> dict[str, str]:
+    """What every row says of itself."""
+    if not COMMIT:
+        sys.exit("A row names its commit: run in a clone with git, or set HARDMAX_COMMIT.")
+    found = {name: there for name in VERSIONED if (there := _version(name))}
+    versions = {"python": platform.python_version()} | found
+    return {
+        "date": date.today().isoformat(),
+        "commit": COMMIT,
+        "machine": platform.machine(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "versions": " ".join(f"{name}={there}" for name, there in versions.items()),
+    }
+
+
+def _commit() -> str:
+    """The commit that is checked out, or that HARDMAX_COMMIT names; empty where there is neither."""
+    if stated := os.environ.get("HARDMAX_COMMIT"):
+        return stated
+    if shutil.which("git") is None:
+        return ""
+    command = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 def _version(name: str) -> str | None:
@@ -177,3 +210,6 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+COMMIT = _commit()  # when the measurement begins: others may commit while it runs

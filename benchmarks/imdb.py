@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
-from harness import CIRCUMSTANCES, add_rows, circumstances
+from harness import add_rows
 from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
 
@@ -56,21 +56,12 @@ MODELS = {
 FRONTIER = ((RATED, 0.29, "1/2"), (RATED, 0.18, "1/4"), ("imdb-2d-best", 0.16, "1/4"), ("imdb-2d-best", 0.1, "1/4"))
 SEEDS = (0, 1, 2)
 CLASSES = np.array(["negative", "positive"])
-COLUMNS = (
-    *CIRCUMSTANCES,
-    "model",
-    "seed",
-    "seconds",
-    "tokens",
-    "accuracy",
-    "log_loss",
-    "calibration_error",
-    "peer_accuracy",
-)
-COLUMNS += ("undecided", "leaders_per_text", "first_12_words_log_loss", "mr_accuracy", "mr_log_loss", "mr_undecided")
+COLUMNS = ("model", "seed", "seconds", "tokens", "accuracy", "log_loss", "calibration_error")
+COLUMNS += ("peer_accuracy", "undecided", "leaders_per_text", "first_12_words_log_loss")
+COLUMNS += ("mr_accuracy", "mr_log_loss", "mr_undecided")
 COLUMNS += ("sentences_right", "leaders_alone", "active_alone", "without_active")
 COLUMNS += ("eraser_first", "eraser_first_two", "leaders")
-FRONTIER_COLUMNS = (*CIRCUMSTANCES, "seed", "model", "gate", "alpha", "tokens", "accuracy", "peer_accuracy")
+FRONTIER_COLUMNS = ("seed", "model", "gate", "alpha", "tokens", "accuracy", "peer_accuracy")
 
 
 def read(path: str) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -246,8 +237,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             continue
         kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}
         replace(model, metrics=measured | kept).save(Path(shipped) / name)
-    here, names = circumstances(), COLUMNS[len(CIRCUMSTANCES) :]
-    add_rows("imdb", COLUMNS, [(*here, *(row[name] for name in names)) for row in rows])
+    add_rows("imdb", COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
     points = []
     for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
         model = replace(load(Path(trained) / str(seed) / name), gate=gate, alpha=alpha, layers=1)
@@ -255,7 +245,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
         accuracy = float((model.predict(texts) == CLASSES[labels]).mean())
         peer = peer_accuracy(model, train_file, texts, labels, tokens)
         point = (seed, name, gate, alpha, round(tokens, 2), round(accuracy, 4), round(peer, 4))
-        points.append((*here, *point))
+        points.append(point)
         print(point, flush=True)
     add_rows("frontier", FRONTIER_COLUMNS, points)
 

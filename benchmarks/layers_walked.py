@@ -1,14 +1,15 @@
-"""How many layers it takes to know all of them: 10,000 random clouds. Run: python benchmarks/layers_walked.py
+"""How many layers it takes to know all of them: 10,000 random clouds, 2,500 for each of four step sizes.
+
+Run: python benchmarks/layers_walked.py
 
 Writes results/layers_walked.csv (one row for each alpha and number of layers) and the histogram docs/layers_walked.png.
 """
 
-import csv
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from harness import RESULTS
+from harness import add_rows
 from matplotlib.figure import Figure
 
 import hardmax as hm
@@ -47,7 +48,8 @@ def draw(counts: dict[str, Counter[int]]) -> Figure:
         ax.set_yscale("log")
         ax.set_xlabel("layers walked until the limit was proved")
         ax.set_ylabel("share of the clouds")
-        ax.set_title(f"{CLOUDS:,} Gaussian clouds, n 10 to 1,000, d 2 to 16")
+        number = CLOUDS // len(ALPHAS)
+        ax.set_title(f"{number:,} Gaussian clouds for each alpha, n 10 to 1,000, d 2 to 16")
         ax.legend(frameon=False)
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
@@ -56,11 +58,8 @@ def draw(counts: dict[str, Counter[int]]) -> Figure:
 
 if __name__ == "__main__":
     counts = count_layers()
-    with (RESULTS / "layers_walked.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["alpha", "layers", "clouds"])
-        for alpha, counter in counts.items():
-            writer.writerows([alpha, layer, counter[layer]] for layer in sorted(counter))
+    rows = [(alpha, layer, clouds) for alpha, counter in counts.items() for layer, clouds in sorted(counter.items())]
+    add_rows("layers_walked", ("alpha", "layers", "clouds"), rows, keep=False)
     for alpha, counter in counts.items():
         mean = sum(layer * clouds for layer, clouds in counter.items()) / counter.total()
         print(f"alpha {alpha}: mean {mean:.2f}, at most {max(counter)}")

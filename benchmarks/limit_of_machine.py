@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from cpu_counts import count_work, timed_parts, watched_search
 from cpu_rates import byte_products, copied, float_products, triad
-from harness import CIRCUMSTANCES, add_rows, circumstances
+from harness import add_rows
 
 import hardmax as hm
 from hardmax import _run
@@ -22,7 +22,7 @@ from hardmax._float.bounds import SlackFactors
 from hardmax._float.rounded import GROUP, ROWS, STEP, TASK, TILE
 
 HALF = hm.Dynamics("1/2")
-COLUMNS = (*CIRCUMSTANCES, "of", "what", "value", "unit", "share")
+COLUMNS = ("of", "what", "value", "unit", "share")
 
 
 @dataclass(frozen=True)
@@ -137,5 +137,4 @@ if __name__ == "__main__":
         rows = WORKS[work]()
         for row in rows:
             row.show()
-        here = circumstances()
-        add_rows("limit_of_machine", COLUMNS, [(*here, *row.cells) for row in rows])
+        add_rows("limit_of_machine", COLUMNS, [row.cells for row in rows])

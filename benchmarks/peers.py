@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness import CIRCUMSTANCES, add_rows, circumstances
+from harness import add_rows
 from imdb import read
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, chi2
@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from hardmax.text.evaluation import evaluate
 from hardmax.text.shipped import load
 
-COLUMNS = (*CIRCUMSTANCES, "method", "tokens", "accuracy", "log_loss", "calibration_error", "seconds")
+COLUMNS = ("method", "tokens", "accuracy", "log_loss", "calibration_error", "seconds")
 Result = tuple[str, float, np.ndarray]  # name, active tokens per test text, probability of the second class
 WORDS: dict[str, Any] = {"ngram_range": (1, 2), "min_df": 8, "binary": True}
 
@@ -105,7 +105,7 @@ def main(train_file: str, test_file: str) -> None:
             rows.append((name, round(tokens, 1), *measured, "" if method is shipped else round(seconds, 1)))
             print(*rows[-1], flush=True)
             began = time.process_time()
-    add_rows("peers", COLUMNS, [(*circumstances(), *row) for row in rows])
+    add_rows("peers", COLUMNS, rows)
 
 
 if __name__ == "__main__":

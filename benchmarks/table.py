@@ -1,15 +1,38 @@
-"""Writes the tables of docs/ from the newest rows of results/*.csv.
+"""Writes the tables of README.md and docs/ from the newest rows of results/*.csv.
 
 Run: python benchmarks/table.py [--check]; with --check nothing is written, and 1 comes back if something would change.
 """
 
 import re
-import statistics
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from cpu_results import CPU, DISTURBED, FOOTNOTE, GPU, TARGETS, Run, Target, duration, mark, number, times_faster
+from cpu_results import (
+    CPU,
+    DISTURBED,
+    FOOTNOTE,
+    GPU,
+    TARGETS,
+    Run,
+    Target,
+    duration,
+    mark,
+    newest_runs,
+    number,
+    times_faster,
+)
 from harness import RESULTS, read_rows
+from text_tables import (
+    corpora_table,
+    faithfulness_line,
+    faithfulness_table,
+    frontier_table,
+    imdb_line,
+    model_table,
+    pairs_table,
+    peers_table,
+)
 
 from hardmax._files import write_whole
 
@@ -28,11 +51,57 @@ SHOWN = (
 )
 
 
+def numbers_table() -> str:
+    """The few rows of README.md."""
+    million = CPU["n 1,000,000, d 2: one layer"]
+    three = CPU["n 100,000, d 3: the limit beside one flat pass"]
+    hull = f"{seconds(million['numpy, hull and angles'])} (numpy, hull and angles)"
+    flat = f"{seconds(three['faiss, one layer'])} (FAISS, one layer)"
+    peers = {"torch float32": "torch float32 in blocks", "SDPA bf16": "SDPA bf16"}
+    races = {name: GPU["one layer n 65536 d 64", "hardmax", peer] for name, peer in peers.items()}
+    times = sorted(float(row["milliseconds"]) / 1e3 for row in races.values())
+    beside = ", ".join(f"{gpu_peer(row)} ({name})" for name, row in races.items())
+    rows = [
+        ("one layer, 1,000,000 tokens, d 2, two cores", "speed.md", seconds(million["hardmax"]), hull),
+        ("the limit, 100,000 tokens, d 3, two cores", "speed.md", seconds(three["hardmax, the limit"]), flat),
+        ("one layer, 65,536 tokens, d 64, H200", "speed.md", " to ".join(map(duration, times)), beside),
+        *map(imdb_line, ("imdb-2d", "imdb-2d-best")),
+        *map(faithfulness_line, ("votes", "removals")),
+    ]
+    lines = [f"| [{what}](docs/{page}) | {mine} | {peer} |" for what, page, mine, peer in rows]
+    return "\n".join(["| | hardmax | peer |", "|---|---|---|", *lines])
+
+
 def speed_table() -> str:
-    """Ours beside the peers, on two cores and on a GPU."""
+    """Ours beside the peers, on two cores and on a GPU, and when that was."""
     head = "| work | hardmax | peers | rows checked: wrong |\n|---|---|---|---|"
     lines = [head, *(cpu_line(work, CPU[work]) for work in SHOWN if work in CPU), *gpu_lines()]
-    return with_footnote("\n".join(lines))
+    on_two_cores = [row for work in SHOWN for row in CPU.get(work, {}).values()]
+    when = f"Two cores: rows of {dates(on_two_cores)}. H200: rows of {dates(GPU.values())}."
+    table = with_footnote("\n".join(lines))
+    return f"{table}\n\n{when} {sdpa()}"
+
+
+def dates(rows: Iterable[dict[str, str]]) -> str:
+    """The days of rows, each with its commits.
+
+    >>> dates([{"date": "2026-11-15", "commit": "b"}, {"date": "2026-11-15", "commit": "a"}])
+    '2026-11-15 (b, a)'
+    """
+    commits: dict[str, list[str]] = {}
+    for row in rows:
+        known = commits.setdefault(row["date"], [])
+        if row["commit"] not in known:
+            known.append(row["commit"])
+    return ", ".join(f"{day} ({', '.join(few)})" for day, few in commits.items())
+
+
+def sdpa() -> str:
+    """Which kernel stood behind SDPA, as far as the rows tell."""
+    told = {name for row in GPU.values() for name in re.findall(r"sdpa=(\w+)", row["versions"])}
+    if not told:
+        return "The rows do not name the kernel that PyTorch chose for SDPA."
+    return f"For SDPA PyTorch chose {', '.join(sorted(told))}."
 
 
 def with_footnote(table: str) -> str:
@@ -71,11 +140,16 @@ def gpu_lines() -> list[str]:
     return [gpu_line(work, rows) for (work, _), rows in lines.items()]
 
 
+def gpu_peer(row: dict[str, str]) -> str:
+    """The time of the peer: a ratio says how many times longer it takes."""
+    return duration(float(row["milliseconds"]) / 1e3 * float(row["ratio"]))
+
+
 def gpu_line(work: str, rows: list[dict[str, str]]) -> str:
     # Peers race in groups, in each of which ours has a time of its own.
-    times = [(row["peer"], float(row["milliseconds"]) / 1e3, float(row["ratio"])) for row in rows]
-    beside = ", ".join(f"{peer} {duration(mine * ratio)} (**{number(ratio)}×**)" for peer, mine, ratio in times)
-    ours = " to ".join(dict.fromkeys(duration(mine) for mine in sorted(mine for _, mine, _ in times)))
+    ratios = [f"{row['peer']} {gpu_peer(row)} (**{number(float(row['ratio']))}×**)" for row in rows]
+    beside, times = ", ".join(ratios), sorted(float(row["milliseconds"]) / 1e3 for row in rows)
+    ours = " to ".join(dict.fromkeys(map(duration, times)))
     work = re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", work)
     device = rows[0]["machine"].removeprefix("NVIDIA ").split()[0]
     return f"| {work}, {device} | {ours} | {beside} | {checked(rows[0])}{rows[0]['disagreements']} |"
@@ -110,111 +184,30 @@ def machine_line(row: dict[str, str]) -> str:
     return f"| {row['of']} | {row['what']} | {number(float(row['value']))} {row['unit']} | {share} |"
 
 
-def model_table() -> str:
-    """The models on the test split of IMDb and on single sentences: the newest rows, in the mean of the seeds."""
-    newest = {(row["model"], row["seed"]): row for row in read_rows(RESULTS / "imdb.csv")}
-    seeds: dict[str, list[dict[str, str]]] = {}
-    for (model, _), row in newest.items():
-        seeds.setdefault(model, []).append(row)
-    head = "| model | active tokens per review | test accuracy | peer with as many tokens | log loss, ECE |"
-    head += " single sentences: accuracy, log loss, undecided | training |"
-    return "\n".join([head, "|---" * 7 + "|", *(model_line(*each) for each in seeds.items())])
-
-
-def model_line(model: str, rows: list[dict[str, str]]) -> str:
-    def mean(column: str) -> float:
-        return statistics.fmean(float(row[column]) for row in rows)
-
-    accuracy, peer, sentences, undecided = (
-        f"{mean(column):.1%}" for column in ("accuracy", "peer_accuracy", "mr_accuracy", "mr_undecided")
-    )
-    calibration = f"{mean('log_loss'):.3f}, {mean('calibration_error'):.3f}"
-    single = f"{sentences}, {mean('mr_log_loss'):.3f}, {undecided}"
-    told = f"{mean('tokens'):.1f} | **{accuracy}** | {peer} | {calibration} | {single}"
-    return f"| `{model}` | {told} | {mean('seconds'):.0f} s |"
-
-
-def frontier_table() -> str:
-    """Accuracy at several numbers of active tokens, beside the peer: the newest rows, in the mean of the seeds."""
-    newest = {(row["model"], row["gate"], row["seed"]): row for row in read_rows(RESULTS / "frontier.csv")}
-    points: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for (model, gate, _), row in newest.items():
-        points.setdefault((model, gate), []).append(row)
-    lines = ["| active tokens per review | test accuracy | peer with as many tokens |", "|---|---|---|"]
-    for rows in points.values():
-        tokens, accuracy, peer = (
-            statistics.fmean(float(row[column]) for row in rows) for column in ("tokens", "accuracy", "peer_accuracy")
-        )
-        lines.append(f"| {tokens:.1f} | **{accuracy:.2%}** | {peer:.2%} |")
-    return "\n".join(lines)
-
-
-def corpora_table() -> str:
-    """The classifier as it comes on several corpora, beside its peer: the newest rows, in the mean of the seeds."""
-    newest = {(row["corpus"], row["contestant"], row["seed"]): row for row in read_rows(RESULTS / "corpora.csv")}
-    rows: dict[str, dict[str, list[dict[str, str]]]] = {}
-    for row in newest.values():
-        rows.setdefault(row["corpus"], {}).setdefault(row["contestant"], []).append(row)
-    head = "| corpus | texts | classes | TF-IDF + logistic regression | hardmax | difference |"
-    head += " active tokens | training |"
-    return "\n".join([head, "|---" * 8 + "|", *(corpora_line(name, found) for name, found in rows.items())])
-
-
-def corpora_line(name: str, found: dict[str, list[dict[str, str]]]) -> str:
-    def mean(column: str) -> float:
-        return sum(float(row[column]) for row in ours) / len(ours)
-
-    peer, ours = (found[key] for key in sorted(found, key=lambda key: "hardmax" in key.lower()))
-    first, theirs = ours[0], 100 * float(peer[0]["accuracy"])
-    accuracy, counting = 100 * mean("accuracy"), mean("words_that_count")
-    size = f"{int(first['texts']):,} | {first['classes']}"
-    return (
-        f"| {name} | {size} | {theirs:.1f} % | {accuracy:.1f} % | {accuracy - theirs:+.1f} | {counting:.1f} |"
-        f" {mean('seconds'):.0f} s |"
-    )
-
-
-def faithfulness_table() -> str:
-    """How well each attribution ranks the words of reviews (the newest run of 100 texts), and of sentences."""
-    found: dict[str, dict[bool, dict[str, str]]] = {}
-    for row in read_rows(RESULTS / "faithfulness.csv"):
-        found.setdefault(row["attribution"], {})[row["texts"] == "100"] = row
-    measures = "comprehensiveness ↑, sufficiency ↓, labels flipped, time"
-    head = f"| words ranked by | reviews: {measures} | sentences: {measures} |"
-    lines = [f"| {name} | {'| '.join(map(faithfulness, (of[True], of[False])))}|" for name, of in found.items()]
-    return "\n".join([head, "|---" * 3 + "|", *lines])
-
-
-def faithfulness(row: dict[str, str]) -> str:
-    measured = f"{float(row['comprehensiveness']):.3f}, {float(row['sufficiency']):.3f}, {float(row['flips']):.0%}"
-    return f"{measured}, {duration(float(row['ms']) / 1000)} "
-
-
-def peers_table() -> str:
-    """The shipped models beside other models that can be read."""
-    head = "| model | active tokens per review | test accuracy | log loss, ECE | training |\n" + "|---" * 5 + "|"
-    rows = {row["method"]: row for row in read_rows(RESULTS / "peers.csv")}
-    lines = [
-        f"| {name} | {float(row['tokens']):.0f} | {float(row['accuracy']):.1%} | {float(row['log_loss']):.3f},"
-        f" {float(row['calibration_error']):.3f} | {duration(float(row['seconds'])) if row['seconds'] else 'above'} |"
-        for name, row in rows.items()
-    ]
-    return "\n".join([head, *lines])
+def arithmetics_table() -> str:
+    """What certainty costs: the time of `certified` over that of `float`."""
+    runs = newest_runs(read_rows(RESULTS / "arithmetics.csv"))
+    costs = {work: run["certified"] for work, run in runs.items() if "float" in run}
+    lines = [f"| {work} | 1 | {float(row['ratio']):.2f} |" for work, row in costs.items()]
+    return "\n".join(["| work | `float` | `certified` |", "|---|---|---|", *lines])
 
 
 DOCS = ROOT / "docs"
 TABLES = {
+    ROOT / "README.md": {"table of numbers": numbers_table},
     DOCS / "speed.md": {
         "speed table": speed_table,
         "table of aims": target_table,
         "table of the machine": machine_table,
     },
+    DOCS / "limits.md": {"table of arithmetics": arithmetics_table},
     DOCS / "models.md": {
         "table of models": model_table,
         "table of the frontier": frontier_table,
         "table of corpora": corpora_table,
         "table of peers": peers_table,
         "table of faithfulness": faithfulness_table,
+        "table of paired differences": pairs_table,
     },
 }
 

@@ -1,11 +1,11 @@
 """Run every script of this folder and collect figures and numbers in one page.
 
-    python examples/paper/report.py paper                       three minutes at most, no data needed
+    python examples/paper/report.py paper                       no data needed
     python examples/paper/report.py paper --data IMDB-FOLDER    train the four classifiers again first
 
 The folder holds `train.parquet` and `test.parquet` of IMDb and, if you have them, `authors_first_2000.parquet` (which
 reviews come first in the authors' order) and `authors_model_d2.pth` (their weights). Training takes 7 minutes on an
-H200 and nine hours or more on two CPU cores; WordNet's `index.noun` and `noun.exc` are read from `--wordnet`.
+H200 and many hours on a CPU; WordNet's `index.noun` and `noun.exc` are read from `--wordnet`.
 """
 
 import argparse

@@ -271,7 +271,8 @@ def test_trap_steps_that_can_be_summed_stop_tokens_short_of_their_leader():
 
 
 def test_trap_with_a_negative_metric_and_steps_2_over_k_plus_2_a_token_freezes_at_one_third():
-    # arXiv 2508.09628 v1, Theorem 3.1 claims convergence to another point. The first step, of length 1, swaps 3 and -1.
+    # These are the steps of Theorem 3.1 of arXiv 2508.09628 v1, as others transcribe it. The first step, of length 1,
+    # swaps 3 and -1.
     tokens = np.array([[Fraction(-1)], [Fraction(3)]])
     for k in range(1, 60):
         share = Fraction(2, k + 2)

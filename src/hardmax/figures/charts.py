@@ -57,7 +57,10 @@ def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, ins
     ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("weight in the logit" + ("" if len(model.classes) == 2 else ", above the mean of all classes"))
+    ax.set_xlabel(
+        "weight (the logit is a mean of weights)"
+        + ("" if len(model.classes) == 2 else ", above the mean of all classes")
+    )
     ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
 
 

@@ -1,0 +1,224 @@
+"""The tables of text models: accuracy beside peers, and how faithful explanations are."""
+
+import math
+import statistics
+
+from cpu_results import duration
+from harness import RESULTS, read_rows
+
+IMDB_TEST = 25_000  # reviews
+PEERS = {"LIME": "LIME", "SHAP": "SHAP (Partition)"}
+FILES = ("test", "mr")  # reviews of IMDb, sentences of MR
+MEANS = ("tokens", "log_loss", "calibration_error", "mr_accuracy", "mr_log_loss", "mr_undecided")
+MEANS += ("seconds",)
+Row = dict[str, str]
+
+
+def percent(share: float, count: int) -> str:
+    """A share of so many, with its 95 % interval.
+
+    >>> percent(0.8996, 25_000)
+    '90.0 ± 0.4 %'
+    """
+    return f"{100 * share:.1f} ± {196 * standard_error(share, count):.1f} %"
+
+
+def standard_error(share: float, count: int) -> float:
+    return math.sqrt(share * (1 - share) / count)
+
+
+def standard_errors(ours: float, peer: float, count: int) -> float:
+    """How many standard errors two accuracies are apart, as if measured on different texts.
+
+    >>> round(standard_errors(0.8996, 0.89713, 25_000), 1)
+    0.9
+    """
+    return (ours - peer) / math.hypot(standard_error(ours, count), standard_error(peer, count))
+
+
+def imdb_line(name: str) -> tuple[str, str, str, str]:
+    """For README.md: what, page, ours, peer."""
+    rows = newest_models()[name]
+    ours, peer = mean_of(rows, "accuracy"), mean_of(rows, "peer_accuracy")
+    z = standard_errors(ours, peer, IMDB_TEST)
+    apart = f"z = {z:.1f}" if abs(z) > 1.96 else f"not distinguishable, z = {z:.1f}"
+    beside = f"{percent(peer, IMDB_TEST)} (logistic regression, as many tokens; {apart})"
+    what = f"IMDb, {mean_of(rows, 'tokens'):.0f} active tokens per review"
+    return what, "models.md", percent(ours, IMDB_TEST), beside
+
+
+def faithfulness_line(name: str) -> tuple[str, str, str, str]:
+    """For README.md: what, page, ours, peers."""
+    rankings, pairs = newest_rankings(), newest_pairs()
+    fall = {method: float(rows["test"]["comprehensiveness"]) for method, rows in rankings.items()}
+    beside = []
+    for peer, method in PEERS.items():
+        apart = better_or_worse(pairs[name, method]["test", "comprehensiveness"])
+        beside.append(f"{fall[method]:.2f} ({peer}, {apart})")
+    what = f"faithfulness of the {name}, 100 reviews"
+    return what, "models.md#faithfulness", f"{fall[name]:.2f}", ", ".join(beside)
+
+
+def better_or_worse(row: Row) -> str:
+    """What the interval of ours minus the peer's says of the peer.
+
+    >>> better_or_worse({"low": "-0.0847", "high": "-0.0566"})
+    'better by 0.06 to 0.08'
+    >>> better_or_worse({"low": "-1", "high": "1"})
+    'not distinguishable'
+    """
+    low, high = float(row["low"]), float(row["high"])
+    if low <= 0 <= high:
+        return "not distinguishable"
+    least, most = sorted((abs(low), abs(high)))
+    return f"{'worse' if low > 0 else 'better'} by {least:.2f} to {most:.2f}"
+
+
+def newest_models() -> dict[str, list[Row]]:
+    """The newest rows of each model, one for every seed."""
+    newest = {(row["model"], row["seed"]): row for row in read_rows(RESULTS / "imdb.csv")}
+    seeds: dict[str, list[Row]] = {}
+    for (model, _), row in newest.items():
+        seeds.setdefault(model, []).append(row)
+    return seeds
+
+
+def mean_of(rows: list[Row], column: str) -> float:
+    return statistics.fmean(float(row[column]) for row in rows)
+
+
+def model_table() -> str:
+    """The models on the test split of IMDb and on single sentences, in the mean of the seeds."""
+    head = "| model | active tokens per review | test accuracy | peer with as many tokens | z |"
+    head += " log loss, ECE | single sentences: accuracy, log loss, undecided | training |"
+    lines = [model_line(model, rows) for model, rows in newest_models().items()]
+    return "\n".join([head, "|---" * 8 + "|", *lines])
+
+
+def model_line(model: str, rows: list[Row]) -> str:
+    means = {column: mean_of(rows, column) for column in MEANS}
+    calibration = f"{means['log_loss']:.3f}, {means['calibration_error']:.3f}"
+    single = f"{means['mr_accuracy']:.1%}, {means['mr_log_loss']:.3f}, {means['mr_undecided']:.1%}"
+    cells = [f"`{model}`", f"{means['tokens']:.1f}", on_imdb(rows), calibration, single]
+    return f"| {' | '.join(cells)} | {means['seconds']:.0f} s |"
+
+
+def on_imdb(rows: list[Row]) -> str:
+    """Three cells: our accuracy, the peer's, and how many standard errors they are apart."""
+    ours, peer = mean_of(rows, "accuracy"), mean_of(rows, "peer_accuracy")
+    apart = f"{standard_errors(ours, peer, IMDB_TEST):.1f}"
+    return " | ".join([percent(ours, IMDB_TEST), percent(peer, IMDB_TEST), apart])
+
+
+def frontier_table() -> str:
+    """Accuracy at several numbers of active tokens, beside the peer, in the mean of the seeds."""
+    rows = read_rows(RESULTS / "frontier.csv")
+    newest = {(row["model"], row["gate"], row["seed"]): row for row in rows}
+    points: dict[tuple[str, str], list[Row]] = {}
+    for (model, gate, _), row in newest.items():
+        points.setdefault((model, gate), []).append(row)
+    lines = ["| active tokens per review | test accuracy | peer with as many tokens | z |"]
+    lines.append("|---|---|---|---|")
+    lines += [f"| {mean_of(few, 'tokens'):.1f} | {on_imdb(few)} |" for few in points.values()]
+    return "\n".join(lines)
+
+
+def newest_corpora() -> dict[str, tuple[Row, list[Row]]]:
+    """For every corpus the row of the peer, and ours of all seeds."""
+    rows = read_rows(RESULTS / "corpora.csv")
+    newest = {(row["corpus"], row["contestant"], row["seed"]): row for row in rows}
+    found: dict[str, tuple[list[Row], list[Row]]] = {}
+    for (corpus, contestant, _), row in newest.items():
+        found.setdefault(corpus, ([], []))[contestant.startswith("hardmax")].append(row)
+    return {corpus: (peer[0], ours) for corpus, (peer, ours) in found.items()}
+
+
+def corpora_table() -> str:
+    """The classifier as it comes on several corpora, beside its peer, in the mean of the seeds."""
+    head = "| corpus | texts | classes | TF-IDF + logistic regression | hardmax | difference | z |"
+    head += " active tokens | training |"
+    lines = [corpora_line(name, peer, ours) for name, (peer, ours) in newest_corpora().items()]
+    return "\n".join([head, "|---" * 9 + "|", *lines])
+
+
+def corpora_line(name: str, peer: Row, ours: list[Row]) -> str:
+    count, theirs, accuracy = (
+        int(peer["judged"]),
+        float(peer["accuracy"]),
+        mean_of(ours, "accuracy"),
+    )
+    size = f"{int(peer['texts']):,} | {peer['classes']}"
+    accuracies = f"{percent(theirs, count)} | {percent(accuracy, count)}"
+    apart = f"{100 * (accuracy - theirs):+.1f} | {standard_errors(accuracy, theirs, count):+.1f}"
+    cost = f"{mean_of(ours, 'words_that_count'):.1f} | {mean_of(ours, 'seconds'):.0f} s"
+    return f"| {name} | {size} | {accuracies} | {apart} | {cost} |"
+
+
+def newest_rankings() -> dict[str, dict[str, Row]]:
+    """The newest row of every ranking of words, for each of FILES."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in read_rows(RESULTS / "faithfulness.csv"):
+        found.setdefault(row["attribution"], {})[row["file"]] = row
+    return found
+
+
+def faithfulness_table() -> str:
+    """How well each attribution ranks the words of reviews, and of sentences."""
+    measures = "comprehensiveness ↑, sufficiency ↓, labels flipped, CPU time"
+    head = f"| words ranked by | reviews: {measures} | sentences: {measures} |"
+    lines = [
+        f"| {name} | {' | '.join(faithfulness(rows[file]) for file in FILES)} |"
+        for name, rows in newest_rankings().items()
+    ]
+    return "\n".join([head, "|---" * 3 + "|", *lines])
+
+
+def faithfulness(row: Row) -> str:
+    fall, rest = float(row["comprehensiveness"]), float(row["sufficiency"])
+    return f"{fall:.3f}, {rest:.3f}, {float(row['flips']):.0%}, {duration(float(row['ms']) / 1000)}"
+
+
+def newest_pairs() -> dict[tuple[str, str], dict[tuple[str, str], Row]]:
+    """Our two rankings minus each peer's, text by text: by the two, then by file and measure."""
+    found: dict[tuple[str, str], dict[tuple[str, str], Row]] = {}
+    for row in read_rows(RESULTS / "faithfulness_pairs.csv"):
+        two = row["attribution"], row["peer"]
+        found.setdefault(two, {})[row["file"], row["measure"]] = row
+    return found
+
+
+def pairs_table() -> str:
+    head = "| difference | reviews: comprehensiveness, sufficiency |"
+    head += " sentences: comprehensiveness, sufficiency |"
+    lines = [head, "|---" * 3 + "|"]
+    for (own, peer), rows in newest_pairs().items():
+        cells = []
+        for file in FILES:
+            measures = [rows[file, name] for name in ("comprehensiveness", "sufficiency")]
+            cells.append(", ".join(map(interval, measures)))
+        lines.append(f"| {own} − {peer} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def interval(row: Row) -> str:
+    """A difference with its 95 % interval.
+
+    >>> interval({"difference": "-0.0704", "low": "-0.0847", "high": "-0.0566"})
+    '−0.070 (−0.085 to −0.057)'
+    """
+    mean, low, high = (f"{float(row[name]):+.3f}" for name in ("difference", "low", "high"))
+    return f"{mean} ({low} to {high})".replace("-", "−")
+
+
+def peers_table() -> str:
+    """The shipped models beside other models that can be read."""
+    head = "| model | active tokens per review | test accuracy | log loss, ECE | training |"
+    rows = {row["method"]: row for row in read_rows(RESULTS / "peers.csv")}
+    lines = []
+    for name, row in rows.items():
+        accuracy = percent(float(row["accuracy"]), IMDB_TEST)
+        calibration = f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}"
+        training = duration(float(row["seconds"])) if row["seconds"] else "above"
+        cells = [name, f"{float(row['tokens']):.0f}", accuracy, calibration, training]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([head, "|---" * 5 + "|", *lines])

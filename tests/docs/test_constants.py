@@ -1,0 +1,79 @@
+"""Numbers in docs/ that are constants of the package, or that a run shows."""
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import hardmax as hm
+from hardmax import certificate, engines, page, theorem
+from hardmax.text import encoding, score_files
+
+ROOT = Path(__file__).parents[2]
+
+
+def words_of(name: str) -> str:
+    return " ".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8").split())
+
+
+def test_pages_name_limits_as_they_are():
+    most = f"up to {page.MOST_TOKENS:,} tokens of up to {page.MOST_DIMENSIONS} dimensions"
+    assert most in words_of("page")
+    assert f"takes at most {theorem.MOST_TOKENS:,} distinct tokens" in words_of("limitations")
+    assert f"in parts of {score_files.PART_ROWS:,} rows" in words_of("text")
+    in_the_plane = math.isqrt(engines._SMALL // 2)
+    told = f"Texts of up to {encoding.SHORT:,} characters and clouds of up to {in_the_plane} tokens"
+    assert told in words_of("speed")
+
+
+def test_the_page_of_certificates_names_what_a_check_may_cost():
+    told = words_of("certificate")
+    assert certificate.WORK == 2 * 10**9
+    assert "`WORK` = 2·10⁹ products" in told
+    assert f"`ROOM` = {certificate.ROOM >> 20} MB" in told
+    assert f"files of up to {certificate.FILE_SIZE >> 20} MB" in told
+    lines = len(Path(certificate.__file__).read_text("utf-8").splitlines())
+    assert f"about {round(lines, -2)} lines" in told
+    assert f"a checker of {round(lines, -2)} lines" in words_of("index")
+
+
+def test_the_checker_decides_a_thousand_tokens_and_needs_effort_for_five_thousand():
+    limits = (hm.limit(hm.clouds.gaussian(n, 2, 0), hm.Dynamics("1/2")) for n in (1000, 5000))
+    small, large = (hm.verify(limit.certificate) for limit in limits)
+    assert small.accepted
+    assert not large.decided
+    assert "effort=6" in large.reason
+    assert "1,000 tokens in the plane; 5,000 need `effort=6`" in words_of("limitations")
+    told = "1,000 points in the plane is decided, and one of 5,000 needs effort 6"
+    assert told in words_of("certificate")
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("It never gets boring.", "negative"),
+        ("I don't like it.", "positive"),
+        ("It was not bad.", "negative"),
+    ],
+)
+def test_sentences_that_the_limitations_call_misread_are_misread(text: str, label: str):
+    assert hm.load("imdb-2d").explain(text).label == label
+    assert text.removesuffix(".") in words_of("limitations")
+
+
+def test_a_leader_that_emerges_very_late_is_checked_without_walking_there():
+    late = 2 - Fraction(1, 2**52)
+    cloud = [[late, 2], [late, -2], [2, 1], [2, -1], ["1/2", 0]]
+    limit = hm.limit(cloud, hm.Dynamics("1/2"))
+    assert limit.settled_at == 13_510_798_882_111_489
+    assert hm.verify(limit.certificate).accepted
+
+
+def test_the_picture_of_weights_says_that_the_logit_is_their_mean():
+    pytest.importorskip("matplotlib").use("agg")
+    model = hm.load("imdb-2d")
+    assert model.plot().get_xlabel() == "weight (the logit is a mean of weights)"
+    (awful,) = [word for word in model.keywords("negative", 100) if word.word == "awful"]
+    (entry,) = model.explain("awful").active
+    assert entry.vote == pytest.approx(-awful.weight / (1 + model.neutral_weight))
