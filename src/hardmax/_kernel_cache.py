@@ -6,6 +6,7 @@ that it imports: a helper changed in another file would go unseen.
 
 import hashlib
 import logging
+import os
 import shutil
 import sys
 from contextlib import suppress
@@ -17,11 +18,16 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.compiler_lock import global_compiler_lock as compiling
 
 from hardmax._compile import IMPORTED, digest_sources
 
 _VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, IMPORTED)
 _FOLDER = f"hardmax-{hashlib.sha256(repr(_VERSIONS).encode()).hexdigest()[:16]}"
+
+if hasattr(os, "register_at_fork"):
+    # A child would wait for ever for a thread of its parent to finish compiling: a fork waits for that instead.
+    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
 
 
 class _KernelCache(FunctionCache):

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
 
 from hardmax._attended import AttendedSets
+from hardmax._cached import cached_property
 from hardmax._columns import Columns, Tabular, stacked
 from hardmax._exact.general import GeneralPhase, GeneralSolver, GeneralView
 from hardmax._exact.positions import ExactPhase, ExactView
