@@ -119,5 +119,5 @@ def read_attention(attention: Any) -> Attention | None:
 
 def to_plain(attention: Attention) -> dict[str, Any]:
     """A kind of attention as plain data."""
-    parts = {name: str(part) if isinstance(part, Fraction) else part for name, part in vars(attention).items()}
-    return {"kind": type(attention).__name__} | parts
+    parts = {"kind": type(attention).__name__} | vars(attention)
+    return {name: str(part) if isinstance(part, Fraction) else part for name, part in parts.items()}

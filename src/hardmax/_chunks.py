@@ -135,11 +135,11 @@ def _check_block(block: Any, span: Any) -> np.ndarray:
     # A size that is not declared is nan, from which none differs by more than 0.
     if table.ndim != 2 or (np.abs(np.subtract(table.shape, declared)) > 0).any():
         wish = f"a block of Dask must have the declared shape {declared}, not {table.shape}"
-        raise InputError(f"`tokens`: {wish}. Give `map_blocks` or `from_delayed` the true `chunks` or shape.")
+        raise InputError(f"`tokens`: {wish}. Give `map_blocks` or `from_delayed` true shapes.")
     return table
 
 
-def _on_block(block: Any, span: Any, function: Callable[..., Any], shared: tuple[Any, ...], own: list[Any]) -> Any:
+def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...], own: list[Any]) -> Any:
     first = span[0][0]
     with limit_threads(1):  # Dask has a block for each of its threads
         return function(read_chunk(_check_block(block, span), first), first, *shared, *own)
@@ -185,7 +185,8 @@ def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
 def _check_shape(shape: Any) -> Any:
     if len(shape) == 2 and all(shape):
         return shape
-    raise InputError(f"`tokens` must be a table of shape (n, d) that is not empty, not of shape {shorten(shape)}.")
+    wish = "a table of shape (n, d) that is not empty"
+    raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
 
 
 def _open_dataset(tokens: Any, progress: Progress) -> Local:

@@ -26,8 +26,9 @@ _VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.versio
 _FOLDER = f"hardmax-{hashlib.sha256(repr(_VERSIONS).encode()).hexdigest()[:16]}"
 
 if hasattr(os, "register_at_fork"):
-    # A child would wait for ever for a thread of its parent to finish compiling: a fork waits for that instead.
-    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
+    # A child would wait for ever for a thread of its parent that compiles: instead, a fork waits.
+    release = compiling.release
+    os.register_at_fork(before=compiling.acquire, after_in_parent=release, after_in_child=release)
 
 
 class _KernelCache(FunctionCache):

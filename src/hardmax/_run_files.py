@@ -1,7 +1,8 @@
 """Runs as files: an `.npz` with arrays, and a JSON header for the rest.
 
-A run follows from its starting points, so a file has these, and it is walked again when it is read: what a file claims
-need not be true. The last layer is there for others. Fractions are in the header.
+A run follows from its starting points, so a file has these, and the run is walked again when it is
+read: what a file claims need not be true. The last layer is there for others. Fractions are in the
+header.
 """
 
 import io

@@ -24,7 +24,7 @@ _HEIGHT = 760  # pixels of the page where no kernel runs
 
 
 class _Refused(InputError, traitlets.TraitError):
-    """A value that a trait does not take. After an error of its own, traitlets takes back the whole message."""
+    """A value that a trait does not take. An error of traitlets undoes the whole message."""
 
 
 class _Checked(traitlets.TraitType[Any, Any]):

@@ -50,7 +50,8 @@ def any_dynamics(draw):
     }
     metrics = st.one_of(st.none(), any_metrics(d))
     if draw(st.booleans()):
-        parts["heads"] = draw(st.lists(st.builds(hm.Head, metrics, numbers), min_size=1, max_size=3))
+        heads = st.builds(hm.Head, metrics, numbers)
+        parts["heads"] = draw(st.lists(heads, min_size=1, max_size=3))
         alpha = draw(alphas)
     else:
         parts |= {"metric": draw(metrics), "attention": draw(st.one_of(st.none(), attentions))}
@@ -71,13 +72,9 @@ def test_plain_data_of_dynamics_are_these_dynamics(dynamics):
     assert repr(again) == repr(dynamics)
 
 
-@pytest.mark.parametrize(
-    "attention", ["TopK", {}, {"kind": "TopK"}, {"kind": "Max"}, {"kind": []}, {"kind": "TopK", "k": 2, "l": 3}]
-)
+@pytest.mark.parametrize("attention", ["TopK", {}, {"kind": []}, {"kind": "TopK", "l": 3}])
 def test_what_is_no_kind_of_attention_is_refused(attention):
-    with pytest.raises(
-        hm.InputError, match=r"`attention` must be Localmax\(slack\), TopK\(k\) or Softmax\(beta\), not"
-    ):
+    with pytest.raises(hm.InputError, match=r"`attention` must be Localmax\(slack\), TopK\(k\) or"):
         hm.Dynamics(1, attention=attention)
 
 

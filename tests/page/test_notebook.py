@@ -53,7 +53,7 @@ def test_traits_keep_what_they_are_given_and_refuse_the_rest():
 
 
 TRAITS = ("_data", "tokens", "alpha", "metric", "layer", "text")
-GOOD = {"tokens": [[3, 4]], "alpha": "1/7", "metric": [[2, 0], [0, 1]], "layer": 3, "text": "A film."}
+GOOD = {"tokens": [[3, 4]], "alpha": "1/7", "metric": [[2, 0], [0, 1]], "layer": 3, "text": "Ah."}
 
 
 def is_json(value: Any) -> bool:
@@ -78,11 +78,13 @@ def test_a_message_is_taken_as_a_whole_or_leaves_everything_as_it_was(others):
         explorer, seen = hm.Explorer(TOKENS), []
         explorer.observe(seen.append, TRAITS)
         before = json.dumps([getattr(explorer, trait) for trait in TRAITS])
+        first = {trait: good for trait, good in others.items() if trait != name}
         try:
-            explorer.set_state({**{key: good for key, good in others.items() if key != name}, name: value})
+            explorer.set_state({**first, name: value})
         except TraitError:
             refused.append(name)
-            assert json.dumps([getattr(explorer, trait) for trait in TRAITS]) == before, (name, value)
+            after = json.dumps([getattr(explorer, trait) for trait in TRAITS])
+            assert after == before, (name, value)
             assert seen == []
         assert repr(explorer).startswith("Explorer(")
         assert hm.limit(explorer.tokens, hm.Dynamics(explorer.alpha)).settled_at is not None

@@ -171,7 +171,7 @@ def test_a_last_layer_that_is_not_that_of_the_run_is_not_believed(tmp_path, toke
     with np.load(path) as archive:
         last = archive["tokens"]
     changed(path, tokens=last[::-1] + 7)
-    back = kind.load(path)
+    back: Any = kind.load(path)
     assert back.certified == run.certified
     pairs = [(back, run)] if kind is hm.Trajectory else zip(back, run, strict=True)
     for again_read, made in pairs:

@@ -95,7 +95,7 @@ def test_dask_arrays_stay_lazy(folder: Path) -> None:
 
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("declared", [True, False], ids=["declared", "in blocks"])
-def test_masked_tokens_of_dask_are_refused_as_they_are_in_memory(columns: int, declared: bool) -> None:
+def test_masks_of_dask_are_refused_as_they_are_in_memory(columns: int, declared: bool) -> None:
     da = pytest.importorskip("dask.array")
     array, masked = da.from_array(TOKENS, chunks=(300, columns)), np.ma.masked_greater(TOKENS, 2)
     with pytest.raises(hm.InputError, match="not masked entries") as in_memory:
@@ -120,18 +120,18 @@ def test_masked_tokens_of_dask_are_refused_as_they_are_in_memory(columns: int, d
     ],
     ids=["wider", "narrower", "flat", "none", "some narrower"],
 )
-def test_blocks_of_dask_of_another_dimension_are_refused(change: Any, shape: str, length: float) -> None:
+def test_blocks_of_another_dimension_are_refused(change: Any, shape: str, length: float) -> None:
     da = pytest.importorskip("dask.array")
     array = da.from_array(TOKENS[:1800], chunks=(300, 2))
     array = array.map_blocks(change, meta=np.empty((0, 0)), chunks=((length,) * 6, (2,)))
-    with pytest.raises(hm.InputError, match=rf"^`tokens`: a block of Dask .* declared shape .*, not {shape}\. Give"):
+    with pytest.raises(hm.InputError, match=rf"^`tokens`: a block .* not {shape}\. Give"):
         hm.limit(array, HALF)
 
 
-def test_blocks_of_dask_are_as_long_as_declared_and_those_of_no_declared_length_are_counted() -> None:
+def test_blocks_are_as_long_as_declared_and_those_of_no_declared_length_are_counted() -> None:
     da = pytest.importorskip("dask.array")
     array, none = da.from_array(TOKENS, chunks=(300, 2)), np.empty((0, 0))
-    with pytest.raises(hm.InputError, match=r"must have the declared shape \(\d00, 2\), not \(199, 2\)"):
+    with pytest.raises(hm.InputError, match=r"the declared shape \(\d00, 2\), not \(199, 2\)"):
         hm.limit(array.map_blocks(lambda block: block[:199], meta=none), HALF)
     with room_for(0):
         right = hm.limit(array[array[:, 0] > 0], HALF)  # the length of each block is nan
@@ -145,7 +145,7 @@ def test_blocks_of_dask_are_as_long_as_declared_and_those_of_no_declared_length_
 def test_other_collections_of_dask_are_named() -> None:
     dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     frame = dd.from_pandas(pd.DataFrame(TOKENS), npartitions=3)
-    with pytest.raises(hm.InputError, match=r"must be a Dask array, not a DataFrame of Dask: .*`\.to_dask_array\(\)`"):
+    with pytest.raises(hm.InputError, match=r"not a DataFrame of Dask: .*`\.to_dask_array\(\)`"):
         hm.limit(frame, HALF)
     assert_streams(frame.to_dask_array())
 
