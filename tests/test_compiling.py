@@ -62,7 +62,7 @@ class Tree:
     def __init__(self, folder: Path) -> None:
         self.folder, self.cached, self.package = folder, folder / "cached", folder / "hardmax"
         self.package.mkdir()
-        for name in ("_compile.py", "_kernel_cache.py", "_parallel.py"):
+        for name in ("_compile.py", "_kernel_cache.py", "_cached.py", "_parallel.py"):
             shutil.copy(PACKAGE / name, self.package)
         for name, text in {"__init__": "", "helpers": HELPERS, "small": KERNEL}.items():
             (self.package / f"{name}.py").write_text(text)

@@ -13,6 +13,7 @@ import pytest
 
 import hardmax as hm
 from hardmax import _parallel
+from hardmax._cached import cached_property
 from hardmax._parallel import limit_threads, parallel_for
 
 HALF = hm.Dynamics("1/2")
@@ -118,6 +119,64 @@ codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in childre
 assert work() == mine
 print(codes)
 """
+FORK_AMID_WORK = """
+import os, signal, threading, time, warnings
+import numpy as np
+import hardmax as hm
+
+warnings.simplefilter("ignore", DeprecationWarning)
+model, generator = hm.load("imdb-2d"), np.random.default_rng(0)
+small, large = generator.standard_normal((30, 2)), generator.standard_normal((5000, 3))
+
+def work():
+    lim, told = hm.limit(small, hm.Dynamics("1/2")), model.explain("A great film, an awful script.")
+    about = lim.leaders.tolist(), lim.polytope.facets, lim.radius, lim.certificate
+    return *about, told.radius, told.removals, hm.limit(large, hm.Dynamics("1/3")).leaders.tolist()
+
+def go_on():
+    while not done.is_set():
+        work()
+
+mine, done, children = work(), threading.Event(), []
+threads = [threading.Thread(target=go_on) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for pause in generator.uniform(0, 0.02, 40):
+    time.sleep(pause)
+    children.append(os.fork())
+    if not children[-1]:
+        signal.alarm(240)
+        os._exit(0 if work() == mine else 1)
+done.set()
+codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+for thread in threads:
+    thread.join()
+print(codes.count(0))
+"""
+FORK_AMID_COMPILING = """
+import os, signal, threading, time, warnings
+import numpy as np
+import hardmax as hm
+
+warnings.simplefilter("ignore", DeprecationWarning)
+hm.limit(np.random.default_rng(0).standard_normal((20_000, 3)), hm.Dynamics("1/2"))
+import numba
+from numba.core.compiler_lock import global_compiler_lock
+
+def compile():
+    with global_compiler_lock:
+        begun.set()
+        time.sleep(0.5)
+
+begun = threading.Event()
+threading.Thread(target=compile).start()
+begun.wait()
+child = os.fork()
+if not child:
+    signal.alarm(120)
+    os._exit(numba.njit(lambda x: x - 1)(1))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), numba.njit(lambda x: x - 1)(1))
+"""
 LAST = """
 import atexit, numpy as np, hardmax as hm
 cloud = np.random.default_rng(0).standard_normal((20_000, 3))
@@ -135,6 +194,35 @@ def run(program: str) -> str:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_children_of_a_fork_work_as_their_parent_did():
     assert run(FORK) == "[0, 0, 0]\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_children_that_are_forked_while_threads_compute_do_not_wait_for_these():
+    """Properties were computed under a lock, which nobody gave back in a child."""
+    assert run(FORK_AMID_WORK) == "40\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_children_that_are_forked_while_a_thread_compiles_a_kernel_can_compile():
+    assert run(FORK_AMID_COMPILING) == "0 0\n"
+
+
+def test_threads_that_compute_a_property_at_once_share_one_result():
+    both, seen = threading.Barrier(2), []
+
+    class Slow:
+        @cached_property
+        def result(self) -> object:
+            both.wait(60)
+            return object()
+
+    slow = Slow()
+    threads = [threading.Thread(target=lambda: seen.append(slow.result)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [slow.result] * 2
 
 
 def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():

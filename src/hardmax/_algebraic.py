@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, total_ordering
+from functools import total_ordering
 from itertools import count
 from math import gcd
 from typing import Any
 
+from hardmax._cached import cached_property
 from hardmax._exact.argmax import _flint
 from hardmax._validation import check_int
 

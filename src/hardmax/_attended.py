@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._tokens.points import Points
 from hardmax._validation import normalize_index
 

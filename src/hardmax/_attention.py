@@ -1,6 +1,7 @@
 """Who counts, and how much: kinds of attention other than hardmax."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -102,22 +103,21 @@ class Softmax:
 
 
 Attention = Localmax | TopK | Softmax
-_KINDS: dict[str, type[Attention]] = {"localmax": Localmax, "topk": TopK, "softmax": Softmax}
+_KINDS: dict[Any, type[Attention]] = {kind.__name__: kind for kind in (Localmax, TopK, Softmax)}
 
 
 def read_attention(attention: Any) -> Attention | None:
     """A kind of attention, or one as `to_plain` wrote it; None for hardmax."""
     if attention is None or isinstance(attention, Localmax | TopK | Softmax):
         return attention
-    if isinstance(attention, dict) and len(attention) == 1 and (name := next(iter(attention))) in _KINDS:
-        return _KINDS[name](attention[name])
+    with suppress(KeyError, TypeError):  # no such kind, or other parts than its own
+        parts = {**attention}
+        return _KINDS[parts.pop("kind")](**parts)
     message = f"`attention` must be Localmax(slack), TopK(k) or Softmax(beta), not {shorten(attention)}."
     raise InputError(message, argument="attention")
 
 
 def to_plain(attention: Attention) -> dict[str, Any]:
     """A kind of attention as plain data."""
-    if isinstance(attention, TopK):
-        return {"topk": attention.k}
-    number = attention.slack if isinstance(attention, Localmax) else attention.beta
-    return {type(attention).__name__.lower(): str(number)}
+    parts = {"kind": type(attention).__name__} | vars(attention)
+    return {name: str(part) if isinstance(part, Fraction) else part for name, part in parts.items()}

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from hardmax._columns import open_parquet
 from hardmax._parallel import limit_threads
-from hardmax._validation import InputError, check_path, require_extra, shorten
+from hardmax._validation import InputError, check_numeric, check_path, require_extra, shorten
 
 COORDINATES = 2**20  # of a chunk, where we choose its size
 _BLOCKS = 64  # of a dask array, or more on a large cluster, are examined before their results are put together
@@ -61,10 +62,12 @@ class Blocks:
 
     def __post_init__(self) -> None:
         array, self.at_once = self.array, max(_BLOCKS, 2 * _check_cluster())
-        if any(np.isnan(size) for size in array.chunks[0]):
-            array = array.compute_chunk_sizes()
-        self.array = array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
-        self.dimension, sizes = int(array.shape[1]), self.array.chunks[0]
+        if np.isnan(array.shape).any():
+            array = _checked(array).compute_chunk_sizes()
+        _check_shape(array.shape)
+        # Put together, blocks would lose their masks.
+        self.array = _checked(array).rechunk({1: -1}) if array.numblocks[1] > 1 else array
+        self.dimension, sizes = array.shape[1], self.array.chunks[0]
         self.sizes, self.firsts = sizes, np.cumsum([0, *sizes]).tolist()
 
     def lazily(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> list[Any]:
@@ -73,8 +76,9 @@ class Blocks:
         shared = delayed(arguments, traverse=False)
         blocks = self.array.to_delayed().ravel()
         owned = [[]] * len(blocks) if own is None else [[one] for one in own]
-        each = zip(blocks, self.firsts[:-1], owned, strict=True)
-        return [delayed(_on_block)(block, first, function, shared, one) for block, first, one in each]
+        spans = [(rows, (0, self.dimension)) for rows in pairwise(self.firsts)]
+        each = zip(blocks, spans, owned, strict=True)
+        return [delayed(_on_block)(block, span, function, shared, one) for block, span, one in each]
 
     def map(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
         import dask
@@ -117,9 +121,28 @@ def _check_cluster() -> int:
     return sum(threads.values())
 
 
-def _on_block(block: Any, first: int, function: Callable[..., Any], shared: tuple[Any, ...], own: list[Any]) -> Any:
+def _checked(array: Any) -> Any:
+    def check(block: Any, block_info: Any) -> np.ndarray:
+        return _check_block(block, block_info[0]["array-location"])
+
+    return array.map_blocks(check, meta=np.empty((0, 0), array.dtype))
+
+
+def _check_block(block: Any, span: Any) -> np.ndarray:
+    """A block without a mask and of the shape that its array declares, which numbers the tokens."""
+    check_numeric(block, "`tokens`")
+    table, declared = np.asarray(block), tuple(end - start for start, end in span)
+    # A size that is not declared is nan, from which none differs by more than 0.
+    if table.ndim != 2 or (np.abs(np.subtract(table.shape, declared)) > 0).any():
+        wish = f"a block of Dask must have the declared shape {declared}, not {table.shape}"
+        raise InputError(f"`tokens`: {wish}. Give `map_blocks` or `from_delayed` true shapes.")
+    return table
+
+
+def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...], own: list[Any]) -> Any:
+    first = span[0][0]
     with limit_threads(1):  # Dask has a block for each of its threads
-        return function(read_chunk(block, first), first, *shared, *own)
+        return function(read_chunk(_check_block(block, span), first), first, *shared, *own)
 
 
 def read_chunk(chunk: Any, first: int) -> np.ndarray:
@@ -145,9 +168,10 @@ def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
     library = _library(tokens)
     if isinstance(tokens, str | Path) or library == "pyarrow":
         return _open_dataset(tokens, progress)
-    shape = tokens.shape
-    if len(shape) != 2 or not all(shape):
-        raise InputError(f"`tokens` must be a table of shape (n, d) that is not empty, not of shape {shorten(shape)}.")
+    if library == "dask" and "array" not in type(tokens).__module__:
+        message = f"`tokens` must be a Dask array, not a {type(tokens).__name__} of Dask"
+        raise InputError(f"{message}: a DataFrame has `.to_dask_array()`.", argument="tokens")
+    shape = _check_shape(tokens.shape)
     if library == "dask":
         return Blocks(tokens, progress)
     step = max(1, COORDINATES // shape[1])
@@ -156,6 +180,13 @@ def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
     return Local(
         shape[1], lambda: (tokens[start : start + step] for start in range(0, shape[0], step)), shape[0], progress
     )
+
+
+def _check_shape(shape: Any) -> Any:
+    if len(shape) == 2 and all(shape):
+        return shape
+    wish = "a table of shape (n, d) that is not empty"
+    raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
 
 
 def _open_dataset(tokens: Any, progress: Progress) -> Local:

@@ -3,11 +3,11 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.solver import layers_negative

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._parallel import parallel_for
 
 PACKAGE = Path(__file__).parent

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CERTIFICATE = "expected what `hardmax limit --certificate` writes"
 ZIP_MAGIC = b"PK\x03\x04"
+MOST_UNPACKED = 2**26  # bytes of an npz file that may be packed more tightly than tokens ever are
 
 
 def shown_name(path: str | Path) -> str:
@@ -97,7 +98,13 @@ def read_arrays(data: bytes, name: str) -> "dict[str, np.ndarray]":
 
     try:
         found = np.load(io.BytesIO(data), allow_pickle=False)
-        return {"tokens": found} if isinstance(found, np.ndarray) else dict(found)
+        if isinstance(found, np.ndarray):
+            return {"tokens": found}
+        unpacked = sum(part.file_size for part in found.zip.infolist())
+        if unpacked > MOST_UNPACKED + 100 * len(data):
+            much = f"it would unpack to {unpacked // 2**20:,} MiB, over 100 times its size"
+            raise ValueError(f"{much}; use numpy.savez, which does not pack")
+        return dict(found)
     except Exception as error:  # zipfile, zlib, numpy and tokenize have a dozen errors for a broken file
         raise InputError(f"{name} cannot be read as npy or npz: {shorten(str(error), 100)}. Save it again.") from None
 

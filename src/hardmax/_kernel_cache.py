@@ -6,6 +6,7 @@ that it imports: a helper changed in another file would go unseen.
 
 import hashlib
 import logging
+import os
 import shutil
 import sys
 from contextlib import suppress
@@ -17,11 +18,17 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.compiler_lock import global_compiler_lock as compiling
 
 from hardmax._compile import IMPORTED, digest_sources
 
 _VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, IMPORTED)
 _FOLDER = f"hardmax-{hashlib.sha256(repr(_VERSIONS).encode()).hexdigest()[:16]}"
+
+if hasattr(os, "register_at_fork"):
+    # A child would wait for ever for a thread of its parent that compiles: instead, a fork waits.
+    release = compiling.release
+    os.register_at_fork(before=compiling.acquire, after_in_parent=release, after_in_child=release)
 
 
 class _KernelCache(FunctionCache):

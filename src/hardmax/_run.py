@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from hardmax._batch import WALKED, BatchOutcome, Then
+from hardmax._cached import cached_property
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong

@@ -1,11 +1,13 @@
 """Runs as files: an `.npz` with arrays, and a JSON header for the rest.
 
-A run follows from its starting points, so a file has these and the last layer; whatever else is asked for is computed
-again. Fractions are in the header.
+A run follows from its starting points, so a file has these, and the run is walked again when it is
+read: what a file claims need not be true. The last layer is there for others. Fractions are in the
+header.
 """
 
 import io
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,9 +25,9 @@ from hardmax._validation import InputError, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import solvers_for
 from hardmax.stops import AfterLayers, Every, LastOnly, Settled
-from hardmax.trajectory import Known, Stored, Trajectories, Trajectory
+from hardmax.trajectory import Stored, Trajectories, Trajectory
 
-_FORMAT, _PARTS = "hardmax-run-2", ("alpha", "metric", "value", "mask", "attention", "heads")
+_FORMAT, _PARTS = "hardmax-run-3", ("alpha", "metric", "value", "mask", "attention", "heads")
 _WISH = "expected what `Trajectory.save` or `Trajectories.save` writes"
 Result = TypeVar("Result", bound=Stored)
 
@@ -52,7 +54,7 @@ def save(result: Any, path: Path) -> None:
         header["together"] = [stop.last_layer, stop.when_settled, record.m if isinstance(record, Every) else None]
         starts = as_array(result.clouds.tokens, "`tokens`")
     else:
-        header["runs"] = [[list(run.recorded), run.stopped, run.arithmetic] for run in runs]
+        header["runs"] = [[list(run.recorded), run.stopped] for run in runs]
         starts = np.concatenate([run.points.coordinates[run.points.of_token] for run in runs])
     if starts.dtype == object:
         header["starts"] = [[str(Fraction(value)) for value in row] for row in starts]
@@ -92,26 +94,24 @@ def load(path: Path, kind: type[Result]) -> Result:
 
 
 def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory | Trajectories:
-    form, last = Form(Layout[header["layout"]]), arrays["tokens"]
+    form, starts = Form(Layout[header["layout"]]), header.get("starts", arrays.get("starts"))
     # `Ragged` refuses what no clouds can be made of.
-    offsets = [0, len(last)] if form.is_single else arrays["offsets"]
-    given = Ragged(header.get("starts", arrays.get("starts")), offsets, arrays.get("multiplicities"))
+    offsets = [0, len(starts)] if form.is_single else arrays["offsets"]
+    given = Ragged(starts, offsets, arrays.get("multiplicities"))
     clouds = Packed(given.tokens, given.offsets, given.multiplicities)
     parts: dict[str, Any] = {key: header.get(key) for key in _PARTS}
     dynamics, name = Dynamics(**parts), header["arithmetic"]
+    dynamics.check_dimension(given.tokens.shape[1])
     solvers = solvers_for(TieSlack(name) if isinstance(name, float) else name, CPU, plain=dynamics.is_plain)
     if "together" in header:
         layers, when_settled, step = header["together"]
         stop, record = (Settled if when_settled else AfterLayers)(layers), LastOnly() if step is None else Every(step)
         return Together(clouds, form, Plan(dynamics, solvers, stop, record), CPU)
 
-    def run_of(cloud: Cloud, last: np.ndarray, recorded: list[int], stopped: str, arithmetic: str) -> Trajectory:
+    def run_of(cloud: Cloud, recorded: list[int], stopped: str) -> Trajectory:
         record = Every(recorded[1] - recorded[0]) if len(recorded) > 1 else LastOnly()
         plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
-        known, run = Known(lambda: run_cloud(cloud, plan, CPU), last, arithmetic), Trajectory.__new__(Trajectory)
-        vars(run).update(known=known, dynamics=dynamics, solver=solvers[0], recorded=tuple(recorded), stopped=stopped)
-        return run
+        return replace(run_cloud(cloud, plan, CPU), recorded=tuple(recorded), stopped=stopped)
 
-    lasts = np.split(last, given.offsets[1:-1])
-    runs = [run_of(cloud, last, *told) for cloud, last, told in zip(clouds, lasts, header["runs"], strict=True)]
+    runs = [run_of(cloud, *told) for cloud, told in zip(clouds, header["runs"], strict=True)]
     return runs[0] if form.is_single else Trajectories(runs, form, given.multiplicities)

@@ -17,13 +17,13 @@ They are meant to be read, and every engine must agree with them; `simulate` is 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hardmax._attended import AttendedSets, Choices
 from hardmax._attention import Attention, Softmax, read_attention, to_plain
+from hardmax._cached import cached_property
 from hardmax._layer import Head, Steps, inverse, read_heads, read_mask, read_square, read_steps, read_value
 from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore

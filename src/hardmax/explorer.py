@@ -23,6 +23,32 @@ if TYPE_CHECKING:
 _HEIGHT = 760  # pixels of the page where no kernel runs
 
 
+class _Refused(InputError, traitlets.TraitError):
+    """A value that a trait does not take. An error of traitlets undoes the whole message."""
+
+
+class _Checked(traitlets.TraitType[Any, Any]):
+    def validate(self, obj: Any, value: Any) -> Any:
+        try:
+            return _check(str(self.name), value)
+        except InputError as error:
+            raise _Refused(str(error), argument=error.argument) from None
+
+
+def _check(name: str, value: Any) -> Any:
+    if name == "text":
+        return check_str(value, "`text`")
+    if name == "layer":
+        limit = isinstance(value, str) and value == "limit"
+        return value if limit else check_int(value, "`layer`", at_least=0)
+    parts = {"alpha": 1, name: value}
+    read = _read(value, Dynamics(1)) if name == "tokens" else dynamics_data(Dynamics(**parts))
+    # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
+    rows = value if isinstance(value, list) else [[]]
+    same = all(isinstance(row, list) and {*map(type, row)} <= {str, int, float} for row in rows)
+    return value if isinstance(value, list | str) and same else read[name]
+
+
 class Explorer(anywidget.AnyWidget):
     """Tokens to drag in a notebook: what the mouse moves, Python sees, and the other way round.
 
@@ -52,15 +78,15 @@ class Explorer(anywidget.AnyWidget):
     _esm = widget_module()
     _css = style()
     _data = traitlets.Dict().tag(sync=True)
-    tokens: Any = traitlets.Any([]).tag(sync=True)
+    tokens: Any = _Checked([]).tag(sync=True)
     """Where the tokens begin, a list of lists; array_likes can be assigned."""
-    alpha: Any = traitlets.Any("1/2").tag(sync=True)
+    alpha: Any = _Checked("1/2").tag(sync=True)
     """Step size, a text."""
-    metric: Any = traitlets.Any(None).tag(sync=True)
+    metric: Any = _Checked(None).tag(sync=True)
     """The matrix A, a list of lists, or None for the identity."""
-    layer: Any = traitlets.Any(0).tag(sync=True)
+    layer: Any = _Checked(0).tag(sync=True)
     """The layer that is shown, or "limit"."""
-    text: Any = traitlets.Any("").tag(sync=True)
+    text: Any = _Checked("").tag(sync=True)
     """The text that is classified, if the widget is one for texts."""
 
     def __init__(self, tokens: Any, dynamics: Dynamics | None = None) -> None:
@@ -101,32 +127,16 @@ class Explorer(anywidget.AnyWidget):
             for name, value in check_dynamics(dynamics).check_plain("The page").to_dict().items():
                 setattr(self, name, value)
 
-    @traitlets.validate("tokens", "alpha", "metric", "layer", "text")
-    def _check(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        if name == "text":
-            return check_str(value, "`text`")
-        if name == "layer":
-            limit = isinstance(value, str) and value == "limit"
-            return value if limit else check_int(value, "`layer`", at_least=0)
-        read = (
-            _read(value, Dynamics(1)) if name == "tokens" else dynamics_data(Dynamics(**({"alpha": 1} | {name: value})))
-        )
-        # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
-        rows = value if isinstance(value, list) else [[]]
-        same = all(isinstance(row, list) and {*map(type, row)} <= {str, int, float} for row in rows)
-        return value if isinstance(value, list | str) and same else read[name]
-
     def __repr__(self) -> str:
-        texts = self._data["room"] == "reviews"
+        texts = self._data.get("room") == "reviews"
         about = f"text={shorten(self.text)}" if texts else pluralize(len(self.tokens), "token")
         return f"Explorer({about})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         found = super()._repr_mimebundle_(**options)
         cloud = {name: getattr(self, name) for name in ("tokens", "alpha", "metric")}
-        data = self._data | ({"text": self.text} if self._data["room"] == "reviews" else {"cloud": cloud})
-        page = escape(render(data))
+        is_text = self._data.get("room") == "reviews"
+        page = escape(render(self._data | ({"text": self.text} if is_text else {"cloud": cloud})))
         allowed = 'title="hardmax" sandbox="allow-scripts allow-downloads" style="width: 100%; border: 0"'
         frame = f'<iframe srcdoc="{page}" {allowed} height="{_HEIGHT}"></iframe>'
         bundle = found[0] if isinstance(found, tuple) else found

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from hardmax import _clusters
 from hardmax import certificate as checker
+from hardmax._cached import cached_property
 from hardmax._certify import Certificate, certify
 from hardmax._chunks import is_stream
 from hardmax._clusters import Clusters, Vertex, number

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._chunks import Blocks, Local, Progress, open_chunks
 from hardmax._clusters import FaceProjection, Kind, Vertex, find_clusters
 from hardmax._columns import write_parquet

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
 
 from hardmax._attended import AttendedSets
+from hardmax._cached import cached_property
 from hardmax._columns import Columns, Tabular, stacked
 from hardmax._exact.general import GeneralPhase, GeneralSolver, GeneralView
 from hardmax._exact.positions import ExactPhase, ExactView
@@ -33,13 +33,12 @@ Tables: TypeAlias = Any  # an array, a list of arrays or a Ragged, as the tokens
 
 
 class Known(NamedTuple):
-    """What is known of a run before its phases are: from the kernel of a batch, or from a file."""
+    """What the kernel of a batch knows of a run before its phases are known."""
 
     make: Callable[[], "Trajectory"]
     last: np.ndarray  # tokens at the last layer
-    arithmetic: str = "certified"
-    ends: Callable[[], np.ndarray] | None = None
-    leader_of: Callable[[], np.ndarray] | None = None
+    ends: Callable[[], np.ndarray]
+    leader_of: Callable[[], np.ndarray]
 
 
 class Stored:
@@ -59,7 +58,7 @@ class Stored:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a file that `save` wrote; tensors become arrays, and layers before the last are computed on request.
+        """Read a file that `save` wrote, and walk it again; tensors become arrays.
 
         Parameters
         ----------
@@ -153,7 +152,7 @@ class Trajectory(Stored, Tabular):
     def arithmetic(self) -> str:
         """What decided the attended sets: "certified" floats, "exact" integers (at least once), or "float"."""
         if self.known is not None:
-            return self.known.arithmetic
+            return "certified"
         by_integers = any("integers" in searches for searches in self.decided_by.values())
         return "exact" if by_integers else self.solver.arithmetic
 
@@ -195,14 +194,14 @@ class Trajectory(Stored, Tabular):
 
     def float_ends(self) -> np.ndarray:
         """`ends` as float64, whatever was given."""
-        if self.known is not None and self.known.ends is not None and self.settled_at is not None:
+        if self.known is not None and self.settled_at is not None:
             return self.known.ends().copy()
         targets = self._last_phase().targets
         return (targets if isinstance(targets, np.ndarray) else targets.floats())[self.points.of_token]
 
     def leader_of(self) -> np.ndarray:
         """For each token the first token at the leader that it follows; all -1 if some follow no leader for ever."""
-        if self.known is not None and self.known.leader_of is not None:
+        if self.known is not None:
             return self.known.leader_of()
         choices, of_token = self.phases[-1].choices, self.points.of_token
         # A mask keeps equal leaders apart, and followers may stop short of their leader if steps follow a rule.

@@ -1,11 +1,14 @@
 """The parameters of a layer: how they are read, what is refused, and which matrices are metrics."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from any_layers import masks, values
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from strategies import alphas, any_metrics
 
 import hardmax as hm
 from hardmax import _metric
@@ -27,6 +30,52 @@ def test_equal_parameters_are_equal_and_hashable():
     assert floats == texts
     assert hash(floats) == hash(texts)
     assert len({floats, texts, hm.Dynamics(1), hm.Dynamics("1"), hm.Dynamics(1, [[0.5, 0], [0, "2.1"]])}) == 3
+
+
+numbers = st.fractions("1/9", 99, max_denominator=99)
+attentions = st.one_of(
+    numbers.map(hm.Localmax),
+    st.integers(1, 9).map(hm.TopK),
+    st.builds(hm.Softmax, numbers, st.floats(1e-30, 1.0)),
+)
+
+
+@st.composite
+def any_dynamics(draw):
+    """Every part of a layer, the paper's or another."""
+    d, n = draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    parts = {
+        "value": draw(st.one_of(st.none(), values(d))),
+        "mask": draw(st.one_of(st.none(), st.just("causal"), masks(n))),
+    }
+    metrics = st.one_of(st.none(), any_metrics(d))
+    if draw(st.booleans()):
+        heads = st.builds(hm.Head, metrics, numbers)
+        parts["heads"] = draw(st.lists(heads, min_size=1, max_size=3))
+        alpha = draw(alphas)
+    else:
+        parts |= {"metric": draw(metrics), "attention": draw(st.one_of(st.none(), attentions))}
+        alpha = draw(st.one_of(alphas, st.lists(alphas, min_size=1, max_size=3)))
+    try:
+        return hm.Dynamics(alpha, **parts)
+    except hm.InputError as error:
+        assume("no inverse" not in str(error))
+        raise
+
+
+@settings(max_examples=300)
+@given(any_dynamics())
+def test_plain_data_of_dynamics_are_these_dynamics(dynamics):
+    """Also as JSON; the error of `Softmax` was once lost."""
+    again = hm.Dynamics(**json.loads(json.dumps(dynamics.to_dict())))
+    assert again == dynamics
+    assert repr(again) == repr(dynamics)
+
+
+@pytest.mark.parametrize("attention", ["TopK", {}, {"kind": []}, {"kind": "TopK", "l": 3}])
+def test_what_is_no_kind_of_attention_is_refused(attention):
+    with pytest.raises(hm.InputError, match=r"`attention` must be Localmax\(slack\), TopK\(k\) or"):
+        hm.Dynamics(1, attention=attention)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import PLACES, Watched, in_browser
+from door.bad_values import BAD
 
 import hardmax as hm
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
+TraitError = pytest.importorskip("traitlets").TraitError
 TOKENS = [[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]]
 CELLS = [
     "import hardmax as hm\nexplorer = hm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])\nexplorer",
@@ -48,6 +50,61 @@ def test_traits_keep_what_they_are_given_and_refuse_the_rest():
         with pytest.raises(hm.InputError, match=name):
             setattr(explorer, name, value)
         assert getattr(explorer, name) == before
+
+
+TRAITS = ("_data", "tokens", "alpha", "metric", "layer", "text")
+GOOD = {"tokens": [[3, 4]], "alpha": "1/7", "metric": [[2, 0], [0, 1]], "layer": 3, "text": "Ah."}
+
+
+def is_json(value: Any) -> bool:
+    try:
+        return bool(json.dumps(value))
+    except (TypeError, ValueError, RuntimeError, RecursionError):
+        return False
+
+
+def in_messages() -> Iterator[tuple[str, Any]]:
+    """Everything that a message can have and no argument expects, for each trait."""
+    values = [make() for kind in BAD.values() for make in kind.values()]
+    for name in TRAITS:
+        yield from ((name, value) for value in values if is_json(value))
+
+
+@pytest.mark.parametrize("others", [{}, GOOD], ids=["alone", "last of many"])
+def test_a_message_is_taken_as_a_whole_or_leaves_everything_as_it_was(others):
+    """A refused value once stayed, and None in place of tokens broke `repr`."""
+    refused = []
+    for name, value in in_messages():
+        explorer, seen = hm.Explorer(TOKENS), []
+        explorer.observe(seen.append, TRAITS)
+        before = json.dumps([getattr(explorer, trait) for trait in TRAITS])
+        first = {trait: good for trait, good in others.items() if trait != name}
+        try:
+            explorer.set_state({**first, name: value})
+        except TraitError:
+            refused.append(name)
+            after = json.dumps([getattr(explorer, trait) for trait in TRAITS])
+            assert after == before, (name, value)
+            assert seen == []
+        assert repr(explorer).startswith("Explorer(")
+        assert hm.limit(explorer.tokens, hm.Dynamics(explorer.alpha)).settled_at is not None
+        assert is_json(explorer.get_state())
+    assert {*refused} == {*TRAITS}
+
+
+@pytest.mark.parametrize("name", TRAITS[1:])
+def test_what_a_trait_refuses_in_python_leaves_it_as_it_was(name):
+    explorer, refused = hm.Explorer(TOKENS), 0
+    before = getattr(explorer, name)
+    for make in (make for kind in BAD.values() for make in kind.values()):
+        try:
+            setattr(explorer, name, make())
+        except hm.InputError:
+            refused += 1
+            assert getattr(explorer, name) == before
+        before = getattr(explorer, name)
+        assert repr(explorer).startswith("Explorer(")
+    assert refused > 10
 
 
 def frame_of(bundle: dict[str, str]) -> str:

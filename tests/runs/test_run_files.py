@@ -142,7 +142,10 @@ def changed(path: Path, **changes: Any) -> None:
         ({"layout": "HEAP"}, "KeyError"),
         ({"alpha": "-1"}, "`alpha` must be positive"),
         ({"arithmetic": "fast"}, "`arithmetic` must be one of"),
-        ({"runs": [[[], "", "exact"]]}, "IndexError"),
+        ({"runs": [[[], ""]]}, "IndexError"),
+        ({"runs": [[[0, 2, 1], ""], [[0], ""]]}, "zip"),
+        ({"runs": [[[0, -2], ""]]}, "`m` must be|`layers` must be"),
+        ({"metric": [["1"]]}, "`metric` is 1 by 1, but the tokens have 2 coordinates"),
         ({"starts": [["1e999999999", "0"]] * 5}, "between 1e-400 and 1.8e308"),
         ({"starts": np.full((5, 2), np.nan)}, "must be finite"),
         ({"multiplicities": np.zeros(5, int)}, "`multiplicities` must be 5 whole numbers"),
@@ -156,6 +159,23 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path, changes, complaint):
         hm.Trajectory.load(path)
     assert str(caught.value).startswith(f"`{path}`")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact", "float"])
+@pytest.mark.parametrize("tokens", [SQUARE, [SQUARE, SQUARE[1:]]], ids=["one run", "a batch"])
+def test_a_last_layer_that_is_not_that_of_the_run_is_not_believed(tmp_path, tokens, arithmetic):
+    """It once came back as certified."""
+    path, kind = tmp_path / "run.npz", hm.Trajectory if tokens is SQUARE else hm.Trajectories
+    run = hm.simulate(tokens, HALF, layers=3, arithmetic=arithmetic)
+    run.save(path)
+    with np.load(path) as archive:
+        last = archive["tokens"]
+    changed(path, tokens=last[::-1] + 7)
+    back: Any = kind.load(path)
+    assert back.certified == run.certified
+    pairs = [(back, run)] if kind is hm.Trajectory else zip(back, run, strict=True)
+    for again_read, made in pairs:
+        check_same(again_read, made)
 
 
 def test_a_file_that_breaks_off_or_is_changed_anywhere_is_refused_in_one_line(tmp_path):

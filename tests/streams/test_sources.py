@@ -93,6 +93,63 @@ def test_dask_arrays_stay_lazy(folder: Path) -> None:
     assert np.allclose(run.to_dask()["points"].compute(), hm.simulate(TOKENS, HALF, layers=3).at(3), rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "in blocks"])
+def test_masks_of_dask_are_refused_as_they_are_in_memory(columns: int, declared: bool) -> None:
+    da = pytest.importorskip("dask.array")
+    array, masked = da.from_array(TOKENS, chunks=(300, columns)), np.ma.masked_greater(TOKENS, 2)
+    with pytest.raises(hm.InputError, match="not masked entries") as in_memory:
+        hm.limit(masked, HALF)
+    # Blocks may be masked although their array was not said to be.
+    hidden = array.map_blocks(np.ma.masked_greater, 2, meta=np.empty((0, 0)))
+    with pytest.raises(hm.InputError, match="not masked entries") as streamed:
+        hm.limit(da.ma.masked_greater(array, 2) if declared else hidden, HALF)
+    assert str(streamed.value) == str(in_memory.value)
+    assert_streams(da.ma.masked_greater(array, 100))
+
+
+@pytest.mark.parametrize("length", [300, np.nan], ids=["declared", "undeclared"])
+@pytest.mark.parametrize(
+    ("change", "shape"),
+    [
+        (lambda block: np.hstack([block, block]), r"\(\d+, 4\)"),
+        (lambda block: block[:, :1], r"\(\d+, 1\)"),
+        (lambda block: block[:, 0], r"\(\d+,\)"),
+        (lambda block: None, r"\(\)"),
+        (lambda block: block[:, :1] if block[0, 0] > 1 else block, r"\(\d+, 1\)"),
+    ],
+    ids=["wider", "narrower", "flat", "none", "some narrower"],
+)
+def test_blocks_of_another_dimension_are_refused(change: Any, shape: str, length: float) -> None:
+    da = pytest.importorskip("dask.array")
+    array = da.from_array(TOKENS[:1800], chunks=(300, 2))
+    array = array.map_blocks(change, meta=np.empty((0, 0)), chunks=((length,) * 6, (2,)))
+    with pytest.raises(hm.InputError, match=rf"^`tokens`: a block .* not {shape}\. Give"):
+        hm.limit(array, HALF)
+
+
+def test_blocks_are_as_long_as_declared_and_those_of_no_declared_length_are_counted() -> None:
+    da = pytest.importorskip("dask.array")
+    array, none = da.from_array(TOKENS, chunks=(300, 2)), np.empty((0, 0))
+    with pytest.raises(hm.InputError, match=r"the declared shape \(\d00, 2\), not \(199, 2\)"):
+        hm.limit(array.map_blocks(lambda block: block[:199], meta=none), HALF)
+    with room_for(0):
+        right = hm.limit(array[array[:, 0] > 0], HALF)  # the length of each block is nan
+        narrow = hm.limit(array[:, array[0] < 9], HALF)  # and so is this width
+    assert_same(right, hm.limit(TOKENS[TOKENS[:, 0] > 0], HALF))
+    assert_same(narrow, hm.limit(TOKENS, HALF))
+    with pytest.raises(hm.InputError, match=r"that is not empty, not of shape \(0, 2\)"):
+        hm.limit(array[array[:, 0] > 99], HALF)
+
+
+def test_other_collections_of_dask_are_named() -> None:
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frame = dd.from_pandas(pd.DataFrame(TOKENS), npartitions=3)
+    with pytest.raises(hm.InputError, match=r"not a DataFrame of Dask: .*`\.to_dask_array\(\)`"):
+        hm.limit(frame, HALF)
+    assert_streams(frame.to_dask_array())
+
+
 def test_parts_are_written_whole(folder: Path, tmp_path: Path) -> None:
     with room_for(0):
         found = hm.limit(folder, HALF)

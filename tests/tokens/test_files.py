@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import struct
+import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -73,6 +74,27 @@ def test_arrays_that_are_broken_are_refused():
     for data in (npy((10**12, 2), 64), b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000, b"1,2\n"):
         with pytest.raises(InputError, match=r"^`a`.*npy.*\.$"):
             read_arrays(data, "`a`")
+
+
+def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_refused_before_it_is_unpacked():
+    """One of 2 MB once took 1.6 GB."""
+
+    def packed(*shape: int) -> bytes:
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, tokens=np.zeros(shape))
+        return buffer.getvalue()
+
+    data = packed(2**22, 3)
+    assert len(data) < 2**17
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"would unpack to 96 MiB, over 100 times") as refused:
+            read_arrays(data, "`a`")
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+    assert "\n" not in str(refused.value)
+    assert read_arrays(packed(2**16, 3), "`a`")["tokens"].shape == (2**16, 3)
 
 
 def test_pickles_are_never_opened(tmp_path: Path):

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from operator import mul
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._attention import Localmax, TopK
+from hardmax._cached import cached_property
 from hardmax._exact.argmax import _relative, directions_of, products
 from hardmax._exact.forms import (
     Form,

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from operator import mul
 
 import numpy as np
 
 from hardmax._attended import Choices
+from hardmax._cached import cached_property
 from hardmax._exact.vectors import DIGIT, IntegerVector, Vector, check_length, common_rows, power, weighted_sum
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud

@@ -25,13 +25,13 @@ Hence a position that is inside all facets by `off` + s is in the hull, with a b
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from hardmax._attended import Choices
+from hardmax._cached import cached_property
 from hardmax._exact.vectors import power
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_error

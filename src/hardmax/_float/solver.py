@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from hardmax._attended import Choices
+from hardmax._cached import cached_property
 from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
+from hardmax._cached import cached_property
 from hardmax._float.solver import Undecided
 from hardmax._gpu.solver import GpuPhase, move_once
 from hardmax._run import Plan, keep, run_points

@@ -5,7 +5,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 
 from hardmax._attended import Choices
+from hardmax._cached import cached_property
 from hardmax._exact.vectors import power
 from hardmax._float.bounds import LARGEST, SMALLEST, SlackFactors, float_metric, relative_margin, step_error
 from hardmax._float.solver import FloatPhase, Undecided

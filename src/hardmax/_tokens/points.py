@@ -4,10 +4,10 @@ Equal rows are found by hashing, in one pass where sorting would take ten.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._compile import njit, njit_parallel
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import IntegerCloud, fits_float64

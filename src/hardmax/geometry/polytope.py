@@ -1,10 +1,10 @@
 """The convex hull of points as one object: vertices and faces."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._validation import InputError, check_bool, check_int
 from hardmax.geometry._affine import affine_frame, read_points
 from hardmax.geometry._hull import Face, Hull, faces_below, hull

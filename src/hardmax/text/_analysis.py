@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._batch import Rules
+from hardmax._cached import cached_property
 from hardmax._compile import interpreted
 from hardmax._exact.vectors import float_powers
 from hardmax._float.bounds import float_metric, kernel_factors

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._files import write_whole
 from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._tokens.rationals import plain

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from hardmax._cached import cached_property
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, shorten
