@@ -74,7 +74,7 @@ def draw(number: int) -> Problem:
                 metric,
                 value=value,
                 mask=mask,
-                attention=attention and {attention[0]: int(attention[1])},
+                attention=attention and {"topk": hm.TopK, "localmax": hm.Localmax}[attention[0]](int(attention[1])),
                 heads=heads and [hm.Head(*head) for head in heads],
             )
             step = dynamics.alpha_at

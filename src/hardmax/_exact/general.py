@@ -36,7 +36,7 @@ from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import is_negative_throughout
 from hardmax._exact.trapped import never_settle
-from hardmax._exact.vectors import DIGIT, Products, Vector, check_length, exact_product, power
+from hardmax._exact.vectors import DIGIT, MOST_DIGITS, TooLong, Vector, check_length, power, running_products
 from hardmax._layer import Steps
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
@@ -46,6 +46,7 @@ from hardmax.dynamics import Dynamics
 _STRAIGHT = ((0, 0, 0), (0, 1, 0), (0, 2, 0))
 _BLOCK = 2**18  # scores computed at once
 _MOST_LAYERS = 10**5  # of a rule, which has to be asked for each
+_BITS = 256  # of what a rule leaves of the way: a layer loses less than 2^-254 of it
 
 
 class Cloud:
@@ -241,11 +242,14 @@ class GeneralPhase(Phase):
 
     def share(self, m: int, *, exact: bool = False) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50 digits."""
-        return exact_product(self._contractions(), m) if exact else self._shares.at(m)
-
-    @cached_property
-    def _shares(self) -> Products:
-        return Products(self._contractions)
+        bits = math.inf if exact else _BITS
+        for layer, (above, below) in enumerate(running_products(self._contractions(), bits)):
+            if layer == m:
+                return Fraction(above, below)
+            if exact and below.bit_length() > 4 * MOST_DIGITS:
+                break
+        message = f"`layer` {self.layer + m} has no exact tokens that could be worked with: their fractions would have"
+        raise TooLong(f"{message} more than {MOST_DIGITS:,} digits. Ask for an earlier layer, or for floats (`at`).")
 
     def _contractions(self) -> Iterator[tuple[int, int]]:
         """g = 1 / (1 + alpha a), V = a P, of each layer from the first of this phase on: numerator, denominator."""
@@ -386,8 +390,8 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     def is_outside(share: Fraction) -> bool:
         return (share - left) ** 2 * longest_way > goal
 
-    for m in range(_MOST_LAYERS):
-        share = last.share(m)
+    for m, pair in enumerate(itertools.islice(running_products(last._contractions(), _BITS), _MOST_LAYERS)):
+        share = Fraction(*pair)
         if is_outside(share):
             continue
         if is_outside(share + share / 2**200) and is_outside(last.share(m, exact=True)):

@@ -4,9 +4,8 @@ An exact power has as many digits as m times the denominator of g, and m may be 
 long powers are kept between two numbers over a power of two, which are rounded apart at every step.
 """
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from operator import mul
@@ -152,45 +151,19 @@ def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
     return powers
 
 
-class Products:
-    """Products of the first m of endlessly many fractions below 1, from below and to 50 digits.
+def running_products(factors: Iterable[tuple[int, int]], bits: float = math.inf) -> Iterator[tuple[int, int]]:
+    """1 and the products of the first of some fractions, one after the other: exactly, or from below to so many bits.
 
-    >>> halves = Products(lambda: itertools.repeat((1, 2)))
-    >>> halves.at(3), halves.at(2)
-    (Fraction(1, 8), Fraction(1, 4))
+    >>> list(itertools.islice(running_products(itertools.repeat((1, 2))), 3))
+    [(1, 1), (1, 2), (1, 4)]
     """
-
-    def __init__(self, factors: Callable[[], Iterator[tuple[int, int]]]) -> None:
-        self._factors = factors
-        self._begin()
-
-    def _begin(self) -> None:
-        self._m, self._left, self._mantissa, self._shift = 0, self._factors(), 1 << 256, 256
-
-    def at(self, m: int) -> Fraction:
-        """Costs as many steps as m is ahead of the last one asked for, or all m."""
-        if m < self._m:
-            self._begin()
-        for numerator, denominator in itertools.islice(self._left, m - self._m):
-            # Each time less than 2^-255 of it is lost.
-            self._mantissa = self._mantissa * numerator // denominator
-            spare = max(0, 257 - self._mantissa.bit_length())
-            self._mantissa, self._shift = self._mantissa << spare, self._shift + spare
-        self._m = m
-        return Fraction(self._mantissa, 1 << self._shift)
-
-
-def exact_product(factors: Iterable[tuple[int, int]], m: int) -> Fraction:
-    """The product of the first m of some fractions; refused where it is too long to be worked with."""
-    numerator = denominator = 1
-    for above, below in itertools.islice(factors, m):
-        numerator, denominator = numerator * above, denominator * below
-        if denominator.bit_length() > 4 * MOST_DIGITS:
-            raise TooLong(
-                f"`layer` {shorten(m)} has no exact tokens that could be worked with: their fractions would have more "
-                f"than {MOST_DIGITS:,} digits. Ask for an earlier layer, or for floats (`at`)."
-            )
-    return Fraction(numerator, denominator)
+    above = below = 1
+    for numerator, denominator in factors:
+        yield above, below
+        above, below = above * numerator, below * denominator
+        spare = min(above.bit_length(), below.bit_length()) - bits
+        if spare > 0:
+            above, below = above >> int(spare), (below >> int(spare)) + 1
 
 
 def check_length(keep: Fraction, layer: int) -> None:
