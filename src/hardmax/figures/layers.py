@@ -185,8 +185,8 @@ def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], g
                 color, mark = (BLUE, "o") if right else (VERMILION, "X")
                 ax.plot(*path.T, color=color, lw=1.8, zorder=7)
                 ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors="white", zorder=8)
-                look = {"textcoords": "offset points", "xytext": (6, -9), "fontsize": 8, "color": color}
-                ax.annotate(f"token {token}", path[0], **look)
+                look = {"textcoords": "offset points", "xytext": (-6, -4), "ha": "right", "color": color}
+                ax.annotate(f"token {token}", path[0], fontsize=8, **look)
         figure.supxlabel("star: leader    ring: where a watched token belongs    cross: it ends elsewhere", fontsize=8)
     return figure
 
