@@ -1,6 +1,7 @@
 """Charts of a classifier are its numbers: the weights of tokens, and how well it is calibrated."""
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
+# pyright: reportOptionalMemberAccess=false, reportUnhashable=false
 import numpy as np
 import pytest
 from figures.test_cards import model_of

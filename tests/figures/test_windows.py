@@ -1,6 +1,6 @@
 """Windows, sizes and frames: everything that is drawn can be seen, and as large as it can be."""
 
-# pyright: reportCallIssue=false, reportArgumentType=false
+# pyright: reportCallIssue=false, reportArgumentType=false, reportOptionalMemberAccess=false
 from pathlib import Path
 
 import numpy as np
