@@ -1,6 +1,7 @@
 """`bifurcations(...).plot()`: bars from one step size to the next, a row for each token, a colour for each leader."""
 
-# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportCallIssue=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportIndexIssue=false
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +30,7 @@ def drawn(found: Bifurcations) -> Axes:
     return found.plot(ax=Figure().add_subplot())
 
 
-def bars(ax: Axes) -> dict[tuple[int, float, float], tuple[float, str]]:
+def bars(ax: Axes) -> dict[tuple[int, float, float], tuple[Any, Any]]:
     """Height and colour of the bar of a token between two step sizes."""
     found = {}
     for patch in ax.containers:

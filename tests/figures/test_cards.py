@@ -59,6 +59,29 @@ def test_cards_have_the_facts_and_a_picture(name: str):
         assert len({*map(tuple, picture.reshape(-1, 3)[::5].tolist())}) > 5
 
 
+@pytest.mark.parametrize("name", ["on a line", "ties", "in space"])
+def test_pictures_are_sharp_and_those_of_a_line_are_low(name: str):
+    for thing in (hm.simulate(CLOUDS[name], HALF, layers=6), hm.limit([CLOUDS[name]], HALF), model_of(2)):
+        html = thing._repr_html_()
+        (image,), (picture,) = parsed(html).iter("img"), pictures(html)
+        height, width, _ = picture.shape
+        assert width == pytest.approx(2 * int(image.get("width", "")), abs=2)
+        assert 150 <= int(image.get("width", "")) <= 400
+        if not isinstance(thing, TextModel):
+            assert height == pytest.approx(width / 2 if name == "on a line" else width, abs=2)
+
+
+def test_a_card_says_what_its_marks_mean_and_what_is_left_out():
+    texts = {
+        name: "".join(parsed(hm.simulate(CLOUDS[name], HALF, layers=2)._repr_html_()).itertext())
+        for name in ("in space", "in five dimensions", "many")
+    }
+    assert all("dot: layer 2" in text for text in texts.values())
+    assert "diamond or cross" in hm.limit(CLOUDS["ties"], HALF)._repr_html_()
+    assert [name for name, text in texts.items() if "principal coordinates of 5" in text] == ["in five dimensions"]
+    assert [name for name, text in texts.items() if "some of 1,000 tokens drawn" in text] == ["many"]
+
+
 def test_many_tokens_are_sampled_soon():
     run = hm.simulate(clouds.gaussian(200_000, 2), HALF, layers=2)
     begun = time.process_time()

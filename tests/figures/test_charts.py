@@ -1,6 +1,7 @@
 """Charts of a classifier are its numbers: the weights of tokens, and how well it is calibrated."""
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
+# pyright: reportOptionalMemberAccess=false, reportUnhashable=false
 import numpy as np
 import pytest
 from figures.test_cards import model_of
@@ -11,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import hardmax as hm
 from hardmax.figures.cards import heaviest
-from hardmax.figures.charts import reliability_figure
+from hardmax.figures.charts import reliability_figure, sweep_figure
 from hardmax.figures.palette import BLUE, VERMILION
 
 
@@ -47,3 +48,59 @@ def test_points_of_the_reliability_diagram_are_the_bins_and_the_title_has_the_er
     assert_allclose(ax.lines[1].get_xydata(), np.stack([confidence, right], axis=1))
     assert_allclose(ax.collections[0].get_segments(), [[[0.6, 0.6], [0.6, 0.5]], [[0.9, 0.9], [0.9, 1.0]]])
     assert ax.get_title(loc="left") == "40 texts, expected calibration error 0.1000"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes: int):
+    model = model_of(classes)
+    for ax in (model.plot(top=5), model.plot(top=5, ax=Figure(figsize=(6, 4)).add_subplot())):
+        ax.figure.draw_without_rendering()
+        frame, inside = ax.get_window_extent().padded(1), [*ax.patches, *ax.texts]
+        assert len(ax.texts) == len(ax.patches) == 5 * classes
+        for artist in inside:
+            box = artist.get_window_extent()
+            assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
+            assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
+        low, high = ax.get_xlim()
+        assert low <= 0 <= high
+        values = [patch.get_width() for patch in ax.patches]
+        assert high - low < 1.5 * (max(0, *values) - min(0, *values))
+    heights = [model.plot(top=top).figure.get_size_inches()[1] for top in (2, 10)]
+    assert 8 * classes * 0.15 < heights[1] - heights[0] < 8 * classes * 0.3  # inches a bar
+
+
+def test_the_reliability_diagram_shows_all_points_beside_the_diagonal():
+    for low in (0.02, 0.3, 0.6):
+        curve = np.array([low, 0.97]), np.array([low + 0.01, 1.0]), np.array([5, 5])
+        (ax,) = reliability_figure(curve).axes
+        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+        assert (left, right) == (bottom, top)
+        assert max(0, low - 0.1) <= left <= low
+        assert 1 < right < 1.05
+        assert ax.lines[0].get_xydata().tolist() == [[left, left], [1, 1]]
+
+
+def test_a_sweep_shows_means_and_the_middle_half_of_every_group():
+    pa = pytest.importorskip("pyarrow")
+    cells = {
+        "n": [1, 1, 1, 1, 1, 49, 49, 1, 49, None],
+        "y": [0.0, 1.0, 2.0, 3.0, 9.0, 4.0, 6.0, 7.0, 8.0, 1.0],
+        "how": ["a"] * 7 + ["b"] * 2 + ["a"],
+    }
+    (ax,) = sweep_figure(pa.table(cells), "n", "y", by="how").axes
+    assert [line.get_xydata().tolist() for line in ax.lines] == [[[1, 3], [49, 5]], [[1, 7], [49, 8]]]
+    first, second = (area.get_paths()[0].vertices for area in ax.collections)
+    assert {(1, 1), (1, 3), (49, 4.5), (49, 5.5)} <= {tuple(corner) for corner in first.tolist()}
+    assert {(1, 7), (49, 8)} <= {tuple(corner) for corner in second.tolist()}
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["how = a", "how = b"]
+    assert len({line.get_color() for line in ax.lines}) == len({line.get_marker() for line in ax.lines}) == 2
+    assert ax.get_title(loc="left") == "mean and middle half of 9 cells"
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_xscale()) == ("n", "y", "linear")
+
+
+@pytest.mark.parametrize(("numbers", "scale"), [([1, 50], "log"), ([1, 49], "linear"), ([0, 50], "linear")])
+def test_a_sweep_over_a_wide_range_has_a_logarithmic_scale(numbers: list[int], scale: str):
+    pa = pytest.importorskip("pyarrow")
+    (ax,) = sweep_figure(pa.table({"n": numbers, "y": [1, 2]}), "n", "y").axes
+    assert ax.get_xscale() == scale
+    assert ax.get_legend() is None

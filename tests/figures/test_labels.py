@@ -1,6 +1,6 @@
 """`place_labels`: each beside its mark, over no other label or mark, inside the axes; or none at all."""
 
-# pyright: reportAttributeAccessIssue=false
+# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false
 import numpy as np
 import pytest
 from hypothesis import given

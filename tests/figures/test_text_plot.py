@@ -5,14 +5,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.colors import same_color
+from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from text.small_models import random_texts, small_model
 
 from hardmax._validation import InputError
+from hardmax.figures import text_plot
 from hardmax.figures.palette import look_of_class
 from hardmax.figures.text_plot import scene_of
+from hardmax.text._format import EXTRA_TOKEN
 
 TEXT = "a great film, the plot is not good but very witty, awful ! the worst"
 MODELS = {
@@ -48,7 +53,8 @@ def test_places_are_a_linear_map_of_the_vectors_onto_orthonormal_axes(name):
         return
     solved, _, rank, _ = np.linalg.lstsq(why.points, start, rcond=None)
     assert np.allclose(why.points @ solved, start, atol=1e-9)
-    assert rank < d or np.allclose(solved.T @ solved, np.eye(2), atol=1e-9)
+    assert rank == d
+    assert np.allclose(solved.T @ solved, np.eye(2), atol=1e-9)
     if "five" in name:  # across lies what decides
         scores = scene_of(why).scores
         assert np.allclose(start @ (scores[1] - scores[0])[:2], why.points @ why.model.decoder[0], atol=1e-9)
@@ -79,6 +85,73 @@ def test_tokens_have_the_colours_of_their_classes():
     assert sum(map(len, colors)) >= 2
     for number, painted in enumerate(colors):
         assert all(same_color(color, look_of_class(number, 3)[0]) for color in painted)
+
+
+def marks_of(ax: Axes) -> dict[str, np.ndarray]:
+    """Where marks are, by what the legend says of them; "" for those that it does not name."""
+    found: dict[str, list[np.ndarray]] = {}
+    for marks in (each for each in ax.collections if isinstance(each, PathCollection)):
+        name = str(marks.get_label())
+        found.setdefault("" if name.startswith("_") else name, []).append(np.asarray(marks.get_offsets()))
+    return {name: np.concatenate(places) for name, places in found.items()}
+
+
+def same_rows(some: np.ndarray, others: np.ndarray) -> bool:
+    return sorted(some.round(9).tolist()) == sorted(others.round(9).tolist())
+
+
+@every_model
+def test_marks_and_paths_are_where_the_tokens_are(name):
+    why, ax = MODELS[name].explain(TEXT), Figure().add_subplot()
+    why.draw(ax)
+    scene, marks = scene_of(why), marks_of(ax)
+    extra = np.array([word == EXTRA_TOKEN for word in scene.words])
+    end, active = scene.path[-1], (scene.sides >= 0) & ~extra
+    dots = [marks[each] for each in scene.classes]
+    assert same_rows(np.concatenate(dots), end[active & ~scene.leads])
+    for number, places in enumerate(dots):
+        assert same_rows(places, end[active & ~scene.leads & (scene.sides == number)])
+    assert same_rows(marks[""], end[active & scene.leads])
+    assert {tuple(row) for row in marks["inactive"].round(9).tolist()} == {
+        tuple(row) for row in end[~active & ~extra].round(9).tolist()
+    }
+    neutral = "neutral leader" if (~active & ~extra).any() else "extra token"
+    assert same_rows(marks.get(neutral, np.empty((0, 2))), end[extra])
+    assert same_rows(marks["mean: decides the label"], scene.mean[-1:])
+    paths = [line.get_xydata() for line in ax.lines if line.get_linestyle() == "-"]
+    assert same_rows(np.concatenate(paths), scene.path[:, active].reshape(-1, 2))
+    (way,) = [line.get_xydata() for line in ax.lines if line.get_linestyle() == ":"]
+    assert np.array_equal(way, scene.mean)
+
+
+@every_model
+def test_the_window_has_all_tokens_the_mean_and_the_border_if_it_is_near(name):
+    why, ax = MODELS[name].explain(TEXT), Figure().add_subplot()
+    why.draw(ax)
+    scene = scene_of(why)
+    places = np.concatenate([scene.path.reshape(-1, 2), scene.mean])
+    low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
+    side = places.max(axis=0) - places.min(axis=0)
+    assert (low <= places.min(axis=0) - 0.1 * side).all()
+    assert (high >= places.max(axis=0) + 0.1 * side).all()
+    assert (high - low <= np.maximum(3 * side, 2.5 * side.max())).all()
+    # A border less than half the picture away is in it, and the mean is on this side of it.
+    corners = np.stack(np.meshgrid(np.linspace(low[0], high[0], 80), np.linspace(low[1], high[1], 80)), axis=-1)
+    sides = {int(number) for number in scene.leads_of(corners).argmax(axis=0).flat}
+    assert int(scene.leads_of(scene.mean[-1]).argmax()) in sides
+    borders = [each for each in ax.collections if isinstance(each, QuadContourSet) and not each.filled]
+    assert len(borders) == (len(sides) if len(scene.classes) > 2 and len(sides) > 1 else len(sides) - 1)
+
+
+def test_of_very_many_tokens_leaders_and_those_that_add_most_are_named(monkeypatch):
+    monkeypatch.setattr(text_plot, "MOST_NAMED", 3)
+    why, ax = MODELS["four classes in six dimensions"].explain(TEXT), Figure(figsize=(12, 9)).add_subplot()
+    why.draw(ax)
+    scene = scene_of(why)
+    order = sorted(np.flatnonzero(scene.sides >= 0), key=lambda t: (not scene.leads[t], -scene.votes[t]))
+    named = [text.get_text() for text in ax.texts if text.get_text()]
+    assert named
+    assert set(named) <= {scene.words[t] for t in order[:3]}
 
 
 def test_a_figure_of_its_own_has_a_title_and_says_what_the_axes_are():

@@ -1,6 +1,6 @@
 """Kernels stay inside their tensors: these lie between fences, and what nobody has written yet is no number."""
 
-# pyright: reportMissingImports=false, reportIndexIssue=false
+# pyright: reportMissingImports=false, reportIndexIssue=false, reportAttributeAccessIssue=false
 # ruff: noqa: E402
 import math
 

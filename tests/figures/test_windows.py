@@ -1,0 +1,125 @@
+"""Windows, sizes and frames: everything that is drawn can be seen, and as large as it can be."""
+
+# pyright: reportCallIssue=false, reportArgumentType=false, reportOptionalMemberAccess=false
+from pathlib import Path
+
+import numpy as np
+import pytest
+from figures.test_layers import CLOUDS, HALF, axes_for, each_cloud, offsets, run_of
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.axes3d import Axes3D
+from PIL import Image
+
+import hardmax as hm
+from hardmax import clouds
+from hardmax.figures.layers import draw_layer
+from hardmax.figures.limits import draw_limit, limit_figure
+from hardmax.figures.plane import view_of
+
+
+def window_of(ax: Axes) -> np.ndarray:
+    """The ends of each axis."""
+    sides = [ax.get_xlim(), ax.get_ylim()]
+    return np.array([*sides, ax.get_zlim()] if isinstance(ax, Axes3D) else sides)
+
+
+def crosses(ax: Axes) -> list[list[float]]:
+    """Where there are plus signs: at the origin, if it is marked."""
+    marks = [each for each in ax.collections if isinstance(each, PathCollection) and len(each.get_paths())]
+    plus = [offsets([each])[0] for each in marks if len(each.get_paths()[0].vertices) == 4]
+    return [place.tolist() for place in plus if not place.any()]
+
+
+@each_cloud
+def test_all_tokens_lie_inside_the_window_and_fill_it(name: str):
+    run, lim = run_of(name), hm.limit(CLOUDS[name], HALF)
+    for ax, draw in (
+        (axes_for(run), lambda ax: draw_layer(run, 3, ax)),
+        (axes_for(run), lambda ax: draw_limit(lim, ax)),
+    ):
+        draw(ax)
+        window, places = window_of(ax), view_of(run.at(0), ax).path(run.at(0)[None])[0]
+        if run.d == 1:
+            window, places = window[:1], places[:, :1]
+        low, high = places.min(axis=0), places.max(axis=0)
+        if crosses(ax) and run.d < 3:
+            low, high = np.minimum(low, 0), np.maximum(high, 0)
+        room = np.array([low - window[:, 0], window[:, 1] - high])
+        side = np.ptp(window, axis=1)
+        assert (room >= 0).all()
+        assert side == pytest.approx([side[0]] * len(side))  # the same scale along all axes
+        assert room[0] == pytest.approx(room[1], abs=1e-9 * np.abs(window).max())  # in the middle
+        share = room.min() / side[0]
+        assert share == pytest.approx(0 if run.d == 3 else 1 / 12, abs=1e-6) or not (high - low).any()
+
+
+@pytest.mark.parametrize(("shift", "shown"), [(0, True), (2.9, True), (3.2, False), (1e6, False)])
+def test_the_origin_is_shown_where_it_is_near(shift: float, shown: bool):
+    square = np.array([[0.0, 0], [2, 0], [0, 2], [2, 2]]) - 1
+    run, ax = hm.simulate(square + 2 * shift, HALF, layers=0), Figure().add_subplot()
+    draw_layer(run, 0, ax)
+    (left, right), _ = window_of(ax)
+    assert (left <= 0 <= right) == shown
+    assert crosses(ax) == [[0, 0]] * shown
+
+
+def test_tokens_on_a_line_come_down_from_their_starts_to_the_layer():
+    run = run_of("on a line")
+    for ax, end in ((run.plot(4), "layer 4"), (hm.limit(CLOUDS["on a line"], HALF).plot(), "limit")):
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["start", end]
+        assert ax.get_yticks().tolist() == [1, 0]
+        bottom, top = ax.get_ylim()
+        assert -0.5 < bottom < -0.1
+        assert 1.05 < top < 1.5
+
+
+def test_figures_grow_with_their_panels_and_are_low_for_tokens_on_a_line():
+    def size(ax: Axes) -> list[float]:
+        return ax.get_figure(root=True).get_size_inches().tolist()
+
+    one, two, five = (size(run_of().plot(list(range(count)))[0]) for count in (1, 2, 5))
+    assert 3 < one[0] < 7
+    assert five[0] == pytest.approx(2.5 * two[0])
+    assert five[1] == two[1] < one[1]
+    assert 2 * one[0] > two[0] > one[0]
+    line, plane = (size(run_of(name).plot()) for name in ("on a line", "in the plane"))
+    assert line[0] == plane[0]
+    assert 0.4 < line[1] / plane[1] < 0.8
+    low, high = (limit_figure(hm.limit(CLOUDS[name], HALF)).get_size_inches() for name in ("on a line", "in space"))
+    assert 0.4 < low[1] / high[1] < 0.8
+    assert 1 < high[0] / high[1] < 2
+
+
+def frames(path: Path) -> list[np.ndarray]:
+    with Image.open(path) as moving:
+        found = []
+        for number in range(getattr(moving, "n_frames", 1)):
+            moving.seek(number)
+            found.append(np.array(moving.convert("RGB")))
+    return found
+
+
+def test_frames_are_the_layers_in_their_order(tmp_path: Path):
+    run = run_of(layers=3)
+    run.animate(tmp_path / "all.gif")
+    alone = []
+    for layer in range(4):
+        run.animate(tmp_path / "one.gif", layers=[layer])
+        alone += frames(tmp_path / "one.gif")
+    seen = frames(tmp_path / "all.gif")
+    assert len(seen) == len(alone) == 4
+    for number, frame in enumerate(seen):
+        # A GIF has few colours, chosen for each frame: the nearest of the layers is meant.
+        off = [int((np.abs(frame.astype(int) - other).sum(axis=2) > 60).sum()) for other in alone]
+        assert int(np.argmin(off)) == number
+
+
+def test_a_long_run_is_shown_in_some_frames_with_the_last(tmp_path: Path):
+    run = hm.simulate(clouds.emerging_leader(), HALF, layers=130)
+    run.animate(tmp_path / "long.gif")
+    assert 44 <= len(frames(tmp_path / "long.gif")) <= 61
+    with Image.open(tmp_path / "long.gif") as moving:
+        assert moving.info["duration"] == 250
+        assert moving.info["loop"] == 0
