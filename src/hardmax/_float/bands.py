@@ -63,7 +63,7 @@ def search_in_bands(
     # What is sure to be reached, at first by the own point: no coordinate of it, or error, is beyond 1.
     doubt = np.abs(directions) * (errors + len(own.T) * UNIT) + 2 * off
     floors = np.ldexp(np.sum(directions * own - 2 * SAFETY * doubt, axis=1) - UNDERFLOW, own_units)
-    found, names, left = [], {"bands": None}, np.arange(len(units))
+    found, left = [], np.arange(len(units))
     numbers = left if active.members is None else active.members
     while len(left):
         top = units[left].max()
@@ -81,7 +81,7 @@ def search_in_bands(
         for clump in np.flatnonzero(reached.any(axis=1)):
             rows, here = np.flatnonzero(reached[clump]), slice(starts[clump], ends[clump])
             points, own_slack, within = band[here], slack[clump, rows], slack[clump, rows]
-            if 0.0 < radii[clump] < _NARROW:
+            if len(points) > 1 and radii[clump] < _NARROW:
                 points = offsets(numbers[members[here]])
                 size = np.abs(points).max(axis=0)
                 within = slack_by_axis(directions[rows], off[rows], size, UNIT * size)
@@ -91,14 +91,13 @@ def search_in_bands(
             ceilings = np.ldexp(best + 2 * own_slack, top)
             floors[rows] = np.maximum(floors[rows], np.ldexp(best - own_slack, top))
             found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), numbers[members[here]][choices.indices]))
-            names |= dict.fromkeys(result.by)
     rows, ceilings = np.concatenate([some for some, _ in found], axis=1)
     rows, several = rows.astype(np.int64), np.concatenate([some for _, some in found])
     order = np.lexsort((several, rows))
     order = order[ceilings[order] >= floors[rows[order]]]
     choices = Choices(several[order], np.searchsorted(rows[order], np.arange(len(pending) + 1)))
     contested = np.flatnonzero(choices.sizes > 1)
-    return ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, (*names,))
+    return ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, ("bands",))
 
 
 def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
