@@ -140,11 +140,14 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 
 def pytest_configure() -> None:
-    """As a plugin of pytest: a change of sources that are not compiled leaves compiled kernels valid."""
-    from hardmax import _compile
+    """As a plugin of pytest: signals are as in a terminal, and kernels valid that were not changed."""
+    for number in (signal.SIGINT, signal.SIGHUP):  # which nohup and & have processes ignore
+        signal.signal(number, signal.default_int_handler)
+    if "NUMBA_BOUNDSCHECK" not in os.environ:
+        from hardmax import _compile
 
-    _compile.IMPORTED = os.environ["HARDMAX_MUTANT"]
-    _compile.digest_sources = lambda: _compile.IMPORTED
+        _compile.IMPORTED = os.environ["HARDMAX_MUTANT"]
+        _compile.digest_sources = lambda: _compile.IMPORTED
 
 
 def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[str, str]:
@@ -157,11 +160,9 @@ def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[
     command = [*limited, sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
         paths = os.pathsep.join([str(tree / "src"), str(ROOT / "tools")])
-        ours = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "HARDMAX_MUTANT": kernels()[0]}
-        if compiled:
-            ours |= {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"}
-        else:
-            ours |= {"PYTEST_PLUGINS": "mutate"}
+        ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": kernels()[0]}
+        ours |= {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"} if compiled else {}
+        ours |= {"OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(
             command, cwd=tree, env=os.environ | ours, stdout=output, stderr=output, process_group=0
         )

@@ -67,16 +67,13 @@ def shell_of(points: np.ndarray) -> Shell | None:
 
     centre = points.mean(axis=0)
     positions = points - centre
-    # In a unit in which no product vanishes or overflows.
-    unit = np.ldexp(1.0, np.frexp(norms_above(positions).max())[1])
-    positions /= unit
     try:
         hull = ConvexHull(positions)
     except QhullError:
         return None
     corners = positions[hull.simplices]  # (facets, d, d)
-    volumes = np.linalg.det(corners)
-    if (np.abs(volumes) <= _OF_DETERMINANT * np.prod(np.linalg.norm(corners, axis=2), axis=1)).any():
+    volumes = np.linalg.det(corners / np.linalg.norm(corners, axis=2, keepdims=True))
+    if (np.abs(volumes) <= _OF_DETERMINANT).any():
         return None
     simplices, backwards = hull.simplices.copy(), volumes < 0
     simplices[backwards, :2] = simplices[backwards, 1::-1]
@@ -84,8 +81,8 @@ def shell_of(points: np.ndarray) -> Shell | None:
         return None
     normals, offsets = hull.equations[:, :-1], hull.equations[:, -1]
     distances = np.abs(np.einsum("fcd,fd->fc", corners, normals) + offsets[:, None])
-    facets = np.column_stack([normals, offsets * unit])
-    return Shell(centre, facets, float(distances.max() + _OF_DISTANCE) * unit, float(-offsets.max()) * unit)
+    reach = float(norms_above(positions).max())
+    return Shell(centre, hull.equations, float(distances.max()) + _OF_DISTANCE * reach, float(-offsets.max()))
 
 
 def is_closed(simplices: np.ndarray) -> bool:
@@ -215,7 +212,7 @@ class ActiveSet:
         shrink = float(power(self.keep, layers))
         # The larger error of a point and its target, and what the step adds (see `bounds`).
         towards = own.indices if own.all_single else own.indices[own.offsets[:-1]]
-        errors = np.maximum(left.errors, left.errors[towards])
+        errors = np.maximum(left.errors, left.errors.take(towards, axis=0))
         errors += step_error(1.0) * np.maximum(np.abs(left.positions), np.abs(means)) + step_error(0.0)
         if not own.all_single:
             errors[own.sizes > 1] = left.off.max() + left.step_error(own)

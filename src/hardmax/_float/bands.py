@@ -62,43 +62,40 @@ def search_in_bands(
         return search_in_bands(search, active.reopened(), pending, metric, offsets)
     # What is sure to be reached, at first by the own point: no coordinate of it, or error, is beyond 1.
     doubt = np.abs(directions) * (errors + len(own.T) * UNIT) + 2 * off
-    floors = np.ldexp(np.sum(directions * own - 2 * SAFETY * doubt, axis=1) - UNDERFLOW, own_units)
-    found, names, left = [], {"bands": None}, np.arange(len(units))
-    numbers = left if active.members is None else active.members
-    while len(left):
-        top = units[left].max()
-        is_member = units[left] > top - _WIDTH
-        members, left = left[is_member], left[~is_member]
-        order, starts = _clumps(_in_units(active.positions[members], top))
-        members, ends = members[order], np.append(starts[1:], len(order))
-        band, errors = (_in_units(table[members], top) for table in (active.positions, active.errors))
-        centres = band[starts]
-        radii = np.maximum.reduceat(norms_above(band - np.repeat(centres, ends - starts, axis=0)), starts)
-        sizes, errors = (np.maximum.reduceat(table, starts) for table in (np.abs(band), errors))
-        scores, slack = centres @ directions.T, slack_by_axis(directions, off, sizes, errors)
-        least = np.maximum(np.ldexp(floors, -top), (scores - slack).max(axis=0))
-        reached = scores + SAFETY * radii[:, None] * lengths + slack >= least
-        for clump in np.flatnonzero(reached.any(axis=1)):
-            rows, here = np.flatnonzero(reached[clump]), slice(starts[clump], ends[clump])
-            points, own_slack, within = band[here], slack[clump, rows], slack[clump, rows]
-            if 0.0 < radii[clump] < _NARROW:
-                points = offsets(numbers[members[here]])
-                size = np.abs(points).max(axis=0)
-                within = slack_by_axis(directions[rows], off[rows], size, UNIT * size)
-            result = search(directions[rows], points, within)
-            best, choices = np.einsum("ij,ij->i", directions[rows], band[here][result.winners]), result.choices()
-            # The winner may trail the furthest by the slack, and its score is off by up to half of that.
-            ceilings = np.ldexp(best + 2 * own_slack, top)
-            floors[rows] = np.maximum(floors[rows], np.ldexp(best - own_slack, top))
-            found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), numbers[members[here]][choices.indices]))
-            names |= dict.fromkeys(result.by)
+    floors = _in_units(np.sum(directions * own - 2 * SAFETY * doubt, axis=1) - UNDERFLOW, -own_units)
+    order, starts = _clumps(active.positions, units)
+    ends, tops = np.append(starts[1:], len(order)), np.maximum.reduceat(units[order], starts)
+    points, errors = (_in_units(table[order], np.repeat(tops, ends - starts)) for table in (active.positions, active.errors))
+    centres = points[starts]
+    radii = np.maximum.reduceat(norms_above(points - np.repeat(centres, ends - starts, axis=0)), starts)
+    sizes, errors = (np.maximum.reduceat(table, starts) for table in (np.abs(points), errors))
+    scores, slack = centres @ directions.T, slack_by_axis(directions, off, sizes, errors)
+    reach = _in_units(scores + SAFETY * radii[:, None] * lengths + slack, -tops)
+    floors = np.maximum(floors, _in_units(scores - slack, -tops).max(axis=0))
+    found, numbers = [], order if active.members is None else active.members[order]
+    for clump, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        rows = np.flatnonzero(reach[clump] >= floors)
+        if not len(rows):
+            continue
+        places, within = points[start:end], slack[clump, rows]
+        if end - start > 1 and radii[clump] < _NARROW:
+            places = offsets(numbers[start:end])
+            size = np.abs(places).max(axis=0)
+            within = slack_by_axis(directions[rows], off[rows], size, UNIT * size)
+        result = search(directions[rows], places, within)
+        choices = result.choices()
+        # The winner may trail the furthest by the slack, and its score is off by up to half of that.
+        best = np.einsum("ij,ij->i", directions[rows], points[start + result.winners])
+        ceilings = _in_units(best + 2 * slack[clump, rows], -tops[clump])
+        floors[rows] = np.maximum(floors[rows], _in_units(best - slack[clump, rows], -tops[clump]))
+        found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), numbers[start + choices.indices]))
     rows, ceilings = np.concatenate([some for some, _ in found], axis=1)
     rows, several = rows.astype(np.int64), np.concatenate([some for _, some in found])
     order = np.lexsort((several, rows))
     order = order[ceilings[order] >= floors[rows[order]]]
     choices = Choices(several[order], np.searchsorted(rows[order], np.arange(len(pending) + 1)))
     contested = np.flatnonzero(choices.sizes > 1)
-    return ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, (*names,))
+    return ArgmaxResult(choices.firsts(np.arange(len(pending))), contested, choices.of_rows(contested), 0.0, ("bands",))
 
 
 def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
@@ -106,11 +103,16 @@ def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     return (numbers.T * np.ldexp(1.0, -exponents)).T
 
 
-def _clumps(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An order in which points that are close to one another come together, and where each such clump begins in it;
-    all are one clump if there would be many."""
-    cells = np.rint(points @ np.cos(np.arange(points.shape[1])) * _CELLS)
-    if len(np.unique(cells[:: 1 + len(cells) // 256])) > _FEW:
-        cells[:] = 0.0
-    order = np.argsort(cells, kind="stable")
-    return order, np.flatnonzero(np.diff(cells[order], prepend=np.nan) != 0.0)
+def _clumps(positions: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which points of a band, and in it those of a clump, come together, the longest first; and where each
+    clump begins in it. A band of many clumps is one clump."""
+    bands = (units.max() - units) // _WIDTH
+    keys = np.empty(len(units))
+    for band in np.unique(bands):
+        (members,) = np.nonzero(bands == band)
+        shares = _in_units(positions[members], units[members].max()) @ np.cos(np.arange(positions.shape[1]))
+        cells = np.rint(shares * _CELLS)
+        is_clumpy = len(np.unique(cells[:: 1 + len(cells) // 256])) <= _FEW
+        keys[members] = band * 2.0**40 + is_clumpy * cells
+    order = np.argsort(keys, kind="stable")
+    return order, np.flatnonzero(np.diff(keys[order], prepend=np.nan) != 0.0)

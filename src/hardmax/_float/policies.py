@@ -75,16 +75,15 @@ class Ties:
         if self._slack is None and are_spread(active.positions, active.norms):
             return search_in_bands(cpu._argmax, active, pending, self.metric, self._offsets)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
-        norms, errors, error = active.norms[rows], active.off[rows], float(active.off.max())
-        if self._slack is None:
-            slack = self._factors.slack(norms, errors, active.longest, error)
-            if self.metric.matrix is not None and not active.errors.any():
-                own = look(active.positions[rows], active.errors[rows], self.metric)
-                size = np.abs(active.positions).max(axis=0)
-                slack = np.minimum(slack, slack_by_axis(*own, size, 0 * size))
+        directions, off = look(active.positions[rows], active.errors[rows], self.metric)
+        if self._slack is not None:
+            slack = self._slack.relative * self.metric.norm * active.norms[rows] * active.longest
+        elif self.metric.matrix is None or active.layer:
+            slack = self._factors.slack(active.norms[rows], active.off[rows], active.longest, float(active.off.max()))
         else:
-            slack = self._slack.relative * self.metric.norm * norms * active.longest
-        return active.search(cpu, self.metric.directions(active.positions[rows]), slack, guesses)
+            sizes, errors = (table.max(axis=0) for table in (np.abs(active.positions), active.errors))
+            slack = slack_by_axis(directions, off, sizes, errors)
+        return active.search(cpu, directions, slack, guesses)
 
     def _decide_exactly(self, points: list[int], candidates: Choices) -> tuple[Choices, float]:
         """Who is furthest for each of some points among its candidates, and their smallest lead over the others."""
