@@ -154,7 +154,8 @@ def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
 def running_products(factors: Iterable[tuple[int, int]], bits: float = math.inf) -> Iterator[tuple[int, int]]:
     """1 and the products of the first of some fractions, one after the other: exactly, or from below to so many bits.
 
-    >>> list(itertools.islice(running_products(itertools.repeat((1, 2))), 3))
+    >>> from itertools import islice, repeat
+    >>> list(islice(running_products(repeat((1, 2))), 3))
     [(1, 1), (1, 2), (1, 4)]
     """
     above = below = 1
