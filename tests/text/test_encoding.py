@@ -20,7 +20,7 @@ from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import encode_texts, number_words, read_text
 from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.encoding import Read, _define, _group, encode, lexicon_of
+from hardmax.text.encoding import Read, _define, _encode_part, _group, encode, lexicon_of
 from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words, keep_segments
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, with_counts, write_vocabulary
 
@@ -159,7 +159,7 @@ def test_texts_of_the_shortest_words_have_room_for_all_their_tokens(longest, ove
     for count in range(1, 11):
         texts = [" ".join(alphabet[:count]), "", ".".join(alphabet[:count]), "不好" * count, f" {alphabet[count - 1]} "]
         with _compile.interpreted(encode_texts):
-            found = encode(texts, vocabulary, tokeniser)
+            found = _encode_part(read_texts(texts), lexicon_of(vocabulary), tokeniser, -1)
         slow = [slowly(text, vocabulary, tokeniser) for text in texts]
         assert as_dicts(found) == [{token: len(rows) for token, rows in each.items()} for each in slow]
 
