@@ -13,13 +13,14 @@ from text.reviews import read_split
 from text.small_models import random_texts, small_model
 from text.test_tokeniser import tokenisers
 
+from hardmax import _compile
 from hardmax._validation import InputError
 from hardmax.text import encoding
 from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import encode_texts, number_words, read_text
 from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.encoding import Read, _define, _group, encode, lexicon_of
+from hardmax.text.encoding import Read, _define, _encode_part, _group, encode, lexicon_of
 from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words, keep_segments
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, with_counts, write_vocabulary
 
@@ -144,6 +145,23 @@ def test_every_known_word_is_in_one_segment_at_most_and_none_is_left_that_could_
         # Somebody before it in the vocabulary, or the same further left, has one of its words.
         winners = [(rank, span) for span, rank in ranks.items() if span[0] < end and start < span[1]]
         assert min(winners) < (own, (start, end))
+
+
+@pytest.mark.parametrize("overlapping", [True, False])
+@pytest.mark.parametrize("longest", [1, 2, 5])
+def test_texts_of_the_shortest_words_have_room_for_all_their_tokens(longest, overlapping, monkeypatch):
+    # As Python, kernels cannot write behind the end of an array.
+    monkeypatch.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_: True)
+    tokeniser = Tokeniser(longest_phrase=longest, overlapping=overlapping)
+    alphabet = "abcdefghij"
+    phrases = [" ".join(alphabet[first : first + size]) for size in range(2, 6) for first in range(10)]
+    vocabulary = known(*alphabet, *dict.fromkeys(phrase for phrase in phrases if " " in phrase), "不", "好")
+    for count in range(1, 11):
+        texts = [" ".join(alphabet[:count]), "", ".".join(alphabet[:count]), "不好" * count, f" {alphabet[count - 1]} "]
+        with _compile.interpreted(encode_texts):
+            found = _encode_part(read_texts(texts), lexicon_of(vocabulary), tokeniser, -1)
+        slow = [slowly(text, vocabulary, tokeniser) for text in texts]
+        assert as_dicts(found) == [{token: len(rows) for token, rows in each.items()} for each in slow]
 
 
 @pytest.mark.parametrize("count", [*range(1, 34), 40, 62, 66, 128, 200])

@@ -162,6 +162,13 @@ def test_what_is_no_table_is_refused(given: Any, message: str):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("many", [2**63, -(2**63) - 1, -(2**70), 2**64 - 1, 1.0, True, "1", None, Fraction(1)])
+def test_what_is_no_whole_number_that_can_be_counted_to_is_refused(many: Any):
+    for counts in ([many, 1], np.array([many, 1], dtype=object)):
+        with pytest.raises(hm.InputError, match="`multiplicities` must be whole numbers below 2\\^63"):
+            hm.Ragged([[1.0], [2.0]], [0, 2], counts)
+
+
 def test_frames_and_series_are_read_exactly_and_floats_are_not_copied():
     for series in (pd.Series, pl.Series):
         rows = [series([2**53 + 1, 2]), series([1e300, 0.1])]
