@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import time
 from fractions import Fraction
 
@@ -17,7 +18,9 @@ from strategies import alphas, any_metric_problems, clouds, problems, spd_metric
 
 import hardmax as hm
 from hardmax._certify import digest
+from hardmax._exact.forms import Means
 from hardmax._exact.general import GeneralSolver
+from hardmax._exact.trapped import _vanishes
 
 LAYERS = 40
 CAUSAL = [[4, 0], [1, 3], [2, 6], [4, -3], [-2, 6]]
@@ -320,6 +323,40 @@ def test_equal_tokens_that_a_mask_keeps_apart_lead_and_end_as_one():
     assert (lim.leaders.tolist(), lim.clusters.labels.tolist()) == ([2], [0, 0, 0])
     apart = hm.limit([[2], [2]], hm.Dynamics(1, mask=np.eye(2, dtype=bool)))
     assert (apart.leaders.tolist(), apart.clusters.labels.tolist()) == ([0, 1], [0, 0])
+
+
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=2), st.fractions(-3, 3, max_denominator=4), st.integers(0, 3))
+def test_a_direction_that_vanishes_on_the_way_is_noticed(way, where, width):
+    way = np.array([Fraction(part) for part in way])
+    bounds = where - width, where + width
+    assert _vanishes(-where * way, way, bounds)
+    assert _vanishes(-where * way, way, (where + 1, where + 2)) == (not way.any())
+
+
+def test_means_that_go_round_never_come_to_rest_and_chains_do():
+    ways = [np.array([[Fraction(1)], [Fraction(-2)], [Fraction(0)]])]
+    counts = np.array([1, 5, 3])
+    assert not Means([[1], [0], [2]], counts).may_vanish(ways)
+    assert not Means([[0, 1], [0], [2]], counts).may_vanish(ways)
+    assert Means([[1], [2], [2]], counts).may_vanish(ways)
+    # The first two cancel, counted with multiplicity.
+    assert Means([[0, 1], [0, 1], [2]], np.array([2, 1, 1])).may_vanish(ways)
+    assert not Means([[0, 1], [0, 1], [2]], np.array([1, 1, 1])).may_vanish(ways)
+    # Modulo a prime that divides a sum of multiplicities nothing is known.
+    assert Means([[1], [0], [2]], np.array([2**31 - 1, 1, 1])).may_vanish(ways)
+
+
+@pytest.mark.filterwarnings("ignore:the theorem does not apply")
+def test_runs_whose_fractions_grow_long_are_given_up_in_time(monkeypatch):
+    cloud, dynamics = [[3, 1], [-1, 2], [1, -2]], hm.Dynamics("1/3", [[0, -1], [1, 0]], value=[[1, 1], [-1, 1]])
+    longer = hm.limit(cloud, dynamics, max_layers=60)
+    assert (longer.settled_at, longer.run.layers) == (None, 60)
+    monkeypatch.setattr("hardmax._run._MOST_WORK", 3000)
+    lim = hm.limit(cloud, dynamics)
+    assert 1 < lim.run.layers < 60
+    digits = re.search(r"exact positions have (\d+) digits by now", lim.stopped)
+    assert digits
+    assert int(digits[1]) > 5
 
 
 def test_tokens_that_move_for_ever_are_said_to():
