@@ -122,6 +122,6 @@ print(f"nonleader_clusters: {shallow}, distances {shallow.distances.round(4).tol
 look = {"color": "black", "mfc": "white", "lw": 1, "ms": 4}
 ax.loglog(betas, shallow.distances, "D--", **look, label="the same, 15 layers")
 ax.set(xlabel="β", ylabel="largest difference", ylim=(1e-5, 3))
-ax.set_title(f"from softmax to hardmax over {found.layers} layers")
+ax.set_title("from softmax to hardmax, 60 layers after followers have weight")
 ax.legend(frameon=False, fontsize="small", loc="lower left")
 plt.show()
