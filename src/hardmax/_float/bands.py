@@ -21,13 +21,13 @@ from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric, look, norms_above, slack_by_axis
 
-# Sizes of one band differ by less than 2 to this or so; a few points that are shorter are not worth a band.
-_WIDTH = 20
-_FEW = 64
+# Bands are of use if more than a few points are shorter than the longest by 2 to this; sizes of one band differ by less
+# than 2 to its width, or so.
+_SPREAD, _WIDTH, _FEW = 20, 20, 64
 # Scores of points shorter than this may vanish.
 _TINY = 2.0**-400
 # Cells from 0 to the longest point: what falls into one of them is a clump.
-_CELLS = 2.0**20
+_CELLS = 2.0**8
 # Of clumps that are narrower than this, floats tell little.
 _NARROW = 2.0**-40
 
@@ -36,7 +36,7 @@ Search = Callable[[np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
 
 def are_spread(points: np.ndarray, sizes: np.ndarray) -> bool:
     """Whether many points are far shorter than the longest, or some so short that their scores vanish."""
-    is_short = np.ldexp(sizes, _WIDTH) < sizes.max()
+    is_short = np.ldexp(sizes, _SPREAD) < sizes.max()
     many = int(np.count_nonzero(is_short)) > _FEW
     return many or (len(sizes) > _FEW and bool(points[is_short & (sizes < _TINY)].any()))
 
@@ -84,9 +84,9 @@ def search_in_bands(
             within = slack_by_axis(directions[rows], off[rows], size, UNIT * size)
         result = search(directions[rows], places, within)
         choices = result.choices()
-        # The winner may trail the furthest by the slack, and its score is off by up to half of that.
+        # The winner may trail the furthest by a few times the slack, and its score is off by up to half of that.
         best = np.einsum("ij,ij->i", directions[rows], points[start + result.winners])
-        ceilings = _in_units(best + 2 * slack[clump, rows], -tops[clump])
+        ceilings = _in_units(best + 4 * slack[clump, rows], -tops[clump])
         floors[rows] = np.maximum(floors[rows], _in_units(best - slack[clump, rows], -tops[clump]))
         found.append((np.repeat([rows, ceilings], choices.sizes, axis=1), numbers[start + choices.indices]))
     rows, ceilings = np.concatenate([some for some, _ in found], axis=1)
@@ -106,13 +106,14 @@ def _in_units(numbers: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 def _clumps(positions: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """An order in which points of a band, and in it those of a clump, come together, the longest first; and where each
     clump begins in it. A band of many clumps is one clump."""
-    bands = (units.max() - units) // _WIDTH
-    keys = np.empty(len(units))
-    for band in np.unique(bands):
-        (members,) = np.nonzero(bands == band)
-        shares = _in_units(positions[members], units[members].max()) @ np.cos(np.arange(positions.shape[1]))
-        cells = np.rint(shares * _CELLS)
-        is_clumpy = len(np.unique(cells[:: 1 + len(cells) // 256])) <= _FEW
-        keys[members] = band * 2.0**40 + is_clumpy * cells
+    keys, band, left = np.empty(len(units)), 0, np.arange(len(units))
+    axes = np.cos(np.outer(np.arange(positions.shape[1]), [1, 2]))  # any two
+    while len(left):
+        top = units[left].max()
+        is_member = units[left] > top - _WIDTH
+        members, left, band = left[is_member], left[~is_member], band + 1
+        cells = np.rint(_in_units(positions[members], top) @ axes * _CELLS) @ [1.0, 2.0**20]
+        is_clumpy = all(len(np.unique(some)) <= _FEW for some in (cells[:: 1 + len(cells) // 256], cells))
+        keys[members] = band * 2.0**42 + is_clumpy * cells
     order = np.argsort(keys, kind="stable")
     return order, np.flatnonzero(np.diff(keys[order], prepend=np.nan) != 0.0)
