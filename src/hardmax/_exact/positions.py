@@ -13,6 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -198,8 +199,18 @@ class ExactPositions:
             self._table = key, np.array(rows, dtype=object), common
         return self._table[1:]
 
-    def _follows(self, point: int, phase: int) -> bool:
-        return self._followed[point] >= 0 and self._since[point] <= phase
+    def went_together(self, points: np.ndarray) -> bool:
+        """Whether each of some points has attended to the same single point as the others in every phase so far: what
+        parts them has only become shorter."""
+        for phase, (rows, choices) in enumerate(self._records):
+            follows = self._follows(points, phase)
+            chosen = choices.of_rows(np.searchsorted(rows, points[~follows])).indices
+            if len(np.unique(np.append(chosen, self._followed[points[follows]]))) > 1:
+                return False
+        return True
+
+    def _follows(self, point: Any, phase: int) -> Any:
+        return (self._followed[point] >= 0) & (self._since[point] <= phase)
 
     def _attended(self, point: int, phase: int) -> np.ndarray:
         """Whom a point attends to in a phase."""

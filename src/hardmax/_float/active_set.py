@@ -119,7 +119,8 @@ class ActiveSet:
     """The points that can still win, at one layer, and their lead over all others along a direction of length 1.
 
     `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each coordinate
-    to within its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of all points.
+    to within its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of
+    all points.
     `inactive` are the points that left at some layer, where they were then, and where the leaders are that they follow.
     """
 

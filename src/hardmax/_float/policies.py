@@ -122,7 +122,10 @@ class Ties:
 
     def _offsets(self, points: np.ndarray) -> np.ndarray:
         """The ways from the first of some points to each of them, up to a factor, each coordinate rounded once."""
-        return nearest(self._exact.offsets(points))
+        if self.error or not self._exact.went_together(points):
+            return nearest(self._exact.offsets(points))
+        ways = self.frame.numbers[points] - self.frame.numbers[points[0]]
+        return np.ldexp(ways, -np.frexp(np.abs(ways).max())[1])
 
     def is_leader(self, choices: Choices) -> np.ndarray:
         """Which points attend to their own position alone."""

@@ -84,7 +84,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
     waits = follows.copy()
     waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
-    now, turns = members(positions, np.zeros(64)), np.linspace(0, 2 * np.pi, 720)
+    now, turns = members(positions, np.zeros((64, 2))), np.linspace(0, 2 * np.pi, 720)
     directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
         now = now.after_layers(Choices.of_single(choices), layers)
@@ -99,20 +99,22 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
         assert found.gap <= now.lead * (1 + 1e-12)
 
 
-def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds():
+def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds_along_each_axis():
     rng = np.random.default_rng(1)
-    positions, errors = rng.standard_normal((6, 2)), rng.uniform(1e-12, 1e-11, 6)
-    now, norms, step = members(positions, errors, 2e-11), np.linalg.norm(positions, axis=1), 7 * 2.0**-53
+    positions, errors = rng.standard_normal((6, 2)) * [1.0, 1e20], rng.uniform(1e-12, 1e-11, (6, 2)) * [1.0, 1e20]
+    now, sizes, step = members(positions, errors, 2e9), np.abs(positions), 7 * 2.0**-53
     single = np.array([1, 1, 4, 0, 4, 2])
     later = now.after_layers(Choices.of_single(single), 2)
-    wished = np.maximum(errors, errors[single]) + step * np.maximum(norms, norms[single])
+    wished = np.maximum(errors, errors[single]) + step * np.maximum(sizes, sizes[single])
     assert later.errors == pytest.approx(wished, rel=1e-5)
     assert (later.errors > wished).all()
-    assert later.worst == pytest.approx(2e-11 + step * norms.max(), rel=1e-5)
+    longest = np.linalg.norm(positions, axis=1).max()
+    assert later.worst == pytest.approx(2e9 + step * longest, rel=1e-5)
     tied = now.after_layers(Choices.of_sets([[1], [1], [0, 4, 5], [0], [4], [2, 3]]), 1)
-    added = (step + 4 * 2.0**-53) * norms.max()
-    assert tied.errors[[2, 5]] == pytest.approx(errors.max() + added, rel=1e-5)
-    assert tied.worst == pytest.approx(2e-11 + added, rel=1e-5)
+    added = (step + 4 * 2.0**-53) * longest
+    wished = np.full((2, 2), np.linalg.norm(errors, axis=1).max() + added)
+    assert tied.errors[[2, 5]] == pytest.approx(wished, rel=1e-5)
+    assert tied.worst == pytest.approx(2e9 + added, rel=1e-5)
     assert tied.positions[2] == pytest.approx((positions[2] + positions[[0, 4, 5]].mean(axis=0)) / 2)
 
 

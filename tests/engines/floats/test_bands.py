@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import hardmax as hm
 from hardmax._float import bands
+from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import score_all
-from hardmax._float.bounds import SlackFactors, float_metric, norms_above
+from hardmax._float.bounds import Frame, SlackFactors, float_metric, norms_above
 
 
 def spread(rng: np.random.Generator, d: int) -> np.ndarray:
@@ -45,6 +46,12 @@ def test_points_of_all_sizes_attend_truly(make, d, axes):
     assert [run.attended(layer).tolist() for layer in (0, 1)] == [truth.attended(layer).tolist() for layer in (0, 1)]
 
 
+def active_set(positions: np.ndarray, errors: np.ndarray) -> ActiveSet:
+    frame, counts = Frame(positions, Fraction(1), 0.0), np.ones(len(positions), dtype=np.int64)
+    given = {"multiplicities": counts, "positions": positions, "errors": errors, "worst": float(errors.max())}
+    return ActiveSet(layer=0, keep=Fraction(1, 2), frame=frame, **given)
+
+
 @settings(max_examples=examples(800))
 @given(st.integers(0, 2**32 - 1))
 def test_whoever_may_be_the_furthest_is_found_in_whichever_bands_they_are(seed):
@@ -52,14 +59,22 @@ def test_whoever_may_be_the_furthest_is_found_in_whichever_bands_they_are(seed):
     n, d = int(rng.integers(2, 14)), int(rng.integers(1, 4))
     positions = rng.integers(-4, 5, (n, d)) * 2.0 ** rng.integers(-9, 10, (n, 1)).astype(float)
     metric = float_metric(hm.Dynamics(1, np.diag(np.arange(1, d + 1)) if rng.random() < 0.5 else None))
-    errors, factors = np.full(n, 0.0 if rng.random() < 0.5 else 2.0**-30), SlackFactors.of(d, metric)
+    errors, factors = np.full((n, d), 0.0 if rng.random() < 0.5 else 2.0**-30), SlackFactors.of(d, metric)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bands, "_WIDTH", 2.0 ** int(rng.integers(1, 8)))
-        found = bands.search_in_bands(score_all, (positions, errors), positions, errors, metric, factors)
+        patch.setattr(bands, "_WIDTH", int(rng.integers(1, 8)))
+        patch.setattr(bands, "_FEW", int(rng.integers(1, 8)))
+        patch.setattr(bands, "_NARROW", 2.0 ** rng.integers(-10, 1))
+        found = bands.search_in_bands(
+            score_all,
+            active_set(positions, errors),
+            np.arange(n),
+            metric,
+            lambda some: positions[some] - positions[some[0]],
+        )
     exact = [[Fraction(x) for x in row] for row in positions.tolist()]
     matrix = None if metric.matrix is None else [[Fraction(x) for x in row] for row in metric.matrix.tolist()]
-    norms = norms_above(positions)
-    doubts = 8 * factors.slack(norms, errors, float(norms.max()), errors[0])
+    norms, off = norms_above(positions), norms_above(errors)
+    doubts = 16 * factors.slack(norms, off, float(norms.max()), off[0])
     for row, some in enumerate(found.choices()):
         direction = oracle.apply(matrix, exact[row])
         scores, candidates = [oracle.dot(direction, other) for other in exact], set(some.tolist())

@@ -18,6 +18,7 @@ from hardmax._float.bounds import (
     SlackFactors,
     float_metric,
     kernel_factors,
+    look,
     mean_error,
     norms_above,
     slack_by_axis,
@@ -56,20 +57,30 @@ def test_the_slack_is_the_derived_one_and_hardly_more(given_metric, own, error):
     assert kernel_factors(2, metric)[2:] == [2.0**-900, step_error(1.0), 2.0**-100, 2.0**100]
 
 
+def fractions(table: np.ndarray) -> np.ndarray:
+    return np.array(list(map(Fraction, table.ravel().tolist())), dtype=object).reshape(table.shape)
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_axis_by_axis_scores_are_off_by_no_more_than_derived(seed):
     rng = np.random.default_rng(seed)
-    d = int(rng.integers(2, 7))
-    metric = float_metric(hm.Dynamics(1, rng.standard_normal((d, d)) * 10.0 ** rng.integers(-30, 30, d)))
+    d, is_identity = int(rng.integers(2, 7)), seed % 4 == 0
+    given_metric = None if is_identity else rng.standard_normal((d, d)) * 10.0 ** rng.integers(-30, 30, d)
+    metric = float_metric(hm.Dynamics(1, given_metric))
+    matrix = np.eye(d) if metric.matrix is None else metric.matrix
     points = rng.standard_normal((8, d)) * 10.0 ** rng.integers(-25, 25, d)
-    assert metric.matrix is not None
-    a, x = (np.array(list(map(Fraction, table.ravel()))).reshape(table.shape) for table in (metric.matrix, points))
-    gamma, reach = d * U / (1 - d * U), np.abs(x).max(axis=0)
-    derived = 2 * (2 * gamma + gamma**2) * (np.abs(x) @ np.abs(a).T @ reach)
-    for row, slack in enumerate(np.asarray(slack_by_axis(points, points, metric))):
-        assert derived[row] <= Fraction(float(slack)) <= derived[row] * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
-        scores = metric.directions(points)[row] @ points.T
-        assert 2 * np.abs(np.array(list(map(Fraction, scores))) - a @ x[row] @ x.T).max() <= slack
+    errors = np.abs(points) * 10.0 ** rng.integers(-18, -9, (8, d)) * (seed % 3)
+    directions, off = look(points, errors, metric)
+    found = slack_by_axis(directions, off, np.abs(points).max(axis=0), errors.max(axis=0))
+    a, x, r, y = map(fractions, (matrix, points, errors, directions))
+    gamma, sizes, largest = d * U / (1 - d * U), np.abs(x).max(axis=0), r.max(axis=0)
+    h = r if is_identity else (r + (gamma + U) * np.abs(x)) @ np.abs(a).T
+    derived = 2 * (np.abs(y) @ (gamma * sizes + largest) + h @ (sizes + largest))
+    true = x + r * rng.choice([-1, 1], (8, d))
+    for row, slack in enumerate(found.tolist()):
+        assert derived[row] <= Fraction(slack) <= derived[row] * (1 + Fraction(1, 128)) + Fraction(1, 2**890)
+        scores = fractions(directions[row] @ points.T)
+        assert 2 * np.abs(scores - a @ true[row] @ true.T).max() <= slack
 
 
 def test_a_metric_that_is_largest_along_axes_on_which_tokens_are_small_needs_no_integers():
