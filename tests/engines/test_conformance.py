@@ -50,7 +50,7 @@ def run_doubting_everything(tokens, dynamics, layers, cpu=CPU):
 def run_in_bands(tokens, dynamics, layers, cpu=CPU):
     """Certified, with points of sizes that differ by a factor of two in bands of their own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bands, "_WIDTH", 2.0)
+        patch.setattr(bands, "_WIDTH", 1)
         patch.setattr(bands, "_FEW", -1)
         return run_certified(tokens, dynamics, layers, cpu)
 

@@ -234,7 +234,7 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
                 return _by_processor(problem, layers)
         case "bands":
             # Points of sizes that differ by a factor of two are in bands of their own.
-            with patch.multiple(bands, _WIDTH=2.0, _FEW=-1):
+            with patch.multiple(bands, _WIDTH=1, _FEW=-1):
                 return _by_processor(problem, layers)
         case "doubting":
             # Floats prove nothing: integers decide whatever is not ruled out by far.
