@@ -87,7 +87,9 @@ def test_a_model_is_measured_with_undecided_texts_told_apart():
 def test_the_page_of_a_model_says_how_far_accuracy_is_from_confidence():
     found = evaluate_model(MODEL, TEXTS, ["positive"] * 5)
     page = card_page(MODEL, "model", TEXTS, found)
-    gaps = [100 * (true - said) for said, true, _ in zip(*calibration_curve(found.truth, found.probabilities), strict=True)]
+    gaps = [
+        100 * (true - said) for said, true, _ in zip(*calibration_curve(found.truth, found.probabilities), strict=True)
+    ]
     assert max(map(abs, gaps)) > 20
     assert [f"{gap:+.1f}" for gap in gaps] == re.findall(r">([+-]\d+\.\d)<", page)
 
