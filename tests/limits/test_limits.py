@@ -199,7 +199,8 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
 
 
 def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_leaders():
-    limits = hm.limit(np.array([[[3.0], [1.0], [-2.0], [-1.0]], [[1.0], [3.0], [-1.0], [-2.0]]]), hm.Dynamics(1))
+    lines = np.array([[3.0, 1.0, -2.0, -1.0], [1.0, 3.0, -1.0, -2.0]])
+    limits = hm.limit(lines[:, :, None], hm.Dynamics(1))
     assert isinstance(limits.runs, Together)
     assert limits._counts()["clusters"] == [len(lim.clusters) for lim in limits] == [2, 2]
 

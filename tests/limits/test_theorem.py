@@ -247,7 +247,7 @@ def test_leaders_closer_than_rounding_are_told_apart(gap):
 
 
 def test_a_leader_that_emerges_late_is_alone_where_it_stays_and_need_not_be_on_its_way():
-    # At layer 1 token 0 still follows token 1, with leader 3 ahead of it; at layer 2 it has left both behind.
+    # At layer 1 token 0 still follows token 1, with leader 3 ahead of it; at layer 2 it leads.
     lim = hm.limit([["10", "0"], ["11", "3"], ["0", "45"], ["10.95", "-31"]], hm.Dynamics("1/10"))
     assert lim.run.leader_since.tolist() == [2, -1, 0, 0]
     first, _, _, third = lim.run.at(1)

@@ -186,7 +186,7 @@ def test_classes_have_the_colours_of_figures():
 
 
 def test_of_many_classes_the_most_probable_are_listed_from_the_top():
-    why = small_model(classes=8, dimension=3).explain("a great film, very witty but the plot is awful")
+    why = small_model(classes=8, dimension=3).explain("a great film, but the plot is awful")
     listed = re.search('<ul class="hardmax-classes">(.*?)</ul>', why._repr_html_(), re.DOTALL)
     assert listed is not None
     ranked = sorted(why.probabilities, key=lambda label: -why.probabilities[label])
