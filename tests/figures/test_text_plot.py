@@ -152,7 +152,7 @@ def test_stars_are_the_leaders_of_the_explanation():
 
 
 def test_the_border_is_in_the_picture_where_it_is_nearest_to_the_end_of_the_mean():
-    # All go up to "great" at (0, 2). What decides is whether y > x: the border is nearest at (1, 1).
+    # All go up to "great" at (0, 2). What decides is whether y > x: the border is near at (1, 1).
     vectors = [[0.0, 2.0], [0.1, 0.1], [0.1, 0.2]] + [[0.0, 0.1]] * 10
     model = small_model(embeddings=vectors, decoder=[[-1.0, 1.0]], bias=[0.0], layers=math.inf)
     why, ax = model.explain("great awful film"), Figure().add_subplot()
