@@ -211,6 +211,7 @@ OTHERS = {
     "no such cloud": (("clouds", "foo"), ["emerging-leader", "'foo'"]),
     "a cloud of minus three tokens": (("clouds", "gaussian", "--n", "-3", "--d", "2"), ["`--n`", "-3"]),
     "a cloud without that option": (("clouds", "square", "--n", "5"), ["`--inside`", "`--n`"]),
+    "a cloud without two options": (("clouds", "square", "--n=5", "--d=2"), ["it has no `--n`"]),
     "a cloud that needs more": (("clouds", "gaussian", "--d", "2"), ["`--n` is missing"]),
     "a cloud in an unknown format": (("clouds", "square", "-o", "square.npy"), ["--output", ".csv or .json"]),
 }

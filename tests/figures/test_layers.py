@@ -111,6 +111,9 @@ def test_a_follower_has_the_colour_of_its_leader_and_one_of_two_is_painted_in_ha
         goals = [color_at(picture["leaders"][0], tokens[leader]) for leader in attended[token]]
         here = [part for part in picture["slices"] if (offsets([part]) == tokens[token]).all(axis=1).any()]
         assert [color_at(part, tokens[token]) for part in here] == goals
+        left, right = (part.get_paths()[0].vertices[:, 0] for part in here)
+        assert left.max() <= 1e-9 < right.max()
+        assert left.min() < -1e-9 <= right.min()
         assert goals[0] != goals[1]
 
 
@@ -217,6 +220,13 @@ def test_a_watched_token_has_another_colour_where_it_does_not_belong(goal: list[
     (ax,) = arithmetics_figure({"exact": run}, [2], np.array([goal])).axes
     assert ax.get_title(loc="left") == "exact"
     assert color_at(ax.collections[-1], run.at(60)[2]) == color.lower()
+
+
+@pytest.mark.parametrize(("layer", "color"), [(3, BLUE), (2, VERMILION)])
+def test_it_belongs_where_it_ends_and_not_where_it_was_a_layer_before(layer: int, color: str):
+    run = hm.simulate([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.1]], HALF, layers=3)
+    (ax,) = arithmetics_figure({"exact": run}, [2], run.at(layer)[[2]]).axes
+    assert color_at(ax.collections[-1], run.at(3)[2]) == color.lower()
 
 
 # ---------------------------------------------------------------- animate

@@ -106,6 +106,10 @@ def test_the_legend_names_every_cluster_or_the_largest():
     ]
     assert len(legend("30 leaders")) == MOST_CLUSTERS_IN_LEGEND + 2
     assert legend("30 leaders")[-1] == "and 12 smaller clusters"
+    named = [int(line.split()[-2]) for line in legend("30 leaders")[1:-1]]
+    sizes = sorted(limit_of("30 leaders").clusters.sizes.tolist(), reverse=True)
+    assert sizes[0] > sizes[-1]
+    assert sorted(named, reverse=True) == sizes[:MOST_CLUSTERS_IN_LEGEND]
 
 
 def test_a_figure_is_the_same_file_twice(tmp_path: Path):

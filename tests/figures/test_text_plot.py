@@ -143,6 +143,24 @@ def test_the_window_has_all_tokens_the_mean_and_the_border_if_it_is_near(name):
     assert len(borders) == (len(sides) if len(scene.classes) > 2 and len(sides) > 1 else len(sides) - 1)
 
 
+def test_stars_are_the_leaders_of_the_explanation():
+    why = MODELS["plain"].explain(TEXT)
+    scene = scene_of(why)
+    led = {word for word, leads in zip(scene.words, scene.leads.tolist(), strict=True) if leads}
+    assert led == {leader.word for leader in why.leaders}
+    assert led
+
+
+def test_the_border_is_in_the_picture_where_it_is_nearest_to_the_end_of_the_mean():
+    # All go up to "great" at (0, 2). What decides is whether y > x: the border is near at (1, 1).
+    vectors = [[0.0, 2.0], [0.1, 0.1], [0.1, 0.2]] + [[0.0, 0.1]] * 10
+    model = small_model(embeddings=vectors, decoder=[[-1.0, 1.0]], bias=[0.0], layers=math.inf)
+    why, ax = model.explain("great awful film"), Figure().add_subplot()
+    why.draw(ax)
+    assert np.allclose(scene_of(why).mean[-1], [0, 2])
+    assert ax.get_xlim()[1] > 1
+
+
 def test_of_very_many_tokens_leaders_and_those_that_add_most_are_named(monkeypatch):
     monkeypatch.setattr(text_plot, "MOST_NAMED", 3)
     why, ax = MODELS["four classes in six dimensions"].explain(TEXT), Figure(figsize=(12, 9)).add_subplot()

@@ -77,6 +77,7 @@ def test_a_target_in_the_hull_is_its_own_projection_and_repeated_vertices_change
         (([[1, 2]], [[1, 2], [0, 1]]), "`metric` must be symmetric positive definite"),
         (([[1, 2]], [["1", "2"], ["2", "1"]]), "`metric` must be symmetric positive definite"),
         (([[1, 2]], None, [1, 2, 3]), "`target` must have 2 coordinates, as the vertices do, not 3."),
+        (([[1, 2]], None, [1]), "`target` must have 2 coordinates, as the vertices do, not 1."),
         (([[1, 2]], None, [["a", 2]]), "`target`"),
         (([["x", 2]],), "`vertices`"),
         (([],), "`vertices` is empty"),

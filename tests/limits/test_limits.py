@@ -121,6 +121,13 @@ def test_it_says_when_the_theorem_does_not_apply(tokens, reason):
     assert lim.theorem_applies == (reason == "")
 
 
+def test_the_theorem_is_about_tokens_that_stand_for_no_others():
+    pairs = [[1.0, 0.0], [-1.0, 0.5]] * 2
+    alone, several = hm.limit(hm.Ragged(pairs, [0, 2, 4], [1, 1, 1, 2]), hm.Dynamics(1))
+    assert alone.theorem_applies
+    assert "repeated" in several.theorem_reason
+
+
 @pytest.mark.parametrize("arithmetic", ["float", "certified", "exact"])
 def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arithmetic):
     lim = hm.limit([[1.0], [-2.0], [0.5], [-1.0], [3.0]], hm.Dynamics(1), arithmetic=arithmetic)
@@ -189,6 +196,13 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
     assert repr(limits) == "Limits(40 clouds, 40 settled)"
     table = limits.to_pandas()
     assert table[table.cloud == 7].drop(columns="cloud").reset_index(drop=True).equals(single[7].to_pandas())
+
+
+def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_leaders():
+    lines = np.array([[3.0, 1.0, -2.0, -1.0], [1.0, 3.0, -1.0, -2.0]])
+    limits = hm.limit(lines[:, :, None], hm.Dynamics(1))
+    assert isinstance(limits.runs, Together)
+    assert limits._counts()["clusters"] == [len(lim.clusters) for lim in limits] == [2, 2]
 
 
 def test_what_it_does_not_know_is_walked_once(monkeypatch):

@@ -246,6 +246,15 @@ def test_leaders_closer_than_rounding_are_told_apart(gap):
     assert {one.verdict for one in hm.check_theorem(lim)} == {HOLDS}
 
 
+def test_a_leader_that_emerges_late_is_alone_where_it_stays_and_need_not_be_on_its_way():
+    # At layer 1 token 0 still follows token 1, with leader 3 ahead of it; at layer 2 it leads.
+    lim = hm.limit([["10", "0"], ["11", "3"], ["0", "45"], ["10.95", "-31"]], hm.Dynamics("1/10"))
+    assert lim.run.leader_since.tolist() == [2, -1, 0, 0]
+    first, _, _, third = lim.run.at(1)
+    assert first @ third > first @ first
+    assert claims(hm.check_theorem(lim), HOLDS) == set(theorem.CLAIMS)
+
+
 @pytest.mark.parametrize("small", ["1e-160", "1e-300"])
 def test_tokens_of_all_sizes_can_be_checked(small):
     for cloud in ([[small], ["1"]], [[small, "0"], ["1", "1"], ["-1e300", "2"]]):

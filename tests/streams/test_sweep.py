@@ -68,6 +68,14 @@ def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
     assert counts["settled_at"] == [0, 0, None, 0, limits[4].settled_at]
 
 
+def test_any_property_of_a_limit_can_be_observed_by_its_name() -> None:
+    names = ["leaders", "theorem_applies", "radius", "error"]
+    rows = hm.sweep({"n": [5], "d": [2], "seeds": 3}, names[:-1]).to_pylist()
+    limits = [hm.limit(hm.clouds.gaussian(5, 2, seed), hm.Dynamics(1)) for seed in range(3)]
+    expected = [(len(lim.leaders), True, lim.radius, None) for lim in limits]
+    assert [tuple(row[name] for name in names) for row in rows] == expected
+
+
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])  # Ray's is made of the second
 def test_joblib_chooses_where_groups_run(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "_CELLS", 5)

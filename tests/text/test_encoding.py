@@ -226,6 +226,12 @@ def test_words_that_nearly_are_one_another_are_told_apart(surface: str, other: s
 # ---------------------------------------------------------------- forms of texts
 
 
+def test_the_length_of_a_tag_is_counted_in_characters():
+    for length, expected in ((200, ["good"]), (201, ["a", "good"])):
+        found = encode([f"<a {'é' * (length - 1)}>good"], known("a", "good"), Tokeniser())
+        assert [("a", "good")[token] for token in found.ids.tolist()] == expected
+
+
 def test_texts_come_in_many_forms():
     pandas, pyarrow, polars = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
     texts = ["Good film", "", "né good good"]
@@ -403,6 +409,12 @@ def test_a_damaged_vocabulary_is_refused(data):
 def test_a_token_that_is_there_twice_is_refused_by_its_name():
     with pytest.raises(InputError, match="'good' twice"):
         read_vocabulary(b"good\t1\nbad\t2\ngood\t1\n")
+
+
+def test_counts_are_taken_up_to_the_largest_whole_number_that_floats_tell_apart():
+    assert Vocabulary(["good"], [[2**53 - 1]]).counts.tolist() == [[2**53 - 1]]
+    with pytest.raises(InputError, match="whole numbers from 0 up"):
+        Vocabulary(["good"], [[2**53]])
 
 
 @pytest.mark.parametrize("surface", ["Good", "a  b", "a b c d e f", "", "a\nb", "a!", "'t", "不 好", "so.bad"])

@@ -1,6 +1,7 @@
 """Metrics, calibration, and what leads: against scikit-learn and texts made by hand."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -81,6 +82,15 @@ def test_a_model_is_measured_with_undecided_texts_told_apart():
     page = card_page(MODEL, "model", TEXTS, evaluate_model(MODEL, TEXTS, ["positive"] * 5))
     assert "5 errors" not in page
     assert "mean confidence" in page
+
+
+def test_the_page_of_a_model_says_how_far_accuracy_is_from_confidence():
+    found = evaluate_model(MODEL, TEXTS, ["positive"] * 5)
+    page = card_page(MODEL, "model", TEXTS, found)
+    said, true, _ = calibration_curve(found.truth, found.probabilities)
+    gaps = (100 * (true - said)).tolist()
+    assert max(map(abs, gaps)) > 20
+    assert [f"{gap:+.1f}" for gap in gaps] == re.findall(r">([+-]\d+\.\d)<", page)
 
 
 def test_an_unknown_label_is_refused():

@@ -185,6 +185,15 @@ def test_classes_have_the_colours_of_figures():
         assert re.search(rf"\.c{number}\b[^{{]*{{--hardmax-color:{look_of_class(number, 20)[0]}}}", shown)
 
 
+def test_of_many_classes_the_most_probable_are_listed_from_the_top():
+    why = small_model(classes=8, dimension=3).explain("a great film, but the plot is awful")
+    listed = re.search('<ul class="hardmax-classes">(.*?)</ul>', why._repr_html_(), re.DOTALL)
+    assert listed is not None
+    ranked = sorted(why.probabilities, key=lambda label: -why.probabilities[label])
+    assert re.findall("<bdi>(.*?)</bdi>", listed[1]) == ranked[:6]
+    assert "and 2 other classes" in listed[1]
+
+
 def test_tokens_are_marked_once_by_side_and_leaders_apart():
     # "not good" and "good" both lead, and stand in the same place.
     model = small_model(embeddings=[[0, 0.1]] * 5 + [[3, 0], [-2, 1]] + [[0.1, 0]] * 6)
