@@ -72,8 +72,9 @@ def shell_of(points: np.ndarray) -> Shell | None:
     except QhullError:
         return None
     corners = positions[hull.simplices]  # (facets, d, d)
-    volumes = np.linalg.det(corners / np.linalg.norm(corners, axis=2, keepdims=True))
-    if (np.abs(volumes) <= _OF_DETERMINANT).any():
+    with np.errstate(invalid="ignore"):  # corners in the centre have no direction
+        volumes = np.linalg.det(corners / np.linalg.norm(corners, axis=2, keepdims=True))
+    if not (np.abs(volumes) > _OF_DETERMINANT).all():  # or nan
         return None
     simplices, backwards = hull.simplices.copy(), volumes < 0
     simplices[backwards, :2] = simplices[backwards, 1::-1]
