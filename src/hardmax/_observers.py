@@ -255,7 +255,7 @@ def strictly_inside(places: np.ndarray, shell: Shell | None, error: float, among
         return np.zeros(len(places), dtype=bool)
     inside = np.empty(len(places), dtype=bool)
     inside[:] = among
-    square = ((shell.radius - depth) * _SAFETY) ** 2 if shell.radius > 2.0**-400 else -1.0
+    square = ((shell.radius - depth) * _SAFETY) ** 2 if 2.0**-400 < shell.radius < 2.0**400 else -1.0
     keep_well_inside(places, shell.centre, square, shell.facets, depth, inside)
     return inside
 
@@ -267,7 +267,8 @@ def _shell(points: np.ndarray) -> Shell | None:
         return shell_of(points)
     low, high = points.min(), points.max()
     half = high / 2 - low / 2
-    return Shell(np.array([low / 2 + high / 2]), np.array([[1.0, -half], [-1.0, -half]]), _OF_REACH * half, half)
+    off = _OF_REACH * max(abs(low), abs(high))  # as the centre is rounded
+    return Shell(np.array([low / 2 + high / 2]), np.array([[1.0, -half], [-1.0, -half]]), off, half)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import hard_floats
 from streams.same import assert_same, chunked, room_for
@@ -33,6 +33,8 @@ def test_chunks_have_the_limit_of_one_array(problem: tuple[np.ndarray, hm.Dynami
         assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
 
 
+@example(np.array([[-1.5493334823604545], [-1.5493334823604543]]), "1/2", 0)  # neighbours, on one side of 0
+@example(np.array([[1e200], [-1e200], [1.0]]), "1/2", 0)
 @settings(max_examples=100)
 @given(hard_floats(max_d=4, max_n=60), st.sampled_from(["1/2", "1/10", 3]), st.integers(0, 7))
 def test_so_do_floats_that_are_hard_to_prove(tokens: np.ndarray, alpha: str, pieces: int) -> None:
