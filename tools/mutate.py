@@ -10,7 +10,8 @@ and those that are type errors at once: bit operators for arithmetic, `is` for `
   `figures` that change how something looks, and not what it shows: they are not drawn either.
 - `[tests]`: `"room" = [test files or folders]`, where a room is the beginning of a path in
   `src/hardmax`. The longest that fits counts. First come the doctests of the file itself, then these
-  in their order, up to the first failure: those nearest to the file go first.
+  in their order, up to the first failure: those nearest to the file go first. At last come those
+  that look at all of `src`, `everywhere`.
 - `[equivalent]`: `"reason" = rows`, a row `file: line` if no mutant of that line can be told from
   the source, or `file: line => what it becomes`. Blanks and comments do not count.
 
@@ -189,7 +190,7 @@ def try_out(pristine: Path, mutant: Mutant) -> Mutant:
             return mutant | {"outcome": "stale", "by": "the source has changed since the draw", "seconds": 0}
         lines[first : first + len(old)] = mutant["new"].splitlines()
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        tests = [mutant["file"], *tests_of(mutant)]
+        tests = [mutant["file"], *tests_of(mutant), *LISTS["everywhere"]]
         outcome, by = run_tests(tree, tests, compiled=is_compiled(mutant))
     return mutant | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
@@ -203,7 +204,7 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
                 shutil.copytree(ROOT / part, pristine / part, ignore=shutil.ignore_patterns("node_modules"))
             else:
                 shutil.copy(ROOT / part, pristine / part)
-        needed = sorted({test for mutant in mutants for test in tests_of(mutant)})
+        needed = sorted({*LISTS["everywhere"], *(test for mutant in mutants for test in tests_of(mutant))})
         for outcome, by in pool.map(lambda test: run_tests(pristine, [test]), needed):
             if outcome != "survived":
                 sys.exit(f"the tests must pass on the sources as they are: {by}")

@@ -20,7 +20,7 @@ from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import encode_texts, number_words, read_text
 from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.encoding import Read, _define, _encode_part, _group, encode, lexicon_of
+from hardmax.text.encoding import Read, _define, _encode_part, _group, encode, encode_parts, join_parts, lexicon_of
 from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words, keep_segments
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, with_counts, write_vocabulary
 
@@ -93,6 +93,17 @@ def test_texts_have_the_known_tokens_of_the_definition_in_the_same_order(texts, 
             assert read.encoded.ids.tolist() == list(places)
             assert read.encoded.counts.tolist() == [len(rows) for rows in places.values()]
             assert [rows.tolist() for rows in read.places] == list(places.values())
+
+
+@given(st.lists(texts, max_size=5), vocabularies, tokenisers, st.booleans())
+def test_a_few_short_texts_are_read_without_kernels_as_with_them(texts, vocabulary, tokeniser, with_extra):
+    extra, found = len(vocabulary) if with_extra else -1, []
+    for few in (True, False):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_, few=few: few)
+            found.append(join_parts(list(encode_parts(read_texts(texts), vocabulary, tokeniser, extra, few=few))))
+    assert_same(*found)
+    assert len(found[0].counts) == len(found[0].ids) == found[0].offsets[-1]
 
 
 @pytest.mark.parametrize("overlapping", [True, False])

@@ -199,6 +199,14 @@ def test_words_go_wholly_to_their_leaders_and_share_by_how_often_they_are_said()
     assert (found.follows.tolist(), found.leader_since.tolist()) == ([1, 1, 1], [0, 0, -1])
 
 
+def test_whoever_attends_to_one_that_follows_another_follows_nobody():
+    # The third goes after the second, and this after the first, which leads.
+    for layers, expected in ((1, [0, 0, -1]), (20, [0, 0, 0])):
+        found = word_model([[3, 0], [1.6, 1.4], [0, 1]], alpha=1, layers=layers).analyse([said([1, 1, 1])])
+        assert (found.follows.tolist(), found.leader_since.tolist()) == (expected, [0, -1, -1])
+        assert found.by_integers == 0
+
+
 # With steps of a thousandth this settles at layer 221: more than the kernel computes.
 SLOW = {"vectors": [[1, 2], [-3, 4], [0, 2], [0, 3], [-1, -2], [-2, 2]], "alpha": "1/1000"}
 

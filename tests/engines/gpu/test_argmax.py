@@ -119,6 +119,28 @@ def test_accumulation_loses_no_more_than_assumed(width):
     assert torch.equal(maxima[0].double(), best)
 
 
+@pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 3), (300, 24), (140, 140)])
+def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d):
+    points = gauss(n + d, n, d)
+    points /= np.linalg.norm(points, axis=1, keepdims=True)  # so that everybody leads, and by how much is clear
+    leads = np.sort(points @ points.T, axis=1)
+    assert np.min(leads[:, -1] - leads[:, -2]) > 1e-7
+    constants = argmax._constants(SlackFactors(1e-13, 0.0), 0.0, 0.0, d, torch.device(DEVICE))
+    found, state = argmax._filter(there(points), there(points), there(points), constants, moves=False)
+    assert found.winners.tolist() == list(range(n))
+    assert float(found.gaps.min()) > 1e-13
+    assert state.tolist() == [pytest.approx(1), 0]
+
+
+def test_what_does_not_fit_into_registers_is_left_to_the_processor(monkeypatch):
+    monkeypatch.setattr(argmax, "_WIDEST", 20)
+    wide, long = gauss(0, 3, 21), gauss(1, 40, 20)
+    with pytest.raises(Undecided):
+        find_furthest(there(wide), SlackFactors(1e-13, 0.0))
+    found = find_furthest(there(long), SlackFactors(1e-13, 0.0))
+    assert found.winners.tolist() == (long @ long.T).argmax(axis=1).tolist()
+
+
 @pytest.mark.parametrize("metric", [None, TILTED])
 def test_points_move_as_the_definition_says(metric):
     tokens, dynamics = gauss(7, 40, 3), hm.Dynamics("1/3", metric=metric)
