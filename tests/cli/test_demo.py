@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from running import Command, assert_refused
 
+import hardmax as hm
 from hardmax import verify
 
 
@@ -31,8 +32,9 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax: Command, here: Pa
 def test_without_matplotlib_the_demo_leaves_out_the_pictures_and_says_so(
     hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for name in [name for name in sys.modules if name.startswith("hardmax.figures")]:
+    for name in [name for name in sys.modules if name.startswith("hardmax.figures.")]:
         monkeypatch.delitem(sys.modules, name)
+        monkeypatch.delattr(hm.figures, name.rpartition(".")[2], raising=False)
     for name in ("matplotlib", "pandas", "pyarrow", "narwhals", "sklearn"):
         monkeypatch.setitem(sys.modules, name, None)
     outcome = hardmax("demo")
