@@ -205,9 +205,10 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
             else:
                 shutil.copy(ROOT / part, pristine / part)
         needed = sorted({*LISTS["everywhere"], *(test for mutant in mutants for test in tests_of(mutant))})
-        for outcome, by in pool.map(lambda test: run_tests(pristine, [test]), needed):
+        results = pool.map(lambda test: run_tests(pristine, [test]), needed)
+        for test, (outcome, by) in zip(needed, results, strict=True):
             if outcome != "survived":
-                sys.exit(f"the tests must pass on the sources as they are: {by}")
+                sys.exit(f"the tests must pass on the sources as they are: {test}: {by}")
         tried = [pool.submit(try_out, pristine, mutant) for mutant in mutants]
         yield from (future.result() for future in as_completed(tried))
 
