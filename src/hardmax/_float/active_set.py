@@ -40,7 +40,7 @@ from hardmax._float.search import Cpu
 
 # More than rounding does to a determinant of up to four rows, as a share of the product of their lengths; and to the
 # distance from a facet, as a share of the reach.
-_OF_DETERMINANT, _OF_DISTANCE = 2.0**-40, 2.0**-44
+_OF_DETERMINANT, _OF_DISTANCE, _TINY = 2.0**-40, 2.0**-44, 2.0**-1000
 # Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is found.
 _HIGHEST_DIMENSION = 4
 _FEWEST_POINTS = 2**11
@@ -65,16 +65,20 @@ def shell_of(points: np.ndarray) -> Shell | None:
     """The shell of some points, in up to four dimensions; None where it cannot be proved, as for points in a plane."""
     from scipy.spatial import ConvexHull, QhullError  # half a second to import, and only large clouds need it
 
-    centre = points.mean(axis=0)
-    positions = points - centre
+    # Qhull is made for numbers near 1: beyond 2^300 it does not even survive.
+    exponent = int(np.frexp(np.abs(points).max())[1])
+    places = np.ldexp(points, -exponent)
+    centre = places.mean(axis=0)
+    positions = places - centre
     try:
         hull = ConvexHull(positions)
     except QhullError:
         return None
     corners = positions[hull.simplices]  # (facets, d, d)
-    with np.errstate(invalid="ignore"):  # corners in the centre have no direction
-        volumes = np.linalg.det(corners / np.linalg.norm(corners, axis=2, keepdims=True))
-    if not (np.abs(volumes) > _OF_DETERMINANT).all():  # or nan
+    # Sums, not norms: squares of small numbers vanish. A corner in the centre has no direction.
+    lengths = np.maximum(np.abs(corners).sum(axis=2, keepdims=True), _TINY)
+    volumes = np.linalg.det(corners / lengths)
+    if (np.abs(volumes) <= _OF_DETERMINANT).any():
         return None
     simplices, backwards = hull.simplices.copy(), volumes < 0
     simplices[backwards, :2] = simplices[backwards, 1::-1]
@@ -82,8 +86,9 @@ def shell_of(points: np.ndarray) -> Shell | None:
         return None
     normals, offsets = hull.equations[:, :-1], hull.equations[:, -1]
     distances = np.abs(np.einsum("fcd,fd->fc", corners, normals) + offsets[:, None])
-    reach = float(norms_above(positions).max())
-    return Shell(centre, hull.equations, float(distances.max()) + _OF_DISTANCE * reach, float(-offsets.max()))
+    off = distances.max() + _OF_DISTANCE * norms_above(positions).max()
+    centre, offsets, off = (np.ldexp(numbers, exponent) for numbers in (centre, offsets, off))
+    return Shell(centre, np.column_stack([normals, offsets]), float(off), float(-offsets.max()))
 
 
 def is_closed(simplices: np.ndarray) -> bool:

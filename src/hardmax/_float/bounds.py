@@ -42,6 +42,7 @@ These bounds are evaluated in floats themselves, for less than 2^40 layers: SAFE
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -163,9 +164,7 @@ class Frame:
             largest = max(float(tokens.max()), -float(tokens.min()))
             if largest == 0.0 or SMALLEST <= largest <= LARGEST:
                 return cls(tokens, Fraction(1), 0.0)
-            exponent = int(np.frexp(largest)[1])
-            if np.abs(tokens[tokens != 0.0]).min() < np.ldexp(1.0, exponent - _HIGHEST):
-                exponent -= _HIGHEST
+            exponent = _exponent(int(np.frexp(largest)[1]), tokens)
             numbers = np.ldexp(tokens, -exponent)
             lost = not np.array_equal(np.ldexp(numbers, exponent), tokens)
             return cls(numbers, Fraction(2) ** exponent, UNDERFLOW if lost else 0.0)
@@ -173,7 +172,8 @@ class Frame:
         if max(abs(value) for row in cloud.numerators for value in row) <= _LARGEST_WHOLE:
             return cls(np.array(cloud.numerators, dtype=np.float64), Fraction(1, cloud.denominator), 0.0)
         largest = max(abs(value) for value in tokens.flat)
-        unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+        exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+        unit = Fraction(2) ** _exponent(exponent, tokens)
         numbers = (tokens / unit).astype(np.float64)
         exact = fits_float64(tokens / unit)
         return cls(numbers, unit, 0.0 if exact else rounding_error(float(norms_above(numbers).max())))
@@ -194,6 +194,13 @@ class Frame:
         if self.unit == 1 or not np.isfinite(error):
             return error
         return float(Fraction(error + 4 * UNIT * largest) * self.unit) * (1 + 2.0**-40) + 2.0**-1060
+
+
+def _exponent(largest: int, tokens: np.ndarray) -> int:
+    """By which power of two tokens are divided, if that of the largest is known: if others are far smaller, these are
+    not to vanish."""
+    smallest = np.abs(tokens[tokens != 0]).min()
+    return largest - _HIGHEST if smallest < Fraction(2) ** (largest - _HIGHEST) else largest
 
 
 def kernel_factors(dimension: int, metric: FloatMetric) -> list[float]:
@@ -219,6 +226,6 @@ def search_rounding(dimension: int) -> float:
     return 2.0**-40 + 4 * dimension**1.5 * UNIT
 
 
-def rounding_error(largest: float) -> float:
-    """How far the nearest floats can be from points of norm at most `largest`."""
+def rounding_error(largest: Any) -> Any:
+    """How far the nearest floats can be from points of norm at most `largest`, or from numbers of these sizes."""
     return UNIT * SAFETY * largest + UNDERFLOW

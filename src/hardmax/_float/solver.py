@@ -10,7 +10,7 @@ from hardmax._cached import cached_property
 from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
-from hardmax._float.bounds import relative_margin
+from hardmax._float.bounds import relative_margin, rounding_error
 from hardmax._float.policies import Ties, TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._tokens.points import Points
@@ -89,7 +89,7 @@ class FloatSolver:
             frame=ties.frame,
             multiplicities=points.multiplicities,
             positions=ties.frame.numbers,
-            errors=np.full(ties.frame.numbers.shape, ties.error),
+            errors=np.minimum(ties.error, rounding_error(np.abs(ties.frame.numbers))),
             worst=ties.error,
         )
         pending = np.arange(points.count)
