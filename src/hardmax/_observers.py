@@ -53,6 +53,8 @@ MOST_LAYERS = 64  # walked chunk by chunk
 _SAMPLED = 2**12
 _OF_REACH = 2.0**-44  # as in `active_set`
 _SAFETY = 1 - 2.0**-20
+# So many times as large as most coordinates: measured by it, floats hardly tell the others apart.
+_FAR = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +134,12 @@ class Part(NamedTuple):
     finished: Tokens
     following: Tokens  # but not finished
     largest: float
+    typical: float  # of coordinates, in absolute value
     has_zero: bool  # found in the first pass
     last: tuple[int, int, tuple[float, ...]]  # to follow a leader: since when, the row (negative), and the token
 
     def joined(self, other: "Part") -> "Part":
-        combine: tuple[Any, ...] = (max, *[add] * 3, *[Tokens.joined] * 4, *[max] * 3)
+        combine: tuple[Any, ...] = (max, *[add] * 3, *[Tokens.joined] * 4, *[max] * 4)
         return Part(*(both(mine, its) for both, mine, its in zip(combine, self, other, strict=True)))
 
 
@@ -210,6 +213,7 @@ def examine(
     places = fates.places if len(alive) == len(tokens) else fates.places[alive]
     outer = alive[outermost(places, fates.error)]
     since, last = fates.last
+    typical = float(np.median(np.abs(tokens[::64]))) if len(tokens) else 0.0
     part = Part(
         tokens.shape[1],
         count,
@@ -220,6 +224,7 @@ def examine(
         _count(fates.leader[done], rows[done], leaders(scenes)),
         _count(fates.leader[following], rows[following], leaders(scenes)),
         max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
+        typical,
         not scenes and bool(np.logical_and.reduce([column == 0 for column in tokens.T]).any()),
         (since, -int(rows[last]), tuple(tokens[last])) if since >= 0 else (-1, 0, ()),
     )
@@ -354,6 +359,9 @@ def _why_all(part: Part) -> str:
         return f"tokens of {part.dimension} dimensions are not told apart by hulls: {HIGHEST_DIMENSION} is the most"
     if not SMALLEST <= part.largest <= LARGEST:
         return f"the largest coordinate, {part.largest:.3g}, is not between 2^-100 and 2^100"
+    if 0.0 < _FAR * part.typical < part.largest:
+        others = f"far beyond most others, of {part.typical:.3g}"
+        return f"the largest coordinate, {part.largest:.3g}, is {others}"
     return ""
 
 

@@ -91,3 +91,15 @@ def test_observers_are_where_they_say_they_are() -> None:
     furthest = max((ways**2).sum(axis=1))
     assert len(going) > 20
     assert 0 < furthest <= Fraction(fates.error) ** 2 < Fraction(1e-14) ** 2
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("size", [1e8, 1e14, 1e20, 1e28])
+def test_with_a_token_far_out_all_are_brought_into_memory(d: int, size: float) -> None:
+    # Measured by it, floats would tell nobody else apart: candidates once took more memory than there is.
+    tokens, dynamics = clouds_of(1000, d)["gaussian"], hm.Dynamics("1/2")
+    tokens[7, 0] = size
+    with room_for(0):
+        found = found_in(tokens, dynamics, [300, 700])
+    assert found.gathered == len(tokens)
+    assert_same(found, hm.limit(tokens, dynamics))
