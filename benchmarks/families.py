@@ -1,11 +1,13 @@
-"""Limits of clouds that are hard to search or to tell apart, beside one plain layer in torch, which proves nothing.
+"""Limits of clouds that are hard to search or to tell apart, beside one plain layer in torch, which proves nothing; and
+of clouds with a token far out, beside the same clouds without it.
 
-Run: python benchmarks/families.py [NAME …], with names from CLOUDS. Rows go to results/families.csv.
+Run: python benchmarks/families.py [NAME …], with names from CLOUDS and OUTLIERS. Rows go to results/families.csv.
 """
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
 
 import sys
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +16,7 @@ from harness import Job, Timing, compare, record
 
 import hardmax as hm
 
-PEER = "torch in blocks, one layer"
+PEER, PLAIN = "torch in blocks, one layer", "hardmax, the limit without it"
 
 
 def half_sphere(n: int) -> np.ndarray:
@@ -83,6 +85,23 @@ def measure(name: str, rounds: int = 3) -> list[Timing]:
     return compare(f"{name}: the limit", PEER, contestants, rounds=rounds, once=[PEER])
 
 
+OUTLIERS = {
+    f"one coordinate of {size}, d {d}, n 20,000": (float(size), d)
+    for d in (1, 2, 3, 5, 16)
+    for size in ("1e20", "1e100", "1e300")
+}
+
+
+def measure_outlier(name: str, rounds: int = 7) -> list[Timing]:
+    """The limit of a cloud with a token far out beside that of the cloud without it, in processor time."""
+    size, d = OUTLIERS[name]
+    plain, dynamics = np.random.default_rng(1).standard_normal((20_000, d)), hm.Dynamics("1/2")
+    points = plain.copy()
+    points[7, 0] = size
+    contestants = {PLAIN: lambda: hm.limit(plain, dynamics), "hardmax, the limit": lambda: hm.limit(points, dynamics)}
+    return compare(f"{name}: the limit", PLAIN, contestants, rounds=rounds, clock=time.process_time)
+
+
 if __name__ == "__main__":
-    for name in sys.argv[1:] or CLOUDS:
-        record("families", measure(name))
+    for name in sys.argv[1:] or [*CLOUDS, *OUTLIERS]:
+        record("families", measure(name) if name in CLOUDS else measure_outlier(name))
