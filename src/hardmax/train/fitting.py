@@ -16,13 +16,15 @@ from hardmax._compile import interpreted
 from hardmax._validation import InputError
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
-from hardmax.text.encoding import encode
+from hardmax.text.encoding import NOT_READ, encode
 from hardmax.text.explain import LENGTHS
+from hardmax.text.reading import Reader
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens, with_counts
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
 from hardmax.train.kernels import gather
+from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
 
 FOLDS = 3
@@ -37,6 +39,7 @@ _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
 _LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
 _WIDE_ENDS = re.compile("[。！？]".encode())
 _SENTENCE_ENDS = re.compile(rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？")))
+SCOPE = 4  # words
 _SMALL = 4096  # tokens that are gathered without waiting for numba
 Progress = Callable[[str], None]
 
@@ -82,6 +85,8 @@ class _Corpus:
     classes: int
     sentences: float
     """The weight of a sentence."""
+    reader: Reader
+    """The modifiers that change what tokens say."""
     folder: Path | None
     """For what is not kept in memory."""
 
@@ -91,11 +96,11 @@ class _Corpus:
             yield chunk.read()[0].part(0, len(chunk.labels)), chunk.labels
 
     def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Bags:
-        """The texts and sentences with the tokens of a vocabulary."""
+        """The texts and sentences with the tokens of a vocabulary, as modifiers change them."""
         stored, first = [], 0
         for chunk in self.chunks:
             texts, owners = chunk.read()
-            matrix = to_matrix(encode(texts, vocabulary, tokeniser), len(vocabulary))
+            matrix = to_matrix(encode(texts, vocabulary, tokeniser, self.reader), len(vocabulary))
             is_whole, rows = np.arange(len(owners)) < len(chunk.labels), owners + first
             first += len(chunk.labels)
             for fold, whole in product(range(FOLDS), (True, False)):
@@ -104,7 +109,8 @@ class _Corpus:
                 rest = chunk.labels[owners[chosen]], weights, self.groups[rows[chosen]]
                 if len(chosen) or whole:  # a fold may have no texts
                     part = matrix[chosen]
-                    stored.append((fold, whole, Stored(self.folder, part.indices, part.indptr, *rest)))
+                    arrays = part.data, part.indices, part.indptr, *rest
+                    stored.append((fold, whole, Stored(self.folder, *arrays)))
         return Bags(stored, len(vocabulary), self.classes, self.folder)
 
 
@@ -240,13 +246,18 @@ def _fit(
         raise InputError(f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes.")
     weights = weights / weights.mean()  # equal weights are as none
     folds = _folds(np.concatenate([chunk.labels for chunk in chunks]), groups, len(classes), settings.seed)
-    corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, folder)
+    corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, NOT_READ, folder)
     say(f"{len(weights):,} texts, {len(classes)} classes")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
+    reader = _find_reader(corpus, candidates, settings)
+    if reader.modifiers:
+        say(f"modifiers: {', '.join(f'{each.word} × {each.factor:g}' for each in reader.modifiers)}")
+        corpus = replace(corpus, reader=reader)
+        bags = corpus.encode(candidates, replace(settings.tokeniser, overlapping=True))
     tuned, chosen = _tune(corpus, candidates, bags, settings, say)
     found = _weigh(corpus, candidates, bags, tuned)[1:]
-    return _model(*found, plain_names(classes), tuned, chosen | _quantiles(lengths))
+    return _model(*found, plain_names(classes), tuned, reader, chosen | _quantiles(lengths))
 
 
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
@@ -288,6 +299,47 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
         return known, bags
     known = take_tokens(known, np.flatnonzero(keep))
     return known, corpus.encode(known, tokeniser)
+
+
+def _find_reader(corpus: _Corpus, candidates: Vocabulary, settings: Settings) -> Reader:
+    """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
+    short = find_short(corpus)
+    is_word = [index for index, surface in enumerate(candidates.surfaces) if len(cut_surface(surface)) == 1]
+    if len(short.texts) < FEWEST or not is_word:
+        return NOT_READ
+    # Phrases such as "not good" would say a part of what modifiers do.
+    words = take_tokens(candidates, np.array(is_word))
+    before = _judge_words(corpus, words, short, settings)
+    reader = Reader(find_modifiers(short, before, SCOPE), SCOPE)
+    if not reader.modifiers:
+        return NOT_READ
+    after = _judge_words(replace(corpus, reader=reader), words, short, settings)
+    gains = before.losses() - after.losses()
+    if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
+        return NOT_READ
+    return Reader(refine(short, after, reader), SCOPE)
+
+
+def _judge_words(corpus: _Corpus, words: Vocabulary, short: Short, settings: Settings) -> Evidence:
+    """What the weights of single words say of short texts from which they were not learnt."""
+    bags = corpus.encode(words, Tokeniser(longest_phrase=1))
+    settings = replace(settings, strength=settings.strength or 1.0)
+    rows = 1 if corpus.classes == 2 else corpus.classes
+    ids = np.array([words.index.get(word, -1) for word in short.words])
+    votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(corpus.weights), rows))
+    shares = np.empty(len(corpus.weights))
+    for fold in range(FOLDS):
+        weights, bias, typical = _regress(bags.without(fold), settings)
+        votes[fold, ids >= 0] = weights[ids[ids >= 0]]
+        held_out, mine = list(bags.held_out(fold)), np.flatnonzero(corpus.folds == fold)
+        sizes = np.concatenate([bag.sizes for bag in held_out])
+        shares[mine] = (typical + TYPICAL_WEIGHT) / (sizes + TYPICAL_WEIGHT)
+        sums = np.concatenate([bag.matrix @ weights for bag in held_out])
+        logits[mine] = shares[mine][:, None] * sums + bias
+    labels, chosen = np.concatenate([chunk.labels for chunk in corpus.chunks]), short.texts
+    return Evidence(
+        votes, corpus.folds[chosen], logits[chosen], shares[chosen], labels[chosen], corpus.weights[chosen]
+    )  # fmt: skip
 
 
 def _weigh(
@@ -342,6 +394,7 @@ def _tune(
     _, strength, held_out = best
     held_out += [hold_out(fold, strength) for fold in range(few, FOLDS)]
     alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
+    alphas = alphas if corpus.classes == 2 else ("0",)
     table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
     top = max(table.values())
     slack = 0.25 * np.sqrt(top * (1 - top) / texts)
@@ -407,11 +460,12 @@ class _HeldOut:
     ) -> "_HeldOut":
         parts = []
         for bag in bags:
-            ids, starts, sizes = bag.matrix.indices, bag.matrix.indptr, bag.sizes
+            matrix, starts, sizes = bag.matrix, bag.matrix.indptr, bag.sizes
+            said = matrix.indices, matrix.data
             cut = np.minimum(sizes, SHORT)
             places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
-            short = _gather(ids[places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
-            parts.append((bag.labels, sizes, *_gather(ids, starts, weights, gates), cut, *short[:2]))
+            short = _gather(said[0][places], said[1][places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
+            parts.append((bag.labels, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
         # Those of gates have one row for each gate.
         labels, sizes, own, lead, active, cut, short_own, short_lead = (
             np.concatenate(each, axis=0 if each[0].ndim == 1 else 1) for each in zip(*parts, strict=True)
@@ -427,13 +481,14 @@ class _HeldOut:
 
 
 def _gather(
-    ids: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
+    ids: np.ndarray, factors: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     texts, rows = len(offsets) - 1, weights.shape[1]
     own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
     active = np.zeros((len(gates), texts), dtype=np.int64)
     with interpreted(gather, if_small=len(ids) <= _SMALL):
-        gather(ids.astype(np.int64), offsets.astype(np.int64), weights, np.array(gates, dtype=float), own, lead, active)
+        said = ids.astype(np.int64), factors, offsets.astype(np.int64)
+        gather(*said, weights, np.array(gates, dtype=float), own, lead, active)
     return own, lead, active
 
 
@@ -484,25 +539,23 @@ def _model(
     typical: float,
     names: tuple[Any, ...],
     settings: Settings,
+    reader: Reader,
     measured: dict[str, Any],
 ) -> TextModel:
     assert settings.alpha is not None
     assert settings.neutral_weight is not None
-    rows = weights.shape[1]
-    gathers = settings.alpha != "0"
+    assert settings.gate is not None
+    temperature = measured.pop("temperature")
     return TextModel(
         vocabulary=vocabulary,
-        embeddings=np.hstack([weights, np.zeros((len(weights), 1))]),
-        decoder=np.eye(rows, rows + 1),
-        bias=_bias(bias, typical, settings.neutral_weight),
-        extra=np.eye(rows + 1)[-1],
+        weights=weights / temperature,
+        bias=_bias(bias, typical, settings.neutral_weight) / temperature,
         classes=names,
-        layers=1 if gathers else 0,
-        alpha=settings.alpha if gathers else "1",
+        modifiers=reader.modifiers,
+        scope=reader.scope,
         gate=settings.gate,
+        alpha=settings.alpha,
         neutral_weight=settings.neutral_weight,
-        temperature=measured["temperature"],
-        binary=True,
         tokeniser=settings.tokeniser,
         metrics={"settings": _told(settings)} | measured,
     )
