@@ -390,7 +390,9 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     def is_outside(share: Fraction) -> bool:
         return (share - left) ** 2 * longest_way > goal
 
-    for m, pair in enumerate(itertools.islice(running_products(last._contractions(), _BITS), _MOST_LAYERS)):
+    # Where nobody moves any more there need not be a closed form.
+    shares = running_products(last._contractions(), _BITS) if longest_way else iter([(0, 1)])
+    for m, pair in enumerate(itertools.islice(shares, _MOST_LAYERS)):
         share = Fraction(*pair)
         if is_outside(share):
             continue

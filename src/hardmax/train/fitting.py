@@ -254,6 +254,7 @@ def _fit(
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{each.word} × {each.factor:g}' for each in reader.modifiers)}")
         corpus = replace(corpus, reader=reader)
+        candidates = _silence(candidates, reader)
         bags = corpus.encode(candidates, replace(settings.tokeniser, overlapping=True))
     tuned, chosen = _tune(corpus, candidates, bags, settings, say)
     found = _weigh(corpus, candidates, bags, tuned)[1:]
@@ -299,6 +300,22 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
         return known, bags
     known = take_tokens(known, np.flatnonzero(keep))
     return known, corpus.encode(known, tokeniser)
+
+
+SILENT = 0
+
+
+def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
+    """Without the modifiers that turn votes: by themselves these say nothing."""
+    if not SILENT:
+        return candidates
+    kept = []
+    for i, surface in enumerate(candidates.surfaces):
+        words = surface.split(" ")
+        turn = [w for w in words if (n := reader.number_of(w)) >= 0 and reader.modifiers[n].factor < 0]
+        if not turn or (SILENT == 1 and len(words) > 1):
+            kept.append(i)
+    return take_tokens(candidates, np.array(kept))
 
 
 def _find_reader(corpus: _Corpus, candidates: Vocabulary, settings: Settings) -> Reader:
