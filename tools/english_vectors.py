@@ -26,7 +26,7 @@ _WORD = re.compile("[a-z0-9]+")  # what texts can contain as one word
 
 
 def main(source: str) -> None:
-    """Write the table, words in alphabetical order, in which they take least space."""
+    """Write the table, words in the order of the source."""
     with Path(source).open(encoding="utf-8") as stream:
         lines = [line.rstrip().split(" ") for line in islice(stream, WORDS)]
     lines = [line for line in lines if _WORD.fullmatch(line[0])]
@@ -36,10 +36,9 @@ def main(source: str) -> None:
     axes = np.linalg.svd(vectors[:FREQUENT], full_matrices=False)[2]
     meanings = vectors @ axes[1:].T
     meanings /= np.linalg.norm(meanings, axis=1, keepdims=True)
-    order = np.argsort(words)
-    table = np.round(meanings[order] / STEP).astype(np.int8, order="F")  # by column: 4 % smaller
+    table = np.round(meanings / STEP).astype(np.int8, order="F")  # by column: 4 % smaller
     data = io.BytesIO()
-    np.savez_compressed(data, words=words[order], vectors=table)
+    np.savez_compressed(data, words=words, vectors=table)
     write_whole(OUTPUT, data.getvalue())
     print(f"{OUTPUT}: {table.shape[0]:,} x {table.shape[1]}, {len(data.getvalue()) / 1e6:.2f} MB")
 

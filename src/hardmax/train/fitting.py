@@ -24,12 +24,14 @@ from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens, with
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
 from hardmax.train.kernels import gather
 from hardmax.train.settings import Settings
+from hardmax.train.vectors import Vectors, read_vectors
 
 FOLDS = 3
 MANY_TEXTS = 20_000  # of more, one fold is enough to choose the strength
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
+FEW_TEXTS = 2_000  # up to so many, English word vectors are tried
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
@@ -84,6 +86,7 @@ class _Corpus:
     """The weight of a sentence."""
     folder: Path | None
     """For what is not kept in memory."""
+    vectors: Vectors | None = None
 
     def __iter__(self) -> Iterator[tuple[TextBytes, np.ndarray]]:
         """The texts of each chunk, without the sentences, and their classes."""
@@ -105,7 +108,8 @@ class _Corpus:
                 if len(chosen) or whole:  # a fold may have no texts
                     part = matrix[chosen]
                     stored.append((fold, whole, Stored(self.folder, part.indices, part.indptr, *rest)))
-        return Bags(stored, len(vocabulary), self.classes, self.folder)
+        vectors = self.vectors and self.vectors.of(vocabulary)
+        return Bags(stored, len(vocabulary), self.classes, self.folder, vectors)
 
 
 def _cut_sentences(text: bytes) -> list[bytes]:
@@ -238,15 +242,50 @@ def _fit(
     say = progress or (lambda line: None)
     if len(classes) < 2:
         raise InputError(f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes.")
+    vectors = _read_vectors(settings, len(weights))
     weights = weights / weights.mean()  # equal weights are as none
     folds = _folds(np.concatenate([chunk.labels for chunk in chunks]), groups, len(classes), settings.seed)
     corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, folder)
     say(f"{len(weights):,} texts, {len(classes)} classes")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
-    tuned, chosen = _tune(corpus, candidates, bags, settings, say)
-    found = _weigh(corpus, candidates, bags, tuned)[1:]
-    return _model(*found, plain_names(classes), tuned, chosen | _quantiles(lengths))
+    results = [
+        (*_tune(own, candidates, own_bags, settings, say), own, own_bags)
+        for own, own_bags in _with_vectors(corpus, candidates, bags, vectors, settings)
+    ]
+    tuned, chosen, corpus, bags = min(results, key=lambda result: result[1]["held_out_log_loss"])
+    _, *found, slope = _weigh(corpus, candidates, bags, tuned)
+    if corpus.vectors is not None and settings.max_tokens is None:
+        found[:2] = _add_unseen(*found[:2], corpus.vectors, slope, settings)
+    named = replace(tuned, vectors=corpus.vectors and corpus.vectors.name)
+    return _model(*found, plain_names(classes), named, chosen | _quantiles(lengths))
+
+
+def _read_vectors(settings: Settings, texts: int) -> Vectors | None:
+    is_off = texts > FEW_TEXTS or settings.consistent  # unless they are asked for
+    if settings.vectors is None or (settings.vectors == "auto" and is_off):
+        return None
+    return read_vectors(settings.vectors)
+
+
+def _with_vectors(
+    corpus: _Corpus, candidates: Vocabulary, bags: Bags, vectors: Vectors | None, settings: Settings
+) -> Iterator[tuple[_Corpus, Bags]]:
+    """The texts without word vectors unless these are asked for, and with them if there are any."""
+    if vectors is None or settings.vectors == "auto":
+        yield corpus, bags
+    if vectors is not None:
+        yield replace(corpus, vectors=vectors), replace(bags, vectors=vectors.of(candidates))
+
+
+def _add_unseen(
+    vocabulary: Vocabulary, weights: np.ndarray, vectors: Vectors, slope: np.ndarray, settings: Settings
+) -> tuple[Vocabulary, np.ndarray]:
+    """The vocabulary and its weights, and after them words that are only in the table of vectors."""
+    words, more = vectors.unseen(vocabulary, slope, {*settings.exclude, *settings.stop_words})
+    counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
+    every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
+    return every, np.concatenate([weights, more])
 
 
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
@@ -303,11 +342,14 @@ def _weigh(
     return bags, vocabulary, *_regress(bags.without(fold), settings)
 
 
-def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float]:
+def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
     assert settings.strength is not None
     typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
     how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
-    return *regress(bags, settings.strength, scales(bags, settings.smoothing), typical, **how), typical
+    how |= {"vectors": bags.vectors}
+    scale = scales(bags, settings.smoothing)
+    weights, bias, slope = regress(bags, settings.strength, scale, typical, **how)
+    return weights, bias, typical, slope
 
 
 def _best(candidates: Vocabulary, bags: Bags, weights: np.ndarray, most: int | None) -> Vocabulary:
@@ -325,7 +367,7 @@ def _tune(
 
     def hold_out(fold: int, strength: float) -> _HeldOut:
         tried = replace(settings, strength=strength)
-        every, _, weights, bias, typical = _weigh(corpus, candidates, bags, tried, fold)
+        every, _, weights, bias, typical, _ = _weigh(corpus, candidates, bags, tried, fold)
         return _HeldOut.of(every.held_out(fold), weights, bias, typical, settings.gates)
 
     texts = len(corpus.weights)

@@ -5,21 +5,24 @@ share; both are fitted together (`hardmax.train.bag.regress`). The model keeps o
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from math import isfinite
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hardmax._files import ZIP_MAGIC, decode, read_arrays, read_bytes
-from hardmax._validation import InputError, check_path, shorten
+from hardmax._validation import InputError, check_instance, check_path, shorten
 from hardmax.text._characters import fold
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary
 
-MOST_UNSEEN = 5_000  # words that a model gets although no training text has them
+MOST_UNSEEN = 20_000  # words that a model gets although no training text has them
 _ENGLISH = Path(__file__).with_name("english.npz")  # made by tools/english_vectors.py
 _SCALE = 2.0  # of vectors beside the words' own columns
 _FREQUENT = 0.01  # a word that is so large a part of the texts counts half
@@ -35,41 +38,55 @@ class Vectors:
 
     rows: dict[str, int]
     table: np.ndarray
+    name: str
+    """For the model card."""
 
-    def of(self, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
-        """The tokens of a vocabulary that have vectors, and these, shorter for frequent words."""
+    def of(self, vocabulary: Vocabulary) -> csr_array:
+        """The vectors of tokens (tokens, dimensions), shorter for frequent words, 0 for unknown ones."""
         known = [n for n, surface in enumerate(vocabulary.surfaces) if surface in self.rows]
-        tokens = np.array(known, dtype=np.int64)
-        rows = [self.rows[vocabulary.surfaces[token]] for token in known]
-        documents = vocabulary.documents[tokens]
+        table = self.table[[self.rows[vocabulary.surfaces[token]] for token in known]]
+        documents = vocabulary.documents[known]
         shares = documents / max(1, documents.sum())
-        return tokens, self.table[rows] * (_SCALE * _FREQUENT / (_FREQUENT + shares))[:, None]
+        table = table * (_SCALE * _FREQUENT / (_FREQUENT + shares))[:, None]
+        sizes = np.bincount(known, minlength=len(vocabulary)) * table.shape[1]
+        columns = np.tile(np.arange(table.shape[1]), len(known))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return csr_array((table.ravel(), columns, offsets), shape=(len(vocabulary), table.shape[1]))
 
-    def unseen(self, vocabulary: Vocabulary, slope: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """The heaviest words that a vocabulary lacks, and their weights (words, rows)."""
+    def unseen(
+        self, vocabulary: Vocabulary, slope: np.ndarray, unwanted: Iterable[str] = ()
+    ) -> tuple[list[str], np.ndarray]:
+        """Words that a vocabulary lacks, the most important first, and their weights (words, rows).
+
+        Important words are heavy and frequent: tables begin with the most frequent words.
+        """
         weights, words = _SCALE * self.table @ slope, list(self.rows)
-        most, chosen = min(MOST_UNSEEN, len(vocabulary)), []
-        for row in np.argsort(-np.abs(weights).max(axis=1), kind="stable").tolist():
-            # Entries that no text can contain as a word, such as punctuation, stay out.
-            if words[row] not in vocabulary.index and cut_surface(words[row]) == [words[row]]:
-                chosen.append(row)
-                if len(chosen) == most:
-                    break
+        importance = np.abs(weights).max(axis=1) / np.sqrt(np.arange(1, len(words) + 1))
+        out = vocabulary.index.keys() | set(unwanted)
+        # Entries that no text can contain as a word, such as punctuation, stay out.
+        usable = (
+            row
+            for row in np.argsort(-importance, kind="stable").tolist()
+            if words[row] not in out and cut_surface(words[row]) == [words[row]]
+        )
+        chosen = list(islice(usable, MOST_UNSEEN))
         return [words[row] for row in chosen], weights[chosen]
 
 
 def read_vectors(source: Any) -> Vectors:
     """The vectors that ship with the package ("auto" and "english"), of a file, or of a mapping."""
     if isinstance(source, Mapping):
-        return _collect(source.items(), "`vectors`, entry")
-    if source in ("auto", "english"):
+        return _collect(source.items(), f"{len(source):,} words", "`vectors`, entry")
+    if isinstance(source, str) and source in ("auto", "english"):
         return _read_english()
+    expected = '"auto", "english", a file, a mapping from words to vectors, or None'
+    check_instance(source, (str, PathLike), "`vectors`", expected)
     return _read_file(check_path(source, "`vectors`"))
 
 
 @cache
 def _read_english() -> Vectors:
-    return _read_file(_ENGLISH)
+    return replace(_read_file(_ENGLISH), name="english")
 
 
 def _read_file(path: Path) -> Vectors:
@@ -80,15 +97,16 @@ def _read_file(path: Path) -> Vectors:
         if words.dtype.kind not in "SU" or vectors.ndim != 2 or len(words) != len(vectors):
             raise InputError(f"{name} has no `words` with as many `vectors`: {_WISH}.")
         words = np.char.decode(words, "utf-8") if words.dtype.kind == "S" else words
-        return _collect(zip(words.tolist(), vectors, strict=True), f"{name}, row", first=0)
+        entries = zip(words.tolist(), vectors, strict=True)
+        return _collect(entries, path.name, f"{name}, row", first=0)
     lines = [line.rstrip().split(" ") for line in decode(data, name, _WISH).rstrip().split("\n")]
     # word2vec and fastText begin with a line of two counts.
     first = int(len(lines[0]) == 2 and all(count.isdecimal() for count in lines[0]))
     entries = ((fields[0], fields[1:]) for fields in lines[first:])
-    return _collect(entries, f"{name}, line", first=first + 1)
+    return _collect(entries, path.name, f"{name}, line", first=first + 1)
 
 
-def _collect(entries: Iterable[tuple[Any, Any]], place: str, first: int = 1) -> Vectors:
+def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: int = 1) -> Vectors:
     """Entries, checked; `place` and their number, from the first on, say where one of them is."""
     numbers: dict[str, int] = {}
     vectors: list[np.ndarray] = []
@@ -120,4 +138,4 @@ def _collect(entries: Iterable[tuple[Any, Any]], place: str, first: int = 1) -> 
     table = np.stack(list(firsts.values()))
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
     rows = dict(zip(firsts, range(len(firsts)), strict=True))
-    return Vectors(rows, table / np.where(lengths > 0, lengths, 1))
+    return Vectors(rows, table / np.where(lengths > 0, lengths, 1), name)
