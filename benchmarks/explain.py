@@ -33,7 +33,7 @@ def main(test: str, reviews: str = "2000") -> None:
     texts, *_ = read(test)
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
     with limit_threads(1):
-        for name in ("imdb-2d", "imdb-2d-best"):
+        for name in ("imdb", "imdb-best"):
             model = load(name)
             model.predict_proba(chosen)  # kernels are compiled, and the dictionary is made
             _ = model.explain(chosen[0]).removals

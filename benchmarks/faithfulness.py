@@ -2,7 +2,7 @@
 
 python benchmarks/faithfulness.py TEXTS.parquet [TEXTS [MODEL]]
 
-Every method ranks the words of what MODEL (imdb-2d) says of TEXTS texts (100), spread evenly over the file; means go to
+Every method ranks the words of what MODEL (imdb) says of TEXTS texts (100), spread evenly over the file; means go to
 results/faithfulness.csv, and our two rankings minus each peer's, text by text, to results/faithfulness_pairs.csv.
 Times are of the processor. Undecided texts have no label to explain: they are left out, and counted. Changed texts that
 are undecided are no flips, and counted apart. LIME and SHAP are left out where they are not installed.
@@ -150,7 +150,7 @@ def pairs(measured: dict[str, np.ndarray]) -> list[tuple[object, ...]]:
     return rows
 
 
-def main(path: str, number: str = "100", name: str = "imdb-2d") -> None:
+def main(path: str, number: str = "100", name: str = "imdb") -> None:
     warnings.simplefilter("ignore")  # the peers' own
     model, texts = load(name), parquet.read_table(path)["text"].to_pylist()
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(number)).astype(int)]

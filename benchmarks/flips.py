@@ -36,7 +36,7 @@ def by_brute_force(model: TextModel, text: str) -> int:
 
 def main(test: str, reviews: str = "500") -> None:
     texts, *_ = read(test)
-    model = load("imdb-2d")
+    model = load("imdb")
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
     model.flip(chosen[0])
     flips, seconds = [], []
@@ -49,7 +49,7 @@ def main(test: str, reviews: str = "500") -> None:
     sizes = [len(flip.changes) for flip in found]
     short = [" ".join(text.split()[:SHORT]) for text in chosen]
     same = sum(len(model.flip(text).changes) == by_brute_force(model, text) for text in short)
-    row = ["imdb-2d", len(flips), len(found), verified, np.median(sizes), f"{np.mean(sizes):.2f}", max(sizes)]
+    row = ["imdb", len(flips), len(found), verified, np.median(sizes), f"{np.mean(sizes):.2f}", max(sizes)]
     row += [sum(flip.proved_smallest for flip in flips), f"{np.median(seconds):.3f}", f"{np.mean(seconds):.3f}"]
     row += [len(short), same]
     print(dict(zip(COLUMNS, row, strict=True)))

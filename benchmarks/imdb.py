@@ -5,7 +5,7 @@ python benchmarks/imdb.py measure TRAIN.parquet TEST.parquet MR.parquet ERASER-M
 
 Within a class the ids of IMDb follow films: ten neighbours are a group, which is held out together, and in which a
 token counts once. Names (words that are mostly capitalised within sentences) and function words alone are no tokens,
-nor, in `imdb-2d`, are numbers: "7 10" is a star rating, with which a text says its own label. All choices were made on
+nor, in `imdb`, are numbers: "7 10" is a star rating, with which a text says its own label. All choices were made on
 blocks of 250 consecutive ids held out of the training split; seeds choose the sentences that count beside their texts.
 Beside the models stands the peer, naive-Bayes-weighted logistic regression on the same tokens, pruned by weight and
 refitted.
@@ -46,14 +46,14 @@ ll d m up out off over under again once one two first second how why movie film 
 """
 COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "max_tokens": 40_000, "smoothing": 5.0, "bias": False}
 COMMON |= {"consistent": True, "strength": 0.1, "stop_words": tuple(FUNCTION_WORDS.split())}
-RATED = "imdb-2d, star ratings too (not shipped)"
+RATED = "imdb, star ratings too (not shipped)"
 MODELS = {
-    "imdb-2d": Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
-    "imdb-2d-best": Settings(**COMMON, overlapping=True, gate=0.02, alpha="0"),
+    "imdb": Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
+    "imdb-best": Settings(**COMMON, overlapping=True, gate=0.02, alpha="0"),
     RATED: Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
 }
 # Points of the frontier of accuracy and tokens: which model, at which gate and alpha.
-FRONTIER = ((RATED, 0.29, "1/2"), (RATED, 0.18, "1/4"), ("imdb-2d-best", 0.16, "1/4"), ("imdb-2d-best", 0.1, "1/4"))
+FRONTIER = ((RATED, 0.29, "1/2"), (RATED, 0.18, "1/4"), ("imdb-best", 0.16, "1/4"), ("imdb-best", 0.1, "1/4"))
 SEEDS = (0, 1, 2)
 CLASSES = np.array(["negative", "positive"])
 COLUMNS = ("model", "seed", "seconds", "tokens", "accuracy", "log_loss", "calibration_error")
@@ -91,7 +91,7 @@ def train(train_file: str, folder: str) -> None:
     names, numbers = excluded(texts)
     for seed, (name, settings) in product(SEEDS, MODELS.items()):
         began = time.process_time()
-        exclude = tuple(sorted(names | numbers if name == "imdb-2d" else names))
+        exclude = tuple(sorted(names | numbers if name == "imdb" else names))
         model = fit(
             texts, CLASSES[labels], replace(settings, exclude=exclude, seed=seed), groups=groups, progress=print
         )

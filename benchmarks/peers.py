@@ -78,7 +78,7 @@ def tf_idf(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[
 
 
 def shipped(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:
-    for name in ("imdb-2d", "imdb-2d-best"):
+    for name in ("imdb", "imdb-best"):
         model = load(name)
         yield name, float(model.analyse(unseen).active_per_text.mean()), model.predict_proba(unseen)[:, 1]
 

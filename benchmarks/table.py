@@ -65,7 +65,7 @@ def numbers_table() -> str:
         ("one layer, 1,000,000 tokens, d 2, two cores", "speed.md", seconds(million["hardmax"]), hull),
         ("the limit, 100,000 tokens, d 3, two cores", "speed.md", seconds(three["hardmax, the limit"]), flat),
         ("one layer, 65,536 tokens, d 64, H200", "speed.md", " to ".join(map(duration, times)), beside),
-        *map(imdb_line, ("imdb-2d", "imdb-2d-best")),
+        *map(imdb_line, ("imdb", "imdb-best")),
         *map(faithfulness_line, ("votes", "removals")),
     ]
     lines = [f"| [{what}](docs/{page}) | {mine} | {peer} |" for what, page, mine, peer in rows]

@@ -66,7 +66,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none: English ones, those of a
         file (GloVe's text format, or npz with `words` and `vectors`), or of a mapping. "auto" takes the English ones if
-        there are at most 2,000 texts and held-out log loss is smaller with them.
+        there are at most 1,000 texts and held-out log loss is smaller with them.
     class_weight : dict or "balanced", optional
         Weights of classes, as in scikit-learn.
     column : str, optional

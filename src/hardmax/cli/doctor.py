@@ -101,7 +101,7 @@ def _compile_kernels() -> None:
     draw = np.random.default_rng(0).standard_normal
     for shape in ((500, 2), (5000, 3), (2000, 10), (100, 20, 2)):
         limit(draw(shape), Dynamics(1))
-    model, text = load("imdb-2d"), "An awful script, but the cast is great. "
+    model, text = load("sentiment-en"), "An awful script, but the cast is great. "
     model.predict([text] * 2000)
     model.explain(text * 1000)
 

@@ -1,6 +1,5 @@
 """Options that several commands share, and readers of values that are more than a number or a word."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from hardmax.text.corpora import Corpus
     from hardmax.text.text_model import TextModel
 
-DEFAULT_MODEL = "imdb-2d"
+DEFAULT_MODEL = "sentiment-en"
 PICTURES = (".png", ".svg", ".pdf")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -110,13 +109,12 @@ def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
 
 
 def describe(model: "TextModel") -> dict[str, Any]:
-    """Size and dynamics of a model, for JSON."""
+    """Size and settings of a model, for JSON."""
     return {
         "tokens": len(model.vocabulary),
-        "dimension": model.dimension,
-        "layers": "inf" if math.isinf(model.layers) else int(model.layers),
+        "modifiers": len(model.modifiers),
+        "gate": model.gate,
         "alpha": model.alpha,
-        "temperature": model.temperature,
     }
 
 

@@ -28,7 +28,7 @@ def page_command(
     """Write a page that runs hardmax attention in any browser, without a server or a network.
 
     Drag tokens and watch the leaders change; type a review and see why a model gives it its label. Has the model
-    imdb-2d unless --model is given; the page also takes CSV files and model folders that are dropped on it.
+    sentiment-en unless --model is given; the page also takes CSV files and model folders that are dropped on it.
     """
     opt.check_target(output, "--output", ".html", ".htm")
     names = [opt.DEFAULT_MODEL] if model is None else [name for name in model if name != "none"]

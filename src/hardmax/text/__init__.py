@@ -1,4 +1,4 @@
-"""The glass-box text classifier: words become tokens, the layers gather them round a few leaders, and those decide.
+"""The glass-box text classifier: words attend to the words that modify them, and each has a vote.
 
 No torch here: training is in `hardmax.train`, the scikit-learn estimator in `hardmax.sklearn`.
 

@@ -3,6 +3,8 @@ from .corpora import Corpus as Corpus
 from .corpora import plant as plant
 from .corpora import read_corpus as read_corpus
 from .explain import Explanation as Explanation
+from .reading import Modifier as Modifier
+from .reading import Reading as Reading
 from .shipped import load as load
 from .text_model import TextModel as TextModel
 from .tokeniser import Tokeniser as Tokeniser

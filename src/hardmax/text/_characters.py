@@ -12,11 +12,12 @@ import numpy as np
 
 from hardmax.text._kernels_pieces import (
     APOSTROPHE,
+    CLAUSE_END,
     FLAG,
     JOINER,
     LEAD,
     LETTER,
-    SENTENCE_END,
+    MARK,
     SEPARATOR,
     SIGN,
     SOLO,
@@ -25,8 +26,10 @@ from hardmax.text._kernels_pieces import (
 )
 
 REPLACEMENT = "\ufffd"
-APOSTROPHES = "'\u2019"
-_ENDS = ".!?;:\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1a\uff1b\uff1f"
+APOSTROPHES, MARKS = "'\u2019", ".,-"
+_ENDS = '!?;:()[]{}"\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1a\uff1b\uff1f'
+# Commas, dashes and brackets end a clause.
+_ENDS += "\xab\xbb\u2013\u2014\u201c\u201d\u201e\u060c\u3001\uff0c\uff08\uff09\u300a\u300b\u300c\u300d\u3010\u3011"
 
 # Ranges of characters, in hexadecimal, and what they are; a later table wins over an earlier one.
 _PUNCTUATION = """
@@ -47,6 +50,7 @@ E81-EAF EBD EC6 EDC-EDF               Lao
 1000-102A 103F 104C-1055 105A-108F 109A-109F A9E0-A9EF A9FA-A9FF AA60-AA7A AA7E-AA7F  Burmese
 1780-17B3 17D7 17DC                   Khmer
 2600-27BF 2B00-2BFF 1F000-1FAFF       emoji
+22EF                                  ⋯, which stands for a word that was taken out
 2E80-2FDF 3005-3007 3021-3029 3031-3035 3038-303C 3400-4DBF 4E00-9FFF F900-FAFF 20000-3FFFD  Chinese characters
 3041-3096 309D-309F 1B001-1B11F       hiragana
 3105-312F 31A0-31BF                   bopomofo
@@ -73,7 +77,7 @@ _TABLES = (
         SEPARATOR,
         "E3F E4F E5A-E5B F01-F0C F3A-F3D 104A 17D9-17DB Thai, Tibetan with what ends a syllable, Burmese, Khmer",
     ),
-    (SENTENCE_END, "F0D-F12 F14 104B 17D4-17D6 17D8 Tibetan, Burmese, Khmer"),
+    (CLAUSE_END, "F0D-F12 F14 104B 17D4-17D6 17D8 Tibetan, Burmese, Khmer"),
 )
 
 
@@ -96,8 +100,9 @@ def _make_classes() -> np.ndarray:
         for first, last in _ranges(table):
             classes[first : last + 1] = kind
     for kind, members in (
-        (SENTENCE_END, _ENDS),
+        (CLAUSE_END, _ENDS),
         (APOSTROPHE, APOSTROPHES),
+        (MARK, MARKS),
         (TAG_START, "<"),
     ):
         classes[[ord(character) for character in members]] = kind

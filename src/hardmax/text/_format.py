@@ -1,15 +1,4 @@
-"""Words for depths and probabilities."""
-
-import math
-
-from hardmax._format import pluralize
-
-EXTRA_TOKEN = "(extra token)"  # the token that a model adds to every text; no word can look like this
-
-
-def format_layers(layers: float) -> str:
-    """A depth, which may be infinite, for people."""
-    return "infinitely many layers" if math.isinf(layers) else pluralize(int(layers), "layer")
+"""Words for probabilities."""
 
 
 def format_probability(probability: float) -> str:

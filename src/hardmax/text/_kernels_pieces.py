@@ -1,4 +1,4 @@
-"""From the bytes of a text to its pieces (words, sentence ends), and from words to their numbers.
+"""From the bytes of a text to its pieces (words, ends of clauses), and from words to their numbers.
 
 The definition, for one text at a time, is `hardmax.text.tokeniser`.
 """
@@ -11,8 +11,8 @@ from hardmax._compile import njit
 
 # Kinds of characters. Those from LETTER on make words. SIGN and JOINER belong to the word before them, and are letters
 # where there is none; SOLO is a word of its own, and so are LEAD with the SOLO after it, a pair of FLAGs, and what a
-# JOINER joins.
-SEPARATOR, APOSTROPHE, SENTENCE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(10)
+# JOINER joins. What a MARK is depends on its neighbours.
+SEPARATOR, APOSTROPHE, MARK, CLAUSE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(11)
 LONGEST_TAG = 200  # characters between the first letter and `>`
 
 
@@ -27,7 +27,7 @@ class Pieces(NamedTuple):
     """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded.
 
     `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a hash of them, at
-    least HASHED. A piece without letters is the end of a sentence.
+    least HASHED. A piece without letters is the end of a clause.
     """
 
     letters: np.ndarray  # uint32
@@ -98,17 +98,31 @@ def _class_of(code, classes):
 
 
 @njit
-def _read_unusual(data, at, end, in_word, classes):
-    """The character at `at`, how many bytes it has, and its kind; an apostrophe between letters is a letter."""
+def _is_digit(code):
+    return 0x30 <= code <= 0x39
+
+
+@njit
+def _read_unusual(data, at, end, before, classes):
+    """The character at `at`, how many bytes it has, and its kind, after the letter `before`, or -1 if there is none.
+
+    An apostrophe between letters is a letter, and so are a point and a comma between digits; elsewhere these two end
+    a clause, as two hyphens do.
+    """
     code, size = _read(data, at, end)
     kind = _class_of(code, classes)
-    if kind != APOSTROPHE:
+    if kind not in (APOSTROPHE, MARK):
         return code, size, kind
-    if in_word and at + size < end:
+    after = np.int64(0x20)
+    if at + size < end:
         after, _ = _read(data, at + size, end)
-        if LETTER <= _class_of(after, classes) <= JOINER:
-            return np.int64(0x27), size, np.int64(LETTER)
-    return code, size, np.int64(SEPARATOR)
+    if kind == APOSTROPHE:
+        is_inside = before >= 0 and LETTER <= _class_of(after, classes) <= JOINER
+        return (np.int64(0x27), size, np.int64(LETTER)) if is_inside else (code, size, np.int64(SEPARATOR))
+    if code == 0x2D:
+        return code, size, np.int64(CLAUSE_END if after == 0x2D else SEPARATOR)
+    is_inside = _is_digit(before) and _is_digit(after)
+    return code, size, np.int64(LETTER if is_inside else CLAUSE_END)
 
 
 @njit
@@ -167,8 +181,9 @@ def find_pieces(data, at, end, characters, found, begins=None):
         code, size = np.int64(data[at]) if at < end else np.int64(0x20), 1
         kind = np.int64(classes[code])
         # Most characters are plain letters and spaces: no call for them.
-        if code >= 0x80 or kind == APOSTROPHE:
-            code, size, kind = _read_unusual(data, at, end, length > start and tie == LETTER, classes)
+        if code >= 0x80 or kind in (APOSTROPHE, MARK):
+            before = np.int64(letters[length - 1]) if length > start and tie == LETTER else np.int64(-1)
+            code, size, kind = _read_unusual(data, at, end, before, classes)
         joins = kind == LETTER
         if kind > LETTER or tie > LETTER:
             joins = length > start and _joins(tie, kind)
@@ -189,9 +204,9 @@ def find_pieces(data, at, end, characters, found, begins=None):
             continue
         if kind == TAG_START:
             after = _after_tag(data, at - 1, end)
-            kind = SENTENCE_END if after >= at else SEPARATOR
+            kind = CLAUSE_END if after >= at else SEPARATOR
             at = max(at, after)
-        if kind == SENTENCE_END:
+        if kind == CLAUSE_END:
             ends[pieces], keys[pieces] = length, _NONE
             pieces += 1
     return pieces

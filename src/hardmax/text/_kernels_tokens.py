@@ -9,7 +9,7 @@ from hardmax.text._kernels_pieces import fill_table, find_pieces, find_slot, fin
 
 TEXTS = 64  # a task for a thread
 _GONE = -1  # for a token that is no segment
-BREAK = -1  # in a stream of words: no phrase crosses it
+BREAK = -1  # in a stream of words: a clause ends
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -41,12 +41,36 @@ class Standing(NamedTuple):
     taken: np.ndarray  # bool, for each piece whether a token has taken it
 
 
+class Modifiers(NamedTuple):
+    """The modifiers of a `Reader`: word w of the dictionary is the modifier `of_word[w]`, or none, -1; a word that is
+    not there is the modifier `of_form[f]` if it has the form f, the ending (or the beginning)
+    `letters[bounds[f]:bounds[f + 1]]`."""
+
+    factors: np.ndarray  # float64
+    strengths: np.ndarray  # float64
+    of_word: np.ndarray  # int32
+    letters: np.ndarray  # uint32
+    bounds: np.ndarray  # int64
+    is_ending: np.ndarray  # bool
+    of_form: np.ndarray  # int32
+    scope: int
+
+
+class Attending(NamedTuple):
+    """For each piece of a text the modifier that it is, or -1, and the piece that a token which begins with it attends
+    to, or -1 if to itself."""
+
+    modifiers: np.ndarray  # int32
+    attended: np.ndarray  # int32
+
+
 class Found(NamedTuple):
-    """What texts get: `sizes[t]` tokens and how often each is there, from `bases[t]` on."""
+    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, and the mean of its factors."""
 
     bases: np.ndarray  # int64
     ids: np.ndarray  # int32
     counts: np.ndarray  # int32
+    factors: np.ndarray  # float64
     sizes: np.ndarray  # int64
 
 
@@ -166,56 +190,114 @@ def _find_counting(pieces, count, words, phrases, cutting, numbers, standing):
 
 
 @njit
-def _collect(standing, count, place, found, text):
+def _modifier_of(letters, start, end, modifiers):
+    """The modifier that a word outside the dictionary is by its form, or -1."""
+    for form in range(len(modifiers.of_form)):
+        first, last = modifiers.bounds[form], modifiers.bounds[form + 1]
+        size = last - first
+        at = end - size if modifiers.is_ending[form] else start
+        has_form = size <= end - start
+        for place in range(size if has_form else 0):
+            has_form = has_form and letters[at + place] == modifiers.letters[first + place]
+        if has_form:
+            return modifiers.of_form[form]
+    return np.int32(-1)
+
+
+@njit
+def attend(pieces, count, numbers, modifiers, attending):
+    """What `Reader.attend` says of the first `count` pieces; False if there is no modifier among them."""
+    letters, ends, _ = pieces
+    own, attended = attending
+    clause, end, strengths, has_any = 0, 0, modifiers.strengths, False
+    for piece in range(count):
+        start, end = end, ends[piece]
+        own[piece], attended[piece] = -1, -1
+        if start == end:
+            clause = piece + 1
+            continue
+        if numbers[piece] >= 0:
+            own[piece] = modifiers.of_word[numbers[piece]]
+        else:
+            own[piece] = _modifier_of(letters, start, end, modifiers)
+        has_any = has_any or own[piece] >= 0
+        best, strength = -1, -1.0
+        for before in range(piece - 1, max(clause, piece - modifiers.scope) - 1, -1):
+            if own[before] >= 0 and strengths[own[before]] > strength:
+                best, strength = before, strengths[own[before]]
+        attended[piece] = best
+    return has_any
+
+
+@njit(inline="always")
+def _attended_by(first, last, attending):
+    """The piece that a token from one piece to another attends to, or -1 if to itself."""
+    for piece in range(first, last + 1):
+        if attending.modifiers[piece] >= 0:
+            return np.int32(-1)
+    return attending.attended[first]
+
+
+@njit
+def _collect(standing, count, attending, factors, place, found, text):
     """Write the distinct ones among the first `count` tokens to a text's place in `found`; return how many.
 
-    `place[v]`, -1 before and after, says where token v is among them.
+    `place[v]`, -1 before and after, says where token v is among them. Without factors nothing attends.
     """
     base, tokens = found.bases[text], 0
-    for token in standing.tokens[:count]:
+    for i in range(count):
+        token = standing.tokens[i]
         if place[token] < 0:
             place[token] = tokens
-            found.ids[base + tokens], found.counts[base + tokens] = token, 0
+            found.ids[base + tokens], found.counts[base + tokens], found.factors[base + tokens] = token, 0, 0.0
             tokens += 1
-        found.counts[base + place[token]] += 1
-    for token in found.ids[base : base + tokens]:
-        place[token] = -1
+        at = base + place[token]
+        found.counts[at] += 1
+        attended = _attended_by(standing.firsts[i], standing.lasts[i], attending) if len(factors) else np.int32(-1)
+        found.factors[at] += factors[attending.modifiers[attended]] if attended >= 0 else 1.0
+    for at in range(base, base + tokens):
+        place[found.ids[at]] = -1
+        found.factors[at] /= found.counts[at]
     return tokens
 
 
 @njit_parallel(lambda data, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
-def encode_texts(first, last, data, offsets, longest, characters, words, phrases, cutting, found):
+def encode_texts(first, last, data, offsets, longest, characters, words, phrases, modifiers, cutting, found):
     """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]` on."""
     pieces, standing = make_pieces(longest), _room_to_stand(longest, cutting.longest_phrase)
     numbers, place = np.empty(longest, np.int32), np.full(phrases.tokens, -1, np.int32)
+    attending = Attending(np.empty(longest, np.int32), np.empty(longest, np.int32))
+    none = modifiers.factors[:0]
     for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
-        count = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
-        count = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
-        found.sizes[text] = _collect(standing, count, place, found, text)
+        size = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
+        count = _find_counting(pieces, size, words, phrases, cutting, numbers, standing)
+        reads = len(modifiers.factors) > 0 and attend(pieces, size, numbers, modifiers, attending)
+        factors = modifiers.factors if reads else none
+        found.sizes[text] = _collect(standing, count, attending, factors, place, found, text)
 
 
 @njit
-def close_ranks(found, extra, offsets, ids, counts):
-    """Copy what the texts got, without the room that was left between them; the token `extra` after each, if not -1."""
+def close_ranks(found, offsets, ids, counts, factors):
+    """Copy what the texts got, without the room that was left between them."""
     at = 0
     for text in range(len(found.sizes)):
         for t in range(found.bases[text], found.bases[text] + found.sizes[text]):
-            ids[at], counts[at] = found.ids[t], found.counts[t]
-            at += 1
-        if extra >= 0:
-            ids[at], counts[at] = extra, 1
+            ids[at], counts[at], factors[at] = found.ids[t], found.counts[t], found.factors[t]
             at += 1
         offsets[text + 1] = at
 
 
 @njit
-def read_text(data, characters, words, phrases, cutting):
-    """(tokens, starts, ends): the tokens of one text that count, in order, and where: `text[start:end]`."""
+def read_text(data, characters, words, phrases, modifiers, cutting):
+    """(tokens, places): the tokens of one text that count, in order, and where each is, `text[start:end]`, where the
+    modifier is that it attends to, -1 if it attends to itself, and the number of that modifier."""
     room = len(data)
     pieces, standing = make_pieces(room), _room_to_stand(room, cutting.longest_phrase)
     numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
+    attending = Attending(np.empty(room, np.int32), np.empty(room, np.int32))
     count = find_pieces(data, np.int64(0), room, characters, pieces, begins)
     kept = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
+    attend(pieces, count, numbers, modifiers, attending)
     # First bytes become first characters. A character is a letter, so a piece is over after as many as it has letters.
     ends, byte, character, before = np.empty(count, np.int64), 0, 0, 0
     for piece in range(count):
@@ -224,8 +306,15 @@ def read_text(data, characters, words, phrases, cutting):
             character += byte < room and data[byte] & 0xC0 != 0x80  # it does not continue another
         begins[piece] = character
         ends[piece], before = character + pieces.ends[piece] - before, pieces.ends[piece]
-    tokens, firsts, lasts = standing.tokens[:kept].copy(), standing.firsts[:kept], standing.lasts[:kept]
-    return tokens, begins[firsts], ends[lasts]
+    places = np.full((kept, 5), -1, np.int64)
+    for i in range(kept):
+        first, last = standing.firsts[i], standing.lasts[i]
+        places[i, 0], places[i, 1] = begins[first], ends[last]
+        attended = _attended_by(first, last, attending)
+        if attended >= 0:
+            places[i, 2], places[i, 3] = begins[attended], ends[attended]
+            places[i, 4] = attending.modifiers[attended]
+    return standing.tokens[:kept].copy(), places
 
 
 @njit
@@ -239,7 +328,7 @@ def _grown(array, length):
 def number_words(data, offsets, longest, characters):
     """(stream, ends, spellings, starts): the words of all texts as numbers by first appearance, and their spellings.
 
-    Text t is `stream[ends[t]:ends[t + 1]]`, with BREAK where a sentence ends. Word w is
+    Text t is `stream[ends[t]:ends[t + 1]]`, with BREAK where a clause ends. Word w is
     `spellings[starts[w]:starts[w + 1]]`. `longest` is the number of bytes of the longest text.
     """
     found = make_pieces(longest)

@@ -1,11 +1,9 @@
 """A model in words: the model card (README.md of its folder), and a description that fits into a prompt."""
 
 import re
-from math import isinf
 from typing import Any
 
 from hardmax._format import escape_html, pluralize, sanitize_line, truncate
-from hardmax.text._format import format_layers
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 
@@ -38,8 +36,8 @@ print(model.explain("…"))
 _LIMITATIONS = (
     "It knows only the tokens of its vocabulary. A text without an active token is undecided: `predict` then returns "
     "the most frequent class, and `decided` is False.",
-    "It reads tokens of at most {longest}, not sentences: it misses irony, comparisons and negations that span more "
-    "(“not in any way a good film”).",
+    "It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses irony, comparisons "
+    "and what is denied further away (“I cannot say that I liked it”).",
     "Short texts rest on few tokens: their answers are less accurate, and their probabilities closer to even.",
     "Its tokens are those of its training texts. In other domains, or other kinds of text, it is less accurate and its "
     "probabilities are less reliable: measure it there (`hardmax evaluate`) first.",
@@ -81,25 +79,20 @@ def describe(model: TextModel, limit: int) -> str:
 
 def formula(model: TextModel) -> str:
     """How an answer is formed."""
-    counted = "once each" if model.binary else "each as often as it occurs"
-    parts = [
-        f"The distinct known tokens of a text, {counted}, are points z in {pluralize(model.dimension, 'dimension')}.",
-    ]
-    if model.extra is not None:
-        what = "a neutral token, whose followers add nothing" if model.has_neutral else "an extra token"
-        parts.append(f"Every text also has {what}; it weighs as much as {pluralize(model.neutral_weight, 'token')}.")
-    if model.gate is not None:
-        share = f"more than {model.gate:g} of the largest in its text"
-        parts.append(f"A token is active if its largest coordinate is {share}; the others follow the neutral token.")
-    if model.layers:
-        along = "z" if model.metric is None else "A z"
+    parts = ["Each distinct known token of a text has a vote: its weight, divided by the number of these tokens plus"]
+    parts[0] += f" {model.neutral_weight:,}."
+    if model.modifiers:
+        words = pluralize(model.scope, "word")
         parts.append(
-            f"In {format_layers(model.layers)} of hardmax attention each token moves to (z + alpha w) / (1 + alpha), "
-            f"w the token furthest along {along}, its leader; alpha = {model.alpha}."
+            f"A token attends to the strongest modifier among the {words} before it in its clause, such as "
+            f"“{sanitize_line(model.modifiers[0].word)}”, which multiplies its vote: hardmax attention."
         )
+    if model.gate:
+        parts.append(f"Votes of at most {model.gate:g} of the largest in the text do not count.")
+    if model.alpha != "0":
+        parts.append(f"One layer takes each token towards the strongest of its side, with alpha = {model.alpha}.")
     wins = f"a positive one means {sanitize_line(model.classes[1])}" if len(model.classes) == 2 else "the largest wins"
-    parts.append(f"Then logit = (bias + mean over tokens of decoder · z) / temperature; {wins}.")
-    parts.append("What each token adds to this sum is its vote, and the votes are the explanation.")
+    parts.append(f"The logit is the bias and the sum of the votes; {wins}. The votes are the explanation.")
     return " ".join(parts)
 
 
@@ -109,17 +102,16 @@ def _facts(model: TextModel) -> dict[str, Any]:
         len(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in model.vocabulary.surfaces
     ]
     words, phrases = sizes.count(1), sum(1 < size <= longest for size in sizes)
+    modifiers = ", ".join(f"{sanitize_line(each.word)} × {each.factor:g}" for each in model.modifiers)
     return {
         "classes": ", ".join(sanitize_line(name) for name in model.classes),
         "vocabulary": f"{len(sizes):,} tokens: {words:,} words, {phrases:,} phrases of up to {longest} words",
         "tokens of a text": "may overlap" if model.tokeniser.overlapping else "do not overlap",
-        "dimension": model.dimension,
-        "layers": "infinitely many" if isinf(model.layers) else model.layers,
-        "step size alpha": model.alpha,
-        "metric": "identity" if model.metric is None else "learned, symmetric positive definite",
-        "gate": "none" if model.gate is None else f"{model.gate:g} of the strongest token",
-        "neutral weight": model.neutral_weight if model.has_neutral else "no neutral token",
-        "temperature": f"{model.temperature:.4g}",
+        "modifiers": modifiers or "none",
+        "scope of a modifier": pluralize(model.scope, "word"),
+        "gate": f"{model.gate:g} of the largest vote" if model.gate else "none",
+        "gathering alpha": model.alpha,
+        "neutral weight": model.neutral_weight,
     }
 
 

@@ -1,18 +1,21 @@
-"""A model in which some tokens are forbidden, or have another weight."""
+"""A model in which some tokens are forbidden, have another weight, or modify others by another factor."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 
 from hardmax._validation import InputError, check_real, check_str, shorten
 from hardmax.text._characters import fold
+from hardmax.text.reading import ANY, Modifier
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary
 
-FORBID = "forbid"
+FORBID, TIMES = "forbid", "times "
 Edited = TypeVar("Edited", bound=TextModel)
 
 
@@ -24,22 +27,39 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     if len(wishes) < len(changes):
         raise InputError("`changes` has a token twice, in different spellings: give each once.")
     forbidden = {token for token, wish in wishes.items() if isinstance(wish, str) and wish == FORBID}
-    vectors = {token: _vector(model, token, wish) for token, wish in wishes.items() if token not in forbidden}
+    factors = {token: float(Fraction(wish.removeprefix(TIMES))) for token, wish in wishes.items() if _is_factor(wish)}
+    others = {token: wish for token, wish in wishes.items() if token not in forbidden and token not in factors}
+    weights = {token: _weights(model, token, wish) for token, wish in others.items()}
     known, gone = model.vocabulary, _with_phrases(model, forbidden)
     kept = [v for v, surface in enumerate(known.surfaces) if surface not in gone]
-    added = [token for token in vectors if token not in known.index]
+    added = [token for token in weights if token not in known.index]
     surfaces = [*(known.surfaces[v] for v in kept), *added]
-    table = np.vstack([model.embeddings[kept], np.zeros((len(added), model.dimension))])
+    table = np.vstack([model.weights[kept], np.zeros((len(added), len(model.bias)))])
     for v, surface in enumerate(surfaces):
-        table[v] = vectors.get(surface, table[v])
+        table[v] = weights.get(surface, table[v])
     counts = np.vstack([known.counts[kept], np.zeros((len(added), known.counts.shape[1]), dtype=np.int64)])
-    metrics = model.metrics | {"edited": {**model.metrics.get("edited", {}), **wishes}}
-    return replace(model, vocabulary=Vocabulary(surfaces, counts), embeddings=table, metrics=metrics)
+    modifiers = {modifier.word: modifier for modifier in model.modifiers if modifier.word not in forbidden}
+    for token, factor in factors.items():
+        texts = modifiers[token].texts if token in modifiers else 0
+        modifiers[token] = Modifier(token, factor, texts)
+    return replace(
+        model,
+        vocabulary=Vocabulary(surfaces, counts),
+        weights=table,
+        modifiers=[modifier for modifier in modifiers.values() if modifier.factor != 1],
+        metrics=model.metrics | {"edited": {**model.metrics.get("edited", {}), **wishes}},
+    )
+
+
+def _is_factor(wish: Any) -> bool:
+    return isinstance(wish, str) and re.fullmatch(rf"{TIMES}-?\d+(\.\d+|/[1-9]\d*)?", wish) is not None
 
 
 def _read_token(model: TextModel, token: Any) -> str:
     """The token as the tokeniser has it."""
     folded = fold(check_str(token, "`changes` (each token)"))
+    if ANY in folded:
+        return Modifier(folded, 1).word
     if folded not in [found.surface for found in model.tokeniser.tokens(folded)]:
         longest = model.tokeniser.longest_phrase
         raise InputError(f"`changes` has {shorten(token)}: expected a word, or a phrase of at most {longest} words.")
@@ -51,6 +71,7 @@ def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
     if not forbidden:
         return set()
     parts = {surface: {surface, *cut_surface(surface)} for surface in model.vocabulary.surfaces}
+    forbidden = forbidden - {modifier.word for modifier in model.modifiers if modifier.word not in parts}
     gone = {surface for surface, own in parts.items() if not forbidden.isdisjoint(own)}
     unknown = sorted(forbidden - set().union(*(parts[surface] for surface in gone)))
     if unknown:
@@ -60,8 +81,8 @@ def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
     return gone
 
 
-def _vector(model: TextModel, token: str, wish: Any) -> np.ndarray:
-    """Where a token shall start."""
+def _weights(model: TextModel, token: str, wish: Any) -> np.ndarray:
+    """What a token shall say."""
     if isinstance(wish, Mapping):
         if not wish or any(label not in model.classes for label in wish):
             labels = shorten(model.classes)
@@ -69,24 +90,11 @@ def _vector(model: TextModel, token: str, wish: Any) -> np.ndarray:
         weights = np.zeros(len(model.classes))
         for label, weight in wish.items():
             weights[model.classes.index(label)] = check_real(weight, "`changes` (each weight)")
-        return _of_weight(model, token, weights[1:] - weights[:1] if len(model.bias) == 1 else weights)
+        return weights[1:] - weights[:1] if len(model.bias) == 1 else weights
     if isinstance(wish, int | float) and not isinstance(wish, bool):
         if len(model.bias) > 1:
             way = f"give a dict from labels to numbers, such as {{{model.classes[0]!r}: 1.0}}"
             raise InputError(f"`changes` gives {shorten(token)} one number for more than two classes: {way}.")
-        return _of_weight(model, token, np.array([check_real(wish, "`changes` (each weight)")]))
-    ways = f'"{FORBID}", a number, or a dict from labels to numbers'
+        return np.array([check_real(wish, "`changes` (each weight)")])
+    ways = f'"{FORBID}", a number, a dict from labels to numbers, or a factor such as "{TIMES}-1/2"'
     raise InputError(f"`changes` gives {shorten(token)} {shorten(wish)}: expected {ways}.")
-
-
-def _of_weight(model: TextModel, token: str, weights: np.ndarray) -> np.ndarray:
-    """The vector of that weight for each row of the decoder that is nearest to where the token is; a new token is at
-    the height that tokens have where there is a neutral leader, else at the origin."""
-    before = np.zeros(model.dimension)
-    if token in model.vocabulary.index:
-        before = model.embeddings[model.vocabulary.index[token]]
-    elif model.has_neutral and model.extra is not None:
-        axis = int(np.abs(model.extra).argmax())
-        before[axis] = np.median(model.embeddings[:, axis])
-    decoder = model.decoder.astype(np.float64)
-    return before + np.linalg.lstsq(decoder, weights * model.temperature - decoder @ before, rcond=None)[0]

@@ -1,4 +1,4 @@
-"""Texts as the tokens that a vocabulary knows: ragged, distinct, with multiplicities."""
+"""Texts as the tokens that a vocabulary knows: ragged, distinct, with multiplicities, and as modifiers change them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -13,21 +13,33 @@ from hardmax._tokens.points import table_size
 from hardmax._validation import check_str
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_pieces import Words, fill_table, find_pieces, make_pieces
-from hardmax.text._kernels_tokens import Found, Phrases, close_ranks, encode_texts, fill_pairs, read_text
+from hardmax.text._kernels_tokens import (
+    Found,
+    Modifiers,
+    Phrases,
+    close_ranks,
+    encode_texts,
+    fill_pairs,
+    read_text,
+)
 from hardmax.text._texts import TextBytes, encode_text, read_texts
-from hardmax.text.tokeniser import Tokeniser, cut_surface, keep_segments
+from hardmax.text.reading import ANY, Reader
+from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, keep_segments, token_of
 from hardmax.text.vocabulary import Vocabulary
 
 SHORT = 20_000  # characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
+NOT_READ = Reader()
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says."""
+    """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says; its vote is
+    multiplied by `factors`, the mean over its places."""
 
     ids: np.ndarray  # int32
     counts: np.ndarray  # int32
+    factors: np.ndarray  # float64
     offsets: np.ndarray  # int64
 
     def __len__(self) -> int:
@@ -48,13 +60,16 @@ def join_parts(parts: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """The known tokens of one text, and for each of them where it is: rows (start, end) of `text[start:end]`."""
+    """The known tokens of one text, and for each of them where it is, and what it attends to there."""
 
     encoded: Encoded
     places: list[np.ndarray]
+    """Rows (start, end) of `text[start:end]`."""
+    attended: list[np.ndarray]
+    """Rows (start, end, number) of the modifier that it attends to, -1 where it attends to itself."""
 
 
-def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:
+def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ) -> Encoded:
     """The known tokens of each text, in order of first appearance.
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
@@ -62,32 +77,32 @@ def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:
     >>> found.ids.tolist(), found.counts.tolist(), found.offsets.tolist()
     ([0, 2, 1, 1], [2, 2, 1, 1], [0, 3, 3, 4])
     """
-    return join_parts(list(encode_parts(read_texts(texts), vocabulary, tokeniser)))
+    return join_parts(list(encode_parts(read_texts(texts), vocabulary, tokeniser, reader)))
 
 
 def encode_parts(
-    texts: TextBytes, vocabulary: Vocabulary, tokeniser: Tokeniser, extra: int = -1, *, few: bool = False
+    texts: TextBytes, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader, *, few: bool = False
 ) -> Iterator[Encoded]:
-    """`encode` in parts of a few megabytes; the token `extra` is added to each text, once, if it is not -1.
+    """`encode` in parts of a few megabytes.
 
     With `few`, texts that are not long are read without waiting for numba, by the definition.
     """
     with interpreted(encode_texts, if_small=few and len(texts.data) <= SHORT) as in_python:
-        defined = [_define(text, vocabulary, tokeniser, extra).encoded for text in texts.strings()] if in_python else []
+        defined = [_define(text, vocabulary, tokeniser, reader).encoded for text in texts.strings() if in_python]
     if in_python:
-        nothing = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64))
+        nothing = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64))
         yield join_parts([nothing, *defined])
         return
-    lexicon, first = lexicon_of(vocabulary), 0
+    lexicon, first = lexicon_of(vocabulary, reader), 0
     while first < len(texts) or not first:
         limit = texts.offsets[first] + _BYTES_AT_ONCE
         last = max(first + 1, int(np.searchsorted(texts.offsets, limit, side="right")) - 1)
-        yield _encode_part(texts.part(first, last), lexicon, tokeniser, extra)
+        yield _encode_part(texts.part(first, last), lexicon, tokeniser)
         first = last
 
 
-def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, extra: int = -1) -> Read:
-    """The known tokens of one text, as `encode` finds them; the token `extra` comes last, and has no place.
+def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ) -> Read:
+    """The known tokens of one text, as `encode` finds them.
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
     >>> found = read_one("Not good, not GOOD film.", known, Tokeniser())
@@ -96,37 +111,53 @@ def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, extra: int
     """
     with interpreted(read_text, if_small=len(check_str(text, "`text`")) <= SHORT) as in_python:
         if in_python:
-            return _define(text, vocabulary, tokeniser, extra)
-    lexicon = lexicon_of(vocabulary)
+            return _define(text, vocabulary, tokeniser, reader)
+    lexicon = lexicon_of(vocabulary, reader)
     data = np.frombuffer(encode_text(text), dtype=np.uint8)
-    tokens, starts, ends = read_text(data, CHARACTERS, lexicon.words, lexicon.phrases, tokeniser.cutting)
-    return _group(tokens, starts, ends, extra)
+    parts = lexicon.words, lexicon.phrases, lexicon.modifiers
+    tokens, places = read_text(data, CHARACTERS, *parts, tokeniser.cutting)
+    return _group(tokens, places, reader)
 
 
-def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, extra: int) -> Read:
+def find_known(
+    text: str, vocabulary: Vocabulary, tokeniser: Tokeniser
+) -> tuple[list[Word], list[tuple[int, int, int]]]:
+    """The words of a text, and its known tokens that count: the number, first and last word of each."""
+    words, index = cut_words(encode_text(text).decode()), vocabulary.index
+    tokens = ((token_of(words, first, last).surface, first, last) for first, last in tokeniser.places(words))
+    known = [(index[surface], first, last) for surface, first, last in tokens if surface in index]
+    return words, known if tokeniser.overlapping else keep_segments(known)
+
+
+def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader) -> Read:
     """One text, read as the definition says: no arrays have to be made for it, and nothing compiled."""
-    index = vocabulary.index
-    tokens = tokeniser.tokens(encode_text(text).decode())
-    known = [(index[token.surface], token) for token in tokens if token.surface in index]
-    known = known if tokeniser.overlapping else keep_segments(known)
-    rows = np.array([(number, token.start, token.end) for number, token in known], dtype=np.int64).reshape(-1, 3)
-    return _group(rows[:, 0].astype(np.int32), rows[:, 1], rows[:, 2], extra)
+    words, known = find_known(text, vocabulary, tokeniser)
+    numbers, attended = reader.attend(words)
+    rows = []
+    for number, first, last in known:
+        other = attended[first] if max(numbers[first : last + 1]) < 0 else -1
+        seen = (words[other].start, words[other].end, numbers[other]) if other >= 0 else (-1, -1, -1)
+        rows.append((number, words[first].start, words[last].end, *seen))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 6)
+    return _group(table[:, 0].astype(np.int32), table[:, 1:], reader)
 
 
-def _group(tokens: np.ndarray, starts: np.ndarray, ends: np.ndarray, extra: int) -> Read:
+def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
     """The distinct ones of the tokens of a text, and the places of each."""
     _, firsts, kinds = np.unique(tokens, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(firsts))[kinds]  # by first appearance
     counts = np.bincount(rank, minlength=len(firsts))
-    places = np.stack([starts, ends], axis=1)[np.argsort(rank, kind="stable")]
+    places = places[np.argsort(rank, kind="stable")]
+    factors = np.array([1.0, *(modifier.factor for modifier in reader.modifiers)])[places[:, 4] + 1]
     bounds = np.concatenate([[0], np.cumsum(counts)])
-    ids, has_extra = tokens[np.sort(firsts)], extra >= 0
     encoded = Encoded(
-        np.append(ids, [extra] * has_extra).astype(np.int32),
-        np.append(counts, [1] * has_extra).astype(np.int32),
-        np.array([0, len(ids) + has_extra]),
+        tokens[np.sort(firsts)].astype(np.int32),
+        counts.astype(np.int32),
+        np.bincount(np.sort(rank), factors, minlength=len(counts)) / counts,
+        np.array([0, len(counts)]),
     )
-    return Read(encoded, [places[a:b] for a, b in pairwise([*bounds.tolist(), *[len(places)] * has_extra])])
+    parts = [places[first:last] for first, last in pairwise(bounds.tolist())]
+    return Read(encoded, [part[:, :2] for part in parts], [part[:, 2:] for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +169,17 @@ class Lexicon:
 
     words: Words
     phrases: Phrases
+    modifiers: Modifiers
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary) -> "Lexicon":
+    def of(cls, vocabulary: Vocabulary, reader: Reader) -> "Lexicon":
         cut = [surface.split(" ") if surface.isascii() else cut_surface(surface) for surface in vocabulary.surfaces]
         words: dict[str, int] = {}
         for word in chain.from_iterable(cut):
             words.setdefault(word, len(words))
+        for modifier in reader.modifiers:
+            if not modifier.is_form:
+                words.setdefault(modifier.word, len(words))
         nodes: dict[int, int] = {}
         token_of_node: dict[int, int] = {}
         for token, (first, *rest) in enumerate(cut):
@@ -157,17 +192,34 @@ class Lexicon:
         fill_pairs(slots, keys, len(keys))
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
-        return cls(_dictionary(list(words)), Phrases(slots, keys, tokens, len(vocabulary)))
+        phrases = Phrases(slots, keys, tokens, len(vocabulary))
+        return cls(_dictionary(list(words)), phrases, _modifiers(reader, list(words)))
 
 
-_made: WeakKeyDictionary[Vocabulary, Lexicon] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary()
 
 
-def lexicon_of(vocabulary: Vocabulary) -> Lexicon:
+def lexicon_of(vocabulary: Vocabulary, reader: Reader = NOT_READ) -> Lexicon:
     """The arrays for a vocabulary, made once and kept as long as it: texts often come in many batches."""
-    if vocabulary not in _made:
-        _made[vocabulary] = Lexicon.of(vocabulary)
-    return _made[vocabulary]
+    if vocabulary not in _made or _made[vocabulary][0] != reader:
+        _made[vocabulary] = reader, Lexicon.of(vocabulary, reader)
+    return _made[vocabulary][1]
+
+
+def _modifiers(reader: Reader, words: list[str]) -> Modifiers:
+    forms = [(number, m) for number, m in enumerate(reader.modifiers) if m.is_form]
+    spelt = ["".join(m.word.split(ANY)) for _, m in forms]
+    of_word = [reader.number_of(word) if reader.modifiers else -1 for word in words]
+    return Modifiers(
+        np.array([m.factor for m in reader.modifiers], dtype=np.float64),
+        np.array([m.strength for m in reader.modifiers], dtype=np.float64),
+        np.array(of_word, dtype=np.int32),
+        np.frombuffer("".join(spelt).encode("utf-32-le"), dtype="<u4").astype(np.uint32),
+        np.cumsum([0, *map(len, spelt)], dtype=np.int64),
+        np.array([m.word.startswith(ANY) for _, m in forms], dtype=bool),
+        np.array([number for number, _ in forms], dtype=np.int32),
+        reader.scope,
+    )
 
 
 def _dictionary(words: list[str]) -> Words:
@@ -181,19 +233,19 @@ def _dictionary(words: list[str]) -> Words:
     return Words(slots, found.keys[:pieces].copy(), found.letters[: starts[-1]].copy(), starts)
 
 
-def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, extra: int) -> Encoded:
+def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> Encoded:
     lengths = np.diff(texts.offsets)
     # A word takes two bytes, with what divides it from the next.
     most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
     bases = np.concatenate([[0], np.cumsum(np.minimum(most, lexicon.phrases.tokens))])
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
-    found = Found(bases, ids, counts, np.empty(len(texts), dtype=np.int64))
+    found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=np.int64))
     longest = int(lengths.max(initial=0))
-    encode_texts(
-        texts.data, texts.offsets, longest, CHARACTERS, lexicon.words, lexicon.phrases, tokeniser.cutting, found
-    )
-    total = int(found.sizes.sum()) + (len(texts) if extra >= 0 else 0)
+    parts = lexicon.words, lexicon.phrases, lexicon.modifiers
+    encode_texts(texts.data, texts.offsets, longest, CHARACTERS, *parts, tokeniser.cutting, found)
+    total = int(found.sizes.sum())
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     ids, counts = np.empty((2, total), dtype=np.int32)
-    close_ranks(found, extra, offsets, ids, counts)
-    return Encoded(ids, counts, offsets)
+    factors = np.empty(total)
+    close_ranks(found, offsets, ids, counts, factors)
+    return Encoded(ids, counts, factors, offsets)

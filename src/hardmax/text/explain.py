@@ -1,7 +1,6 @@
-"""Explanations: the tokens that lead a text, and two ledgers that add up to its logit."""
+"""Explanations: the votes of the tokens of a text, which add up to its logit, and what each attends to."""
 
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,9 @@ from hardmax._cached import cached_property
 from hardmax._files import write_whole
 from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path
-from hardmax.text._analysis import Analysis, predicted_classes, walk_cloud, weigh_text
-from hardmax.text._format import EXTRA_TOKEN, format_probability
+from hardmax.text._analysis import Analysis, predicted_classes, weigh_text
+from hardmax.text._characters import fold
+from hardmax.text._format import format_probability
 from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest
@@ -23,40 +23,39 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
-    from hardmax.trajectory import Trajectory
-
 Label = str | int | float | bool
 LENGTHS = "training_lengths"
 """Where `TextModel.metrics` has the 1 % and 99 % quantiles of the lengths of training texts, in characters."""
-_LAYERS_SHOWN = 8
 _MOST_CHARACTERS = 50_000_000  # read again to rank removals: a second or two
 _MOSTLY_UNKNOWN = 0.2  # if known tokens cover less of a text, a note says so; of 500 IMDb reviews, 0.4 % have one
 
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """What one token of a text adds to its logit: by mass, and by vote."""
+    """What one token of a text adds to its logit."""
 
     word: str
-    """A word, a phrase, or `EXTRA_TOKEN`."""
+    """A word or a phrase."""
     count: int
     """How often the text has it."""
     places: np.ndarray = field(repr=False, compare=False)
     """`spans` as an array (count, 2)."""
-    mass: float
-    """Share of its starting point in the mean of the last layer."""
-    contribution: float
-    """What this mass adds to the logit."""
+    weight: float
+    """What it would add on its own, without the words that modify it."""
+    modifiers: tuple[str, ...]
+    """The words of the text that it attends to, in order; none if it attends to itself everywhere."""
+    factor: float
+    """What these multiply its vote by, the mean over its places."""
     vote: float
-    """What it adds to the logit by ending where it ends, near its leader."""
+    """What it adds to the logit."""
     active: bool
-    """Whether it has an effect: neither the extra token, nor a follower of a neutral leader."""
+    """Whether its vote is large enough to count."""
     leads: bool
-    """Whether it is a leader: it attends to itself alone."""
+    """Whether it is a leader: in the limit of the cloud of votes, it stays where it is."""
     leader: str | None
-    """The token that it follows, itself if it leads; None if it attends to several, or there are no layers."""
+    """The leader at which it ends in that limit, itself if it leads; None if it is not active, or ends between."""
     side: int = field(repr=False)
-    """The number of the class that its leader counts towards, or itself if it has none."""
+    """The number of the class that it counts towards: the label, if it adds to its logit."""
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -67,6 +66,22 @@ class LedgerEntry:
         """Plain data, ready for JSON."""
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("places", "side")}
         return own | {"spans": self.spans}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A place of a token that attends to a modifier."""
+
+    word: str
+    """The token."""
+    span: tuple[int, int]
+    """Where it is: `text[start:end]`."""
+    modifier: str
+    """The modifier, as it stands in the text, in lower case."""
+    modifier_span: tuple[int, int]
+    """Where that is."""
+    factor: float
+    """What it multiplies the vote by."""
 
 
 @dataclass(frozen=True)
@@ -85,19 +100,18 @@ class Removal:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Explanation:
-    """Why a model gives a text its label.
+    """Why a model gives a text its label: `bias` and the votes of the `ledger` add up to the `logit`.
 
-    Two ledgers both add up to the `logit`: `bias` and the contributions of the `ledger`; `bias`, the votes of the
-    `active` tokens and the `rest`. It shows itself in a notebook and is printed as a table. Arrays have the known
-    tokens in the order in which they appear, and the extra token, if there is one, last.
+    It shows itself in a notebook and is printed as a table. Arrays have the known tokens in the order in which they
+    appear.
 
     Examples
     --------
     >>> from hardmax import load
-    >>> why = load("imdb-2d").explain("An awful script, but the cast is great.")
-    >>> why.label, [leader.word for leader in why.leaders]
-    ('negative', ['awful', 'is great'])
-    >>> bool(np.isclose(why.bias + sum(entry.contribution for entry in why.ledger), why.logit))
+    >>> why = load("sentiment-en").explain("It never gets boring.")
+    >>> why.label, [(link.word, link.modifier) for link in why.links if link.word == "boring"]
+    ('positive', [('boring', 'never')])
+    >>> bool(np.isclose(why.bias + sum(entry.vote for entry in why.ledger), why.logit))
     True
     """
 
@@ -106,11 +120,9 @@ class Explanation:
     model: TextModel = field(repr=False)
     """The model that classified it."""
     found: Analysis
-    """Tokens, masses and logits of this text alone."""
+    """Tokens, votes and logits of this text alone."""
     read: Read = field(repr=False)
-    """Where the tokens are in it."""
-    ends: np.ndarray
-    """Where each token is after the last layer, (tokens, d)."""
+    """Where the tokens are in it, and what they attend to."""
 
     # ---------------------------------------------------------------- the answer
 
@@ -152,12 +164,12 @@ class Explanation:
     @property
     def bias(self) -> float:
         """The score of a text without known tokens."""
-        return float(self.model.prepared.bias[self._row])
+        return float(self.model.voting.bias[self._row])
 
     @property
     def known(self) -> int:
         """How many distinct tokens of the text the model knows."""
-        return int((self.found.ids < len(self.model.vocabulary)).sum())
+        return len(self.found.ids)
 
     @property
     def undecided_because(self) -> str:
@@ -184,47 +196,73 @@ class Explanation:
             notes.append(f"Most words are unknown: known tokens cover {100 * covered:.0f} % of the text.")
         return tuple(notes)
 
-    # ---------------------------------------------------------------- the two ledgers
+    # ---------------------------------------------------------------- the ledger
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The tokens, in the order of all arrays."""
+        surfaces = self.model.vocabulary.surfaces
+        return tuple(surfaces[token] for token in self.found.ids.tolist())
 
     @cached_property
     def ledger(self) -> tuple[LedgerEntry, ...]:
-        """Every known token and the extra one, the largest contributions first."""
-        found, contributions = self.found, self.found.masses * self.model.prepared.scores[self.found.rows, self._row]
-        columns = (found.counts, found.masses, contributions, self.votes, found.active, found.leader_since >= 0)
-        numbers = zip(*(column.tolist() for column in (*columns, found.follows, self.sides)), strict=True)
+        """Every known token, the largest votes first."""
+        found, size = self.found, len(self.found.ids) + self.model.neutral_weight
+        columns = (found.counts, found.weights[:, self._row] / size, found.factors, found.votes[:, self._row])
+        numbers = zip(*(c.tolist() for c in (*columns, found.active, found.leads, found.follows)), strict=True)
         entries = [
             LedgerEntry(
                 word=self.words[t],
                 places=self.read.places[t],
                 count=count,
-                mass=mass,
-                contribution=contribution,
+                weight=weight,
+                modifiers=self._modifiers(t),
+                factor=factor,
                 vote=vote,
                 active=active,
                 leads=leads,
                 leader=self.words[leader] if leader >= 0 else None,
-                side=side,
+                side=self._side(t),
             )
-            for t, (count, mass, contribution, vote, active, leads, leader, side) in enumerate(numbers)
+            for t, (count, weight, factor, vote, active, leads, leader) in enumerate(numbers)
         ]
-        return tuple(sorted(entries, key=lambda entry: -abs(entry.contribution)))
+        return tuple(sorted(entries, key=lambda entry: (-abs(entry.vote), -abs(entry.weight))))
 
     @cached_property
     def active(self) -> tuple[LedgerEntry, ...]:
         """The tokens that have an effect, the largest votes first."""
-        return tuple(sorted((entry for entry in self.ledger if entry.active), key=lambda entry: -abs(entry.vote)))
+        return tuple(entry for entry in self.ledger if entry.active)
 
     @cached_property
     def leaders(self) -> tuple[LedgerEntry, ...]:
-        """The tokens that lead, the largest mass first, without the neutral leader; without layers nobody follows."""
-        not_counted = EXTRA_TOKEN if self.model.has_neutral else None
-        leading = [entry for entry in self.ledger if entry.leads and entry.word != not_counted]
-        return tuple(sorted(leading, key=lambda entry: -entry.mass))
+        """The tokens that lead, the largest votes first: a summary of the votes, not their cause.
 
-    @property
-    def rest(self) -> float:
-        """The votes of the inactive tokens and of the extra token together."""
-        return math.fsum(self.votes[~self.found.active])
+        They are the exact limit of the cloud of the votes: of two classes the strongest token of each.
+        """
+        return tuple(entry for entry in self.ledger if entry.leads)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Which token attends to which modifier, in the order of the text."""
+        found = []
+        for word, places, attended in zip(self.words, self.read.places, self.read.attended, strict=True):
+            for (start, end), (first, last, number) in zip(places.tolist(), attended.tolist(), strict=True):
+                if number >= 0:
+                    modifier = fold(self.text[first:last])
+                    factor = self.model.modifiers[number].factor
+                    found.append(Link(word, (start, end), modifier, (first, last), factor))
+        return tuple(sorted(found, key=lambda link: (link.span, link.word)))
+
+    def _modifiers(self, token: int) -> tuple[str, ...]:
+        attended = self.read.attended[token]
+        spans = attended[attended[:, 2] >= 0, :2].tolist()
+        return tuple(dict.fromkeys(fold(self.text[first:last]) for first, last in spans))
+
+    def _side(self, token: int) -> int:
+        votes = self.found.votes[token]
+        if len(votes) == 1:
+            return int(votes[0] > 0)
+        return self._best if votes[self._best] > 0 else int(votes.argmax())
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
@@ -233,7 +271,8 @@ class Explanation:
         units = Units.of(self.text, self.model.tokeniser)
         tokens = {token.surface for token in self.model.tokeniser.tokens(self.text)}
         known = {word for token in tokens & self.model.vocabulary.index.keys() for word in cut_surface(token)}
-        left = np.flatnonzero([word in known for word in units.words])
+        attended = {link.modifier for link in self.links}
+        left = np.flatnonzero([word in known or word in attended for word in units.words])
         alone = np.zeros(len(units))
         alone[left] = self._leads([units.words[word] for word in left]) - self._leads([""])
         lead, gone, read, found = self._leads([self.text])[0], list[int](), 0, list[Removal]()
@@ -261,67 +300,6 @@ class Explanation:
         others = np.where(np.arange(len(self.model.classes)) == self._best, -1.0, self.found.probabilities[0])
         return logits[:, self._best] - logits[:, others.argmax()]
 
-    # ---------------------------------------------------------------- the cloud
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The tokens, in the order of all arrays."""
-        surfaces, tokens = self.model.vocabulary.surfaces, len(self.model.vocabulary)
-        return tuple(surfaces[token] if token < tokens else EXTRA_TOKEN for token in self.found.ids.tolist())
-
-    @cached_property
-    def points(self) -> np.ndarray:
-        """Where the tokens start, (tokens, d)."""
-        return self.model.prepared.table[self.found.rows]
-
-    @cached_property
-    def voices(self) -> np.ndarray:
-        """How often each token counts in the mean."""
-        return self.model.prepared.voices(self.found)
-
-    @cached_property
-    def votes(self) -> np.ndarray:
-        """What each token adds to the logit by ending where it ends."""
-        says = self.model.prepared.says(self.ends)[:, self._row]
-        return self.voices / max(self.voices.sum(), 1) * says
-
-    @cached_property
-    def sides(self) -> np.ndarray:
-        """The number of the class that the leader of each token counts towards, or itself if it has none."""
-        follows, prepared = self.found.follows, self.model.prepared
-        leaders = np.where(follows >= 0, self.found.rows[follows], 0)
-        own = prepared.says(self.ends)
-        says = np.where(follows[:, None] >= 0, prepared.scores[leaders], own)
-        return (says[:, 0] >= 0).astype(np.int64) if says.shape[1] == 1 else says.argmax(axis=1)
-
-    @cached_property
-    def trajectory(self) -> "Trajectory | None":
-        """The run of the tokens through the layers; None if there are no tokens."""
-        model = self.model
-        return walk_cloud(self.points, self.voices, model.dynamics, model.layers) if len(self.points) else None
-
-    @cached_property
-    def radius(self) -> float:
-        """Moving the vector of every token by at most this changes no attended set, which is proved; 0 if a token
-        attends to several. So the same tokens lead, and the others follow the same leaders."""
-        from hardmax._radius import radius
-
-        return math.inf if self.trajectory is None else radius(self.trajectory, self.model.layers, together=True)
-
-    @cached_property
-    def path(self) -> np.ndarray:
-        """Where every token is at every layer, (layers + 1, tokens, d).
-
-        Of infinitely many layers: those up to eight after the last change of an attended set, and the limits.
-        """
-        run, layers = self.trajectory, self.model.layers
-        if run is None:
-            return np.empty((int(layers) + 1 if math.isfinite(layers) else 2, 0, self.model.dimension))
-        if math.isfinite(layers) or run.settled_at is None:
-            return np.stack([run.floats_at(layer) for layer in range(run.layers + 1)])
-        walked = [run.floats_at(layer) for layer in range(run.settled_at + _LAYERS_SHOWN + 1)]
-        return np.stack([*walked, run.float_ends()])
-
     @property
     def model_hash(self) -> str:
         """SHA-256 of the model: in its folder, `sha256sum config.json model.safetensors vocabulary.txt | sha256sum`."""
@@ -343,10 +321,8 @@ class Explanation:
             "logit": self.logit,
             "bias": self.bias,
             "known": self.known,
-            "layers": "inf" if math.isinf(self.model.layers) else int(self.model.layers),
-            "alpha": str(self.model.dynamics.alpha),
-            "rest": self.rest,
-            "leaders": [entry.to_dict() for entry in self.leaders],
+            "attention": [asdict(link) for link in self.links],
+            "leaders": [entry.word for entry in self.leaders],
             "ledger": [entry.to_dict() for entry in self.ledger],
         }
 
@@ -373,11 +349,7 @@ class Explanation:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
 
     def draw(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the tokens in the plane, and their paths through the layers (extra `figures`).
-
-        The region of each class is tinted, the line between is where a text is undecided; leaders are stars, the mean
-        is a triangle, inactive tokens are a grey blur. More than two dimensions are projected: see
-        `hardmax.figures.text_plot`.
+        """Draw the votes of the active tokens as bars, and what they attend to (extra `figures`).
 
         Parameters
         ----------
@@ -418,11 +390,11 @@ class Explanation:
 
     @property
     def _row(self) -> int:
-        """The row of the decoder that `logit` and the ledgers are about."""
+        """The row of votes that `logit` and the ledger are about."""
         return 0 if len(self.model.bias) == 1 else self._best
 
 
 def explain(model: TextModel, text: str) -> Explanation:
     """Explain the label of a text; the numbers are those of `predict_proba`, bit for bit."""
-    read, found, ends = weigh_text(model, text)
-    return Explanation(text=text, model=model, found=found, read=read, ends=ends)
+    read, found = weigh_text(model, text)
+    return Explanation(text=text, model=model, found=found, read=read)

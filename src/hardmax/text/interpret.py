@@ -7,7 +7,6 @@ import numpy as np
 
 from hardmax._validation import check_int
 from hardmax.text._analysis import Analysis
-from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text._texts import number_of_class
 from hardmax.text.text_model import TextModel
 
@@ -21,7 +20,7 @@ class Keyword:
 
     word: str
     weight: float
-    """In units of the logit: what a text of this token alone would have, without the bias."""
+    """What it says: its vote in a text is this, divided by the size of the text."""
     texts_of_class: int
     """How many training texts of the class have it."""
     texts: int
@@ -37,8 +36,6 @@ class Leader:
     """How many of the texts it leads."""
     share: float
     """Of all texts."""
-    mass: float
-    """Its mean share of the texts that it leads."""
     lean: "Label"
     """The class of its largest weight."""
 
@@ -48,7 +45,7 @@ def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> 
     number = number_of_class(label, model.classes, "`label`")
     top_k, min_df = check_int(top_k, "`top_k`", at_least=1), check_int(min_df, "`min_df`", at_least=0)
     known = model.vocabulary
-    says = model.prepared.scores[: len(known)]
+    says = model.voting.weights
     mine = (says[:, 0] if number else -says[:, 0]) if says.shape[1] == 1 else says[:, number] - says.mean(axis=1)
     rows = np.flatnonzero((mine > 0) & (known.documents >= min_df))
     best = rows[np.argsort(-mine[rows], kind="stable")][:top_k]
@@ -60,22 +57,17 @@ def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> 
 
 def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None) -> tuple[Leader, ...]:
     """The tokens that lead most of the analysed texts, the most frequent first; among equals, by the alphabet."""
-    leads = found.leader_since >= 0
-    if model.has_neutral:  # it leads everywhere, and is no token of a text
-        leads &= found.ids != model.prepared.extra
-    tokens, times = np.unique(found.ids[leads], return_counts=True)
-    masses = np.bincount(found.ids[leads], found.masses[leads], minlength=len(model.prepared.table))
-    surfaces = (*model.vocabulary.surfaces, EXTRA_TOKEN)
+    tokens, times = np.unique(found.ids[found.leads], return_counts=True)
+    surfaces = model.vocabulary.surfaces
     ranked = sorted(zip((-times).tolist(), (surfaces[token] for token in tokens), tokens.tolist(), strict=True))
     leaders = []
     for times, word, token in ranked[:most]:
-        scores = model.prepared.scores[token]
+        scores = model.voting.weights[token]
         best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
         leader = Leader(
             word=word,
             texts=-times,
             share=-times / len(found),
-            mass=float(masses[token] / -times),
             lean=model.classes[best],
         )
         leaders.append(leader)

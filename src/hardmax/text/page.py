@@ -16,7 +16,7 @@ from hardmax._validation import InputError, check_path, shorten
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, style, write_page
 from hardmax.text import view
-from hardmax.text._format import format_layers, format_probability
+from hardmax.text._format import format_probability
 from hardmax.text.explain import LENGTHS, Explanation
 from hardmax.text.storage import deciding_files
 from hardmax.text.text_model import TextModel
@@ -60,7 +60,7 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     Examples
     --------
     >>> from hardmax import load, report
-    >>> model = load("imdb-2d")
+    >>> model = load("sentiment-en")
     >>> report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
     """
     path = check_path(path)
@@ -108,11 +108,9 @@ def macros() -> Any:
         "bar_heads": view.bar_heads,
         "class_of": _class_of,
         "classes": _classes,
-        "format_layers": format_layers,
-        "leaders": view.leaders,
         "opening": opening,
         "sentence": view.sentence,
-        "tables": lambda why: view.tables(why, MOST_ROWS),
+        "rows": lambda why: view.rows(why, MOST_ROWS),
         "pieces": view.pieces,
         "shades_of": _shades,
     }
@@ -138,6 +136,6 @@ def _shades(why: Explanation) -> dict[str, str]:
     largest = max((abs(entry.vote) for entry in why.active), default=0.0) or 1.0
     return {
         entry.word: f"{_class_of(entry.side, why)} s{min(int(_STRENGTHS * abs(entry.vote) / largest), _STRENGTHS - 1)}"
-        f"{' leads' if entry.leads and why.model.layers else ''}"
+        f"{' leads' if entry.leads else ''}"
         for entry in why.active
     }

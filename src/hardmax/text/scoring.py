@@ -14,15 +14,13 @@ import pyarrow as pa
 from hardmax._parallel import limit_threads
 from hardmax._validation import InputError, check_choice, check_real
 from hardmax.text import tables
-from hardmax.text._analysis import Analysis, predicted_classes, weigh_words
-from hardmax.text._format import EXTRA_TOKEN
+from hardmax.text._analysis import Analysis, predicted_classes, weigh_parts
 from hardmax.text._texts import encode_text, is_missing, read_texts
-from hardmax.text.encoding import encode_parts
 from hardmax.text.shipped import MODELS, load
 from hardmax.text.storage import digest, saved_in
 from hardmax.text.text_model import TextModel
 
-COLUMNS = ("label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error")
+COLUMNS = ("label", "decided", "probability", "margin", "leaders", "active", "votes", "factors", "abstain", "error")
 
 
 @dataclass(frozen=True)
@@ -137,53 +135,56 @@ class Scorer:
         self.names = {name: f"hardmax_{name}" if name in columns else name for name in COLUMNS}
         if taken := sorted(set(columns).intersection(self.names.values())):
             raise InputError(f"The table already has the columns {', '.join(taken)}, which scoring adds: rename them.")
-        self._surfaces = pa.array([*model.vocabulary.surfaces, EXTRA_TOKEN], pa.string())
+        self._surfaces = pa.array(model.vocabulary.surfaces, pa.string())
         kinds = {type(name) for name in model.classes}
         self._classes = pa.array(model.classes if len(kinds) == 1 else [str(name) for name in model.classes])
         tokens, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
-        types = (self._classes.type, pa.bool_(), pa.float64(), pa.float64(), tokens, tokens, numbers, pa.bool_())
+        types = (
+            self._classes.type,
+            pa.bool_(),
+            pa.float64(),
+            pa.float64(),
+            tokens,
+            tokens,
+            numbers,
+            numbers,
+            pa.bool_(),
+        )
         self.schema = pa.schema(list(zip(self.names.values(), (*types, pa.string()), strict=True)))
 
     def answer(self, texts: Any, faults: dict[int, str]) -> tuple[Any, dict[int, str]]:
         """Our columns for the texts, and all faults, those given included; a bad row has nothing but its `error`.
 
         The answer to a text depends on that text alone, bit for bit. `margin` is the probability of the label less that
-        of the next class. Leaders are sorted by mass, active tokens by the size of their votes, as in an explanation.
+        of the next class. Leaders and active tokens are sorted by the size of their votes, as in an explanation;
+        `factors` are what the words that modify each active token multiply its vote by.
         """
         found = {row: fault for row, text in enumerate(texts.to_pylist()) if (fault := tables.text_fault(text))}
         faults = found | faults
         good = np.setdiff1d(np.arange(len(texts)), list(faults))
         sound = texts.take(pa.array(good)) if faults else texts
-        model, extra = self.model, self.model.prepared.extra
-        encoded = encode_parts(read_texts(sound), model.vocabulary, model.tokeniser, extra)
-        parts = [self._answer(*weigh_words(model, part)) for part in encoded]
+        parts = [self._answer(part) for part in weigh_parts(self.model, read_texts(sound))]
         table = pa.Table.from_batches(parts, schema=self.schema)
         if faults:
             rows = np.full(len(texts), -1)
             rows[good] = np.arange(len(good))
             errors = pa.array([faults.get(row) for row in range(len(texts))], pa.string())
-            table = table.take(pa.array(rows, mask=rows < 0)).set_column(8, self.schema.field(8), errors)
+            table = table.take(pa.array(rows, mask=rows < 0)).set_column(9, self.schema.field(9), errors)
         return table, faults
 
-    def _answer(self, found: Analysis, ends: np.ndarray) -> Any:
-        model, count, says = self.model, len(found), self.model.prepared.says(ends)
+    def _answer(self, found: Analysis) -> Any:
+        model, count = self.model, len(found)
         texts = np.repeat(np.arange(count), np.diff(found.offsets))
         best, every = predicted_classes(model, found), np.arange(count)
         probability, others = found.probabilities[every, best], found.probabilities.copy()
         others[every, best] = -1.0
-        leads = found.leader_since >= 0
-        if model.has_neutral:
-            leads &= found.ids < len(model.vocabulary)
         # Votes are for the second of two classes, or for the label.
         row = np.zeros_like(best) if len(model.bias) == 1 else best
-        leading, active = np.flatnonzero(leads), np.flatnonzero(found.active)
-        masses, adds = found.masses[leading], model.prepared.scores[found.ids[leading], row[texts[leading]]]
-        leading = leading[np.lexsort((-np.abs(masses * adds), -masses, texts[leading]))]
-        voices = model.prepared.voices(found)
-        total = np.maximum(np.bincount(texts, voices, minlength=count), 1)  # whole numbers: exact in floats
-        votes = voices[active] / total[texts[active]] * says[active, row[texts[active]]]
+        active = np.flatnonzero(found.active)
+        votes = found.votes[active, row[texts[active]]]
         order = np.lexsort((-np.abs(votes), texts[active]))
         active, votes = active[order], votes[order]
+        leading = active[found.leads[active]]
         columns = (
             self._classes.take(pa.array(best)),
             pa.array(found.decided),
@@ -192,6 +193,7 @@ class Scorer:
             _lists(self._surfaces.take(pa.array(found.ids[leading])), texts[leading], count),
             _lists(self._surfaces.take(pa.array(found.ids[active])), texts[active], count),
             _lists(pa.array(votes), texts[active], count),
+            _lists(pa.array(found.factors[active]), texts[active], count),
             pa.array(probability < self.abstain),
             pa.nulls(count, pa.string()),
         )

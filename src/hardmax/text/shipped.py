@@ -21,7 +21,7 @@ def load(name_or_path: str | Path) -> TextModel:
     Parameters
     ----------
     name_or_path : str or path
-        The name of a shipped model ("imdb-2d", "imdb-2d-best"), or a folder that `TextModel.save` wrote.
+        The name of a shipped model ("sentiment-en", "imdb", "imdb-best"), or a folder that `TextModel.save` wrote.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def load(name_or_path: str | Path) -> TextModel:
 
     Examples
     --------
-    >>> load("imdb-2d").predict(["An awful script.", "Great!"]).tolist()
+    >>> load("sentiment-en").predict(["I don't like it.", "It never gets boring."]).tolist()
     ['negative', 'positive']
     """
     path = check_path(name_or_path, "`name_or_path`")

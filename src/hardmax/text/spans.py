@@ -1,6 +1,6 @@
 """A text without some of its words.
 
-What is left is joined by a full stop, where a sentence ends, so that no phrase arises that nobody wrote.
+In the place of each is ⋯, a word that no model knows: no phrase arises that nobody wrote, and words attend as before.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,14 +10,14 @@ from hardmax.text.tokeniser import Tokeniser
 
 Span = tuple[int, int]
 """A place: text[start:end]."""
-JOINT = " . "
+JOINT = "⋯"
 
 
 def cut(text: str, spans: Sequence[Span]) -> str:
     """The text without the places; they are in order and do not overlap.
 
     >>> cut("a good film", [(2, 6)])
-    'a  .  film'
+    'a ⋯ film'
     """
     starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
     return JOINT.join(text[start:end] for start, end in zip(starts, ends, strict=True))

@@ -5,7 +5,6 @@ The hashes are SHA-256 of the first three, which decide all answers. The others 
 
 import hashlib
 import json
-import math
 import os
 import shutil
 from contextlib import suppress
@@ -17,15 +16,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hardmax._files import locked, parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
-from hardmax._validation import InputError, check_choice
+from hardmax._validation import InputError
+from hardmax.text.reading import Modifier
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import read_vocabulary, write_vocabulary
 
 Kind = TypeVar("Kind", bound=TextModel)
 
-FORMAT, VERSION = "hardmax text model", 1
-DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
+FORMAT, VERSION = "hardmax text model", 2
+TENSORS = ("bias", "weights")  # float32
 DECIDING = ("config.json", "model.safetensors", "vocabulary.txt")
 OURS = {*DECIDING, "metrics.json", "README.md", "hashes.json"}
 _SECONDS = 60  # that a writer waits for another one
@@ -106,21 +106,18 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
     """
     from safetensors.numpy import save  # not needed to explain a text
 
-    tensors = {name: getattr(model, name) for name in DTYPES if getattr(model, name) is not None}
+    tensors = {name: getattr(model, name) for name in TENSORS}
     config = {
         "format": FORMAT,
         "version": VERSION,
         "classes": list(model.classes),
-        "layers": "inf" if math.isinf(model.layers) else int(model.layers),
-        "alpha": model.alpha,
-        "temperature": model.temperature,
+        "modifiers": [asdict(modifier) for modifier in model.modifiers],
+        "scope": model.scope,
         "gate": model.gate,
+        "alpha": model.alpha,
         "neutral_weight": model.neutral_weight,
-        "counts": "presence" if model.binary else "all",
         "tokeniser": asdict(model.tokeniser),
-        "dimension": model.dimension,
         "tokens": len(model.vocabulary),
-        "tensors": sorted(tensors),
     }
     return dict(zip(DECIDING, (_json(config, errors), save(tensors), write_vocabulary(model.vocabulary)), strict=True))
 
@@ -219,25 +216,23 @@ def _read_file(path: Path) -> bytes:
 
 
 def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
-    tensors = _read_tensors(files["model.safetensors"], config["tensors"])
-    shape = (config["tokens"], config["dimension"])
-    if tensors["embeddings"].shape != shape:
-        raise InputError(f"`embeddings` has shape {tensors['embeddings'].shape}: expected {shape}, as in config.json.")
+    vocabulary = read_vocabulary(files["vocabulary.txt"])
+    if len(vocabulary) != config["tokens"]:
+        raise InputError(
+            f"vocabulary.txt has {len(vocabulary)} tokens: expected {config['tokens']}, as in config.json."
+        )
+    names = ("scope", "gate", "alpha", "neutral_weight")
     return {
-        "vocabulary": read_vocabulary(files["vocabulary.txt"]),
+        "vocabulary": vocabulary,
         "classes": tuple(config["classes"]),
-        "layers": config["layers"],
-        "alpha": config["alpha"],
-        "temperature": config["temperature"],
-        "gate": config.get("gate"),
-        "neutral_weight": config.get("neutral_weight", 1),
-        "binary": check_choice(config["counts"], ("all", "presence"), "`counts`") == "presence",
+        "modifiers": [Modifier(**modifier) for modifier in config["modifiers"]],
         "tokeniser": Tokeniser(**config["tokeniser"]),
-        **tensors,
+        **{name: config[name] for name in names},
+        **_read_tensors(files["model.safetensors"]),
     }
 
 
-def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
+def _read_tensors(data: bytes) -> dict[str, np.ndarray]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -245,11 +240,11 @@ def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError, TypeError):
         raise InputError("model.safetensors is cut off, or not a safetensors file.") from None
-    if sorted(tensors) != names or not {"embeddings", "decoder", "bias"} <= set(names) <= set(DTYPES):
-        raise InputError(f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected {names}.")
+    if tuple(sorted(tensors)) != TENSORS:
+        raise InputError(f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected bias, weights.")
     for name, tensor in tensors.items():
-        if tensor.dtype != DTYPES[name]:
-            raise InputError(f"`{name}` is {tensor.dtype}: expected {DTYPES[name]}.")
+        if tensor.dtype != np.float32:
+            raise InputError(f"`{name}` is {tensor.dtype}: expected float32.")
     return tensors
 
 

@@ -1,6 +1,5 @@
-"""The text classifier: tokens, their vectors, the layers, and a line that decides."""
+"""The text classifier: tokens, what they say, and the words that modify them."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,22 +10,22 @@ import numpy as np
 from hardmax._cached import cached_property
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
-from hardmax._tokens.rationals import plain
+from hardmax._tokens.rationals import plain, read_number
 from hardmax._validation import (
     InputError,
-    check_bool,
     check_instance,
     check_int,
     check_path,
     check_real,
+    check_str,
     require_extra,
     shorten,
 )
-from hardmax.dynamics import Dynamics
-from hardmax.text._analysis import DEEPEST, Analysis, Prepared, predicted_classes, weigh
-from hardmax.text._format import format_layers
+from hardmax.text._analysis import Analysis, predicted_classes, share_of, weigh_parts
+from hardmax.text._kernels_votes import Voting
 from hardmax.text._texts import number_of_class, read_texts
-from hardmax.text.encoding import encode_parts, join_parts
+from hardmax.text.encoding import find_known, join_parts
+from hardmax.text.reading import Modifier, Reader, Reading, make_reading
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -42,38 +41,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TextModel:
-    """A classifier of texts by hardmax attention.
+    """A classifier of texts in which words attend to the words that modify them.
 
     Parameters
     ----------
     vocabulary : Vocabulary
         The tokens that it knows.
-    embeddings : array_like of shape (tokens, d)
-        Where each token starts; float32.
-    decoder : array_like of shape (rows, d)
-        Two classes have one row (a positive logit means the second class), more have a row each; float32.
+    weights : array_like of shape (tokens, rows)
+        What each token says; two classes have one row (positive means the second), more have a row each; float32.
     bias : array_like of shape (rows,)
         The logits of a text without tokens; float32.
     classes : sequence of str, int, float or bool
         At least two, all different.
-    layers : int or math.inf
-        The depth; of infinitely many layers every token goes all the way to its leader.
-    alpha : number or str, default "1"
-        The step size; fractions such as "1/2" are exact.
-    metric : array_like of shape (d, d), optional
-        Symmetric positive definite; the identity by default.
-    extra : array_like of shape (d,), optional
-        A token that every text has. If it scores the same for every class, it is a neutral leader:
-        tokens that follow it add nothing, the others are *active*.
-    gate : float, optional
-        A token is active if its strength, its largest absolute coordinate, is more than this share of the largest in
-        its text; the others start at `extra / 2` and follow the extra token. By default all start at their embeddings.
+    modifiers : sequence of Modifier, optional
+        Words that multiply the votes of those after them.
+    scope : int, default 4
+        A token attends to a modifier at most so many words before it, in the same clause.
+    gate : float, default 0.0
+        A token is active if its vote is more than this share of the largest in its text; the others add nothing.
+    alpha : number or str, default "0"
+        With two classes, one layer of this step size may take each active token towards the leader of its side.
     neutral_weight : int, default 1
-        How many tokens the extra token weighs in the mean: short texts get modest probabilities.
-    temperature : float, default 1.0
-        Logits are divided by it.
-    binary : bool, default False
-        Whether a token counts once, however often it occurs in a text.
+        So many silent tokens are added to each text: the more, the more modest are probabilities of short texts.
     tokeniser : Tokeniser, optional
         How texts are cut.
     metrics : dict, optional
@@ -83,48 +72,45 @@ class TextModel:
 
     Notes
     -----
-    The distinct known tokens of a text, each as often as it is there (or once), and the extra token are a cloud. It
-    goes through `layers` layers of the dynamics; the mean of its points is `sum of mass_w z_w`, and
+    A text is its distinct known tokens w. Each place of a token attends to the strongest modifier in its scope, else to
+    itself; f_w is the mean of their factors (1 for itself). With N silent tokens,
 
-        logit = (bias + sum over tokens w of mass_w <decoder, z_w>) / temperature.
+        logit = bias + sum over active tokens w of f_w weight_w / (number of tokens + N),
+
+    and each term of the sum is a *vote*.
 
     Examples
     --------
-    >>> from hardmax.text import Vocabulary
-    >>> known = Vocabulary(["great", "awful", "film"], [[0, 9], [9, 0], [9, 9]])
-    >>> model = TextModel(vocabulary=known, embeddings=[[2, 0], [-2, 0.5], [0.1, 0.1]], decoder=[[1, 0]], bias=[0.0],
-    ...                   classes=["negative", "positive"], layers=8)
-    >>> model.predict(["A great film.", "Awful, awful film!"]).tolist()
-    ['positive', 'negative']
+    >>> from hardmax.text import Modifier, Vocabulary
+    >>> known = Vocabulary(["great", "awful", "boring"], [[0, 9], [9, 0], [9, 1]])
+    >>> model = TextModel(vocabulary=known, weights=[[2], [-2], [-1]], bias=[0.0], classes=["negative", "positive"],
+    ...                   modifiers=[Modifier("never", -0.5)])
+    >>> model.predict(["A great film.", "Awful, awful film!", "It never gets boring."]).tolist()
+    ['positive', 'negative', 'positive']
     """
 
     vocabulary: Vocabulary
-    embeddings: np.ndarray
-    decoder: np.ndarray
+    weights: np.ndarray
     bias: np.ndarray
     classes: tuple[str | int | float | bool, ...]
-    layers: int | float
-    alpha: Any = "1"
-    metric: np.ndarray | None = None
-    extra: np.ndarray | None = None
-    gate: float | None = None
+    modifiers: tuple[Modifier, ...] = ()
+    scope: int = 4
+    gate: float = 0.0
+    alpha: Any = "0"
     neutral_weight: int = 1
-    temperature: float = 1.0
-    binary: bool = False
     tokeniser: Tokeniser = field(default_factory=Tokeniser)
     metrics: dict[str, Any] = field(default_factory=dict)
     name: str = ""
 
     def __post_init__(self) -> None:
-        for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
-            value = getattr(self, name)
-            if value is not None or name not in ("extra", "metric"):
-                array = float_array(value, f"`{name}`", dtype).copy()
-                array.flags.writeable = False
-                object.__setattr__(self, name, array)
+        for name in ("weights", "bias"):
+            array = float_array(getattr(self, name), f"`{name}`", "f4").copy()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
         object.__setattr__(self, "classes", _read_classes(self.classes))
+        object.__setattr__(self, "modifiers", self.reader.modifiers)
+        object.__setattr__(self, "scope", self.reader.scope)
         self._check()
-        object.__setattr__(self, "alpha", str(self.dynamics.alpha))
 
     # ---------------------------------------------------------------- answers
 
@@ -205,6 +191,24 @@ class TextModel:
         """
         return join_parts(list(self._parts(texts)))
 
+    def reading(self, text: str) -> Reading:
+        """A text as a cloud of hardmax attention, with the layers that multiply votes.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+
+        Returns
+        -------
+        Reading
+            Its votes, before they are divided by the size of the text, are those that `hardmax.simulate` gives.
+        """
+        words, known = find_known(check_str(text, "`text`"), self.vocabulary, self.tokeniser)
+        surfaces = [(self.vocabulary.surfaces[number], first, last) for number, first, last in known]
+        weights = self.voting.weights[[number for number, _, _ in known]]
+        return make_reading(surfaces, weights, words, self.reader)
+
     # ---------------------------------------------------------------- explanations
 
     def explain(self, text: str) -> "Explanation":
@@ -280,9 +284,9 @@ class TextModel:
         Parameters
         ----------
         changes : dict
-            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), or a number
-            (its weight, in logits of a text of this token alone; positive for the second of two classes, for more a
-            dict from labels to numbers). Unknown tokens become known.
+            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), a number (its
+            weight; positive for the second of two classes, for more a dict from labels to numbers), or "times -1/2"
+            (from then on a modifier of this factor; "times 1": none). Unknown tokens become known.
 
         Returns
         -------
@@ -355,7 +359,7 @@ class TextModel:
         require_extra("`to_pandas`", "tables", "pandas")
         import pandas
 
-        scores = self.prepared.scores[: len(self.vocabulary)]
+        scores = self.voting.weights
         names = [str(self.classes[1])] if scores.shape[1] == 1 else [str(name) for name in self.classes]
         columns: dict[str, Any] = {"token": self.vocabulary.surfaces}
         columns |= {f"weight towards {name}": scores[:, row] for row, name in enumerate(names)}
@@ -451,10 +455,8 @@ class TextModel:
 
     def __repr__(self) -> str:
         named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")
-        return (
-            f"TextModel({pluralize(len(self.vocabulary), 'token')} in {pluralize(self.dimension, 'dimension')}, "
-            f"{format_layers(self.layers)}, alpha {self.alpha}, classes {named})"
-        )
+        parts = pluralize(len(self.vocabulary), "token"), pluralize(len(self.modifiers), "modifier")
+        return f"TextModel({', '.join(parts)}, classes {named})"
 
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import model_card
@@ -463,30 +465,19 @@ class TextModel:
 
     # ---------------------------------------------------------------- how it works inside
 
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates of a token."""
-        return self.embeddings.shape[1]
+    @cached_property
+    def reader(self) -> Reader:
+        """The modifiers and their scope."""
+        return Reader(self.modifiers, self.scope)
 
     @cached_property
-    def dynamics(self) -> Dynamics:
-        """The parameters of a layer."""
-        return Dynamics(self.alpha, self.metric).check_definite()
-
-    @property
-    def has_neutral(self) -> bool:
-        """Whether the extra token is a neutral leader: it scores the same for every class (two classes: exactly 0)."""
-        return self.prepared.has_neutral
-
-    @cached_property
-    def prepared(self) -> Prepared:
+    def voting(self) -> Voting:
         """The model in the arrays that kernels read."""
-        return Prepared(self)
+        weights = self.weights.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
+        return Voting(weights, self.bias.astype(np.float64), self.gate, share_of(self.alpha), self.neutral_weight)
 
     def _parts(self, texts: Any) -> Iterator[Analysis]:
-        given = read_texts(texts)
-        for found in encode_parts(given, self.vocabulary, self.tokeniser, self.prepared.extra, few=True):
-            yield weigh(found, self.prepared)
+        return weigh_parts(self, read_texts(texts), few=True)
 
     def _check(self) -> None:
         """Shapes, finiteness and sizes; raises InputError with one line."""
@@ -494,39 +485,22 @@ class TextModel:
         check_instance(self.tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
         check_instance(self.metrics, dict, "`metrics`", "a dict of plain data")
         tokens, classes = len(self.vocabulary), len(self.classes)
-        if self.embeddings.ndim != 2 or len(self.embeddings) != tokens or self.embeddings.shape[1] < 1:
-            shape = f"({tokens}, d), a row for each token of the vocabulary"
-            raise InputError(f"`embeddings` has shape {shorten(self.embeddings.shape)}: expected {shape}.")
-        d, rows = self.embeddings.shape[1], 1 if classes == 2 else classes
-        shapes = {"embeddings": (tokens, d), "decoder": (rows, d), "bias": (rows,), "extra": (d,), "metric": (d, d)}
-        for name, shape in shapes.items():
-            _check_array(name, getattr(self, name), shape)
+        rows = 1 if classes == 2 else classes
+        _check_array("weights", self.weights, (tokens, rows))
+        _check_array("bias", self.bias, (rows,))
         if self.vocabulary.counts.shape[1] != classes:
             counted = self.vocabulary.counts.shape[1]
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
-        object.__setattr__(self, "temperature", check_real(self.temperature, "`temperature`", above=0))
-        check_bool(self.binary, "`binary`")
         weight = check_int(self.neutral_weight, "`neutral_weight`", at_least=1, at_most=2**31 - 1)
         object.__setattr__(self, "neutral_weight", weight)
-        if self.gate is not None:
-            object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
-            if self.gate >= 1:
-                raise InputError(f"`gate` is {self.gate:g}, and no token would be active: expected less than 1.")
-        if self.extra is None and (self.gate is not None or self.neutral_weight != 1):
-            raise InputError("`gate` and `neutral_weight` need an extra token: give `extra`.")
-        object.__setattr__(self, "layers", _read_layers(self.layers))
-        self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made
-
-
-def _read_layers(layers: Any) -> int | float:
-    """A number of layers, or `math.inf`, which is "inf" in files."""
-    if (isinstance(layers, str) and layers == "inf") or (isinstance(layers, float | np.floating) and layers == np.inf):
-        return math.inf
-    try:
-        return check_int(layers, "`layers`", at_least=0, at_most=DEEPEST)
-    except InputError:
-        expected = f"a whole number from 0 to {DEEPEST}, or math.inf"
-        raise InputError(f"`layers` must be {expected}, not {shorten(layers)}.", argument="layers") from None
+        object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
+        if self.gate >= 1:
+            raise InputError(f"`gate` is {self.gate:g}, and no token would be active: expected less than 1.")
+        alpha = read_number(self.alpha, "`alpha`")
+        if alpha < 0 or (alpha and rows > 1):
+            expected = "0 with several classes" if rows > 1 else "0 or more"
+            raise InputError(f"`alpha` must be {expected}, not {alpha}.", argument="alpha")
+        object.__setattr__(self, "alpha", str(alpha))
 
 
 def _read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:
@@ -539,9 +513,7 @@ def _read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:
     raise InputError(f"`classes` must be {expected}, not {shorten(classes)}.")
 
 
-def _check_array(name: str, value: np.ndarray | None, shape: tuple[int, ...]) -> None:
-    if value is None:
-        return
+def _check_array(name: str, value: np.ndarray, shape: tuple[int, ...]) -> None:
     if value.shape != shape:
         raise InputError(f"`{name}` has shape {shorten(value.shape)}: expected {shape}.")
     if not np.isfinite(value).all():

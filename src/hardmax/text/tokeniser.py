@@ -14,7 +14,7 @@ import numpy as np
 
 from hardmax._validation import check_bool, check_int, check_str
 from hardmax.text._characters import APOSTROPHES, CHARACTERS, fold
-from hardmax.text._kernels_pieces import FLAG, JOINER, LEAD, LETTER, LONGEST_TAG, SENTENCE_END, SIGN, SOLO
+from hardmax.text._kernels_pieces import CLAUSE_END, FLAG, JOINER, LEAD, LETTER, LONGEST_TAG, SIGN, SOLO
 from hardmax.text._kernels_tokens import Cutting
 
 LONGEST_PHRASE = 5
@@ -29,19 +29,28 @@ class Token(NamedTuple):
     end: int
 
 
+class Word(NamedTuple):
+    """A word, where it is in the text, and the number of its clause."""
+
+    surface: str
+    start: int
+    end: int
+    clause: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tokeniser:
     """How texts are cut into tokens.
 
-    A word is a run of letters and digits, with apostrophes inside ("don't" is one word), in lower case. Tags such as
-    `<br />` and punctuation that ends a sentence separate. Characters of scripts without spaces (Chinese, Japanese,
-    Thai, Lao, Khmer, Burmese) and emoji are words of their own, each with the signs that belong to it; between two of
-    them a phrase has no space.
+    A word is a run of letters and digits, with apostrophes inside ("don't" is one word), in lower case; "13.1" is one,
+    too. Tags such as `<br />` and punctuation that ends a clause separate. Characters of scripts without spaces
+    (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and emoji are words of their own, each with the signs that belong to
+    it; between two of them a phrase has no space.
 
     Parameters
     ----------
     longest_phrase : int, default 2
-        A phrase is up to so many consecutive words of one sentence, joined by a space; at most 5.
+        A phrase is up to so many consecutive words of one clause, joined by a space; at most 5.
     overlapping : bool, default True
         Whether a text has all the known tokens that occur in it: "of the worst" may count as four of them. If not, each
         word belongs to one token at most (`keep_segments`). `tokens`, which knows no vocabulary, lists all.
@@ -75,43 +84,59 @@ class Tokeniser:
         list of Token
             Surface, start and end of each.
         """
-        return list(self._tokens(check_str(text, "`text`")))
+        words = cut_words(check_str(text, "`text`"))
+        return [token_of(words, first, last) for first, last in self.places(words)]
 
     @property
     def cutting(self) -> Cutting:
         """The options as kernels read them."""
         return Cutting(self.longest_phrase, self.overlapping)
 
-    def _tokens(self, text: str) -> Iterator[Token]:
-        sentence: list[Token] = []
-        for piece in _pieces(text):
-            if piece.lastgroup in ("word", "solo"):
-                sentence.append(Token(fold(piece.group()), piece.start(), piece.end()))
-                for length in range(1, min(self.longest_phrase, len(sentence)) + 1):
-                    words = sentence[-length:]
-                    yield Token(join_words([word.surface for word in words]), words[0].start, words[-1].end)
-            else:
-                sentence.clear()
+    def places(self, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+        """The first and the last word of each token, in the order of `tokens`."""
+        for last, word in enumerate(words):
+            for first in range(last, max(last - self.longest_phrase, -1), -1):
+                if words[first].clause != word.clause:
+                    break
+                yield first, last
 
 
-def keep_segments(found: Sequence[tuple[int, Token]]) -> list[tuple[int, Token]]:
-    """Those of the known tokens of a text, with their numbers, that are its segments, in their order.
+def cut_words(text: str) -> list[Word]:
+    """The words of a text.
+
+    >>> [(word.surface, word.clause) for word in cut_words("Not good, but 13.1!")]
+    [('not', 0), ('good', 0), ('but', 1), ('13.1', 1)]
+    """
+    words, clause = [], 0
+    for piece in _pieces(text):
+        if piece.lastgroup in ("word", "solo"):
+            words.append(Word(fold(piece.group()), piece.start(), piece.end(), clause))
+        else:
+            clause += 1
+    return words
+
+
+def token_of(words: Sequence[Word], first: int, last: int) -> Token:
+    """The token from one word to another."""
+    surface = join_words([word.surface for word in words[first : last + 1]])
+    return Token(surface, words[first].start, words[last].end)
+
+
+def keep_segments(found: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Those of the known tokens of a text, each with its number, first and last word, that are its segments, in order.
 
     Tokens are taken in the order of the vocabulary, each from left to right, if none of their words is taken yet.
 
-    >>> found = enumerate([Token("worst film", 7, 17), Token("the", 3, 6), Token("the worst", 3, 12)])
-    >>> [token.surface for _, token in keep_segments(list(found))]
-    ['worst film', 'the']
+    >>> keep_segments([(2, 0, 1), (1, 0, 0), (0, 1, 2)])
+    [(1, 0, 0), (0, 1, 2)]
     """
-    taken = bytearray(max((token.end for _, token in found), default=0))
-    kept = []
-    for place, (number, token) in sorted(enumerate(found), key=lambda known: (known[1][0], known[0])):
-        # Phrases are consecutive words: they share a character exactly if they share a word.
-        if taken.find(1, token.start, token.end) >= 0:
-            continue
-        taken[token.start : token.end] = b"\1" * (token.end - token.start)
-        kept.append((place, (number, token)))
-    return [known for _, known in sorted(kept)]
+    taken, kept = set[int](), []
+    for place, token in sorted(enumerate(found), key=lambda known: (known[1][0], known[0])):
+        words = set(range(token[1], token[2] + 1))
+        if taken.isdisjoint(words):
+            taken |= words
+            kept.append((place, token))
+    return [token for _, token in sorted(kept)]
 
 
 def join_words(words: Sequence[str]) -> str:
@@ -152,13 +177,13 @@ def _pieces(text: str) -> Iterator[re.Match[str]]:
 @cache
 def _pattern(characters: int) -> re.Pattern[str]:
     # Characters that the table does not reach are letters.
-    letters = f"[^{_ranges(characters, *({*range(10)} - {LETTER, SIGN, JOINER}))}]+"
+    letters = f"[^{_ranges(characters, *({*range(11)} - {LETTER, SIGN, JOINER}))}]+"
     solo = [] if characters == _ASCII else [f"(?P<solo>{_solo().pattern})"]
     pieces = [
         rf"(?P<tag></?[A-Za-z][^<>]{{0,{LONGEST_TAG}}}>)",
         *solo,
-        f"(?P<word>{letters}(?:[{APOSTROPHES}]{letters})*)",
-        f"(?P<end>[{_ranges(characters, SENTENCE_END)}])",
+        f"(?P<word>{letters}(?:(?:[{APOSTROPHES}]|(?<=[0-9])[.,](?=[0-9])){letters})*)",
+        f"(?P<end>--|[.,{_ranges(characters, CLAUSE_END)}])",
     ]
     return re.compile("|".join(pieces))
 

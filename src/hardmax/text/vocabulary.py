@@ -139,7 +139,7 @@ def choose_tokens(
     tallies, sizes = [_Tally(classes) for _ in range(longest_phrase)], np.zeros(classes, dtype=np.int64)
     for last in range(min(2, longest_phrase), longest_phrase + 1):
         for found, labels in chunks:
-            stream, owners, own_numbers = _number_words(found, numbers)
+            stream, owners, own_numbers = number_words_of(found, numbers)
             if last <= 2:
                 sizes += np.bincount(labels, minlength=classes)
                 tallies[0].add(own_numbers, stream, owners, labels)
@@ -171,7 +171,7 @@ class _Tally:
         self.keys = np.insert(self.keys, places[is_new], keys[is_new])
 
 
-def _number_words(found: TextBytes, numbers: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def number_words_of(found: TextBytes, numbers: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The words of a chunk by numbers of its own, the text of each, and which of all `numbers` these are."""
     longest = int(np.diff(found.offsets).max(initial=0))
     stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)

@@ -29,8 +29,8 @@ _LEAST = 0.02  # of what naive Bayes says of a token, a consistent weight is at 
 
 
 def to_matrix(found: Encoded, tokens: int) -> Any:
-    """Presence of tokens (texts, tokens), sparse."""
-    return csr_array((np.ones(len(found.ids)), found.ids, found.offsets), shape=(len(found), tokens))
+    """The factors of the tokens of texts, 1 if nothing modifies them, (texts, tokens), sparse."""
+    return csr_array((found.factors, found.ids, found.offsets), shape=(len(found), tokens))
 
 
 class Stored:
@@ -80,18 +80,21 @@ class Bag:
         return np.diff(self.matrix.indptr)
 
     def counts(self, *, weighted: bool = True) -> np.ndarray:
-        """Number of groups of each class that have each token, weighted as their first texts, (tokens, classes)."""
+        """Number of groups of each class that have each token, (tokens, classes).
+
+        If weighted, a group counts as much as its first text, times the factor of the token there.
+        """
         members = self.groups * self.classes + self.labels
         order = np.argsort(members, kind="stable")
         first = np.flatnonzero(np.diff(members[order], prepend=-1))
         texts = self.matrix[order]
-        parts = np.ones(texts.nnz, dtype=bool), texts.indices, texts.indptr[np.append(first, -1)]
+        parts = texts.data.copy(), texts.indices, texts.indptr[np.append(first, -1)]
         found = csr_array(parts, shape=(len(first), self.tokens))  # a row for a group
         if len(first) < len(order):
             found.sum_duplicates()
         sizes, first = np.diff(found.indptr), order[first]
         cells = found.indices * np.int64(self.classes) + np.repeat(self.labels[first], sizes)
-        values = np.repeat(self.weights[first], sizes) if weighted else None
+        values = np.repeat(self.weights[first], sizes) * np.clip(found.data, -1, 1) if weighted else None
         counts = np.bincount(cells, values, minlength=self.tokens * self.classes)
         return counts.reshape(self.tokens, self.classes)
 
@@ -101,7 +104,7 @@ class Bags:
     """Bags of tokens by fold, texts and sentences apart."""
 
     stored: list[tuple[int, bool, Stored]]
-    """Fold, whether they are texts, and the arrays of each: tokens, offsets, labels, weights, groups."""
+    """Fold, whether they are texts, and the arrays of each: factors, tokens, offsets, labels, weights, groups."""
     tokens: int
     classes: int
     folder: Path | None
@@ -110,11 +113,9 @@ class Bags:
     """Those of the tokens (tokens, dimensions), sparse, if there are any."""
 
     def __iter__(self) -> Iterator[Bag]:
-        ones = np.ones(0)
         for _, is_whole, stored in self.stored:
-            ids, offsets, labels, weights, groups = stored.load()
-            ones = ones if len(ones) >= len(ids) else np.ones(len(ids))  # which all matrices share
-            matrix = csr_array((ones[: len(ids)], ids, offsets), shape=(len(offsets) - 1, self.tokens))
+            factors, ids, offsets, labels, weights, groups = stored.load()
+            matrix = csr_array((factors, ids, offsets), shape=(len(offsets) - 1, self.tokens))
             yield Bag(matrix, labels, weights, groups, self.classes, is_whole)
 
     def without(self, fold: int | None) -> "Bags":
@@ -132,7 +133,7 @@ def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
     Two classes: the logarithm of how much more frequent it is in the second (naive Bayes). More: its inverse document
     frequency, the same for all classes.
     """
-    counts: Any = sum(bag.counts() for bag in bags if bag.is_whole)
+    counts: Any = np.maximum(sum(bag.counts() for bag in bags if bag.is_whole), 0)
     if counts.shape[1] > 2:
         weighted = ((bag.matrix.indices, np.repeat(bag.weights, bag.sizes)) for bag in bags)
         documents: Any = sum(np.bincount(ids, weights, len(counts)) for ids, weights in weighted)
@@ -164,7 +165,7 @@ def regress(
     Returns the weights of the tokens (tokens, rows) and the slope (dimensions, rows), which add up to 0 over several
     classes, and the bias (rows,).
     """
-    rows, ones, stored = 0, np.ones(0), []
+    rows, stored = 0, []
     curvature, total = np.zeros(len(scale)), 0.0
     vectors = csr_array((len(scale), 0)) if vectors is None else vectors
     width = vectors.shape[1]
@@ -174,13 +175,13 @@ def regress(
         lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
         # By token: then what is summed up is as long as there are texts in a bag, not tokens, and fits the cache.
         by_token = bag.matrix.tocsc()
+        arrays = by_token.data, by_token.indices, by_token.indptr
         meanings = lengths[:, None] * (bag.matrix @ vectors).toarray()
-        products += meanings.T @ (bag.weights[:, None] * meanings)
         about = lengths, bag.labels, strength * bag.weights, meanings.ravel()
-        stored.append(Stored(folder, by_token.indices, by_token.indptr, *about))
-        curvature += by_token.T @ (lengths**2 * bag.weights)
+        stored.append(Stored(folder, *arrays, *about))
+        products += meanings.T @ (bag.weights[:, None] * meanings)
+        curvature += abs(by_token).T @ (lengths**2 * bag.weights)
         total += bag.weights.sum()
-        ones = ones if len(ones) >= by_token.nnz else np.ones(by_token.nnz)
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
     # Slopes are turned to the axes along which texts differ: so they are not curved together, either.
     lengths_of_axes, axes = np.linalg.eigh(products)
@@ -195,11 +196,11 @@ def regress(
         scaled_u, turned = np.ascontiguousarray(u * scale), axes @ slope
         value, for_tokens, for_slope, for_bias = 0.0, np.zeros_like(u), np.zeros_like(slope), np.zeros(rows)
         for each in stored:
-            texts, offsets, lengths, labels, weights, meanings = each.load()
+            factors, texts, offsets, lengths, labels, weights, meanings = each.load()
             meanings = meanings.reshape(len(labels), width)
-            matrix = csc_array((ones[: len(texts)], texts, offsets), shape=(len(labels), len(scale)))
+            matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
             logits = lengths[:, None] * (matrix @ scaled_u) + meanings @ turned + bias
-            part, slopes = _log_loss(logits, labels, weights)
+            part, slopes = log_loss(logits, labels, weights)
             value += part
             for_tokens += matrix.T @ (lengths[:, None] * slopes)
             for_slope += meanings.T @ slopes
@@ -223,7 +224,7 @@ def regress(
     return x, bias[0], slope
 
 
-def _log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
     """The weighted sum of the losses, and its slope in each logit."""
     if z.shape[1] == 1:
         signs = 2.0 * labels - 1

@@ -16,13 +16,15 @@ from hardmax._compile import interpreted
 from hardmax._validation import InputError
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
-from hardmax.text.encoding import encode
+from hardmax.text.encoding import NOT_READ, encode
 from hardmax.text.explain import LENGTHS
+from hardmax.text.reading import Reader
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens, with_counts
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
 from hardmax.train.kernels import gather
+from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
 from hardmax.train.vectors import Vectors, read_vectors
 
@@ -31,7 +33,8 @@ MANY_TEXTS = 20_000  # of more, one fold is enough to choose the strength
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
-FEW_TEXTS = 2_000  # up to so many, English word vectors are tried
+FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
+DOUBT = 0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
@@ -39,6 +42,7 @@ _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
 _LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
 _WIDE_ENDS = re.compile("[。！？]".encode())
 _SENTENCE_ENDS = re.compile(rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？")))
+SCOPE = 4  # words
 _SMALL = 4096  # tokens that are gathered without waiting for numba
 Progress = Callable[[str], None]
 
@@ -84,6 +88,8 @@ class _Corpus:
     classes: int
     sentences: float
     """The weight of a sentence."""
+    reader: Reader
+    """The modifiers that change what tokens say."""
     folder: Path | None
     """For what is not kept in memory."""
     vectors: Vectors | None = None
@@ -94,11 +100,11 @@ class _Corpus:
             yield chunk.read()[0].part(0, len(chunk.labels)), chunk.labels
 
     def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Bags:
-        """The texts and sentences with the tokens of a vocabulary."""
+        """The texts and sentences with the tokens of a vocabulary, as modifiers change them."""
         stored, first = [], 0
         for chunk in self.chunks:
             texts, owners = chunk.read()
-            matrix = to_matrix(encode(texts, vocabulary, tokeniser), len(vocabulary))
+            matrix = to_matrix(encode(texts, vocabulary, tokeniser, self.reader), len(vocabulary))
             is_whole, rows = np.arange(len(owners)) < len(chunk.labels), owners + first
             first += len(chunk.labels)
             for fold, whole in product(range(FOLDS), (True, False)):
@@ -107,7 +113,8 @@ class _Corpus:
                 rest = chunk.labels[owners[chosen]], weights, self.groups[rows[chosen]]
                 if len(chosen) or whole:  # a fold may have no texts
                     part = matrix[chosen]
-                    stored.append((fold, whole, Stored(self.folder, part.indices, part.indptr, *rest)))
+                    arrays = part.data, part.indices, part.indptr, *rest
+                    stored.append((fold, whole, Stored(self.folder, *arrays)))
         vectors = self.vectors and self.vectors.of(vocabulary)
         return Bags(stored, len(vocabulary), self.classes, self.folder, vectors)
 
@@ -245,20 +252,28 @@ def _fit(
     vectors = _read_vectors(settings, len(weights))
     weights = weights / weights.mean()  # equal weights are as none
     folds = _folds(np.concatenate([chunk.labels for chunk in chunks]), groups, len(classes), settings.seed)
-    corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, folder)
+    corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, NOT_READ, folder)
     say(f"{len(weights):,} texts, {len(classes)} classes")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
-    results = [
-        (*_tune(own, candidates, own_bags, settings, say), own, own_bags)
-        for own, own_bags in _with_vectors(corpus, candidates, bags, vectors, settings)
-    ]
-    tuned, chosen, corpus, bags = min(results, key=lambda result: result[1]["held_out_log_loss"])
+    reader = _find_reader(corpus, candidates, settings)
+    if reader.modifiers:
+        say(f"modifiers: {', '.join(f'{each.word} × {each.factor:g}' for each in reader.modifiers)}")
+        corpus = replace(corpus, reader=reader)
+        bags = corpus.encode(candidates, replace(settings.tokeniser, overlapping=True))
+    results = []
+    for own, own_bags in _with_vectors(corpus, candidates, bags, vectors, settings):
+        if own.vectors is not None:
+            say(f"word vectors: {own.vectors.name}")
+        results.append((*_tune(own, candidates, own_bags, settings, say), own, own_bags))
+        if results[0][1]["held_out_accuracy"] == 1:
+            break  # there is nothing to gain
+    tuned, chosen, corpus, bags = min(results, key=_loss_and_doubt)
     _, *found, slope = _weigh(corpus, candidates, bags, tuned)
     if corpus.vectors is not None and settings.max_tokens is None:
         found[:2] = _add_unseen(*found[:2], corpus.vectors, slope, settings)
-    named = replace(tuned, vectors=corpus.vectors and corpus.vectors.name)
-    return _model(*found, plain_names(classes), named, chosen | _quantiles(lengths))
+    tuned = replace(tuned, vectors=corpus.vectors and corpus.vectors.name)
+    return _model(*found, plain_names(classes), tuned, reader, chosen | _quantiles(lengths))
 
 
 def _read_vectors(settings: Settings, texts: int) -> Vectors | None:
@@ -271,11 +286,17 @@ def _read_vectors(settings: Settings, texts: int) -> Vectors | None:
 def _with_vectors(
     corpus: _Corpus, candidates: Vocabulary, bags: Bags, vectors: Vectors | None, settings: Settings
 ) -> Iterator[tuple[_Corpus, Bags]]:
-    """The texts without word vectors unless these are asked for, and with them if there are any."""
-    if vectors is None or settings.vectors == "auto":
+    """The texts without word vectors unless these are asked for, and with them if they suit the texts."""
+    is_asked = vectors is not None and settings.vectors != "auto"
+    if not is_asked:
         yield corpus, bags
-    if vectors is not None:
+    if vectors is not None and (is_asked or vectors.suit(candidates)):
         yield replace(corpus, vectors=vectors), replace(bags, vectors=vectors.of(candidates))
+
+
+def _loss_and_doubt(result: tuple[Settings, dict[str, Any], _Corpus, Bags]) -> float:
+    _, measured, corpus, _ = result
+    return measured["held_out_log_loss"] + (DOUBT if corpus.vectors is None else 0)
 
 
 def _add_unseen(
@@ -329,11 +350,52 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     return known, corpus.encode(known, tokeniser)
 
 
+def _find_reader(corpus: _Corpus, candidates: Vocabulary, settings: Settings) -> Reader:
+    """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
+    short = find_short(corpus)
+    is_word = [index for index, surface in enumerate(candidates.surfaces) if len(cut_surface(surface)) == 1]
+    if len(short.texts) < FEWEST or not is_word:
+        return NOT_READ
+    # Phrases such as "not good" would say a part of what modifiers do.
+    words = take_tokens(candidates, np.array(is_word))
+    before = _judge_words(corpus, words, short, settings)
+    reader = Reader(find_modifiers(short, before, SCOPE), SCOPE)
+    if not reader.modifiers:
+        return NOT_READ
+    after = _judge_words(replace(corpus, reader=reader), words, short, settings)
+    gains = before.losses() - after.losses()
+    if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
+        return NOT_READ
+    return Reader(refine(short, after, reader), SCOPE)
+
+
+def _judge_words(corpus: _Corpus, words: Vocabulary, short: Short, settings: Settings) -> Evidence:
+    """What the weights of single words say of short texts from which they were not learnt."""
+    bags = corpus.encode(words, Tokeniser(longest_phrase=1))
+    settings = replace(settings, strength=settings.strength or 1.0)
+    rows = 1 if corpus.classes == 2 else corpus.classes
+    ids = np.array([words.index.get(word, -1) for word in short.words])
+    votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(corpus.weights), rows))
+    shares = np.empty(len(corpus.weights))
+    for fold in range(FOLDS):
+        weights, bias, typical, _ = _regress(bags.without(fold), settings)
+        votes[fold, ids >= 0] = weights[ids[ids >= 0]]
+        held_out, mine = list(bags.held_out(fold)), np.flatnonzero(corpus.folds == fold)
+        sizes = np.concatenate([bag.sizes for bag in held_out])
+        shares[mine] = (typical + TYPICAL_WEIGHT) / (sizes + TYPICAL_WEIGHT)
+        sums = np.concatenate([bag.matrix @ weights for bag in held_out])
+        logits[mine] = shares[mine][:, None] * sums + bias
+    labels, chosen = np.concatenate([chunk.labels for chunk in corpus.chunks]), short.texts
+    return Evidence(
+        votes, corpus.folds[chosen], logits[chosen], shares[chosen], labels[chosen], corpus.weights[chosen]
+    )  # fmt: skip
+
+
 def _weigh(
     corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings, fold: int | None = None
-) -> tuple[Bags, Vocabulary, np.ndarray, np.ndarray, float]:
+) -> tuple[Bags, Vocabulary, np.ndarray, np.ndarray, float, np.ndarray]:
     """All texts with the tokens of the vocabulary, the vocabulary, the weight of each of its tokens for each class, the
-    bias, and the mean number of tokens of a text; without what the texts of a fold say."""
+    bias, the mean number of tokens of a text, and what vectors are multiplied by; without the texts of a fold."""
     found = _regress(bags.without(fold), settings)
     if settings.max_tokens is None and settings.overlapping:
         return bags, candidates, *found
@@ -384,6 +446,7 @@ def _tune(
     _, strength, held_out = best
     held_out += [hold_out(fold, strength) for fold in range(few, FOLDS)]
     alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
+    alphas = alphas if corpus.classes == 2 else ("0",)
     table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
     top = max(table.values())
     slack = 0.25 * np.sqrt(top * (1 - top) / texts)
@@ -449,11 +512,12 @@ class _HeldOut:
     ) -> "_HeldOut":
         parts = []
         for bag in bags:
-            ids, starts, sizes = bag.matrix.indices, bag.matrix.indptr, bag.sizes
+            matrix, starts, sizes = bag.matrix, bag.matrix.indptr, bag.sizes
+            said = matrix.indices, matrix.data
             cut = np.minimum(sizes, SHORT)
             places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
-            short = _gather(ids[places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
-            parts.append((bag.labels, sizes, *_gather(ids, starts, weights, gates), cut, *short[:2]))
+            short = _gather(said[0][places], said[1][places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
+            parts.append((bag.labels, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
         # Those of gates have one row for each gate.
         labels, sizes, own, lead, active, cut, short_own, short_lead = (
             np.concatenate(each, axis=0 if each[0].ndim == 1 else 1) for each in zip(*parts, strict=True)
@@ -469,13 +533,14 @@ class _HeldOut:
 
 
 def _gather(
-    ids: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
+    ids: np.ndarray, factors: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     texts, rows = len(offsets) - 1, weights.shape[1]
     own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
     active = np.zeros((len(gates), texts), dtype=np.int64)
     with interpreted(gather, if_small=len(ids) <= _SMALL):
-        gather(ids.astype(np.int64), offsets.astype(np.int64), weights, np.array(gates, dtype=float), own, lead, active)
+        said = ids.astype(np.int64), factors, offsets.astype(np.int64)
+        gather(*said, weights, np.array(gates, dtype=float), own, lead, active)
     return own, lead, active
 
 
@@ -526,25 +591,23 @@ def _model(
     typical: float,
     names: tuple[Any, ...],
     settings: Settings,
+    reader: Reader,
     measured: dict[str, Any],
 ) -> TextModel:
     assert settings.alpha is not None
     assert settings.neutral_weight is not None
-    rows = weights.shape[1]
-    gathers = settings.alpha != "0"
+    assert settings.gate is not None
+    temperature = measured.pop("temperature")
     return TextModel(
         vocabulary=vocabulary,
-        embeddings=np.hstack([weights, np.zeros((len(weights), 1))]),
-        decoder=np.eye(rows, rows + 1),
-        bias=_bias(bias, typical, settings.neutral_weight),
-        extra=np.eye(rows + 1)[-1],
+        weights=weights / temperature,
+        bias=_bias(bias, typical, settings.neutral_weight) / temperature,
         classes=names,
-        layers=1 if gathers else 0,
-        alpha=settings.alpha if gathers else "1",
+        modifiers=reader.modifiers,
+        scope=reader.scope,
         gate=settings.gate,
+        alpha=settings.alpha,
         neutral_weight=settings.neutral_weight,
-        temperature=measured["temperature"],
-        binary=True,
         tokeniser=settings.tokeniser,
         metrics={"settings": _told(settings)} | measured,
     )

@@ -50,7 +50,7 @@ class Settings:
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none. "english" are those that
         ship with the package; a file is in GloVe's text format, or npz with `words` and `vectors`; a mapping is from
-        words to vectors. "auto" takes the English ones if there are at most 2,000 texts, `consistent` is off, and
+        words to vectors. "auto" takes the English ones if there are at most 1,000 texts, `consistent` is off, and
         held-out log loss is smaller with them. Without `max_tokens` up to 20,000 words of the table that no training
         text has become tokens.
     seed : int, default 0

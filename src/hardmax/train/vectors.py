@@ -41,6 +41,11 @@ class Vectors:
     name: str
     """For the model card."""
 
+    def suit(self, vocabulary: Vocabulary) -> bool:
+        """Whether most of the words of texts have vectors: else they are in another language."""
+        words = [surface for surface in vocabulary.surfaces if " " not in surface]
+        return 2 * sum(word in self.rows for word in words) > len(words)
+
     def of(self, vocabulary: Vocabulary) -> csr_array:
         """The vectors of tokens (tokens, dimensions), shorter for frequent words, 0 for unknown ones."""
         known = [n for n, surface in enumerate(vocabulary.surfaces) if surface in self.rows]

@@ -43,7 +43,7 @@ export function mountReviews(root, context) {
     const choice = el("select", { change: () => attempt(() => choose(choice.value)) });
     const folder = el("input", { type: "file", webkitdirectory: true, hidden: true, change: openFolder });
     const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or "
-        + "make a page with ", el("code", {}, "hardmax page --model imdb-2d"), ".");
+        + "make a page with ", el("code", {}, "hardmax page --model sentiment-en"), ".");
     const look = { rows: 5, spellcheck: "false", placeholder: "Type or paste a text" };
     const input = el("textarea", { ...look, input: edit, change: settle });
     const verdict = el("div", { "aria-live": "polite" });
