@@ -63,6 +63,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Weight of the neutral leader, in words; the larger, the less confident short texts are.
     bias : bool, default True
         Whether to fit an intercept, the log odds of the classes.
+    vectors : "auto", "english", path, mapping or None, default "auto"
+        Word vectors, from which words get weights that few training texts contain, or none: English ones, those of a
+        file (GloVe's text format, or npz with `words` and `vectors`), or of a mapping. "auto" takes the English ones if
+        there are at most 1,000 texts and held-out log loss is smaller with them.
     class_weight : dict or "balanced", optional
         Weights of classes, as in scikit-learn.
     column : str, optional
@@ -103,6 +107,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         alpha: str | None = None,
         neutral_weight: int | None = None,
         bias: bool = True,
+        vectors: Any = "auto",
         class_weight: Any = None,
         column: str | None = None,
         random_state: Any = None,
@@ -119,6 +124,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.neutral_weight = neutral_weight
         self.bias = bias
+        self.vectors = vectors
         self.class_weight = class_weight
         self.column = column
         self.random_state = random_state

@@ -22,6 +22,9 @@ def train_command(
     gate: Annotated[float | None, typer.Option(help="Share of the strongest above which a token is active.")] = None,
     alpha: Annotated[str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")] = None,
     neutral_weight: Annotated[int | None, typer.Option(help="Weight of the neutral leader, in words.")] = None,
+    vectors: Annotated[
+        str, typer.Option(metavar="NAME", help="Word vectors: auto, english, none, or a file of GloVe or npz.")
+    ] = "auto",
     seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
     force: opt.Force = False,
     on_bad_rows: opt.OnBadRows = "skip",
@@ -44,6 +47,7 @@ def train_command(
         gate=gate,
         alpha=alpha,
         neutral_weight=neutral_weight,
+        vectors=None if vectors == "none" else vectors,
         seed=seed,
     )
     folder = Path(output)
@@ -65,6 +69,6 @@ def train_command(
         about = {"hardmax": __version__, "output": output, "model": opt.describe(model), "classes": list(model.classes)}
         print_json(about | model.metrics)
         return
-    chosen = ("strength", "gate", "alpha", "neutral_weight")
+    chosen = ("strength", "gate", "alpha", "neutral_weight", "vectors")
     measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
     print_facts({"model": repr(model)} | model.metrics["settings"] | model.metrics, "model", *chosen, *measured)

@@ -109,6 +109,8 @@ class Bags:
     classes: int
     folder: Path | None
     """For what is not kept in memory."""
+    vectors: Any = None
+    """Those of the tokens (tokens, dimensions), sparse, if there are any."""
 
     def __iter__(self) -> Iterator[Bag]:
         for _, is_whole, stored in self.stored:
@@ -150,55 +152,76 @@ def regress(
     with_bias: bool,
     consistent: bool,
     folder: Path | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+    vectors: Any = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
 
     A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss, from the folder if
     there is one. If `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
     against its own counts.
 
-    Returns the weights of the tokens (tokens, rows), which add up to 0 over several classes, and the bias (rows,).
+    If tokens have `vectors` (tokens, dimensions), their products with a slope are added to the weights.
+
+    Returns the weights of the tokens (tokens, rows) and the slope (dimensions, rows), which add up to 0 over several
+    classes, and the bias (rows,).
     """
     rows, stored = 0, []
     curvature, total = np.zeros(len(scale)), 0.0
+    vectors = csr_array((len(scale), 0)) if vectors is None else vectors
+    width = vectors.shape[1]
+    products = np.zeros((width, width))
     for bag in bags:
         rows = 1 if bag.classes == 2 else bag.classes
         lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
         # By token: then what is summed up is as long as there are texts in a bag, not tokens, and fits the cache.
         by_token = bag.matrix.tocsc()
         arrays = by_token.data, by_token.indices, by_token.indptr
-        stored.append(Stored(folder, *arrays, lengths, bag.labels, strength * bag.weights))
+        meanings = lengths[:, None] * (bag.matrix @ vectors).toarray()
+        about = lengths, bag.labels, strength * bag.weights, meanings.ravel()
+        stored.append(Stored(folder, *arrays, *about))
+        products += meanings.T @ (bag.weights[:, None] * meanings)
         curvature += abs(by_token).T @ (lengths**2 * bag.weights)
         total += bag.weights.sum()
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
-    curved = np.append(1 + _CURVATURE * strength * curvature * scale[:, 0] ** 2, _CURVATURE * strength * total)
+    # Slopes are turned to the axes along which texts differ: so they are not curved together, either.
+    lengths_of_axes, axes = np.linalg.eigh(products)
+    curved = np.concatenate([curvature * scale[:, 0] ** 2, lengths_of_axes.clip(0), [total]])
+    curved = _CURVATURE * strength * curved + np.append(np.ones(len(curved) - 1), 0)
     sizes = np.repeat(1 / np.sqrt(curved), rows)
+    ends = np.cumsum([len(scale), width]) * rows
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
-        u, bias = flat[:-rows].reshape(-1, rows), flat[-rows:]
-        scaled_u = np.ascontiguousarray(u * scale)
-        value, for_tokens, for_bias = 0.0, np.zeros_like(u), np.zeros(rows)
+        u, slope, bias = (part.reshape(-1, rows) for part in np.split(flat, ends))
+        scaled_u, turned = np.ascontiguousarray(u * scale), axes @ slope
+        value, for_tokens, for_slope, for_bias = 0.0, np.zeros_like(u), np.zeros_like(slope), np.zeros(rows)
         for each in stored:
-            factors, texts, offsets, lengths, labels, weights = each.load()
+            factors, texts, offsets, lengths, labels, weights, meanings = each.load()
+            meanings = meanings.reshape(len(labels), width)
             matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
-            part, slopes = log_loss(lengths[:, None] * (matrix @ scaled_u) + bias, labels, weights)
+            logits = lengths[:, None] * (matrix @ scaled_u) + meanings @ turned + bias
+            part, slopes = log_loss(logits, labels, weights)
             value += part
             for_tokens += matrix.T @ (lengths[:, None] * slopes)
+            for_slope += meanings.T @ slopes
             for_bias += slopes.sum(axis=0)
-        gradient = np.append((for_tokens * scale + u).ravel(), for_bias * with_bias) * sizes
-        return float(value + 0.5 * (u**2).sum()), gradient
+        gradients = for_tokens * scale + u, axes.T @ for_slope + slope, for_bias * with_bias
+        gradient = np.concatenate([part.ravel() for part in gradients]) * sizes
+        return float(value + 0.5 * (flat[:-rows] ** 2).sum()), gradient
 
-    first, bounds = np.zeros((len(scale) + 1) * rows), None
+    first, bounds = np.zeros(len(sizes)), None
     if consistent and rows == 1:
         first = np.append(_LEAST / sizes[:-1], 0)
         bounds = Bounds(np.append(first[:-1], -np.inf))  # pyright: ignore[reportArgumentType]
     options = {"maxiter": 60, "ftol": 1e-5, "maxcor": 3}  # remembering more costs more than it saves
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
         found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x * sizes
-    x, bias = found[:-rows].reshape(-1, rows) * scale, found[-rows:]
+    u, slope, bias = (part.reshape(-1, rows) for part in np.split(found, ends))
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
-    return (x, bias) if rows == 1 else (x - x.mean(axis=1, keepdims=True), bias - bias.mean())
+    slope = axes @ slope
+    parts = u * scale + vectors @ slope, bias, slope
+    x, bias, slope = parts if rows == 1 else (part - part.mean(axis=1, keepdims=True) for part in parts)
+    return x, bias[0], slope
 
 
 def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:

@@ -26,12 +26,15 @@ from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_
 from hardmax.train.kernels import gather
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
+from hardmax.train.vectors import Vectors, read_vectors
 
 FOLDS = 3
 MANY_TEXTS = 20_000  # of more, one fold is enough to choose the strength
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
+FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
+DOUBT = 0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
@@ -89,6 +92,7 @@ class _Corpus:
     """The modifiers that change what tokens say."""
     folder: Path | None
     """For what is not kept in memory."""
+    vectors: Vectors | None = None
 
     def __iter__(self) -> Iterator[tuple[TextBytes, np.ndarray]]:
         """The texts of each chunk, without the sentences, and their classes."""
@@ -111,7 +115,8 @@ class _Corpus:
                     part = matrix[chosen]
                     arrays = part.data, part.indices, part.indptr, *rest
                     stored.append((fold, whole, Stored(self.folder, *arrays)))
-        return Bags(stored, len(vocabulary), self.classes, self.folder)
+        vectors = self.vectors and self.vectors.of(vocabulary)
+        return Bags(stored, len(vocabulary), self.classes, self.folder, vectors)
 
 
 def _cut_sentences(text: bytes) -> list[bytes]:
@@ -244,6 +249,7 @@ def _fit(
     say = progress or (lambda line: None)
     if len(classes) < 2:
         raise InputError(f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes.")
+    vectors = _read_vectors(settings, len(weights))
     weights = weights / weights.mean()  # equal weights are as none
     folds = _folds(np.concatenate([chunk.labels for chunk in chunks]), groups, len(classes), settings.seed)
     corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, NOT_READ, folder)
@@ -256,9 +262,52 @@ def _fit(
         corpus = replace(corpus, reader=reader)
         candidates = _silence(candidates, reader)
         bags = corpus.encode(candidates, replace(settings.tokeniser, overlapping=True))
-    tuned, chosen = _tune(corpus, candidates, bags, settings, say)
-    found = _weigh(corpus, candidates, bags, tuned)[1:]
+    results = []
+    for own, own_bags in _with_vectors(corpus, candidates, bags, vectors, settings):
+        if own.vectors is not None:
+            say(f"word vectors: {own.vectors.name}")
+        results.append((*_tune(own, candidates, own_bags, settings, say), own, own_bags))
+        if results[0][1]["held_out_accuracy"] == 1:
+            break  # there is nothing to gain
+    tuned, chosen, corpus, bags = min(results, key=_loss_and_doubt)
+    _, *found, slope = _weigh(corpus, candidates, bags, tuned)
+    if corpus.vectors is not None and settings.max_tokens is None:
+        found[:2] = _add_unseen(*found[:2], corpus.vectors, slope, settings)
+    tuned = replace(tuned, vectors=corpus.vectors and corpus.vectors.name)
     return _model(*found, plain_names(classes), tuned, reader, chosen | _quantiles(lengths))
+
+
+def _read_vectors(settings: Settings, texts: int) -> Vectors | None:
+    is_off = texts > FEW_TEXTS or settings.consistent  # unless they are asked for
+    if settings.vectors is None or (settings.vectors == "auto" and is_off):
+        return None
+    return read_vectors(settings.vectors)
+
+
+def _with_vectors(
+    corpus: _Corpus, candidates: Vocabulary, bags: Bags, vectors: Vectors | None, settings: Settings
+) -> Iterator[tuple[_Corpus, Bags]]:
+    """The texts without word vectors unless these are asked for, and with them if they suit the texts."""
+    is_asked = vectors is not None and settings.vectors != "auto"
+    if not is_asked:
+        yield corpus, bags
+    if vectors is not None and (is_asked or vectors.suit(candidates)):
+        yield replace(corpus, vectors=vectors), replace(bags, vectors=vectors.of(candidates))
+
+
+def _loss_and_doubt(result: tuple[Settings, dict[str, Any], _Corpus, Bags]) -> float:
+    _, measured, corpus, _ = result
+    return measured["held_out_log_loss"] + (DOUBT if corpus.vectors is None else 0)
+
+
+def _add_unseen(
+    vocabulary: Vocabulary, weights: np.ndarray, vectors: Vectors, slope: np.ndarray, settings: Settings
+) -> tuple[Vocabulary, np.ndarray]:
+    """The vocabulary and its weights, and after them words that are only in the table of vectors."""
+    words, more = vectors.unseen(vocabulary, slope, {*settings.exclude, *settings.stop_words})
+    counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
+    every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
+    return every, np.concatenate([weights, more])
 
 
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
@@ -346,7 +395,7 @@ def _judge_words(corpus: _Corpus, words: Vocabulary, short: Short, settings: Set
     votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(corpus.weights), rows))
     shares = np.empty(len(corpus.weights))
     for fold in range(FOLDS):
-        weights, bias, typical = _regress(bags.without(fold), settings)
+        weights, bias, typical, _ = _regress(bags.without(fold), settings)
         votes[fold, ids >= 0] = weights[ids[ids >= 0]]
         held_out, mine = list(bags.held_out(fold)), np.flatnonzero(corpus.folds == fold)
         sizes = np.concatenate([bag.sizes for bag in held_out])
@@ -361,9 +410,9 @@ def _judge_words(corpus: _Corpus, words: Vocabulary, short: Short, settings: Set
 
 def _weigh(
     corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings, fold: int | None = None
-) -> tuple[Bags, Vocabulary, np.ndarray, np.ndarray, float]:
+) -> tuple[Bags, Vocabulary, np.ndarray, np.ndarray, float, np.ndarray]:
     """All texts with the tokens of the vocabulary, the vocabulary, the weight of each of its tokens for each class, the
-    bias, and the mean number of tokens of a text; without what the texts of a fold say."""
+    bias, the mean number of tokens of a text, and what vectors are multiplied by; without the texts of a fold."""
     found = _regress(bags.without(fold), settings)
     if settings.max_tokens is None and settings.overlapping:
         return bags, candidates, *found
@@ -372,11 +421,14 @@ def _weigh(
     return bags, vocabulary, *_regress(bags.without(fold), settings)
 
 
-def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float]:
+def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
     assert settings.strength is not None
     typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
     how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
-    return *regress(bags, settings.strength, scales(bags, settings.smoothing), typical, **how), typical
+    how |= {"vectors": bags.vectors}
+    scale = scales(bags, settings.smoothing)
+    weights, bias, slope = regress(bags, settings.strength, scale, typical, **how)
+    return weights, bias, typical, slope
 
 
 def _best(candidates: Vocabulary, bags: Bags, weights: np.ndarray, most: int | None) -> Vocabulary:
@@ -394,7 +446,7 @@ def _tune(
 
     def hold_out(fold: int, strength: float) -> _HeldOut:
         tried = replace(settings, strength=strength)
-        every, _, weights, bias, typical = _weigh(corpus, candidates, bags, tried, fold)
+        every, _, weights, bias, typical, _ = _weigh(corpus, candidates, bags, tried, fold)
         return _HeldOut.of(every.held_out(fold), weights, bias, typical, settings.gates)
 
     texts = len(corpus.weights)

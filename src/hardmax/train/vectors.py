@@ -1,0 +1,146 @@
+"""Word vectors, which tell training what words mean that few texts contain, or none.
+
+The weight of a word is a part of its own plus the product of its vector and a slope that all words
+share; both are fitted together (`hardmax.train.bag.regress`). The model keeps only the sums.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hardmax._files import ZIP_MAGIC, decode, read_arrays, read_bytes
+from hardmax._validation import InputError, check_instance, check_path, shorten
+from hardmax.text._characters import fold
+from hardmax.text.tokeniser import cut_surface
+from hardmax.text.vocabulary import Vocabulary
+
+MOST_UNSEEN = 20_000  # words that a model gets although no training text has them
+_ENGLISH = Path(__file__).with_name("english.npz")  # made by tools/english_vectors.py
+_SCALE = 2.0  # of vectors beside the words' own columns
+_FREQUENT = 0.01  # a word that is so large a part of the texts counts half
+_WISH = (
+    'expected `vectors` to be "english", a file with a word and its numbers on every line, '
+    "or npz with `words` and `vectors`"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """A vector of length 1 for each of some words, which are in lower case."""
+
+    rows: dict[str, int]
+    table: np.ndarray
+    name: str
+    """For the model card."""
+
+    def suit(self, vocabulary: Vocabulary) -> bool:
+        """Whether most of the words of texts have vectors: else they are in another language."""
+        words = [surface for surface in vocabulary.surfaces if " " not in surface]
+        return 2 * sum(word in self.rows for word in words) > len(words)
+
+    def of(self, vocabulary: Vocabulary) -> csr_array:
+        """The vectors of tokens (tokens, dimensions), shorter for frequent words, 0 for unknown ones."""
+        known = [n for n, surface in enumerate(vocabulary.surfaces) if surface in self.rows]
+        table = self.table[[self.rows[vocabulary.surfaces[token]] for token in known]]
+        documents = vocabulary.documents[known]
+        shares = documents / max(1, documents.sum())
+        table = table * (_SCALE * _FREQUENT / (_FREQUENT + shares))[:, None]
+        sizes = np.bincount(known, minlength=len(vocabulary)) * table.shape[1]
+        columns = np.tile(np.arange(table.shape[1]), len(known))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return csr_array((table.ravel(), columns, offsets), shape=(len(vocabulary), table.shape[1]))
+
+    def unseen(
+        self, vocabulary: Vocabulary, slope: np.ndarray, unwanted: Iterable[str] = ()
+    ) -> tuple[list[str], np.ndarray]:
+        """Words that a vocabulary lacks, the most important first, and their weights (words, rows).
+
+        Important words are heavy and frequent: tables begin with the most frequent words.
+        """
+        weights, words = _SCALE * self.table @ slope, list(self.rows)
+        importance = np.abs(weights).max(axis=1) / np.sqrt(np.arange(1, len(words) + 1))
+        out = vocabulary.index.keys() | set(unwanted)
+        # Entries that no text can contain as a word, such as punctuation, stay out.
+        usable = (
+            row
+            for row in np.argsort(-importance, kind="stable").tolist()
+            if words[row] not in out and cut_surface(words[row]) == [words[row]]
+        )
+        chosen = list(islice(usable, MOST_UNSEEN))
+        return [words[row] for row in chosen], weights[chosen]
+
+
+def read_vectors(source: Any) -> Vectors:
+    """The vectors that ship with the package ("auto" and "english"), of a file, or of a mapping."""
+    if isinstance(source, Mapping):
+        return _collect(source.items(), f"{len(source):,} words", "`vectors`, entry")
+    if isinstance(source, str) and source in ("auto", "english"):
+        return _read_english()
+    expected = '"auto", "english", a file, a mapping from words to vectors, or None'
+    check_instance(source, (str, PathLike), "`vectors`", expected)
+    return _read_file(check_path(source, "`vectors`"))
+
+
+@cache
+def _read_english() -> Vectors:
+    return replace(_read_file(_ENGLISH), name="english")
+
+
+def _read_file(path: Path) -> Vectors:
+    name, data = f"`vectors` `{path}`", read_bytes(path, _WISH)
+    if data.startswith(ZIP_MAGIC):
+        arrays = read_arrays(data, name)
+        words, vectors = (arrays.get(key, np.empty(0)) for key in ("words", "vectors"))
+        if words.dtype.kind not in "SU" or vectors.ndim != 2 or len(words) != len(vectors):
+            raise InputError(f"{name} has no `words` with as many `vectors`: {_WISH}.")
+        words = np.char.decode(words, "utf-8") if words.dtype.kind == "S" else words
+        entries = zip(words.tolist(), vectors, strict=True)
+        return _collect(entries, path.name, f"{name}, row", first=0)
+    lines = [line.rstrip().split(" ") for line in decode(data, name, _WISH).rstrip().split("\n")]
+    # word2vec and fastText begin with a line of two counts.
+    first = int(len(lines[0]) == 2 and all(count.isdecimal() for count in lines[0]))
+    entries = ((fields[0], fields[1:]) for fields in lines[first:])
+    return _collect(entries, path.name, f"{name}, line", first=first + 1)
+
+
+def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: int = 1) -> Vectors:
+    """Entries, checked; `place` and their number, from the first on, say where one of them is."""
+    numbers: dict[str, int] = {}
+    vectors: list[np.ndarray] = []
+    for number, (word, values) in enumerate(entries, first):
+        try:
+            vector = np.array(values, dtype=np.float32)
+        except (TypeError, ValueError):
+            vector = np.full(1, np.nan)
+        if not isinstance(word, str) or not word:
+            problem = f"the word is {shorten(word)}: expected a text"
+        elif word in numbers:
+            problem = f"{shorten(word)} is there already, at {numbers[word]}: leave one of them out"
+        elif not (vector.ndim == 1 and vector.size and isfinite(vector @ vector)):
+            problem = f"{shorten(word)} has {shorten(values)}: expected finite numbers"
+        elif vectors and len(vector) != len(vectors[0]):
+            there = f"{shorten(word)} has {len(vector)} numbers"
+            problem = f"{there}: expected {len(vectors[0])}, as for the first word"
+        else:
+            numbers[word] = number
+            vectors.append(vector)
+            continue
+        raise InputError(f"{place} {number}: {problem}.", argument="vectors")
+    if not vectors:
+        problem = f"{place} {first} is missing: expected at least one word."
+        raise InputError(problem, argument="vectors")
+    firsts: dict[str, np.ndarray] = {}
+    for word, vector in zip(numbers, vectors, strict=True):
+        firsts.setdefault(fold(word), vector)  # of words that differ in case, the first counts
+    table = np.stack(list(firsts.values()))
+    lengths = np.linalg.norm(table, axis=1, keepdims=True)
+    rows = dict(zip(firsts, range(len(firsts)), strict=True))
+    return Vectors(rows, table / np.where(lengths > 0, lengths, 1), name)
