@@ -43,6 +43,7 @@ _LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
 _WIDE_ENDS = re.compile("[。！？]".encode())
 _SENTENCE_ENDS = re.compile(rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？")))
 SCOPE = 4  # words
+REFINED = 1  # times that factors and weights are fitted in turn, after the first
 _SMALL = 4096  # tokens that are gathered without waiting for numba
 Progress = Callable[[str], None]
 
@@ -351,27 +352,18 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     return known, corpus.encode(known, tokeniser)
 
 
-SILENT = 0
-
-
 def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
-    """Without the modifiers that turn votes: by themselves these say nothing."""
-    if not SILENT:
-        return candidates
-    kept = []
-    for i, surface in enumerate(candidates.surfaces):
-        words = surface.split(" ")
-        turn = [w for w in words if (n := reader.number_of(w)) >= 0 and reader.modifiers[n].factor < 0]
-        if not turn or (SILENT == 1 and len(words) > 1):
-            kept.append(i)
-    return take_tokens(candidates, np.array(kept))
+    """Without the modifiers that turn votes: they say nothing by themselves."""
+    turning = {number for number, modifier in enumerate(reader.modifiers) if modifier.factor < 0}
+    speaking = [reader.number_of(surface) not in turning for surface in candidates.surfaces]
+    return take_tokens(candidates, np.flatnonzero(speaking))
 
 
 def _find_reader(corpus: _Corpus, candidates: Vocabulary, settings: Settings) -> Reader:
     """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
     short = find_short(corpus)
     is_word = [index for index, surface in enumerate(candidates.surfaces) if len(cut_surface(surface)) == 1]
-    if len(short.texts) < FEWEST or not is_word:
+    if not settings.reading or len(short.texts) < FEWEST or not is_word:
         return NOT_READ
     # Phrases such as "not good" would say a part of what modifiers do.
     words = take_tokens(candidates, np.array(is_word))
@@ -383,6 +375,9 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, settings: Settings) ->
     gains = before.losses() - after.losses()
     if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
         return NOT_READ
+    for _ in range(REFINED):
+        reader = Reader(refine(short, after, reader), SCOPE)
+        after = _judge_words(replace(corpus, reader=reader), words, short, settings)
     return Reader(refine(short, after, reader), SCOPE)
 
 

@@ -47,6 +47,8 @@ class Settings:
     consistent : bool, default False
         Whether, with two classes, every token must speak for the class in which it is more frequent. Training may take
         three times as long.
+    reading : bool, default True
+        Whether to look for modifiers, words that change the votes of those after them.
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none. "english" are those that
         ship with the package; a file is in GloVe's text format, or npz with `words` and `vectors`; a mapping is from
@@ -78,6 +80,7 @@ class Settings:
     smoothing: float = 1.0
     bias: bool = True
     consistent: bool = False
+    reading: bool = True
     vectors: Any = "auto"
     seed: int = 0
 
@@ -90,6 +93,7 @@ class Settings:
         for name in ("sentences", "gate"):
             self._check(name, check_real, at_least=0)
         check_bool(self.bias, "`bias`")
+        check_bool(self.reading, "`reading`")
         check_bool(self.consistent, "`consistent`")
         if self.consistent and not (self.vectors is None or self.vectors == "auto"):
             problem = "`vectors` may give words another sign than their counts: leave it out, or `consistent`."

@@ -1,0 +1,227 @@
+"""The model `sentiment-en`: trained on a mixture of corpora, measured once, beside word lists; and what reading adds.
+
+python benchmarks/sentiment.py train DATA TRAINED [--validation]
+python benchmarks/sentiment.py measure DATA TRAINED SHIPPED
+python benchmarks/sentiment.py ablate DATA
+
+DATA has the folders imdb, mr, more and sentiment. With --validation a fifth of MR and CR `train` and 2,500 reviews are
+held out and judged, with the tweets, and nothing is saved: choices were made by that. `ablate` trains with and without
+the layer that reads, in five folds of MR and CR `train`; the other corpora are always learnt.
+"""
+
+# The peers are not part of the development environment.
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false
+import csv
+import re
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as parquet
+from harness import add_rows
+from imdb import FUNCTION_WORDS, excluded
+
+from hardmax.text.evaluation import calibration_error
+from hardmax.text.explain import LENGTHS
+from hardmax.text.shipped import load
+from hardmax.text.text_model import TextModel
+from hardmax.text.vocabulary import take_tokens
+from hardmax.train import Settings, fit
+
+CLASSES = np.array(["negative", "positive"])
+SETTINGS = Settings(
+    longest_phrase=3,
+    min_df=3,
+    strength=0.3,
+    smoothing=5.0,
+    bias=False,
+    vectors="english",
+    stop_words=tuple(FUNCTION_WORDS.split()),
+)
+TOKENS = 80_000  # that are kept
+# How much a text of each corpus counts, where it is from, and the rights to it as far as they are known.
+CORPORA = {
+    "imdb": (0.5, "IMDb reviews (Maas et al. 2011)", "unknown"),
+    "mr": (1.0, "MR, sentences about films (Pang and Lee 2005)", "unknown"),
+    "cr": (2.0, "CR, customer reviews (Hu and Liu 2004)", "unknown"),
+    "mpqa": (0.5, "MPQA, phrases of news (Wiebe et al. 2005)", "unknown"),
+    "uci_sentences": (3.0, "sentences about products, films, restaurants (Kotzias et al. 2015)", "CC BY 4.0"),
+    "rated_tweets": (2.0, "tweets (Hutto and Gilbert 2014)", "MIT"),
+    "rated_news": (1.0, "sentences of editorials (Hutto and Gilbert 2014)", "MIT"),
+    "rated_products": (2.0, "sentences of product reviews (Hutto and Gilbert 2014)", "MIT"),
+    "restaurants": (1.0, "sentences about restaurants (MAMS, Jiang et al. 2019)", "Apache 2.0"),
+}
+COLUMNS = ("model", "corpus", "texts", "accuracy", "log_loss", "calibration_error", "undecided")
+ABLATED = ("texts", "judged", "accuracy_without", "accuracy_with", "gain", "standard_error", "log_loss_percent")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Texts and whether each is positive."""
+
+    texts: list[str]
+    labels: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def pick(self, rows: np.ndarray) -> "Part":
+        return Part([self.texts[row] for row in rows], self.labels[rows])
+
+
+def joined(text: str) -> str:
+    """Of a text that comes as tokens: "does n't" is one word again."""
+    text = re.sub(r"\s+n\s?'\s?t\b", "n't", text)
+    return re.sub(r"\s+'\s?(s|re|ve|ll|d|m)\b", r"'\1", text).replace("can n't", "can't")
+
+
+def read(data: Path, name: str, split: str = "train") -> Part:
+    """One split of a corpus."""
+    folders = {"imdb": "imdb", "mr": "mr", "cr": "more", "mpqa": "more"}
+    file = f"imdb/{split}" if name == "imdb" else f"{folders.get(name, 'sentiment')}/{name}"
+    table = parquet.read_table(data / f"{file}.parquet")
+    if name in ("mr", "cr", "mpqa"):
+        table = table.filter([each == split for each in table["split"].to_pylist()])
+    texts = table["text"].to_pylist()
+    is_positive = [str(label) in ("1", "positive") for label in table["label"].to_pylist()]
+    return Part([joined(text) for text in texts] if name in ("mr", "cr", "mpqa") else texts, np.array(is_positive))
+
+
+def read_plain(path: Path) -> Part:
+    """The sentences of a table that are positive or negative."""
+    with path.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["label"] in CLASSES.tolist()]
+    return Part([row["text"] for row in rows], np.array([row["label"] == "positive" for row in rows]))
+
+
+def plain_files(data: Path) -> dict[str, Path]:
+    here = Path(__file__).with_name("sentences.csv")
+    return {"sentences.csv": here, "plain_sentences.csv": data / "sentiment" / "plain_sentences.csv"}
+
+
+def learn(parts: dict[str, Part], settings: Settings, *, without: set[str] = frozenset()) -> TextModel:  # type: ignore[assignment]
+    """A model of all parts; texts in `without` are left out."""
+    texts, labels, weights = [], [], []
+    for name, part in parts.items():
+        keep = [row for row, text in enumerate(part.texts) if text.strip().lower() not in without]
+        kept = part.pick(np.array(keep))
+        texts += kept.texts
+        labels.append(kept.labels)
+        weights.append(np.full(len(kept), CORPORA[name][0]))
+    truth = CLASSES[np.concatenate(labels).astype(int)]
+    names, numbers = excluded(parts["imdb"].texts)
+    settings = replace(settings, exclude=tuple(sorted(names | numbers)))
+    model = fit(texts, truth, settings, sample_weight=np.concatenate(weights), progress=print)
+    heaviest = np.abs(model.weights).max(axis=1) * np.sqrt(np.maximum(model.vocabulary.documents, 1))
+    kept = np.sort(np.argsort(-heaviest, kind="stable")[:TOKENS])
+    return replace(model, vocabulary=take_tokens(model.vocabulary, kept), weights=model.weights[kept])
+
+
+def judge(model: TextModel, part: Part) -> dict[str, float]:
+    """Accuracy (undecided texts are wrong), log loss, calibration error, share of undecided texts."""
+    chances, decided = model.predict_proba(part.texts), model.decided(part.texts)
+    truth = part.labels.astype(int)
+    right = decided & (chances.argmax(axis=1) == truth)
+    return {
+        "accuracy": float(right.mean()),
+        "log_loss": float(-np.log(np.maximum(chances[np.arange(len(truth)), truth], 1e-12)).mean()),
+        "calibration_error": calibration_error(truth, chances),
+        "undecided": float((~decided).mean()),
+    }
+
+
+def train(data: Path, folder: Path, *, validation: bool) -> None:
+    parts, judged = {name: read(data, name) for name in CORPORA}, {}
+    rng, began = np.random.default_rng(5), time.process_time()
+    for name, share in (("imdb", 0.1), ("mr", 0.2), ("cr", 0.2)) if validation else ():
+        held_out = rng.random(len(parts[name])) < share
+        judged[name] = parts[name].pick(np.flatnonzero(held_out))
+        parts[name] = parts[name].pick(np.flatnonzero(~held_out))
+    plain = {text.strip().lower() for path in plain_files(data).values() for text in read_plain(path).texts}
+    model = learn(parts, SETTINGS, without=plain)
+    print(model, model.modifiers, f"{time.process_time() - began:.0f} s of processor time", sep="\n")
+    if not validation:
+        model.save(folder)
+        return
+    judged["tweets_val"], judged["sentences.csv"] = (
+        read(data, "tweets_val"),
+        read_plain(plain_files(data)["sentences.csv"]),
+    )
+    for name, part in judged.items():
+        print(name, {key: round(value, 4) for key, value in judge(model, part).items()})
+
+
+def word_lists() -> dict[str, Any]:
+    """VADER and AFINN: from a text to a number that is positive, negative, or 0 for undecided."""
+    from afinn import Afinn
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    vader, afinn = SentimentIntensityAnalyzer(), Afinn()
+    return {"VADER": lambda text: vader.polarity_scores(text)["compound"], "AFINN": afinn.score}
+
+
+def measure(data: Path, trained: Path, shipped: Path) -> None:
+    model = load(trained)
+    parts = {name: read(data, name, "test") for name in ("imdb", "mr", "cr")}
+    parts |= {"tweets_val": read(data, "tweets_val")}
+    parts |= {name: read_plain(path) for name, path in plain_files(data).items()}
+    rows, measured = [], dict[str, Any]()
+    for corpus, part in parts.items():
+        found = judge(model, part)
+        rows.append(("sentiment-en", corpus, len(part), *(f"{found[name]:.4f}" for name in COLUMNS[3:])))
+        measured[f"accuracy, {corpus}"], measured[f"log loss, {corpus}"] = found["accuracy"], found["log_loss"]
+        for name, score in word_lists().items():
+            scores = np.array([score(text) for text in part.texts])
+            right, undecided = (scores != 0) & ((scores > 0) == part.labels), scores == 0
+            rows.append((name, corpus, len(part), f"{right.mean():.4f}", "", "", f"{undecided.mean():.4f}"))
+    for row in rows:
+        print(*row)
+    sources = {f"learnt from {name}": f"{what}; rights: {rights}" for name, (_, what, rights) in CORPORA.items()}
+    kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}
+    replace(model, metrics=sources | measured | kept).save(shipped / "sentiment-en")
+    add_rows("sentiment", COLUMNS, rows)
+
+
+def ablate(data: Path) -> None:
+    parts = {name: read(data, name) for name in CORPORA}
+    fixed = replace(SETTINGS, gate=0.0, alpha="0")
+    folds = {name: np.random.default_rng(0).integers(0, 5, len(parts[name])) for name in ("mr", "cr")}
+    right, loss, reads = {True: [], False: []}, {True: [], False: []}, []
+    for fold in range(5):
+        own = parts | {name: parts[name].pick(np.flatnonzero(folds[name] != fold)) for name in folds}
+        judged = [parts[name].pick(np.flatnonzero(folds[name] == fold)) for name in folds]
+        texts, truth = [text for part in judged for text in part.texts], np.concatenate([p.labels for p in judged])
+        for reading in (True, False):
+            model = learn(own, replace(fixed, reading=reading))
+            chances = np.clip(model.predict_proba(texts)[:, 1], 1e-9, 1 - 1e-9)
+            right[reading].append((chances > 0.5) == truth)
+            loss[reading].append(-np.log(np.where(truth, chances, 1 - chances)))
+            if reading:
+                found = model.analyse(texts)
+                owners = np.repeat(np.arange(len(texts)), np.diff(found.offsets))
+                reads.append(np.bincount(owners, found.factors != 1, minlength=len(texts)) > 0)
+    hits = {key: np.concatenate(values).astype(float) for key, values in right.items()}
+    losses, modified = {key: np.concatenate(values) for key, values in loss.items()}, np.concatenate(reads)
+    rows = []
+    for name, chosen in (("all", np.ones(len(modified), dtype=bool)), ("with a modifier", modified)):
+        gain = hits[True][chosen] - hits[False][chosen]
+        percent = 100 * (losses[True][chosen].mean() / losses[False][chosen].mean() - 1)
+        shares = (100 * hits[key][chosen].mean() for key in (False, True))
+        error = 100 * gain.std() / len(gain) ** 0.5
+        numbers = (*shares, 100 * gain.mean(), error, percent)
+        rows.append((name, len(gain), *(f"{number:.2f}" for number in numbers)))
+        print(*rows[-1])
+    add_rows("reading", ABLATED, rows)
+
+
+if __name__ == "__main__":
+    command, data, *rest = sys.argv[1:]
+    if command == "train":
+        train(Path(data), Path(rest[0]), validation="--validation" in rest)
+    elif command == "measure":
+        measure(Path(data), *map(Path, rest))
+    else:
+        ablate(Path(data))
