@@ -84,7 +84,7 @@ def test_the_regression_is_scikit_learns():
     scale, typical = scales([bag]), 7.0
     table = bag.matrix.toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
-    weights, bias = regress([bag], 0.5, scale, typical, with_bias=True, consistent=False)
+    weights, bias, _ = regress([bag], 0.5, scale, typical, with_bias=True, consistent=False)
     np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)
     np.testing.assert_allclose(bias, peer.intercept_, atol=2e-2)
 

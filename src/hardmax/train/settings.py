@@ -48,11 +48,12 @@ class Settings:
         Whether, with two classes, every token must speak for the class in which it is more frequent. Training may take
         three times as long.
     vectors : "auto", "english", path, mapping or None, default "auto"
-        Word vectors, from which words get weights that few training texts contain, or none. "english" are those that
-        ship with the package; a file is in GloVe's text format, or npz with `words` and `vectors`; a mapping is from
-        words to vectors. "auto" takes the English ones if there are at most 1,000 texts, `consistent` is off, and
-        held-out log loss is smaller with them. Without `max_tokens` up to 20,000 words of the table that no training
-        text has become tokens.
+        Word vectors, from which words get weights that few training texts contain, or none. "english"
+        are those that ship with the package; a file is in GloVe's text format, or npz with `words` and
+        `vectors`, the most frequent words first; a mapping is from words to vectors. "auto" takes the
+        English ones if there are at most 1,000 texts, which are in English, and held-out texts do not
+        speak against them. Unless there is a `max_tokens`, up to 20,000 words that only the table of
+        vectors has become tokens. Cannot be combined with `consistent`.
     seed : int, default 0
         Random seed of the cross-validation.
 
@@ -92,7 +93,7 @@ class Settings:
         check_bool(self.bias, "`bias`")
         check_bool(self.consistent, "`consistent`")
         if self.consistent and not (self.vectors is None or self.vectors == "auto"):
-            problem = "`vectors` may give words another sign than their counts: leave it out, or `consistent`."
+            problem = "`vectors` may turn words against their counts: leave it out, or `consistent`."
             raise InputError(problem, argument="vectors", also=("consistent",))
         if self.alpha is not None:
             alpha = read_number(self.alpha, "`alpha`")

@@ -47,7 +47,7 @@ class Vectors:
         return 2 * sum(word in self.rows for word in words) > len(words)
 
     def of(self, vocabulary: Vocabulary) -> csr_array:
-        """The vectors of tokens (tokens, dimensions), shorter for frequent words, 0 for unknown ones."""
+        """The vectors of tokens (tokens, dimensions): shorter for frequent words, 0 for unknown."""
         known = [n for n, surface in enumerate(vocabulary.surfaces) if surface in self.rows]
         table = self.table[[self.rows[vocabulary.surfaces[token]] for token in known]]
         documents = vocabulary.documents[known]
