@@ -66,7 +66,8 @@ def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alph
 def test_groups_count_once_and_stay_together():
     texts = ["film one", "film one", "film two", "film three"]
     labels, groups = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])
-    model = fit(texts * 4, np.tile(labels, 4), Settings(longest_phrase=1, strength=1.0), groups=np.tile(groups, 4))
+    settings = Settings(longest_phrase=1, strength=1.0, vectors=None)
+    model = fit(texts * 4, np.tile(labels, 4), settings, groups=np.tile(groups, 4))
     assert len(model.vocabulary) == 4
     found = encode(texts, model.vocabulary, model.tokeniser)
     bag = Bag(to_matrix(found, 4), labels, np.ones(4), groups, 2)

@@ -101,7 +101,7 @@ def test_a_bad_line_is_named(tmp_path: Path, lines: str, message: str) -> None:
         ({"a": "x"}, "entry 1: 'a' has 'x': expected finite numbers"),
         ({"a": None}, "entry 1: 'a' has None"),
         ({3: [1, 2]}, "entry 1: the word is 3: expected a text"),
-        ("no such file", 'no such file` does not exist: expected `vectors` to be "english"'),
+        ("no such file", 'no such file` does not exist: expected "english", or a file of word vectors'),
         (17, "`vectors` must be"),
     ],
 )
@@ -306,6 +306,12 @@ def test_consistent_models_have_no_vectors() -> None:
     assert fit(texts, labels, Settings(consistent=True)).metrics["settings"]["vectors"] is None
     with pytest.raises(InputError, match="`vectors` may turn words against their counts"):
         Settings(consistent=True, vectors="english")
+
+
+@pytest.mark.parametrize("given", [17, np.ones((2, 2)), ["a", "b"], {"a"}], ids=repr)
+def test_what_cannot_be_word_vectors_is_refused_before_anything_is_read(given: Any) -> None:
+    with pytest.raises(InputError, match=r'`vectors` must be "auto", "english", a file'):
+        Settings(vectors=given)
 
 
 def test_an_estimator_takes_vectors_of_a_file(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """How a classifier is trained."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from hardmax._tokens.rationals import read_number
-from hardmax._validation import InputError, check_bool, check_int, check_real
+from hardmax._validation import InputError, check_bool, check_instance, check_int, check_real
 from hardmax.text.tokeniser import Tokeniser
 
 GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
@@ -92,7 +93,10 @@ class Settings:
             self._check(name, check_real, at_least=0)
         check_bool(self.bias, "`bias`")
         check_bool(self.consistent, "`consistent`")
-        if self.consistent and not (self.vectors is None or self.vectors == "auto"):
+        if self.vectors is not None:
+            expected = '"auto", "english", a file, a mapping from words to vectors, or None'
+            check_instance(self.vectors, (str, PathLike, Mapping), "`vectors`", expected)
+        if self.consistent and self.vectors not in (None, "auto"):
             problem = "`vectors` may turn words against their counts: leave it out, or `consistent`."
             raise InputError(problem, argument="vectors", also=("consistent",))
         if self.alpha is not None:
