@@ -64,9 +64,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     bias : bool, default True
         Whether to fit an intercept, the log odds of the classes.
     vectors : "auto", "english", path, mapping or None, default "auto"
-        Word vectors, from which words get weights that few training texts contain, or none: English ones, those of a
-        file (GloVe's text format, or npz with `words` and `vectors`), or of a mapping. "auto" takes the English ones if
-        there are at most 1,000 texts and held-out log loss is smaller with them.
+        Word vectors, from which words get weights that few training texts contain, or none: English ones,
+        those of a file (GloVe's text format, or npz with `words` and `vectors`), or of a mapping. "auto"
+        takes the English ones if there are at most 1,000 texts, which are in English, and held-out texts
+        do not speak against them.
     class_weight : dict or "balanced", optional
         Weights of classes, as in scikit-learn.
     column : str, optional

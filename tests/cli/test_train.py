@@ -45,6 +45,13 @@ def test_options_are_not_chosen(hardmax: Command, here: Path):
     assert {name: document["settings"][name] for name in chosen} == chosen
 
 
+@pytest.mark.parametrize(("name", "expected"), [("none", None), ("english", "english"), ("own.txt", "own.txt")])
+def test_word_vectors_are_named(name: str, expected: str | None, hardmax: Command, here: Path):
+    (here / "own.txt").write_text("film 1 2\ngood 2 1\n")
+    document = json.loads(train(hardmax, "--vectors", name, "--strength=1", "--json").out)
+    assert document["settings"]["vectors"] == expected
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -53,9 +60,12 @@ def test_options_are_not_chosen(hardmax: Command, here: Path):
         (["--max-tokens", "0"], ["--max-tokens"]),
         (["--on-bad-rows", "mend"], ["--on-bad-rows", "skip", "refuse", "mend"]),
         (["--output", "data.csv"], ["--output", "data.csv"]),
+        (["--vectors", "german"], ["german", "english", "word vectors"]),
+        (["--vectors", "bad.txt"], ["--vectors", "bad.txt", "line 2", "'b' has 1 numbers"]),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(options: list[str], words: list[str], hardmax: Command, here: Path):
+    (here / "bad.txt").write_text("a 1 2\nb 1\n")
     assert_refused(train(hardmax, *options), *words)
 
 

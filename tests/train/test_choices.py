@@ -13,7 +13,9 @@ from hardmax.train.bag import TYPICAL_WEIGHT
 from hardmax.train.fitting import ALPHAS, FOLDS, NEUTRAL_WEIGHTS, STRENGTHS
 from hardmax.train.settings import GATES
 
-FIXED = Settings(strength=1.0, gate=0.1, alpha="1/2", neutral_weight=TYPICAL_WEIGHT, longest_phrase=1, sentences=0)
+FIXED = Settings(
+    strength=1.0, gate=0.1, alpha="1/2", neutral_weight=TYPICAL_WEIGHT, longest_phrase=1, sentences=0, vectors=None
+)
 
 
 def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:

@@ -66,7 +66,8 @@ def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alph
 def test_groups_count_once_and_stay_together():
     texts = ["film one", "film one", "film two", "film three"]
     labels, groups = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])
-    model = fit(texts * 4, np.tile(labels, 4), Settings(longest_phrase=1, strength=1.0), groups=np.tile(groups, 4))
+    settings = Settings(longest_phrase=1, strength=1.0, vectors=None)
+    model = fit(texts * 4, np.tile(labels, 4), settings, groups=np.tile(groups, 4))
     assert len(model.vocabulary) == 4
     found = encode(texts, model.vocabulary, model.tokeniser)
     bag = Bag(to_matrix(found, 4), labels, np.ones(4), groups, 2)
@@ -84,7 +85,7 @@ def test_the_regression_is_scikit_learns():
     scale, typical = scales([bag]), 7.0
     table = bag.matrix.toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
-    weights, bias = regress([bag], 0.5, scale, typical, with_bias=True, consistent=False)
+    weights, bias, _ = regress([bag], 0.5, scale, typical, with_bias=True, consistent=False)
     np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)
     np.testing.assert_allclose(bias, peer.intercept_, atol=2e-2)
 

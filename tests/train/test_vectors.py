@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from hardmax._validation import InputError
+from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
+from hardmax.train import Settings, fit, fitting
+from hardmax.train.bag import TYPICAL_WEIGHT, Bag, log_loss, regress
 from hardmax.train.vectors import MOST_UNSEEN, read_vectors
 
 WORDS = st.lists(st.text("abcä", min_size=1), min_size=1, max_size=6, unique=True)
@@ -97,7 +101,7 @@ def test_a_bad_line_is_named(tmp_path: Path, lines: str, message: str) -> None:
         ({"a": "x"}, "entry 1: 'a' has 'x': expected finite numbers"),
         ({"a": None}, "entry 1: 'a' has None"),
         ({3: [1, 2]}, "entry 1: the word is 3: expected a text"),
-        ("no such file", 'no such file` does not exist: expected `vectors` to be "english"'),
+        ("no such file", 'no such file` does not exist: expected "english", or a file of word vectors'),
         (17, "`vectors` must be"),
     ],
 )
@@ -172,3 +176,148 @@ def test_there_are_not_too_many_unseen_words() -> None:
     vocabulary = Vocabulary(["film"], [[1, 1]])
     words, weights = read_vectors("english").unseen(vocabulary, np.ones((99, 1)))
     assert len(words) == len(weights) == MOST_UNSEEN
+
+
+GOOD, BAD = [1.0, 0.1], [-1.0, 0.1]
+MEANINGS = {
+    "superb": GOOD,
+    "fine": GOOD,
+    "lovely": GOOD,
+    "awful": BAD,
+    "dull": BAD,
+    "dreadful": BAD,
+    "film": [0, 1],
+    "plot": [0, 1],
+}
+TEXTS = ["a superb film", "a fine plot", "an awful plot", "a dull film", "fine", "dull film"] * 3
+LABELS = [1, 1, 0, 0, 1, 0] * 3
+
+
+@given(
+    st.integers(2, 4),
+    st.integers(0, 3),
+    st.integers(0, 2**31),
+    st.sampled_from([0.1, 1.0]),
+)
+@settings(deadline=None)
+def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(
+    classes: int, width: int, seed: int, strength: float
+) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(seed)
+    labels = np.concatenate([np.arange(classes), rng.integers(classes, size=30)])
+    factors = rng.choice([0, 0, 1, 1, -0.5], size=(len(labels), 8)).astype(float)
+    factors[:, 0] = 1  # no text is empty
+    bag = Bag(csr_array(factors), labels, np.ones(len(labels)), np.arange(len(labels)), classes)
+    vectors, scale, typical = rng.normal(size=(8, width)), rng.uniform(0.5, 2, (8, 1)), 4.0
+    lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
+    columns = lengths[:, None] * factors @ np.hstack([np.diag(scale[:, 0]), vectors])
+    peer = linear_model.LogisticRegression(C=strength, tol=1e-10, max_iter=10_000)
+    peer.fit(columns, labels)
+    how = {"with_bias": True, "consistent": False, "vectors": csr_array(vectors)}
+    weights, bias, slope = regress([bag], strength, scale, typical, **how)
+    own = (weights - vectors @ slope) / scale
+
+    def loss(coefficients: np.ndarray, intercept: np.ndarray) -> float:
+        value, _ = log_loss(columns @ coefficients + intercept, labels, np.ones(len(labels)))
+        return strength * value + 0.5 * (coefficients**2).sum()
+
+    least = loss(peer.coef_.T, peer.intercept_)
+    assert loss(np.vstack([own, slope]), bias) == pytest.approx(least, rel=1e-3)
+
+
+def test_words_that_no_training_text_has_say_what_their_vectors_say() -> None:
+    model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS))
+    assert model.predict(["lovely", "dreadful"]).tolist() == [1, 0]
+    counts = dict(zip(model.vocabulary.surfaces, model.vocabulary.documents.tolist(), strict=True))
+    assert (counts["lovely"], counts["dreadful"], counts["superb"]) == (0, 0, 3)
+    assert not fit(TEXTS, LABELS, Settings(vectors=None)).decided(["lovely", "dreadful"]).any()
+
+
+def test_unseen_words_come_back_from_a_model_folder(tmp_path: Path) -> None:
+    model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS))
+    model.save(tmp_path / "model")
+    loaded = TextModel.load(tmp_path / "model")
+    texts = ["a lovely film", "dreadful", "unheard of"]
+    assert np.array_equal(loaded.predict_proba(texts), model.predict_proba(texts))
+    assert loaded.metrics["settings"]["vectors"] == "8 words"
+    assert loaded.explain("lovely").label == 1
+
+
+def test_words_that_are_not_wanted_do_not_come_from_the_table() -> None:
+    how = Settings(vectors=MEANINGS, stop_words=["lovely"])
+    surfaces = fit(TEXTS, LABELS, how).vocabulary.surfaces
+    assert "dreadful" in surfaces
+    assert "lovely" not in surfaces
+
+
+def test_no_more_tokens_than_asked_for_come_from_the_table() -> None:
+    model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS, max_tokens=3))
+    assert len(model.vocabulary) == 3
+
+
+ANIMALS = "dog cat horse cow sheep goat pig lion tiger bear wolf fox monkey snake bird fish"
+FOOD = "bread cheese butter soup rice potato tomato onion cake pizza beef sauce egg milk salad pasta"
+
+
+def english_texts(texts: int) -> tuple[list[str], list[int]]:
+    """Texts of two words each, names of animals or of food: most words are in few of them."""
+    kinds = ANIMALS.split(), FOOD.split()
+    rng = np.random.default_rng(0)
+    labels = [text % 2 for text in range(texts)]
+    return [" ".join(rng.choice(kinds[label], 2, replace=False)) for label in labels], labels
+
+
+def test_with_few_english_texts_english_vectors_are_used_by_default() -> None:
+    model = fit(*english_texts(24))
+    assert model.metrics["settings"]["vectors"] == "english"
+    unseen = ["a rabbit", "donkeys", "sausage", "chocolate"]
+    assert set(unseen[1:]).isdisjoint(english_texts(24)[0])
+    assert model.predict(unseen).tolist() == [0, 0, 1, 1]
+
+
+def test_with_more_texts_vectors_are_used_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "FEW_TEXTS", 23)
+    texts, labels = english_texts(24)
+    assert fit(texts, labels).metrics["settings"]["vectors"] is None
+    asked = fit(texts, labels, Settings(vectors="english"))
+    assert asked.metrics["settings"]["vectors"] == "english"
+
+
+def test_english_vectors_are_not_used_for_another_language() -> None:
+    texts, labels = english_texts(24)
+    other = [text.translate(str.maketrans("aeiou", "äëïöü")) for text in texts]
+    model = fit(other, labels)
+    assert model.metrics["settings"]["vectors"] is None
+    assert "dog" not in model.vocabulary.surfaces
+
+
+def test_vectors_that_only_mislead_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = english_texts(60)
+    words = sorted({word for text in texts for word in text.split()})
+    rng = np.random.default_rng(1)
+    noise = read_vectors({word: rng.normal(size=50) for word in words})
+    monkeypatch.setattr(fitting, "read_vectors", lambda source: noise)
+    assert fit(texts, labels).metrics["settings"]["vectors"] is None
+
+
+def test_consistent_models_have_no_vectors() -> None:
+    texts, labels = english_texts(24)
+    assert fit(texts, labels, Settings(consistent=True)).metrics["settings"]["vectors"] is None
+    with pytest.raises(InputError, match="`vectors` may turn words against their counts"):
+        Settings(consistent=True, vectors="english")
+
+
+@pytest.mark.parametrize("given", [17, np.ones((2, 2)), ["a", "b"], {"a"}], ids=repr)
+def test_what_cannot_be_word_vectors_is_refused_before_anything_is_read(given: Any) -> None:
+    with pytest.raises(InputError, match=r'`vectors` must be "auto", "english", a file'):
+        Settings(vectors=given)
+
+
+def test_an_estimator_takes_vectors_of_a_file(tmp_path: Path) -> None:
+    sklearn = pytest.importorskip("hardmax.sklearn")
+    path = tmp_path / "meanings.txt"
+    path.write_text(as_text(MEANINGS, False, "\n"))
+    found = sklearn.HardmaxClassifier(vectors=path).fit(TEXTS, LABELS)
+    assert found.predict(["lovely", "dreadful"]).tolist() == [1, 0]
+    assert found.model_.metrics["settings"]["vectors"] == "meanings.txt"

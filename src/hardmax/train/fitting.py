@@ -271,11 +271,12 @@ def _fit(
         if results[0][1]["held_out_accuracy"] == 1:
             break  # there is nothing to gain
     tuned, chosen, corpus, bags = min(results, key=_loss_and_doubt)
-    _, *found, slope = _weigh(corpus, candidates, bags, tuned)
+    _, vocabulary, votes, bias, typical, slope = _weigh(corpus, candidates, bags, tuned)
     if corpus.vectors is not None and settings.max_tokens is None:
-        found[:2] = _add_unseen(*found[:2], corpus.vectors, slope, settings)
+        vocabulary, votes = _add_unseen(vocabulary, votes, corpus.vectors, slope, settings)
     tuned = replace(tuned, vectors=corpus.vectors and corpus.vectors.name)
-    return _model(*found, plain_names(classes), tuned, reader, chosen | _quantiles(lengths))
+    measured = chosen | _quantiles(lengths)
+    return _model(vocabulary, votes, bias, typical, plain_names(classes), tuned, reader, measured)
 
 
 def _read_vectors(settings: Settings, texts: int) -> Vectors | None:

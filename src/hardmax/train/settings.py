@@ -1,11 +1,12 @@
 """How a classifier is trained."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from hardmax._tokens.rationals import read_number
-from hardmax._validation import InputError, check_bool, check_int, check_real
+from hardmax._validation import InputError, check_bool, check_instance, check_int, check_real
 from hardmax.text.tokeniser import Tokeniser
 
 GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
@@ -50,11 +51,12 @@ class Settings:
     reading : bool, default True
         Whether to look for modifiers, words that change the votes of those after them.
     vectors : "auto", "english", path, mapping or None, default "auto"
-        Word vectors, from which words get weights that few training texts contain, or none. "english" are those that
-        ship with the package; a file is in GloVe's text format, or npz with `words` and `vectors`; a mapping is from
-        words to vectors. "auto" takes the English ones if there are at most 1,000 texts, `consistent` is off, and
-        held-out log loss is smaller with them. Without `max_tokens` up to 20,000 words of the table that no training
-        text has become tokens.
+        Word vectors, from which words get weights that few training texts contain, or none. "english"
+        are those that ship with the package; a file is in GloVe's text format, or npz with `words` and
+        `vectors`, the most frequent words first; a mapping is from words to vectors. "auto" takes the
+        English ones if there are at most 1,000 texts, which are in English, and held-out texts do not
+        speak against them. Unless there is a `max_tokens`, up to 20,000 words that only the table of
+        vectors has become tokens. Cannot be combined with `consistent`.
     seed : int, default 0
         Random seed of the cross-validation.
 
@@ -95,8 +97,11 @@ class Settings:
         check_bool(self.bias, "`bias`")
         check_bool(self.reading, "`reading`")
         check_bool(self.consistent, "`consistent`")
-        if self.consistent and not (self.vectors is None or self.vectors == "auto"):
-            problem = "`vectors` may give words another sign than their counts: leave it out, or `consistent`."
+        if self.vectors is not None:
+            expected = '"auto", "english", a file, a mapping from words to vectors, or None'
+            check_instance(self.vectors, (str, PathLike, Mapping), "`vectors`", expected)
+        if self.consistent and self.vectors not in (None, "auto"):
+            problem = "`vectors` may turn words against their counts: leave it out, or `consistent`."
             raise InputError(problem, argument="vectors", also=("consistent",))
         if self.alpha is not None:
             alpha = read_number(self.alpha, "`alpha`")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from math import isfinite
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hardmax._files import ZIP_MAGIC, decode, read_arrays, read_bytes
-from hardmax._validation import InputError, check_instance, check_path, shorten
+from hardmax._validation import InputError, check_path, shorten
 from hardmax.text._characters import fold
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary
@@ -27,7 +26,7 @@ _ENGLISH = Path(__file__).with_name("english.npz")  # made by tools/english_vect
 _SCALE = 2.0  # of vectors beside the words' own columns
 _FREQUENT = 0.01  # a word that is so large a part of the texts counts half
 _WISH = (
-    'expected `vectors` to be "english", a file with a word and its numbers on every line, '
+    'expected "english", or a file of word vectors: a word and its numbers on every line, '
     "or npz with `words` and `vectors`"
 )
 
@@ -47,7 +46,7 @@ class Vectors:
         return 2 * sum(word in self.rows for word in words) > len(words)
 
     def of(self, vocabulary: Vocabulary) -> csr_array:
-        """The vectors of tokens (tokens, dimensions), shorter for frequent words, 0 for unknown ones."""
+        """The vectors of tokens (tokens, dimensions): shorter for frequent words, 0 for unknown."""
         known = [n for n, surface in enumerate(vocabulary.surfaces) if surface in self.rows]
         table = self.table[[self.rows[vocabulary.surfaces[token]] for token in known]]
         documents = vocabulary.documents[known]
@@ -82,10 +81,8 @@ def read_vectors(source: Any) -> Vectors:
     """The vectors that ship with the package ("auto" and "english"), of a file, or of a mapping."""
     if isinstance(source, Mapping):
         return _collect(source.items(), f"{len(source):,} words", "`vectors`, entry")
-    if isinstance(source, str) and source in ("auto", "english"):
+    if source in ("auto", "english"):
         return _read_english()
-    expected = '"auto", "english", a file, a mapping from words to vectors, or None'
-    check_instance(source, (str, PathLike), "`vectors`", expected)
     return _read_file(check_path(source, "`vectors`"))
 
 
