@@ -2,6 +2,8 @@
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
 # pyright: reportOptionalMemberAccess=false, reportUnhashable=false
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from figures.test_cards import model_of
@@ -67,6 +69,15 @@ def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes: int
         assert high - low < 1.5 * (max(0, *values) - min(0, *values))
     heights = [model.plot(top=top).figure.get_size_inches()[1] for top in (2, 10)]
     assert 8 * classes * 0.15 < heights[1] - heights[0] < 8 * classes * 0.3  # inches a bar
+
+
+@pytest.mark.parametrize("top", [1, 5, 15])
+def test_names_of_bars_do_not_lie_over_each_other_however_many_there_are(top: int):
+    ax = model_of(2).plot(top=top)
+    ax.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert len(boxes) > top
+    assert not any(upper.overlaps(lower) for upper, lower in pairwise(boxes))
 
 
 def test_the_reliability_diagram_shows_all_points_beside_the_diagonal():
