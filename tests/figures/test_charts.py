@@ -26,6 +26,8 @@ def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
     by_row = sorted(ax.patches, key=lambda patch: patch.get_y())
     assert_allclose([patch.get_width() for patch in by_row], [bar.value for bar in bars])
     assert ax.yaxis_inverted()
+    above = {2: "", 3: ", above the mean of all classes"}[classes]
+    assert ax.get_xlabel() == f"weight (the logit is a mean of weights){above}"
     (legend,) = ax.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [f"for class {c}" for c in range(classes)]
     if classes == 2:  # the same colours as in pages and on terminals

@@ -77,6 +77,27 @@ def test_names_lie_over_none_other_and_cross_no_border(name):
         assert len(set(scene.leads_of(corners).argmax(axis=0).tolist())) == 1
 
 
+@every_model
+def test_names_stand_beside_their_marks_and_not_over_them(name):
+    why, ax = MODELS[name].explain(TEXT), Figure(figsize=(8, 5), dpi=72).add_subplot()  # pixels are points
+    why.draw(ax)
+    radii = {
+        tuple(place): marks.get_sizes()[0] ** 0.5 / 2
+        for marks in ax.collections
+        if isinstance(marks, PathCollection)
+        for place in np.asarray(marks.get_offsets()).round(9).tolist()
+    }
+    gaps = []
+    for label in (text for text in ax.texts if text.get_text()):
+        label.get_window_extent()  # puts it where it is
+        box, radius = Text.get_window_extent(label), radii[tuple(np.round(label.xy, 9).tolist())]
+        middle = ax.transData.transform(label.xy)
+        away = np.maximum(np.maximum(box.min - middle, middle - box.max), 0)
+        gaps.append(float(np.hypot(*away)) - radius)
+        assert gaps[-1] > -0.3 * radius  # a mark is round
+    assert min(gaps) < 4
+
+
 def test_tokens_have_the_colours_of_their_classes():
     why, ax = MODELS["three classes"].explain(TEXT), Figure().add_subplot()
     why.draw(ax)
