@@ -10,7 +10,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import same_color
 from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from text.small_models import random_texts, small_model
 
 from hardmax._validation import InputError
@@ -79,8 +79,8 @@ def test_names_lie_over_none_other_and_cross_no_border(name):
 
 @every_model
 def test_names_stand_beside_their_marks_and_not_over_them(name):
-    why, ax = MODELS[name].explain(TEXT), Figure(figsize=(8, 5), dpi=72).add_subplot()  # pixels are points
-    why.draw(ax)
+    ax = Figure(figsize=(8, 5), dpi=72).add_subplot()  # pixels are points
+    MODELS[name].explain(TEXT).draw(ax)
     radii = {
         tuple(place): marks.get_sizes()[0] ** 0.5 / 2
         for marks in ax.collections
@@ -89,6 +89,7 @@ def test_names_stand_beside_their_marks_and_not_over_them(name):
     }
     gaps = []
     for label in (text for text in ax.texts if text.get_text()):
+        assert isinstance(label, Annotation)
         label.get_window_extent()  # puts it where it is
         box, radius = Text.get_window_extent(label), radii[tuple(np.round(label.xy, 9).tolist())]
         middle = ax.transData.transform(label.xy)

@@ -88,7 +88,9 @@ def test_of_a_zarr_array_whole_chunks_are_read_as_many_as_there_is_room_for_or_o
     points = tmp_path / "points.zarr"
     array = zarr.create_array(points, shape=TOKENS.shape, chunks=(rows, 2), dtype="f8")
     array[:] = TOKENS
-    read = [np.asarray(chunk) for chunk in _chunks.open_chunks(array, None).read()]
+    opened = _chunks.open_chunks(array, None)
+    assert isinstance(opened, _chunks.Local)
+    read = [np.asarray(chunk) for chunk in opened.read()]
     assert np.array_equal(np.concatenate(read), TOKENS)
     assert {len(chunk) for chunk in read[:-1]} == {at_once}
 

@@ -84,7 +84,7 @@ def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
     angles = np.linspace(0, 2 * np.pi, 2600, endpoint=False)
     points = np.stack([np.cos(angles), np.sin(angles), np.ones(2600)], axis=1)
     yield np.array([[0, 0, 1.0], [1e-9, 1e-12, 1], [1e-9, 1e-12, -1], [1, 2, 0]]), points, 1e-16
-    # Whole numbers of eleven bits, which fp16 has: what is lost is lost where fp32 adds up products.
+    # Whole numbers of eleven bits, which fp16 has: what is lost is lost in sums of fp32.
     for seed in range(6):
         rng = np.random.default_rng(seed)
         direction, middle = rng.integers(1025, 2048, 32), rng.integers(1025, 2040, 32)

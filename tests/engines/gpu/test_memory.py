@@ -37,7 +37,8 @@ class Fenced:
             addresses = pointers.data[mask.data].reshape(-1, 1).astype(np.int64)
             starts = np.array([part.data_ptr() for part, _ in self.fences])
             sizes = np.array([part.numel() * part.element_size() for part, _ in self.fences])
-            self.has_read_fences |= bool(((addresses >= starts) & (addresses < starts + sizes)).any())
+            is_fence = (addresses >= starts) & (addresses < starts + sizes)
+            self.has_read_fences |= bool(is_fence.any())
             return load(builder, pointers, mask, *how)
 
         return watched
