@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 import hardmax as hm
 from hardmax.figures.cards import heaviest
-from hardmax.figures.charts import reliability_figure, sweep_figure
+from hardmax.figures.charts import draw_weights, reliability_figure, sweep_figure
 from hardmax.figures.palette import BLUE, VERMILION
 
 
@@ -71,6 +71,16 @@ def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes: int
         assert high - low < 1.5 * (max(0, *values) - min(0, *values))
     heights = [model.plot(top=top).figure.get_size_inches()[1] for top in (2, 10)]
     assert 8 * classes * 0.15 < heights[1] - heights[0] < 8 * classes * 0.3  # inches a bar
+
+
+@pytest.mark.parametrize("values", [(0, 0), (1, 3), (-1, -3), (-2, 3)])
+def test_there_is_room_for_notes_where_bars_end_and_nowhere_else(values: tuple[float, ...]):
+    model, ax = model_of(2), Figure().add_subplot()
+    bars = [bar._replace(value=value) for bar, value in zip(heaviest(model, 1), values, strict=True)]
+    draw_weights(model, bars, ax, inside=True)
+    low, high = ax.get_xlim()
+    assert (low < min(values)) if min(values) < 0 else (low == 0)
+    assert (high > max(values)) if min(values) >= 0 or max(values) > 0 else (high == 0)
 
 
 @pytest.mark.parametrize("top", [1, 5, 15])
