@@ -75,7 +75,12 @@ def test_leads_beyond_float32_and_beyond_the_long_tokens_are_seen():
     angles = 2 * np.pi * rng.random((40, 1))
     round_and_narrow = np.hstack([np.cos(angles), np.sin(angles)]) * (1 + 2.0**-40 * rng.integers(1, 9, (40, 1)))
     long_and_thin = np.concatenate([rng.standard_normal((40, 2)) * 0.1, [[100.0, 0.0]]])
-    assert assert_same_as_cpu([round_and_narrow, long_and_thin], HALF, 8).settled.min() >= WALKED
+    # Between two tokens to its left and right: float32 sees a lead, often that of the wrong one.
+    turns = [middle + np.array([1, 1e-9 - 1, 0]) for middle in rng.uniform(0, 6, 12)]
+    reaches = np.array([[1], [1], [0.1]])
+    between = [np.stack([np.cos(turn), np.sin(turn)], axis=1) * reaches for turn in turns]
+    clouds = [round_and_narrow, long_and_thin, *between]
+    assert assert_same_as_cpu(clouds, HALF, 8).settled.min() >= WALKED
 
 
 def test_tokens_that_become_equal_on_the_way_stay_rivals():
