@@ -59,7 +59,8 @@ def test_a_lead_that_is_nought_at_one_layer_alone_is_noticed_on_either_side_of_i
     a0, a1, a2 = (there - summit) ** 2 - summit**2, 2 * summit, Fraction(-1)
     assert max(value(a0, a1, a2, there * factor) for factor in (keep, 1 / keep)) < 0
     common = math.lcm(a0.denominator, a1.denominator)
-    assert layers_negative(*(int(number * common) for number in (a0, a1, a2)), keep) == layer
+    b0, b1, b2 = (int(number * common) for number in (a0, a1, a2))
+    assert layers_negative(b0, b1, b2, keep) == layer
 
 
 @settings(max_examples=examples(200))
