@@ -109,6 +109,29 @@ def test_a_check_that_is_given_up_says_what_would_do():
     assert reason.endswith(f"more than effort {share / 2:g} allows; raise it by verify(..., effort=1) or --effort")
 
 
+CHAIN = rational("0 0", "0 -1", "0 2", "0 -2", "-1 0", "-1 1")
+FAR = [[2 - 2.0**-14, 2], [2 - 2.0**-14, -2], [2, 1], [2, -1], [0.5, 0]]
+ON_AN_AXIS = rational("1 1", "1 -1", "-1 1", "-1 -1", *(f"{k}/20 0" for k in range(1, 20)))
+TILTED = [["2", "1/3"], ["1/3", "1/2"]]
+PRICES = {
+    "tokens that follow moving tokens": (lambda: limit(CHAIN, Dynamics(1)), 2_534_686),
+    "a metric": (lambda: limit(ON_AN_AXIS, Dynamics("1/3", TILTED)), 1_269_217),
+    "sixty layers": (lambda: limit(late(3), Dynamics("1/10")), 1_137_429),
+    "49,153 layers": (lambda: limit(FAR, Dynamics("1/2")), 1_760_008),
+    "a radius": (lambda: limit(cloud(12, 3).round(3), Dynamics(1)), 1_992_203),
+}
+
+
+@pytest.mark.parametrize(("find", "work"), PRICES.values(), ids=PRICES)
+def test_an_effort_that_was_enough_stays_enough(find, work, request):
+    # Efforts are written into scripts: what a check costs changes on purpose, or not at all.
+    found = find()
+    proof = found.robust_certificate if "radius" in request.node.name else found.certificate
+    check = checker.Check(proof, 1)
+    check.walk()
+    assert check.work == work
+
+
 @pytest.mark.parametrize("effort", [0, -1, float("nan"), "10", None])
 def test_an_effort_is_a_positive_number(effort):
     with pytest.raises(ValueError, match=r"^`effort` must be a number above 0, not "):
@@ -194,9 +217,8 @@ def test_no_product_is_made_that_is_not_charged_for(name: str, monkeypatch: pyte
 
     monkeypatch.setattr(checker.Check, "scores", counted)
     monkeypatch.setattr(checker.Check, name, watched)
-    chain = rational("0 0", "0 -1", "0 2", "0 -2", "-1 0", "-1 1")
     square = rational("1 1", "1 -1", "-1 1", "-1 -1", *(f"{k}/200 0" for k in range(1, 200)))
-    clouds = [chain, square, *(case[0] for case in CLAUSES.values())]
+    clouds = [CHAIN, square, *(case[0] for case in CLAUSES.values())]
     assert all(verify(limit(tokens, Dynamics(1)).certificate) for tokens in clouds)
     assert verify(limit(cloud(20, 3), Dynamics(1)).robust_certificate)
     assert made[0] > 0

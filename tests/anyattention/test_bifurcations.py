@@ -154,6 +154,16 @@ def test_numbers_that_agree_to_many_digits_are_told_apart():
     assert str(AlgebraicNumber((-2, 0, 0, 1), 0)) == "1.25992"
 
 
+def test_the_unit_of_length_does_not_matter():
+    # Tokens halfway between two leaders meet a third on their way, and leave it behind.
+    cloud, matrix = [[1, -3], [1, 3], [1, 0], [2, 0], [-5, 0]], [[-1, 0], [0, 1]]
+    units = (1, Fraction(1, 100), 1000)
+    scaled = [[[x * unit for x in token] for token in cloud] for unit in units]
+    found = [hm.bifurcations(tokens, ("1/2", 1), metric=matrix, max_layers=8) for tokens in scaled]
+    assert len(found[0].values) > 5
+    assert len({(each.values, each.intervals, each.at_values) for each in found}) == 1
+
+
 def test_repeated_tokens_and_ties_have_their_part():
     # Twice at (1, 1), once at (1, -1): the token on the axis ends nearer to the first, whatever the step.
     found = hm.bifurcations([[1, 1], [1, 1], [1, -1], ["1/2", 0]], (1, 2))

@@ -106,6 +106,16 @@ def test_parts_that_are_none_are_refused(parts, message):
         hm.Dynamics(**{"alpha": 1} | parts)
 
 
+@pytest.mark.parametrize("keeps", [-1, "-1/1000", 1, "3/2"])
+def test_a_share_that_no_product_of_steps_keeps_is_refused(keeps):
+    with pytest.raises(hm.InputError, match="`keeps` must be from 0 to less than 1, not"):
+        hm.Steps(lambda layer: 1, keeps=keeps)
+    assert [hm.Steps(lambda layer: 1, keeps=share).keeps for share in (0, "999/1000")] == [
+        0,
+        Fraction(999, 1000),
+    ]
+
+
 def test_what_does_not_fit_or_has_no_engine_is_refused():
     cloud = [[1, 2], [3, 4]]
     with pytest.raises(hm.InputError, match="`value` is 1 by 1, but the tokens have 2 coordinates"):

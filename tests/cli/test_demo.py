@@ -1,6 +1,7 @@
 """`hardmax demo`: the difference that arithmetic makes, a limit with its proof, two reviews."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -17,6 +18,10 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax: Command, here: Pa
     assert outcome.code == 0
     assert "floats, ==: token 4 ends at a vertex, 1.00 from its limit." in outcome.out
     assert "certified: token 4 ends on the edge" in outcome.out
+    for depth in (10, 30, 100):
+        left = (2 / 3) ** depth / 2  # of the way from (0.3, 0.4) to (0.6, 0.8)
+        place = re.escape(f"({0.6 * (1 - left):.2f}, {0.8 * (1 - left):.2f})")
+        assert re.search(rf"^{depth}\t.*\t{place}$", outcome.out, flags=re.MULTILINE)
     assert "4\t0.6\t0.8\tface 0, 3\t1\t4\n" in outcome.out
     assert "without the engines: accepted (" in outcome.out
     assert "\npositive " in outcome.out

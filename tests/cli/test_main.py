@@ -135,11 +135,14 @@ def test_closed_streams_do_no_harm(examples: Path, hardmax: Command):
     assert (refused.code, refused.out) == (2, "")
 
 
-def test_ascii_is_enough(hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch):
-    with (examples / "out.txt").open("w", encoding="ascii", errors="backslashreplace") as out:
-        monkeypatch.setattr(sys, "stdout", out)
-        assert hardmax(*EXAMPLES["explain"], "--json").code == 0
-    assert json.loads((examples / "out.txt").read_text())["text"] == TEXT
+def test_ascii_is_enough(examples: Path):
+    plain, document = (
+        in_a_shell(*EXAMPLES["explain"], *options, environment={"PYTHONIOENCODING": "ascii"})
+        for options in ([], ["--json"])
+    )
+    assert (plain.code, plain.err, document.code, document.err) == (0, "", 0, "")
+    assert r"superb \xd72" in plain.out
+    assert json.loads(document.out)["text"] == TEXT
 
 
 @pytest.mark.parametrize("command", EXAMPLES)

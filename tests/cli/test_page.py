@@ -96,6 +96,19 @@ def test_what_cannot_be_used_is_refused_in_one_line(hardmax: Command, here: Path
     assert not (here / "page.html").exists()
 
 
+@pytest.mark.parametrize("alpha", ["1/1000", "0.001", "1000", f"{2**64}/{10**19 - 1}"])
+def test_steps_up_to_the_ends_of_what_the_page_takes_are_put_in(alpha: str, tmp_path: Path):
+    hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).page(tmp_path / "a.html")
+    assert Fraction(data_of(tmp_path / "a.html")["cloud"]["alpha"]) == Fraction(alpha)
+
+
+@pytest.mark.parametrize("alpha", ["999/1000000", "1000001/1000", f"{2**64}/{10**20 - 1}"])
+def test_steps_just_beyond_are_refused(alpha: str, tmp_path: Path):
+    expected = "takes an alpha from 0.001 to 1000, of up to 40 characters, not"
+    with pytest.raises(hm.InputError, match=expected):
+        hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).page(tmp_path / "a.html")
+
+
 def test_the_page_is_opened_if_asked(hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch):
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)

@@ -43,7 +43,7 @@ def _deep(levels: int) -> list[Any]:
     return deep
 
 
-def _containing_itself() -> list[Any]:
+def containing_itself() -> list[Any]:
     endless: list[Any] = []
     endless.append(endless)
     return endless
@@ -103,7 +103,7 @@ BAD: dict[str, dict[str, Callable[[], Any]]] = {
         "[[None, 1.0]]": lambda: [[None, 1.0]],
         "[[1, nan]]": lambda: [[1.0, math.nan]],
         "rows of texts": lambda: [["a", "b"], ["c", "d"]],
-        "itself inside": _containing_itself,
+        "itself inside": containing_itself,
         "2 000 deep": lambda: _deep(2000),
         "inf array": lambda: np.full((2, 2), np.inf),
         "complex array": lambda: np.ones((2, 2), dtype=complex),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import scipy.sparse
-from door.bad_values import MASKED
+from door.bad_values import MASKED, containing_itself
 from door.calls import HALF, SQUARE
 
 import hardmax as hm
@@ -28,6 +28,7 @@ LIMIT = hm.limit(SQUARE, HALF, arithmetic="exact")  # nothing is compiled while 
         (lambda: hm.simulate(scipy.sparse.eye(2), HALF, layers=1), "pass its .toarray()."),
         (lambda: hm.simulate([MASKED, MASKED], HALF, layers=1), "fill them with .filled(value)"),
         (lambda: hm.simulate(SQUARE, HALF, layers=10**30), "record=LastOnly()"),
+        (lambda: hm.limit([1.0, containing_itself()], HALF), "rows of different lengths?"),
         (lambda: hm.Dynamics(1, metric=[1, 2]), "`metric` must be a table of shape (n, d), not of shape (2,)."),
         (lambda: hm.TieSlack(-1), "`relative` must be a finite number from 0 up, not -1."),
         (lambda: LIMIT.run.save(b"run.npz"), "`path` must be the name of a file, a text or a Path, not b'run.npz'."),

@@ -2,6 +2,8 @@
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
 # pyright: reportOptionalMemberAccess=false, reportUnhashable=false
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from figures.test_cards import model_of
@@ -12,7 +14,7 @@ from numpy.testing import assert_allclose
 
 import hardmax as hm
 from hardmax.figures.cards import heaviest
-from hardmax.figures.charts import reliability_figure, sweep_figure
+from hardmax.figures.charts import draw_weights, reliability_figure, sweep_figure
 from hardmax.figures.palette import BLUE, VERMILION
 
 
@@ -24,6 +26,8 @@ def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
     by_row = sorted(ax.patches, key=lambda patch: patch.get_y())
     assert_allclose([patch.get_width() for patch in by_row], [bar.value for bar in bars])
     assert ax.yaxis_inverted()
+    above = {2: "", 3: ", above the mean of all classes"}[classes]
+    assert ax.get_xlabel() == f"weight (the logit is a mean of weights){above}"
     (legend,) = ax.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [f"for class {c}" for c in range(classes)]
     if classes == 2:  # the same colours as in pages and on terminals
@@ -67,6 +71,25 @@ def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes: int
         assert high - low < 1.5 * (max(0, *values) - min(0, *values))
     heights = [model.plot(top=top).figure.get_size_inches()[1] for top in (2, 10)]
     assert 8 * classes * 0.15 < heights[1] - heights[0] < 8 * classes * 0.3  # inches a bar
+
+
+@pytest.mark.parametrize("values", [(0, 0), (1, 3), (-1, -3), (-2, 3)])
+def test_there_is_room_for_notes_where_bars_end_and_nowhere_else(values: tuple[float, ...]):
+    model, ax = model_of(2), Figure().add_subplot()
+    bars = [bar._replace(value=value) for bar, value in zip(heaviest(model, 1), values, strict=True)]
+    draw_weights(model, bars, ax, inside=True)
+    low, high = ax.get_xlim()
+    assert (low < min(values)) if min(values) < 0 else (low == 0)
+    assert (high > max(values)) if min(values) >= 0 or max(values) > 0 else (high == 0)
+
+
+@pytest.mark.parametrize("top", [1, 5, 15])
+def test_names_of_bars_do_not_lie_over_each_other_however_many_there_are(top: int):
+    ax = model_of(2).plot(top=top)
+    ax.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert len(boxes) > top
+    assert not any(upper.overlaps(lower) for upper, lower in pairwise(boxes))
 
 
 def test_the_reliability_diagram_shows_all_points_beside_the_diagonal():

@@ -205,6 +205,12 @@ def test_principal_axes_are_those_of_the_whole_decomposition():
     assert_allclose(principal_axes((tokens + 30) * 2e306), axes, atol=1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_principal_axes_of_fewer_tokens_than_dimensions_are_orthonormal(count: int):
+    axes = principal_axes(np.random.default_rng(count).normal(size=(count, 5)))
+    assert np.allclose(axes.T @ axes, np.eye(2))
+
+
 def test_a_flat_polytope_is_what_is_left_of_it():
     kinds = {1: ("PathCollection", "Path3DCollection"), 2: ("Line2D", "Line3D"), 3: ("Polygon", "Poly3DCollection")}
     for many, (flat, deep) in kinds.items():

@@ -10,7 +10,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import same_color
 from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from text.small_models import random_texts, small_model
 
 from hardmax._validation import InputError
@@ -75,6 +75,28 @@ def test_names_lie_over_none_other_and_cross_no_border(name):
     for box in (box.padded(-1) for box in boxes):
         corners = ax.transData.inverted().transform([(x, y) for x in (box.x0, box.x1) for y in (box.y0, box.y1)])
         assert len(set(scene.leads_of(corners).argmax(axis=0).tolist())) == 1
+
+
+@every_model
+def test_names_stand_beside_their_marks_and_not_over_them(name):
+    ax = Figure(figsize=(8, 5), dpi=72).add_subplot()  # pixels are points
+    MODELS[name].explain(TEXT).draw(ax)
+    radii = {
+        tuple(place): marks.get_sizes()[0] ** 0.5 / 2
+        for marks in ax.collections
+        if isinstance(marks, PathCollection)
+        for place in np.asarray(marks.get_offsets()).round(9).tolist()
+    }
+    gaps = []
+    for label in (text for text in ax.texts if text.get_text()):
+        assert isinstance(label, Annotation)
+        label.get_window_extent()  # puts it where it is
+        box, radius = Text.get_window_extent(label), radii[tuple(np.round(label.xy, 9).tolist())]
+        middle = ax.transData.transform(label.xy)
+        away = np.maximum(np.maximum(box.min - middle, middle - box.max), 0)
+        gaps.append(float(np.hypot(*away)) - radius)
+        assert gaps[-1] > -0.3 * radius  # a mark is round
+    assert min(gaps) < 4
 
 
 def test_tokens_have_the_colours_of_their_classes():

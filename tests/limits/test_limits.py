@@ -274,3 +274,14 @@ def test_floats_find_a_limit_but_prove_none():
     assert not lim.certified
     with pytest.raises(hm.InputError, match="proves nothing"):
         hm.verify(lim)
+
+
+def test_why_a_run_ended_is_said_in_words():
+    late = [[2 - 2.0**-14, 2], [2 - 2.0**-14, -2], [2, 1], [2, -1], [0.5, 0]]
+    settled, unsettled = hm.limit(hm.clouds.square(), HALF), hm.limit(late, HALF, max_layers=9)
+    assert settled.stopped == "settled at layer 0: no attended set ever changes again"
+    assert unsettled.stopped == "gave up at layer 9: not settled yet"
+    pushed = hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]])
+    with pytest.warns(UserWarning, match="the theorem does not apply"):
+        moving = hm.limit([[0, 2], [0, 1], [0, 0.5]], pushed)
+    assert moving.stopped == f"{settled.stopped}; 2 tokens move for ever"

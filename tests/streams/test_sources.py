@@ -80,6 +80,21 @@ def test_zarr(tmp_path: Path) -> None:
     assert_streams(array)
 
 
+@pytest.mark.parametrize(("rows", "at_once"), [(90, 180), (250, 250), (300, 300)])
+def test_of_a_zarr_array_whole_chunks_are_read_as_many_as_there_is_room_for_or_one(
+    rows: int, at_once: int, tmp_path: Path
+) -> None:
+    zarr = pytest.importorskip("zarr")
+    points = tmp_path / "points.zarr"
+    array = zarr.create_array(points, shape=TOKENS.shape, chunks=(rows, 2), dtype="f8")
+    array[:] = TOKENS
+    opened = _chunks.open_chunks(array, None)
+    assert isinstance(opened, _chunks.Local)
+    read = [np.asarray(chunk) for chunk in opened.read()]
+    assert np.array_equal(np.concatenate(read), TOKENS)
+    assert {len(chunk) for chunk in read[:-1]} == {at_once}
+
+
 def test_dask_arrays_stay_lazy(folder: Path) -> None:
     da = pytest.importorskip("dask.array")
     array = da.from_array(TOKENS, chunks=((300, 0, 1700), (1, 1)))

@@ -1,5 +1,6 @@
 """A cloud that is read chunk by chunk has the limit of the same tokens in one array, to the bit."""
 
+import weakref
 from fractions import Fraction
 
 import numpy as np
@@ -78,6 +79,25 @@ def test_whoever_is_finished_is_never_attended_to_again(d: int) -> None:
         for layer in range(8):
             attended = np.unique(np.concatenate(list(run.attended(layer))))
             assert not ((fates.finished[attended] >= 0) & (fates.finished[attended] <= layer)).any()
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_of_many_chunks_no_more_tokens_are_held_than_two_runs_need(distinct: bool) -> None:
+    most, size, seen = 10, 6, []
+
+    def chunks():
+        for first in range(0, 30 * size, size):
+            tokens = np.stack([np.cos(np.arange(size) + first * distinct), np.ones(size)], axis=1)
+            examined = _observers.examine(tokens, first, [], hm.Dynamics(1), most)
+            assert examined[1] is not None
+            seen.append(weakref.ref(examined[1]))
+            yield examined
+            held = [held for ref in seen if (held := ref()) is not None]
+            assert sum(map(len, held)) <= 2 * most + size
+
+    whole, together, _ = _observers.join(chunks(), most)
+    assert whole.tokens == 30 * size
+    assert (None if together is None else len(together)) == (None if distinct else size)
 
 
 def test_observers_are_where_they_say_they_are() -> None:

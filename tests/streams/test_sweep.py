@@ -57,6 +57,11 @@ def test_a_sweep_is_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen[-1] == (32, 32)
 
 
+def test_one_seed_is_seed_0() -> None:
+    several, one = ({"n": 5, "d": 2} | seeds for seeds in ({"seeds": 1}, {"seed": 0}))
+    assert hm.sweep(several, OBSERVABLES).to_pylist() == hm.sweep(one, OBSERVABLES).to_pylist()
+
+
 def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
     tied = hm.clouds.nonleader_clusters().astype(float)
     chain = np.array([[2 - 2**-14, 2], [2 - 2**-14, -2], [2, 1], [2, -1], [0.5, 0]])

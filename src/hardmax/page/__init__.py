@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import json
 import re
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 # As in js/cloud.js.
 MOST_TOKENS, MOST_DIMENSIONS, LARGEST = 2_000, 16, 1e9
-SMALLEST_STEP, LARGEST_STEP, LONGEST_STEP = 1e-3, 1e3, 40  # the last in characters
+# Steps are exact, and the float 1e-3 is more than 1/1000; the last in characters.
+SMALLEST_STEP, LARGEST_STEP, LONGEST_STEP = Fraction(1, 1000), 1000, 40
 # Packed, the script is a third of its size. The policy allows this one and what it unpacks, by their hashes.
 _LOADER = """
 (async () => {
@@ -69,7 +71,7 @@ def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
     """Step size and metric as the page takes them; it would show another step than one that it refuses."""
     alpha = str(dynamics.alpha)
     if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:
-        most = f"from {SMALLEST_STEP:g} to {LARGEST_STEP:g}, of up to {LONGEST_STEP} characters"
+        most = f"from {float(SMALLEST_STEP)} to {LARGEST_STEP}, of up to {LONGEST_STEP} characters"
         raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.", argument="alpha")
     return dynamics.to_dict()
 

@@ -51,6 +51,18 @@ def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_d
     assert known == hit or off
 
 
+@given(keeps, st.integers(1, 40), st.integers(-9, 9))
+def test_a_lead_that_is_nought_at_one_layer_alone_is_noticed_on_either_side_of_its_hump(keep, layer, off):
+    # The lead is (t' - s)^2 - (t - s)^2 with t' = keep^layer, and s, where it is largest, beside it.
+    there = keep**layer
+    summit = there + off * (there - there * keep) / 20
+    a0, a1, a2 = (there - summit) ** 2 - summit**2, 2 * summit, Fraction(-1)
+    assert max(value(a0, a1, a2, there * factor) for factor in (keep, 1 / keep)) < 0
+    common = math.lcm(a0.denominator, a1.denominator)
+    b0, b1, b2 = (int(number * common) for number in (a0, a1, a2))
+    assert layers_negative(b0, b1, b2, keep) == layer
+
+
 @settings(max_examples=examples(200))
 @given(keeps, st.integers(1, 120), st.integers(0, 120), st.integers(-1, 1))
 def test_a_hump_is_met_at_its_first_layer_and_missed_if_it_lies_between_two(keep, near, width, off):

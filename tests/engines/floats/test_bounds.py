@@ -190,7 +190,10 @@ def test_positions_in_the_units_of_the_tokens_are_off_by_no_more_than_is_said(sc
         assert derived <= found <= derived * (1 + Fraction(1, 2**30)) + Fraction(2) ** -1050
 
 
-@pytest.mark.parametrize("size", [1.0, 2.0**-100, 2.0**100, 2.0**-101, 2.0**101, 2.0**-400, 2.0**900, 2.0**-1070])
+@pytest.mark.parametrize(
+    "size",
+    [1.0, 2.0**-100, 2.0**100, 2.0**-101, 2.0**101, 2.0**-400, 2.0**900, 2.0**-1070, 1.5 * 2.0**1023],
+)
 def test_floats_of_any_size_come_to_one_at_which_scores_neither_overflow_nor_vanish(size):
     floats = np.array([[0.5, -0.75], [0.25, 0.0]]) * size
     frame = Frame.of(merge(Cloud(floats)))

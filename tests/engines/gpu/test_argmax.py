@@ -83,7 +83,14 @@ def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
     # Many tiles near the best: scored in full.
     angles = np.linspace(0, 2 * np.pi, 2600, endpoint=False)
     points = np.stack([np.cos(angles), np.sin(angles), np.ones(2600)], axis=1)
-    yield np.array([[0, 0, 1.0], [1e-9, 1e-12, 1], [1, 2, 0]]), points, 1e-16
+    yield np.array([[0, 0, 1.0], [1e-9, 1e-12, 1], [1e-9, 1e-12, -1], [1, 2, 0]]), points, 1e-16
+    # Whole numbers of eleven bits, which fp16 has: what is lost is lost in sums of fp32.
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        direction, middle = rng.integers(1025, 2048, 32), rng.integers(1025, 2040, 32)
+        ways = rng.integers(-6, 7, (20_000, 32))
+        points = middle + ways[np.abs(ways @ direction) < 30][:40]
+        yield direction[None].astype(float), np.concatenate([points, -points]).astype(float), 0.0
     # Directions and points of every size: a filter trusted too far would drop winners.
     sizes = 2.0 ** np.random.default_rng(4).integers(-30, 1, (2, 128, 24))
     yield gauss(5, 128, 24) * sizes[0], gauss(6, 128, 24) * sizes[1], 0.0

@@ -15,7 +15,7 @@ from hardmax import _compile
 from hardmax._batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
 from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu.batch import walk_batch_gpu
-from hardmax._gpu.batch_kernels import _rivals
+from hardmax._gpu.batch_kernels import _best_two, _rivals
 
 HALF = hm.Dynamics("1/2")
 TILTED = hm.Dynamics("1/3", metric=[[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]])
@@ -75,7 +75,12 @@ def test_leads_beyond_float32_and_beyond_the_long_tokens_are_seen():
     angles = 2 * np.pi * rng.random((40, 1))
     round_and_narrow = np.hstack([np.cos(angles), np.sin(angles)]) * (1 + 2.0**-40 * rng.integers(1, 9, (40, 1)))
     long_and_thin = np.concatenate([rng.standard_normal((40, 2)) * 0.1, [[100.0, 0.0]]])
-    assert assert_same_as_cpu([round_and_narrow, long_and_thin], HALF, 8).settled.min() >= WALKED
+    # Between two tokens to its left and right: float32 sees a lead, often that of the wrong one.
+    turns = [middle + np.array([1, 1e-9 - 1, 0]) for middle in rng.uniform(0, 6, 12)]
+    reaches = np.array([[1], [1], [0.1]])
+    between = [np.stack([np.cos(turn), np.sin(turn)], axis=1) * reaches for turn in turns]
+    clouds = [round_and_narrow, long_and_thin, *between]
+    assert assert_same_as_cpu(clouds, HALF, 8).settled.min() >= WALKED
 
 
 def test_tokens_that_become_equal_on_the_way_stay_rivals():
@@ -91,6 +96,29 @@ def test_tokens_that_become_equal_on_the_way_stay_rivals():
     found = torch.empty(2, dtype=torch.int32, device=DEVICE)
     count[(1,)](tokens, points, found, enable_fp_fusion=False)
     assert found.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("count", [1, 2, 31, 70])
+def test_the_best_score_is_found_with_the_first_that_has_it_and_the_best_of_the_others(count):
+    @triton.jit
+    def find(points, directions, tops, places, seconds, count):
+        row = tl.arange(0, 4)
+        top, place, second = _best_two(points, directions, row, count, False, 0, 2)
+        tl.store(tops + row, top)
+        tl.store(places + row, place)
+        tl.store(seconds + row, second)
+
+    # Whole numbers: scores are exact, and often equal.
+    rng = np.random.default_rng(count)
+    points, directions = rng.integers(-3, 4, (count, 2)), rng.integers(-3, 4, (4, 2))
+    tops, seconds = (torch.empty(4, dtype=torch.float64, device=DEVICE) for _ in range(2))
+    places = torch.empty(4, dtype=torch.int32, device=DEVICE)
+    given = [torch.tensor(table.astype(float), device=DEVICE) for table in (points, directions)]
+    find[(1,)](*given, tops, places, seconds, count, enable_fp_fusion=False)
+    scores = (directions @ points.T).astype(float)
+    assert places.tolist() == scores.argmax(axis=1).tolist()
+    ranked = np.sort(np.hstack([np.full((4, 1), -np.inf), scores]), axis=1)
+    assert (seconds.tolist(), tops.tolist()) == (ranked[:, -2].tolist(), ranked[:, -1].tolist())
 
 
 def test_more_clouds_than_programs(monkeypatch):
