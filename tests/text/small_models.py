@@ -68,7 +68,7 @@ SPELT = {
     "unknown": ("unknown",),
 }
 SURFACES = ("good", "bad", "film", "not", "not good", "very good", "good film", "not very good", "don't", "13.1")
-ENDS = (", ", ". ", " (", ") ", '" ', " -- ", "\n", "<br />", "; ", "!? ")
+ENDS = (", ", ". ", " (", ") ", '" ', " -- ", " – ", "<br />", "; ", "!? ")
 FACTORS = (-0.5, -1.0, 1.5, 2.5, 0.5, 3.0, 1.0, 0.125, -16.0)
 NAMED = ("not", "very", "don't", "n'est", "good", "unknown", "*n't", "n'*", "*'t", "*t", "b*")
 
@@ -84,7 +84,8 @@ class Said(NamedTuple):
 def texts(draw: st.DrawFn) -> Said:
     """A text of a few clauses."""
     clauses = draw(st.lists(st.lists(st.sampled_from(list(SPELT)), max_size=9), max_size=4))
-    spelt = [" ".join(draw(st.sampled_from(SPELT[word])) for word in clause) for clause in clauses]
+    between = draw(st.sampled_from([" ", "\n", " - "]))  # which end no clause
+    spelt = [between.join(draw(st.sampled_from(SPELT[word])) for word in clause) for clause in clauses]
     ends = [draw(st.sampled_from(ENDS)) for _ in spelt]
     return Said("".join(f"{clause}{end}" for clause, end in zip(spelt, ends, strict=True)), clauses)
 

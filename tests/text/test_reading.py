@@ -130,7 +130,7 @@ def test_definition_and_kernel_find_the_tokens_and_modifiers_of_the_oracle(model
         assert read.encoded.factors.tolist() == pytest.approx([float(f) for f in expected.factors], abs=1e-15)
         for token, places, attended in zip(expected.tokens, read.places, read.attended, strict=True):
             own = [place for place in expected.places if place.token == token]
-            spelt = [said.text[start:end].lower().replace("’", "'") for start, end in places]
+            spelt = [said.text[start:end].lower().replace("’", "'").replace("-", " ") for start, end in places]
             assert [" ".join(each.split()) for each in spelt] == [place.word for place in own]
             seen = [said.text[a:b].lower().replace("’", "'") if n >= 0 else None for a, b, n in attended]
             assert seen == [place.modifier for place in own]
