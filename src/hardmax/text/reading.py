@@ -44,10 +44,13 @@ class Modifier:
     def __post_init__(self) -> None:
         word = fold(check_str(self.word, "`word`"))
         object.__setattr__(self, "word", word)
-        if not self._letters or (not self.is_form and cut_surface(word) != [word]):
+        example = word.replace(ANY, "a", 1) if self.is_form else word
+        if cut_surface(example) != [example]:
             raise InputError(f'`word` must be one word, or a form such as "*n\'t", not {shorten(self.word)}.')
         factor = check_real(self.factor, "`factor`", at_least=-LARGEST, at_most=LARGEST)
-        object.__setattr__(self, "factor", round(factor * STEPS) / STEPS or 1 / STEPS)  # nothing is multiplied by 0
+        if factor == 0:  # the layer divides by it
+            raise InputError("`factor` must not be 0: give a small one, such as 1/8.")
+        object.__setattr__(self, "factor", round(factor * STEPS) / STEPS or 1 / STEPS)
         object.__setattr__(self, "texts", check_int(self.texts, "`texts`", at_least=0))
 
     @property
