@@ -120,7 +120,7 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
                 "id": token,
                 "word": entry.word,
                 "places": offsets[entry.places].tolist(),
-                "attended": [offsets[seen[:2]].tolist() if seen[2] >= 0 else None for seen in attended],
+                "attended": [_attended(model, offsets, *seen) for seen in attended.tolist()],
                 "modifiers": entry.modifiers,
                 "count": entry.count,
                 "factor": entry.factor,
@@ -136,6 +136,11 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
             )
         ],
     }
+
+
+def _attended(model: TextModel, offsets: np.ndarray, start: int, end: int, number: int) -> list[float] | None:
+    """Place and factor of the modifier that a token attends to."""
+    return None if number < 0 else [int(offsets[start]), int(offsets[end]), model.modifiers[number].factor]
 
 
 SETTINGS: dict[str, list[Any]] = {

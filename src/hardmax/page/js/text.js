@@ -1,4 +1,4 @@
-// Texts: from a model's files and a text to tokens, what they attend to, votes and label, number for number as in Python.
+// Texts: from a model's files and a text to tokens, what they attend to, votes and label, bit for bit as in Python.
 import { exactFloat, exactLimit, readNumber } from "./exact.js";
 import { textFold, textWords, withoutWords } from "./textwords.js";
 
@@ -11,11 +11,12 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  *     index: Map<string, number>, weights: Float32Array, bias: Float32Array, usual: number,
  *     lengths: [number, number] | null}} Model  a row of `weights` for each token; two classes have one logit; a token
  *     keeps `share` of its vote; `usual`: the class if undecided; `lengths`: of training texts, in characters
- * @typedef {{id: number, word: string, places: Place[], attended: (Place | null)[], modifiers: string[],
- *     count: number, factor: number, weight: number, vote: number, active: boolean, leads: boolean, leader: number,
- *     side: number}} TextToken  `attended`: for each place that of the modifier which it attends to, null if to itself;
- *     `weight` is what the vote would be without them; `leader`: the index of the token that it follows in the limit of
- *     the votes, or -1; `side`: the number of the class that it counts towards
+ * @typedef {[number, number, number] | null} Attended  place and factor of a modifier; null: a token attends to itself
+ * @typedef {{id: number, word: string, places: Place[], attended: Attended[], modifiers: string[], count: number,
+ *     factor: number, weight: number, vote: number, active: boolean, leads: boolean, leader: number,
+ *     side: number}} TextToken  `attended`: what it attends to at each place; `weight`: what its vote would be without
+ *     modifiers; `leader`: the index of the token that it follows in the limit of the votes, or -1; `side`: the number
+ *     of the class that it counts towards
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number, notes: string[],
  *     probabilities: number[], logits: number[], logit: number, bias: number, towards: Label, tokens: TextToken[],
  *     known: number}} Classified  `answer` is the number of the class or -1 for undecided, of which `reason` says why;
@@ -26,12 +27,9 @@ const LEADERS_BUDGET = 2_000; // milliseconds to find the leaders of several cla
 const STEPS_OF_FACTORS = 8; // factors are multiples of 1/8
 const MOSTLY_UNKNOWN = 0.2;
 
-/** @typedef {{start: number, end: number, factor: number}} Attended
- * @typedef {{place: Place, seen: Attended | null}} Spot */
-
 /** The known tokens of a text by first appearance, each with its places and what it attends to there. They come in the
  * order in which they end, the shorter first; unless they may overlap, those that are taken first by the order of the
- * vocabulary keep their words. @param {Model} model @param {string} text @returns {Map<number, Spot[]>} */
+ * vocabulary keep their words. @param {Model} model @param {string} text */
 function textFind(model, text) {
     const words = textWords(text);
     let known = words.flatMap((word, last) => {
@@ -55,15 +53,14 @@ function textFind(model, text) {
         known = known.filter((token) => kept.has(token));
     }
     const { modifierAt, attendedFrom } = textAttention(model, words);
-    const spots = /** @type {Map<number, Spot[]>} */ (new Map());
+    const spots = /** @type {Map<number, {place: Place, seen: Attended}[]>} */ (new Map());
     for (const { id, first, last } of known) {
         // Who contains a modifier attends to itself.
         const isModifier = modifierAt.slice(first, last + 1).some(Boolean);
         const at = isModifier ? -1 : attendedFrom(first);
-        const { start, end } = words[at] ?? words[first];
-        const factor = modifierAt[at]?.factor ?? 1;
-        const place = /** @type {Place} */ ([words[first].start, words[last].end]);
-        const spot = { place, seen: at < 0 ? null : { start, end, factor } };
+        const [place, modifier] = [/** @type {Place} */ ([words[first].start, words[last].end]), modifierAt[at]];
+        const seen = /** @type {Attended} */ (modifier ? [words[at].start, words[at].end, modifier.factor] : null);
+        const spot = { place, seen };
         if (!spots.get(id)?.push(spot)) spots.set(id, [spot]);
     }
     return spots;
@@ -270,7 +267,7 @@ export function classify(model, text) {
     // Of -0 the bits are not those of 0, of -0 + 0 they are.
     const weightOf = (/** @type {number} */ id, /** @type {number} */ row) => model.weights[id * rows.length + row] + 0;
     const read = Array.from(spots, ([id, at]) => {
-        const factor = at.reduce((sum, { seen }) => sum + (seen?.factor ?? 1), 0) / at.length;
+        const factor = at.reduce((sum, { seen }) => sum + (seen?.[2] ?? 1), 0) / at.length;
         const own = rows.map((row) => weightOf(id, row) * factor);
         return { id, at, factor, own, strength: Math.max(...own.map(Math.abs)) };
     });
@@ -295,8 +292,8 @@ export function classify(model, text) {
     const leaders = textLeaders(read.map(({ own }) => own), active);
     const tokens = read.map(({ id, at, factor }, t) => ({
         id, word: model.surfaces[id], places: at.map(({ place }) => place), count: at.length, factor,
-        attended: at.map(({ seen }) => seen && /** @type {Place} */ ([seen.start, seen.end])),
-        modifiers: [...new Set(at.flatMap(({ seen }) => (seen ? textFold(text.slice(seen.start, seen.end)) : [])))],
+        attended: at.map(({ seen }) => seen),
+        modifiers: [...new Set(at.flatMap(({ seen }) => (seen ? textFold(text.slice(seen[0], seen[1])) : [])))],
         weight: weightOf(id, row) / size, vote: votes[t][row], active: active[t],
         leads: leaders[t] === t, leader: leaders[t], side: sideOf(votes[t]),
     }));
@@ -347,7 +344,8 @@ function textNotes({ lengths }, text, tokens) {
     const [shortest, longest] = lengths ?? [0, size];
     if (size < shortest || size > longest) {
         const unlike = size < shortest ? "shorter" : "longer";
-        notes.push(`The text has ${size.toLocaleString("en")} characters: it is ${unlike} than 99 % of the training texts.`);
+        const counted = `The text has ${size.toLocaleString("en")} characters`;
+        notes.push(`${counted}: it is ${unlike} than 99 % of the training texts.`);
     }
     if (known / size < MOSTLY_UNKNOWN) {
         const share = textRound(100 * (known / size));
@@ -378,8 +376,9 @@ function textProbabilities(logits) {
 }
 
 /** A few words that change the label if they are crossed out: the word of an active token, or the one that it attends
- * to, that helps most, again and again, in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes
- * wherever it is. `words` is empty if nothing was found. @param {Model} model @param {string} text @param {number} [budget] milliseconds
+ * to, that helps most, again and again, in the end without those that are not needed. So they are found, not proved to
+ * be the fewest. A word goes wherever it is. `words` is empty if nothing was found.
+ * @param {Model} model @param {string} text @param {number} [budget] milliseconds
  * @returns {{words: string[], text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
     const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
