@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from effort import THOROUGH
 from page.write_text_vectors import write_vectors
 
 HERE = Path(__file__).parent
@@ -13,9 +14,11 @@ HERE = Path(__file__).parent
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_javascript_classifies_texts_as_python_does(tmp_path: Path) -> None:
-    made = write_vectors(tmp_path, texts=8, models=30, texts_of_shipped=60)
-    assert made["undecided"] > 50
-    assert made["by_integers"] > 50, "texts whose ties floats cannot decide"
+    sizes = {"texts": 30, "models": 100} if THOROUGH else {"texts": 5, "models": 30}
+    made = write_vectors(tmp_path, **sizes, texts_of_shipped=150 if THOROUGH else 30)
+    assert made["texts"] > (3000 if THOROUGH else 200)
+    for kind in ("undecided", "level", "attending"):
+        assert made[kind] > 10, kind
     run = subprocess.run(
         ["node", "--test", str(HERE / "text.test.js")],
         cwd=HERE.parents[1],

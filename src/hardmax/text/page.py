@@ -5,7 +5,7 @@ Nothing is loaded, and nothing is shown by colour alone. The template is `page.h
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ def macros() -> Any:
         "opening": opening,
         "sentence": view.sentence,
         "rows": lambda why: view.rows(why, MOST_ROWS),
-        "pieces": view.pieces,
+        "marked": _marked,
         "shades_of": _shades,
     }
     return environment.get_template("page.html").module
@@ -129,6 +129,15 @@ def _classes(why: Explanation) -> tuple[list[tuple[int, Any, float]], int, float
         listed.sort(key=lambda each: -each[2])
     left = listed[_MOST_CLASSES:]
     return listed[:_MOST_CLASSES], len(left), sum(p for _, _, p in left)
+
+
+def _marked(why: Explanation) -> Iterator[tuple[view.Piece, str]]:
+    """The pieces of the text, each with the modifier that it attends to, if any."""
+    modifiers = {(link.word, link.span[0]): link.modifier for link in why.links}
+    at = 0
+    for piece in view.pieces(why):
+        yield piece, modifiers.get((piece.entry.word, at), "") if piece.entry else ""
+        at += len(piece.text)
 
 
 def _shades(why: Explanation) -> dict[str, str]:

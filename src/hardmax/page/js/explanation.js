@@ -1,22 +1,14 @@
-// An explanation as elements, in the words, marks and tables of Python's: answer, marked text, both ledgers.
+// An explanation as elements, in the words, marks and tables of Python's: answer, marked text, votes.
 import { el, plural } from "./dom.js";
-import { EXTRA_TOKEN } from "./text.js";
 
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
  * @typedef {import("./text.js").TextToken} TextToken */
 
-// Shapes, since nothing is shown by colour alone.
-const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"];
+const MOST_NAMED = 4; // leaders in the summary
 const MOST_VOTES = 40; // that are shown
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
-
-/** Shape and CSS class; the second of two classes comes first. @param {Model} model @param {number} side */
-export function lookOfClass({ classes }, side) {
-    const place = classes.length === 2 ? 1 - side : side;
-    return { sign: CLASS_SIGNS[place % 7], css: `c${place % 12}` };
-}
 
 /** The text with controls, marks of direction and invisible characters written as escapes. @param {string} text */
 function visibleText(text) {
@@ -42,31 +34,22 @@ export const signed = (/** @type {number} */ value) => `${value < 0 ? "-" : "+"}
 export const answerOf = (found) =>
     found.decided ? [shortName(found.label), ` ${percentOf(found.probability)}`] : ["undecided", ""];
 
-/** The active tokens, leaders apart or not, the largest votes first. @param {Classified} found */
-export function activeTokens({ tokens }, leadersFirst = false) {
-    const rank = (/** @type {TextToken} */ token) => Number(leadersFirst && token.leads);
-    const active = tokens.filter((token) => token.active);
-    return active.sort((a, b) => rank(b) - rank(a) || Math.abs(b.vote) - Math.abs(a.vote));
-}
-
 export function explanationOf(/** @type {Model} */ model, /** @type {Classified} */ found) {
-    const active = activeTokens(found);
-    // Without layers nobody follows, and a neutral leader has no effect.
-    const isLeader = (/** @type {TextToken} */ token) =>
-        token.leads && model.layers > 0 && !(model.hasNeutral && token.id === model.extra);
-    const leaders = found.tokens.filter(isLeader).sort((a, b) => b.mass - a.mass);
+    const active = found.tokens.filter((token) => token.active);
+    active.sort((a, b) => Math.abs(b.vote) - Math.abs(a.vote) || Math.abs(b.weight) - Math.abs(a.weight));
+    const leaders = active.filter((token) => token.leads);
     const largest = Math.abs(active[0]?.vote) || 1;
+    const isTwo = model.classes.length === 2;
+    const hasLinks = found.tokens.some((token) => token.modifiers.length);
     const nameOf = (/** @type {number} */ c) => shortName(model.classes[c]);
-    const css = (/** @type {number} */ side) => lookOfClass(model, side).css;
-    const cssOf = (/** @type {TextToken} */ token) => `${css(token.side)}${isLeader(token) ? " leads" : ""}`;
-    return { showAnswer, showText, showLedgers };
+    // The second of two classes comes first.
+    const css = (/** @type {number} */ side) => `c${(isTwo ? 1 - side : side) % 12}`;
+    const cssOf = (/** @type {TextToken} */ token) => `${css(token.side)}${token.leads ? " leads" : ""}`;
+    return { showAnswer, showText, showVotes };
 
-    /** The answer with its bar, why it is undecided, and whether most of the text is unknown. @param {string} text */
-    function showAnswer(text) {
-        const covered = new Uint8Array(text.length);
-        for (const { places } of found.tokens) for (const [start, end] of places) covered.fill(1, start, end);
-        const share = (100 * covered.reduce((sum, one) => sum + one, 0)) / text.length;
-        const { probabilities, reason } = found;
+    /** The answer, a sentence, notes, and the probabilities of the classes. */
+    function showAnswer() {
+        const { probabilities } = found;
         const order = [...probabilities.keys()];
         if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
         const [label, probability] = answerOf(found);
@@ -79,34 +62,60 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             el("li", { class: css(c) }, el("i"), el("bdi", {}, nameOf(c)), ` ${percentOf(probabilities[c])}`));
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
-            el("p", { class: "hardmax-summary" }, reason && `${reason[0].toUpperCase()}${reason.slice(1)}.`),
-            el("p", { class: "hardmax-warning", hidden: !found.known || share >= 20 },
-                `Most words are unknown: known tokens cover ${share.toFixed(0)} % of the text.`),
+            el("p", { class: "hardmax-summary" }, ...sentence()),
+            ...found.notes.map((note) => el("p", { class: "hardmax-warning" }, note)),
             el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...bars),
             el("ul", { class: "hardmax-classes" }, ...items),
         ];
     }
 
+    /** The strongest tokens, what they attend to, and how many have no effect; or why the text is undecided. */
+    function sentence() {
+        const { decided, reason, tokens, known } = found;
+        if (!decided) return [`${reason[0].toUpperCase()}${reason.slice(1)}.`];
+        const named = leaders.slice(0, MOST_NAMED).flatMap((token, n) => {
+            const more = active.filter(({ leads, leader }) => !leads && tokens[leader] === token).length;
+            const agree = more ? `, ${more.toLocaleString("en")} more agree` : "";
+            const by = token.modifiers.length ? ` ← ${token.modifiers.join(", ")}` : "";
+            const name = el("b", { class: css(token.side) }, el("bdi", {}, shortName(token.word + by)));
+            return [n ? ", " : "Strongest: ", name, ` (${nameOf(token.side)}${agree})`];
+        });
+        const [others, inactive] = [leaders.length - MOST_NAMED, known - active.length];
+        if (!named.length) named.push("It takes too long to find the leaders of this text");
+        named.push(others > 0 ? ` and ${others.toLocaleString("en")} more.` : ".");
+        if (inactive) named.push(` ${plural(inactive, "known token")} ${inactive === 1 ? "has" : "have"} no effect.`);
+        return named;
+    }
+
     /** The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
-     * first, then larger votes. @param {string} text @param {{start: number, end: number}[]} words
+     * first, then larger votes. A mark knows in `data-to` where the modifier begins that it attends to.
+     * @param {string} text @param {{start: number, end: number}[]} words
      * @param {Set<number>} out where crossed-out words start */
     function showText(text, words, out) {
         const last = Math.min(text.length, WHOLE_TEXT);
         const taken = new Uint8Array(text.length);
-        const marks = /** @type {{start: number, end: number, token: TextToken}[]} */ ([]);
-        for (const token of activeTokens(found, true)) {
-            for (const [start, end] of token.places) {
-                if (end > last || taken.subarray(start, end).includes(1)) continue;
+        const marks = /** @type {{start: number, end: number, look: import("./dom.js").Attributes}[]} */ ([]);
+        /** Factors of modifiers, by where they begin. @type {Map<number, number>} */
+        const factors = new Map();
+        for (const token of [...leaders, ...active.filter((each) => !each.leads)]) {
+            const shade = Math.min(Math.floor((4 * Math.abs(token.vote)) / largest), 3);
+            token.places.forEach(([start, end], n) => {
+                if (end > last || taken.subarray(start, end).includes(1)) return;
                 taken.fill(1, start, end);
-                marks.push({ start, end, token });
-            }
+                const vote = `${token.word}: vote ${signed(token.vote)}`;
+                const look = { class: `${cssOf(token)} s${shade}`, title: vote };
+                const [at, until, factor] = token.attended[n] ?? [-1, -1, 1];
+                marks.push({ start, end, look });
+                if (at < 0) return;
+                factors.set(at, factor);
+                const by = text.slice(at, until);
+                const title = `${vote}; attends to “${by}” (× ${factor}), else ${signed(token.weight)}`;
+                Object.assign(look, { title, "data-to": at, "data-by": by });
+            });
         }
         let [at, word] = [0, 0];
-        const shown = marks.sort((a, b) => a.start - b.start).flatMap(({ start, end, token }) => {
-            const shade = Math.min(Math.floor((4 * Math.abs(token.vote)) / largest), 3);
-            const look = { class: `${cssOf(token)} s${shade}`, title: `vote ${signed(token.vote)}` };
-            return [...cutWords(start), el("mark", look, ...cutWords(end))];
-        });
+        const shown = marks.sort((a, b) => a.start - b.start).flatMap(({ start, end, look }) =>
+            [...cutWords(start), el("mark", look, ...cutWords(end))]);
         shown.push(...cutWords(last));
         const left = text.length - last;
         if (left) shown.push(el("em", { class: "hardmax-gap" }, `… ${plural(left, "character")} left out …`));
@@ -118,8 +127,10 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             for (; word < words.length && words[word].end <= until; word++) {
                 const { start, end } = words[word];
                 const look = { "data-start": start, tabindex: -1 };
-                const shown = el(out.has(start) ? "del" : "span", look, visibleText(text.slice(start, end)));
-                parts.push(visibleText(text.slice(at, start)), shown);
+                const [factor, spelt] = [factors.get(start), visibleText(text.slice(start, end))];
+                const title = `“${spelt}” multiplies the votes of words after it by ${factor}`;
+                if (factor !== undefined) Object.assign(look, { class: "hm-modifier", title });
+                parts.push(visibleText(text.slice(at, start)), el(out.has(start) ? "del" : "span", look, spelt));
                 at = end;
             }
             parts.push(visibleText(text.slice(at, until)));
@@ -128,66 +139,47 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         }
     }
 
-    /** Both ledgers, which add up to the logit, and what their terms mean.
+    /** The votes, which add up to the logit, and what the terms mean.
      * @param {(token: TextToken) => void} remove what a click on a token does */
-    function showLedgers(remove) {
+    function showVotes(remove) {
         if (!active.length) return [];
-        /** @type {(tokens: TextToken[], what: "vote" | "contribution" | "mass") => number} */
-        const sum = (tokens, what) => tokens.reduce((all, token) => all + token[what], 0);
-        const share = (/** @type {TextToken[]} */ tokens) => `${(100 * sum(tokens, "mass")).toFixed(1)} %`;
-        const [towards, isTwo] = [shortName(found.towards), model.classes.length === 2];
-        const inactive = found.known - active.length;
-        const votes = active.slice(0, MOST_VOTES).map((token) =>
-            row(token, token.vote, isLeader(token) ? "leads" : found.tokens[token.leader]?.word ?? "several"));
-        const more = active.slice(MOST_VOTES);
-        if (more.length) votes.push(row(`… and ${more.length} more`, sum(more, "vote")));
-        if (inactive) votes.push(row(plural(inactive, "inactive token"), found.rest));
-        else if (found.rest) votes.push(row("extra token", found.rest));
-        const masses = leaders.map((token) =>
-            row(token, token.contribution, `${share([token])} × ${signed(token.contribution / token.mass)}`));
-        const others = found.tokens.filter((token) => !token.leads);
-        for (const [name, tokens] of /** @type {[string, TextToken[]][]} */ ([
-            ["neutral leader", found.tokens.filter((token) => token.leads && !isLeader(token))],
-            [plural(others.length, "other"), others],
-        ])) if (tokens.length) masses.push(row(name, sum(tokens, "contribution"), share(tokens)));
-        const total = [row("bias", found.bias), row("logit", found.logit)];
+        const [towards, more] = [shortName(found.towards), active.slice(MOST_VOTES)];
+        const rows = active.slice(0, MOST_VOTES).map(rowOf);
+        const line = (/** @type {string} */ name, /** @type {number} */ adds) => [name, signed(adds), "", ""];
+        if (more.length) {
+            const rest = more.reduce((sum, token) => sum + token.vote, 0);
+            rows.push(line(`… and ${more.length.toLocaleString("en")} more`, rest));
+        }
+        rows.push(line("bias", found.bias), line("logit", found.logit));
         const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
-        const bars = el("span", {}, against, " ", el("bdi", {}, towards));
-        const formula = isTwo ? `The probability of ${towards} is 1 / (1 + exp(-logit)).`
-            : "Probabilities are the softmax of the logits of all classes.";
+        const heads = ["token", "vote", el("span", {}, against, " ", el("bdi", {}, towards)), "attends to"];
+        const decides = isTwo ? ", which is the label if the logit is above 0." : "; the largest logit gives the label.";
         const terms = [
-            ["Vote", `what a token adds to the logit of ${towards}. ${formula}`],
-            ["Leader", "a token that attends to itself alone: its followers move towards it."],
-            ["Mass", "the share of a leader in the mean after the last layer; it adds mass times weight to the logit."],
-        ].slice(0, leaders.length ? 3 : 1).flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
-        const heads = ["token", "vote", bars, leaders.length ? "leader" : ""];
+            ["Vote", `what a token adds to the logit of ${towards}${decides}`],
+            ["★", "leads the votes of its side: a summary of the votes, not their cause."],
+            ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would be without it."],
+        ].slice(0, hasLinks ? 3 : 2).flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
+        const columns = hasLinks ? 4 : 3;
+        /** @type {(n: number, content: string | HTMLElement, scope?: string | false) => HTMLElement} */
+        const cell = (n, content, scope = !n && "row") =>
+            el(scope ? "th" : "td", { class: n === 2 && "hardmax-votes", scope }, content);
+        const head = el("tr", {}, ...heads.slice(0, columns).map((content, n) => cell(n, content, "col")));
+        const body = rows.map((cells) => el("tr", {}, ...cells.slice(0, columns).map((content, n) => cell(n, content))));
+        const caption = el("caption", {}, "votes, which add up to the logit");
         return [
-            table("active tokens", heads, [...votes, ...total]),
-            leaders.length ? table("leaders", ["token", "adds", "", "mass × weight"], [...masses, ...total]) : "",
+            el("table", {}, caption, el("thead", {}, head), el("tbody", {}, ...body)),
             el("dl", { class: "hardmax-note" }, ...terms),
         ];
 
-        /** A line, what it adds, a bar, and what else. @param {string | TextToken} what @param {number} adds */
-        function row(what, adds, beside = "") {
-            const last = el("bdi", {}, shortName(beside));
-            if (typeof what === "string") return [what, signed(adds), "", last];
-            const bar = el("i", { class: `${css(what.side)} ${adds < 0 ? "against" : "for"}` });
-            bar.style.width = `${((50 * Math.abs(adds)) / largest).toFixed(1)}%`;
-            const label = el("bdi", {}, `${shortName(what.word)}${what.count > 1 ? ` ×${what.count}` : ""}`);
-            const look = { class: `hm-token ${cssOf(what)}`, title: "Cross it out wherever it is" };
-            return [el("button", { ...look, click: () => remove(what) }, label), signed(adds), bar, last];
-        }
-
-        /** Columns without a head are left out.
-         * @param {string} title @param {(string | HTMLElement)[]} heads @param {(string | HTMLElement)[][]} rows */
-        function table(title, heads, rows) {
-            /** @type {(n: number, content: string | HTMLElement, scope?: string | false) => HTMLElement} */
-            const cell = (n, content, scope = !n && "row") =>
-                el(scope ? "th" : "td", { class: n === 2 && "hardmax-votes", scope }, content);
-            const kept = [...heads.keys()].filter((n) => heads[n]);
-            const head = el("tr", {}, ...kept.map((n) => cell(n, heads[n], "col")));
-            const body = rows.map((cells) => el("tr", {}, ...kept.map((n) => cell(n, cells[n]))));
-            return el("table", {}, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, ...body));
+        /** A token, its vote, a bar, and what it attends to. @param {TextToken} token @returns {(string | HTMLElement)[]} */
+        function rowOf(token) {
+            const bar = el("i", { class: `${css(token.side)} ${token.vote < 0 ? "against" : "for"}` });
+            bar.style.width = `${((50 * Math.abs(token.vote)) / largest).toFixed(1)}%`;
+            const label = el("bdi", {}, `${shortName(token.word)}${token.count > 1 ? ` ×${token.count}` : ""}`);
+            const look = { class: `hm-token ${cssOf(token)}`, title: "Cross it out wherever it is" };
+            const by = `← ${token.modifiers.join(", ")}, else ${signed(token.weight)}`;
+            const beside = el("bdi", {}, token.modifiers.length ? shortName(by) : "");
+            return [el("button", { ...look, click: () => remove(token) }, label), signed(token.vote), bar, beside];
         }
     }
 }

@@ -1,18 +1,19 @@
 // The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
+import { drawArrows } from "./arrows.js";
 import { acceptDrops, el, labelled } from "./dom.js";
 import { answerOf, explanationOf, shortName, signed } from "./explanation.js";
 import { classify, loadModel, removalsFlip, unpackModel } from "./text.js";
 import { textWords, withoutWords } from "./textwords.js";
-import { mountPlane } from "./wordplane.js";
 
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified */
 
-const EXAMPLE = "An awful script and a dull first hour, but the two leads are wonderful, and the end is great.";
-const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In each layer a point moves towards those "
-    + "that it attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is "
-    + "the answer.";
+const EXAMPLE = "I did not expect much, and the script is dull in places. But it never gets boring, and the two leads are "
+    + "wonderful.";
+const ABOUT_REVIEWS = "Every word or phrase that the model knows has a vote. A word attends to a modifier such as “never” "
+    + "that stands before it in the same clause (arrow): its vote is turned, weakened or strengthened. Votes and bias "
+    + "add up to the logit, which gives the answer.";
 const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
-const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json"];
+const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
 const RIGHT_TO_LEFT = /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u;
 
@@ -53,19 +54,23 @@ export function mountReviews(root, context) {
     const group = { role: "group", tabindex: 0, "aria-label": about, keydown: moveInText };
     const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", ...group });
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
+    for (const kind of ["mouseover", "focusin", "mouseleave"]) marked.addEventListener(kind, tell);
+    const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    drawing.setAttribute("aria-hidden", "true");
     const ledgers = el("div");
-    const figure = el("figure", { class: "hm-figure" });
     const flipping = el("button", { click: crossFew }, "Find words that change the answer");
-    const aboutWords = el("p", { class: "hardmax-note" }, ABOUT_WORDS);
-    const textShown = el("div", {}, el("h2", {}, "The text"), aboutWords, marked, flipping);
+    const aboutWords = el("p", { class: "hardmax-note hm-told", "aria-live": "polite" }, ABOUT_WORDS);
+    const drawn = el("div", { class: "hm-drawn" }, marked, drawing);
+    const textShown = el("div", {}, el("h2", {}, "The text"), drawn, aboutWords, flipping);
     const opening = el("button", { click: () => folder.click() }, "Open a model folder, or drop it here …");
-    const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), figure, textShown, ledgers];
+    const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), textShown, ledgers];
     root.classList.add("hardmax");
     root.append(
         el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
         el("div", { class: "hm-models" }, labelled("Model", choice), opening, folder), noModel,
         el("div", { class: "hm-columns" }, ...parts));
-    const plane = mountPlane(figure, context.calm);
+    let arrows = /** @type {ReturnType<typeof drawArrows>} */ ([]);
+    new ResizeObserver(() => (arrows = drawArrows(marked, drawing))).observe(marked);
     acceptDrops(root, (files, name) => attempt(() => open(files, name)));
 
     let [name, original, last, wait, timer] = ["", "", "", 0, 0]; // `last` is the text that is shown
@@ -93,29 +98,27 @@ export function mountReviews(root, context) {
             listModels(state.model);
             if (state.model && state.model !== name) context.attempt(() => modelNamed(state.model));
         },
-        keys: [["Space", "play or pause"], ["← →", "one layer back or on; in the text, from word to word"],
-            ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
+        keys: [["← →", "in the text: from word to word"], ["Enter", "in the text: cross a word out"],
+            ["r", "restore the original text"]],
         key: (event) => {
-            if (event.target instanceof Element && event.target.closest("button")) return false;
-            const [back, on] = [-1, 1].map((by) => () => plane.step(by));
-            const act = { " ": plane.toggle, ArrowLeft: back, ArrowRight: on, r: restoreText }[event.key];
-            act?.();
-            return !!act;
+            if (event.key !== "r") return false;
+            restoreText();
+            return true;
         },
         values: () => ({ text: input.value }),
         setValues: ({ text = input.value }) => {
             if (text === input.value) return;
             setText(text);
-            update(true);
+            update();
         },
         shown: () => void (name && context.attempt(() => choose(name))),
-        hidden: () => plane.stop(),
+        hidden: () => {},
     };
 
     function listModels(wanted = "") {
         const names = [...reviewModels.keys()];
         choice.replaceChildren(...names.map((each) => el("option", { value: each }, shortName(each))));
-        for (const part of [change, figure, textShown]) part.hidden = true;
+        for (const part of [change, textShown]) part.hidden = true;
         [noModel.hidden, choice.disabled] = [names.length > 0, !names.length];
         name = names.includes(wanted) ? wanted : names[0] ?? "";
         choice.value = name;
@@ -127,7 +130,7 @@ export function mountReviews(root, context) {
         if (name !== wanted) return; // another one was chosen meanwhile
         model = found;
         if (!input.value && givenText === undefined && classify(model, EXAMPLE).decided) setText(EXAMPLE);
-        update(true);
+        update();
     }
 
     function openFolder() {
@@ -148,7 +151,7 @@ export function mountReviews(root, context) {
 
     function restoreText() {
         setText(original || input.value);
-        update(false);
+        update();
     }
 
     function edit() {
@@ -166,7 +169,7 @@ export function mountReviews(root, context) {
         const crossed = words.filter((word) => out.has(word.start));
         out = new Set(crossed.flatMap((word) => (word.end <= head ? [word.start]
             : word.start >= last.length - tail ? [word.start + text.length - last.length] : [])));
-        update(false);
+        update();
     }
 
     /** Whoever leaves the text box is done with the text: it is the original, if there is none. */
@@ -179,7 +182,7 @@ export function mountReviews(root, context) {
         settle();
         const isBack = which.every((word) => out.has(word.start));
         for (const { start } of which) isBack ? out.delete(start) : out.add(start);
-        update(false);
+        update();
     }
 
     /** Cross out a few words that change the answer: found one by one, not proved to be the fewest. */
@@ -188,7 +191,7 @@ export function mountReviews(root, context) {
         const few = model ? removalsFlip(model, last).words : [];
         if (!few.length) return context.announce("no words were found that change the answer");
         out = new Set(words.flatMap((word) => (few.includes(word.surface) ? [word.start] : [])));
-        update(false);
+        update();
     }
 
     function crossOut(/** @type {EventTarget | null} */ target, /** @type {boolean} */ everywhere) {
@@ -197,6 +200,17 @@ export function mountReviews(root, context) {
         if (!word) return;
         toggleWords(everywhere ? words.filter((each) => each.surface === word.surface) : [word]);
         /** @type {HTMLElement | null} */ (marked.querySelector(`[data-start="${start}"]`))?.focus();
+    }
+
+    /** What the word under the mouse or with the focus says and attends to; its arrows stand out.
+     * @param {Event} event */
+    function tell({ target, type }) {
+        const at = type !== "mouseleave" && target instanceof Element ? target : marked;
+        const [mark, word] = [at.closest("mark"), at.closest("[data-start]")];
+        const about = [word, mark].map((each) => each?.getAttribute("title")).filter(Boolean);
+        aboutWords.textContent = about.join(". ") || ABOUT_WORDS;
+        for (const { arrow, mark: from, to } of arrows)
+            arrow.classList.toggle("hm-on", from === mark || to === word?.getAttribute("data-start"));
     }
 
     /** The arrows go from word to word. @param {Event} event */
@@ -212,8 +226,8 @@ export function mountReviews(root, context) {
         event.stopPropagation();
     }
 
-    /** Read the text again, and play from the first layer or not. */
-    function update(fresh = false) {
+    /** Read the text again. */
+    function update() {
         clearTimeout(timer);
         if (!model) return;
         const started = performance.now();
@@ -222,19 +236,21 @@ export function mountReviews(root, context) {
         input.dir = RIGHT_TO_LEFT.test(last) ? "rtl" : "ltr";
         words = textWords(last);
         const crossed = words.filter((word) => out.has(word.start));
-        const text = withoutWords(last, crossed);
+        const { text, origin } = withoutWords(last, crossed);
         const found = classify(model, text);
+        placeInOriginal(found, origin);
         textShown.hidden = !last;
         const why = explanationOf(model, found);
-        const [heading, ...rest] = why.showAnswer(text);
+        const [heading, ...rest] = why.showAnswer();
         verdict.replaceChildren(heading); // what is read aloud
         answer.replaceChildren(...rest);
         marked.replaceChildren(...why.showText(last, words, out));
-        ledgers.replaceChildren(...why.showLedgers(({ places }) => toggleWords(words.filter((word) =>
+        arrows = drawArrows(marked, drawing);
+        aboutWords.textContent = ABOUT_WORDS;
+        ledgers.replaceChildren(...why.showVotes(({ places }) => toggleWords(words.filter((word) =>
             places.some(([start, end]) => start <= word.start && word.end <= end)))));
         change.hidden = !original || original === text;
         if (!change.hidden) change.replaceChildren(...showChange(classify(model, original), found, crossed));
-        plane.show(model, found, fresh);
         wait = Math.min(1000, 2 * (performance.now() - started)); // long texts are not read at every key
         context.changed();
     }
@@ -247,6 +263,16 @@ export function mountReviews(root, context) {
         if (before.towards === after.towards) how.push(`logit ${signed(before.logit)} → ${signed(after.logit)}`);
         return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how.join("; ")})`),
             el("button", { click: restoreText }, "Restore the original")];
+    }
+}
+
+/** Give all places as they are in the text in which words are crossed out. @param {Classified} found
+ * @param {number[]} origin where each character was */
+function placeInOriginal({ tokens }, origin) {
+    const [from, until] = [(/** @type {number} */ at) => origin[at], (/** @type {number} */ at) => origin[at - 1] + 1];
+    for (const token of tokens) {
+        token.places = token.places.map(([start, end]) => [from(start), until(end)]);
+        token.attended = token.attended.map((seen) => seen && [from(seen[0]), until(seen[1]), seen[2]]);
     }
 }
 

@@ -1,7 +1,11 @@
-// From a text to its words: Python's tokeniser. A word is a run of letters and digits with apostrophes inside;
-// characters of scripts without spaces, and emoji, are words of their own, each with the signs that belong to it.
+// From a text to its words: Python's tokeniser. A word is a run of letters and digits with apostrophes inside, "13.1" is
+// one, too; characters of scripts without spaces, and emoji, are words of their own, each with the signs that belong to
+// it.
 
-const TEXT_KINDS = ["separator", "apostrophe", "end", "tag", "letter", "sign", "joiner", "solo", "lead", "flag"];
+const TEXT_KINDS =
+    ["separator", "apostrophe", "mark", "end", "tag", "letter", "sign", "joiner", "solo", "lead", "flag"];
+/** Stands for a word that was taken out: a word that no model knows. */
+const TAKEN_OUT = "\u22ef";
 
 /** Ranges of characters, in hexadecimal; a later line wins over an earlier one, and what is in none is a letter.
  * @type {[string, string][]} */
@@ -12,7 +16,7 @@ const TEXT_RANGES = [
     ["solo", "E01-E2F E46 E81-EAF EBD EC6 EDC-EDF 1000-102A 103F 104C-1055 105A-108F 109A-109F A9E0-A9EF A9FA-A9FF"],
     ["solo", "AA60-AA7A AA7E-AA7F 1780-17B3 17D7 17DC 2600-27BF 2B00-2BFF 1F000-1FAFF 2E80-2FDF 3005-3007 3021-3029"],
     ["solo", "3031-3035 3038-303C 3400-4DBF 4E00-9FFF F900-FAFF 20000-3FFFD 3041-3096 309D-309F 1B001-1B11F"],
-    ["solo", "3105-312F 31A0-31BF A000-A4CF 17000-18D7F 1B170-1B2FF"],
+    ["solo", "3105-312F 31A0-31BF A000-A4CF 17000-18D7F 1B170-1B2FF 22EF"],
     ["sign", "300-36F 20D0-20F0 FE00-FE0F E30-E3A E45 E47-E4E EB0-EBC EC8-ECE 102B-103E 1056-1059 105E-1060 1062-1064"],
     ["sign", "1067-106D 1071-1074 1082-108D 108F 109A-109D A9E5 AA7B-AA7D 17B4-17D3 17DD 200C 302A-302F"],
     ["sign", "3099-309C 30FC 1F3FB-1F3FF E0020-E007F E0100-E01EF"],
@@ -20,9 +24,10 @@ const TEXT_RANGES = [
     ["lead", "E40-E44 EC0-EC4"],
     ["flag", "1F1E6-1F1FF"],
     ["separator", "E3F E4F E5A-E5B F01-F0C F3A-F3D 104A 17D9-17DB"],
-    ["end", "F0D-F12 F14 104B 17D4-17D6 17D8 21 2E 3A-3B 3F 37E 61B 61F 6D4 964-965 2026 3002"],
-    ["end", "FF01 FF0E FF1A-FF1B FF1F"],
+    ["end", "F0D-F12 F14 104B 17D4-17D6 17D8 21-22 28-29 3A-3B 3F 5B 5D 7B 7D AB BB 37E 60C 61B 61F 6D4 964-965"],
+    ["end", "2013-2014 201C-201E 2026 3001-3002 300A-300D 3010-3011 FF01 FF08-FF09 FF0C FF0E FF1A-FF1B FF1F"],
     ["apostrophe", "27 2019"],
+    ["mark", "2C-2E"],
     ["tag", "3C"],
 ];
 
@@ -61,7 +66,9 @@ function textPatterns() {
     const [lead, flag, signs] = [of("lead"), of("flag"), `(?:${of("sign")}|${of("joiner")}${of("solo", "flag")}?)*`];
     const solo = `(?:${lead}?${of("solo")}|${lead}|${flag}${flag}?)${signs}`;
     const letters = `${of("letter", "sign", "joiner")}+`;
-    const pieces = `</?[A-Za-z][^<>]{0,200}>|(${solo})|(${letters}(?:${of("apostrophe")}${letters})*)|(${of("end")})`;
+    const inside = `(?:${of("apostrophe")}|(?<=[0-9])[.,](?=[0-9]))`;
+    const word = `${letters}(?:${inside}${letters})*`;
+    const pieces = `</?[A-Za-z][^<>]{0,200}>|(${solo})|(${word})|(--|[.,]|${of("end")})`;
     textPatternsMade = { pieces: new RegExp(pieces, "gu"), solo: new RegExp(solo, "uy"), folded };
     return textPatternsMade;
 }
@@ -73,7 +80,7 @@ export function textFold(word) {
     return Array.from(word, (character) => folded.get(character) ?? character).join("");
 }
 
-/** The words of a text. `gap` joins a word to the one before in a phrase: it is null if a sentence ended between them,
+/** The words of a text. `gap` joins a word to the one before in a phrase: it is null if a clause ended between them,
  * and empty between two solos, unless these would become one. @param {string} text */
 export function textWords(text) {
     const { pieces, solo } = textPatterns();
@@ -96,13 +103,21 @@ export function textWords(text) {
     return words;
 }
 
-/** The text with a full stop in place of each word, so that no phrase arises that nobody wrote; all else stays in
- * place. @param {string} text @param {{start: number, end: number}[]} words in order */
+/** The text with ⋯ in the place of each word: no phrase arises that nobody wrote, and words attend as before. `origin`
+ * says where each character was. @param {string} text @param {{start: number, end: number}[]} words in order */
 export function withoutWords(text, words) {
+    const origin = /** @type {number[]} */ ([]);
     let [done, at] = ["", 0];
+    const keep = (/** @type {number} */ until) => {
+        done += text.slice(at, until);
+        for (; at < until; at++) origin.push(at);
+    };
     for (const { start, end } of words) {
-        done += `${text.slice(at, start)}.${" ".repeat(end - start - 1)}`;
+        keep(start);
+        done += TAKEN_OUT;
+        origin.push(start);
         at = end;
     }
-    return done + text.slice(at);
+    keep(text.length);
+    return { text: done, origin };
 }
