@@ -80,7 +80,7 @@ def test_of_words_that_differ_in_case_the_first_counts() -> None:
         ("a 1 2\n\nb 1 2\n", r"line 2: the word is ''"),
         ("a\n", r"line 1: 'a' has \[\]: expected finite numbers"),
         ("", r"line 1: the word is ''"),
-        ("5 2\n", r"line 2 is missing: expected at least one word"),
+        ("5 2\n", r"line 2 is missing: expected a word"),
         ("\xff", r"not UTF-8"),
     ],
 )

@@ -250,13 +250,13 @@ def _fit(
     say = progress or (lambda line: None)
     if len(classes) < 2:
         raise InputError(f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes.")
-    vectors = _read_vectors(settings, len(weights))
     weights = weights / weights.mean()  # equal weights are as none
     folds = _folds(np.concatenate([chunk.labels for chunk in chunks]), groups, len(classes), settings.seed)
     corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, NOT_READ, folder)
     say(f"{len(weights):,} texts, {len(classes)} classes")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
+    tables = _find_tables(settings, candidates, len(weights))
     reader = _find_reader(corpus, candidates, settings)
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{each.word} × {each.factor:g}' for each in reader.modifiers)}")
@@ -264,13 +264,16 @@ def _fit(
         candidates = _silence(candidates, reader)
         bags = corpus.encode(candidates, replace(settings.tokeniser, overlapping=True))
     results = []
-    for own, own_bags in _with_vectors(corpus, candidates, bags, vectors, settings):
-        if own.vectors is not None:
-            say(f"word vectors: {own.vectors.name}")
-        results.append((*_tune(own, candidates, own_bags, settings, say), own, own_bags))
-        if results[0][1]["held_out_accuracy"] == 1:
+    for vectors in tables:
+        say(f"word vectors: {vectors.name if vectors else 'none'}")
+        corpus = replace(corpus, vectors=vectors)
+        bags = replace(bags, vectors=vectors and vectors.of(candidates))
+        tuned, chosen = _tune(corpus, candidates, bags, settings, say)
+        loss = chosen["held_out_log_loss"] + DOUBT * (vectors is None)
+        results.append((loss, (tuned, chosen), (corpus, bags)))
+        if chosen["held_out_accuracy"] == 1:
             break  # there is nothing to gain
-    tuned, chosen, corpus, bags = min(results, key=_loss_and_doubt)
+    _, (tuned, chosen), (corpus, bags) = min(results, key=lambda result: result[0])
     _, vocabulary, votes, bias, typical, slope = _weigh(corpus, candidates, bags, tuned)
     if corpus.vectors is not None and settings.max_tokens is None:
         vocabulary, votes = _add_unseen(vocabulary, votes, corpus.vectors, slope, settings)
@@ -279,27 +282,14 @@ def _fit(
     return _model(vocabulary, votes, bias, typical, plain_names(classes), tuned, reader, measured)
 
 
-def _read_vectors(settings: Settings, texts: int) -> Vectors | None:
-    is_off = texts > FEW_TEXTS or settings.consistent  # unless they are asked for
-    if settings.vectors is None or (settings.vectors == "auto" and is_off):
-        return None
-    return read_vectors(settings.vectors)
-
-
-def _with_vectors(
-    corpus: _Corpus, candidates: Vocabulary, bags: Bags, vectors: Vectors | None, settings: Settings
-) -> Iterator[tuple[_Corpus, Bags]]:
-    """The texts without word vectors unless these are asked for, and with them if they suit the texts."""
-    is_asked = vectors is not None and settings.vectors != "auto"
-    if not is_asked:
-        yield corpus, bags
-    if vectors is not None and (is_asked or vectors.suit(candidates)):
-        yield replace(corpus, vectors=vectors), replace(bags, vectors=vectors.of(candidates))
-
-
-def _loss_and_doubt(result: tuple[Settings, dict[str, Any], _Corpus, Bags]) -> float:
-    _, measured, corpus, _ = result
-    return measured["held_out_log_loss"] + (DOUBT if corpus.vectors is None else 0)
+def _find_tables(settings: Settings, candidates: Vocabulary, texts: int) -> list[Vectors | None]:
+    """The tables of word vectors that are to be tried, None for none."""
+    if settings.vectors != "auto":
+        return [None if settings.vectors is None else read_vectors(settings.vectors)]
+    if texts > FEW_TEXTS or settings.consistent:
+        return [None]
+    english = read_vectors("english")
+    return [None, english] if english.suit(candidates) else [None]
 
 
 def _add_unseen(
@@ -421,8 +411,7 @@ def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, fl
     assert settings.strength is not None
     typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
     how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
-    how |= {"vectors": bags.vectors}
-    scale = scales(bags, settings.smoothing)
+    scale, how["vectors"] = scales(bags, settings.smoothing), bags.vectors
     weights, bias, slope = regress(bags, settings.strength, scale, typical, **how)
     return weights, bias, typical, slope
 

@@ -47,15 +47,11 @@ class Vectors:
 
     def of(self, vocabulary: Vocabulary) -> csr_array:
         """The vectors of tokens (tokens, dimensions): shorter for frequent words, 0 for unknown."""
-        known = [n for n, surface in enumerate(vocabulary.surfaces) if surface in self.rows]
-        table = self.table[[self.rows[vocabulary.surfaces[token]] for token in known]]
-        documents = vocabulary.documents[known]
+        rows = np.array([self.rows.get(surface, -1) for surface in vocabulary.surfaces])
+        documents = vocabulary.documents * (rows >= 0)
         shares = documents / max(1, documents.sum())
-        table = table * (_SCALE * _FREQUENT / (_FREQUENT + shares))[:, None]
-        sizes = np.bincount(known, minlength=len(vocabulary)) * table.shape[1]
-        columns = np.tile(np.arange(table.shape[1]), len(known))
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        return csr_array((table.ravel(), columns, offsets), shape=(len(vocabulary), table.shape[1]))
+        sizes = _SCALE * _FREQUENT / (_FREQUENT + shares) * (rows >= 0)
+        return csr_array(self.table[rows] * sizes[:, None])
 
     def unseen(
         self, vocabulary: Vocabulary, slope: np.ndarray, unwanted: Iterable[str] = ()
@@ -78,10 +74,10 @@ class Vectors:
 
 
 def read_vectors(source: Any) -> Vectors:
-    """The vectors that ship with the package ("auto" and "english"), of a file, or of a mapping."""
+    """The vectors that ship with the package ("english"), of a file, or of a mapping."""
     if isinstance(source, Mapping):
         return _collect(source.items(), f"{len(source):,} words", "`vectors`, entry")
-    if source in ("auto", "english"):
+    if source == "english":
         return _read_english()
     return _read_file(check_path(source, "`vectors`"))
 
@@ -132,8 +128,7 @@ def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: i
             continue
         raise InputError(f"{place} {number}: {problem}.", argument="vectors")
     if not vectors:
-        problem = f"{place} {first} is missing: expected at least one word."
-        raise InputError(problem, argument="vectors")
+        raise InputError(f"{place} {first} is missing: expected a word.", argument="vectors")
     firsts: dict[str, np.ndarray] = {}
     for word, vector in zip(numbers, vectors, strict=True):
         firsts.setdefault(fold(word), vector)  # of words that differ in case, the first counts
