@@ -1,33 +1,24 @@
 """The fewest words that change a label: verified by the model, and by brute force on short texts."""
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
+from text.small_models import word_model
 
 from hardmax._validation import InputError
 from hardmax.text import counterfactual
+from hardmax.text.reading import Modifier
 from hardmax.text.spans import cut
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.vocabulary import Vocabulary
 
-WORDS = ["great", "awful", "fine", "dull", "film", "not great", "plot"]
-X = [1.0, -1.2, 0.5, -0.4, 0.0, -0.8, 0.1]
+TABLE = {"great": 3, "awful": -3.6, "fine": 1.5, "dull": -1.2, "film": 0, "not great": -2.4, "plot": 0.3, "lovely": 3}
+WORDS = list(TABLE)
 
 
 def model(**changes) -> TextModel:
-    usual: dict[str, Any] = {
-        "vocabulary": Vocabulary(WORDS, [[5, 5]] * len(WORDS)),
-        "embeddings": [[x, 0.2] for x in X],
-        "extra": [0, 1],
-        "decoder": [[3, 0]],
-        "bias": [-0.05],
-        "classes": ["negative", "positive"],
-        "layers": 8,
-    }
-    return TextModel(**usual | changes)
+    return word_model(TABLE, **{"bias": [-0.05], "gate": 0.05} | changes)
 
 
 def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int | None:
@@ -47,8 +38,9 @@ def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int
 @pytest.mark.parametrize("seed", range(16))
 def test_on_short_texts_it_is_what_brute_force_finds(seed: int):
     rng = np.random.default_rng(seed)
-    own = model(bias=[float(rng.normal() / 10)], layers=[1, 8][seed % 2])
-    text = " ".join(rng.choice([*WORDS, "unknown", "great.", "not"], rng.integers(1, 8)))
+    some = [Modifier("not", -1), Modifier("*n't", -0.5)] if seed % 2 else []
+    own = model(bias=[float(rng.normal() / 10)], alpha=["0", "1"][seed // 2 % 2], modifiers=some)
+    text = " ".join(rng.choice([*WORDS, "unknown", "great.", "not", "don't"], rng.integers(1, 8)))
     keep = (text.split()[0].strip("."),) if seed % 3 == 0 else ()
     found = own.flip(text, keep=keep)
     assert found.proved_smallest
@@ -59,6 +51,14 @@ def test_on_short_texts_it_is_what_brute_force_finds(seed: int):
     assert found.found == (found.after != found.before)
     assert found.probability == own.predict_proba([found.text])[0][own.classes.index(found.after)]
     assert not found.found or (own.decided([found.text])[0] and found.probability > 0.5)
+
+
+def test_a_modifier_may_go():
+    own = model(modifiers=[Modifier("never", -1)])
+    found = own.flip("It was never dull.", keep=["dull"])
+    assert ([change.word for change in found.changes], found.proved_smallest) == (["never"], True)
+    assert (found.before, found.after) == ("positive", "negative")
+    assert own.flip("It was dull.", replacements=["never"]).found  # and may come
 
 
 def test_every_place_of_a_word_goes_and_nothing_else():
@@ -89,21 +89,20 @@ def test_phrases_can_be_kept():
 
 
 def test_a_probability_of_one_half_is_no_flip():
-    own = model(
-        bias=[0.0], embeddings=[[1, 0.2], [-1, 0.2], [1, 0.2], [0, 0.2], [0, 0.2], [0, 0.2], [0, 0.2]], layers=0
-    )
+    table = {"great": 3, "awful": -3, "fine": 3}
+    own = word_model(table)
     found = own.flip("great fine awful", keep=["awful", "fine"])  # without "great" both classes are level
     assert (found.found, found.undecided > 0) == (False, True)
     assert "of them undecided" in str(found)
-    nearly = model(bias=[1e-8], embeddings=own.embeddings, layers=0)
+    nearly = word_model(table, bias=[1e-8])
     assert nearly.flip("great awful awful", keep=["great"]).after == "positive"
     assert not nearly.flip("awful great fine", to="negative", keep=["awful", "fine"]).found
 
 
 def test_of_more_classes_one_can_be_asked_for():
-    of_three: dict[str, Any] = {"decoder": [[1, 0], [-1, 0], [0, 0]], "bias": [0.0, 0.0, 0.1]}
-    own = model(vocabulary=Vocabulary(WORDS, [[5, 5, 5]] * len(WORDS)), classes=["up", "down", "flat"], **of_three)
-    text = "great great awful film"
+    rows = {word: [weight, -weight, 0] for word, weight in TABLE.items()}
+    own = word_model(rows, bias=[0.0, 0.0, 0.1], classes=["up", "down", "flat"])
+    text = "great fine awful film"
     found = own.flip(text, to="down")
     assert (found.after, [change.word for change in found.changes]) == ("down", ["great"])
     with pytest.raises(InputError, match="which is the label now"):
@@ -126,7 +125,7 @@ def test_where_nothing_helps_it_says_so():
 
 
 def test_what_is_not_proved_says_so():
-    text = "great great great fine fine fine plot film awful"
+    text = "great great fine lovely film, awful"
     few, enough = model().flip(text, max_evaluations=3), model().flip(text)
     assert len(few.changes) == len(enough.changes) > 1
     assert (few.proved_smallest, enough.proved_smallest) == (False, True)
@@ -134,7 +133,7 @@ def test_what_is_not_proved_says_so():
 
 
 def test_of_very_many_words_many_go_at_once(monkeypatch: pytest.MonkeyPatch):
-    own, text = model(), "great great great fine fine fine plot film, awful"
+    own, text = model(), "great great fine lovely film, awful"
     monkeypatch.setattr(counterfactual, "_MOST_CHARACTERS", 1)
     found = own.flip(text, max_evaluations=1)
     assert own.predict([found.text])[0] == found.after != found.before

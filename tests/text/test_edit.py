@@ -1,12 +1,14 @@
 """Editing words, and what another model says of texts."""
 
-import numpy as np
 import pytest
+from text.small_models import word_model
 from text.test_counterfactual import model
 
 import hardmax as hm
 from hardmax._validation import InputError
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.reading import Modifier
+
+READING = model(modifiers=[Modifier("not", -0.75, 9), Modifier("*n't", -0.5, 5)])
 
 
 def test_a_forbidden_word_is_gone_in_phrases_too_and_the_model_stays_as_it_was():
@@ -25,42 +27,68 @@ def test_a_forbidden_phrase_leaves_its_words():
 
 
 def test_a_word_says_what_it_shall_say():
-    own = model(temperature=0.5)
+    own = model()
     edited = own.edit({"film": -4.0, "superb": 9})
     index = edited.vocabulary.index
-    assert edited.prepared.scores[index["film"], 0] == pytest.approx(-4.0, rel=1e-6)
-    assert edited.prepared.scores[index["superb"], 0] == pytest.approx(9.0, rel=1e-6)
-    assert edited.embeddings[index["superb"], 1] == pytest.approx(0.2)  # the height of words
+    assert edited.weights[[index["film"], index["superb"]], 0].tolist() == [-4.0, 9.0]
     assert edited.predict(["a superb thing"])[0] == "positive"
     others = [v for v, word in enumerate(own.vocabulary.surfaces) if word != "film"]
-    assert (edited.embeddings[others] == own.embeddings[others]).all()
+    assert (edited.weights[others] == own.weights[others]).all()
+    assert own.edit({"film": {"positive": 1.0, "negative": 3.0}}).weights[index["film"], 0] == -2.0
 
 
 def test_of_more_classes_numbers_come_by_label():
-    known = Vocabulary(["one", "two"], [[1, 1, 1]] * 2)
-    own = model(
-        vocabulary=known,
-        embeddings=np.eye(3)[:2],
-        extra=None,
-        decoder=np.eye(3),
-        bias=[0, 0, 0],
-        classes=["a", "b", "c"],
-    )
+    own = word_model({"one": [1, 0, 0], "two": [0, 1, 0]}, classes=["a", "b", "c"])
     edited = own.edit({"two": {"c": 2.0, "a": -1.0}})
-    assert edited.prepared.scores[1].tolist() == pytest.approx([-1.0, 0.0, 2.0])
+    assert edited.weights[1].tolist() == [-1.0, 0.0, 2.0]
     with pytest.raises(InputError, match="one number for more than two classes"):
         own.edit({"two": 1.0})
     with pytest.raises(InputError, match="expected labels of"):
         own.edit({"two": {"d": 1.0}})
 
 
+# ---------------------------------------------------------------- modifiers
+
+
+def factors(edited: hm.TextModel) -> dict[str, float]:
+    return {modifier.word: modifier.factor for modifier in edited.modifiers}
+
+
+@pytest.mark.parametrize(
+    ("wish", "factor"),
+    [("times -1/2", -0.5), ("times 2", 2), ("times 0.25", 0.25), ("times -3", -3), ("times 1/3", 0.375)],
+)
+def test_a_word_or_a_form_becomes_a_modifier(wish, factor):
+    edited = READING.edit({"hardly": wish, "n'*": wish, "NOT": wish})
+    assert factors(edited) == {"not": factor, "*n't": -0.5, "hardly": factor, "n'*": factor}
+    assert edited.modifiers[0].texts == 9  # is kept
+    assert edited.explain("hardly great").links[0].factor == factor
+    assert edited.explain("n'estly great").links[0].factor == factor
+    assert edited.metrics["edited"]["not"] == wish
+
+
+def test_a_modifier_is_forbidden_or_multiplies_by_one_no_longer():
+    for wish in ("forbid", "times 1"):
+        assert factors(READING.edit({"not": wish})) == {"*n't": -0.5}
+        assert factors(READING.edit({"*n't": wish})) == {"not": -0.75}
+    assert "not great" not in READING.edit({"not": "forbid"}).vocabulary.index  # unknown in phrases, too
+    assert "not great" in READING.edit({"not": "times 1"}).vocabulary.index
+
+
+def test_a_word_of_a_form_may_be_left_out_of_it():
+    edited = READING.edit({"don't": "times 1"})
+    votes = [edited.explain(text).ledger[0].factor for text in ("don't be dull", "can't be dull")]
+    assert votes == [1, -0.5]
+
+
 def test_edits_add_up_and_are_saved(tmp_path):
-    edited = model().edit({"great": "forbid"}).edit({"film": 1.5})
-    assert edited.metrics["edited"] == {"great": "forbid", "film": 1.5}
+    edited = READING.edit({"great": "forbid"}).edit({"film": 1.5, "hardly": "times -1/2"})
+    assert edited.metrics["edited"] == {"great": "forbid", "film": 1.5, "hardly": "times -1/2"}
     edited.save(tmp_path / "model")
     again = hm.load(tmp_path / "model")
     assert again.metrics["edited"] == edited.metrics["edited"]
-    assert again.predict_proba(["a film"]).tobytes() == edited.predict_proba(["a film"]).tobytes()
+    texts = ["a film", "hardly a film", "not a film"]
+    assert again.predict_proba(texts).tobytes() == edited.predict_proba(texts).tobytes()
     card = (tmp_path / "model" / "README.md").read_text()
     assert "Edited" in card
     assert "great" in card
@@ -71,7 +99,7 @@ def test_edits_add_up_and_are_saved(tmp_path):
     [
         ({}, "`changes` must be a dict"),
         ("great", "`changes` must be a dict"),
-        ({"great": "loud"}, 'expected "forbid", a number, or a dict'),
+        ({"great": "loud"}, 'expected "forbid", a number, a dict'),
         ({"great": [1, 2]}, 'expected "forbid"'),
         ({"great": float("inf")}, "each weight"),
         ({"great": True}, 'expected "forbid"'),
@@ -80,11 +108,21 @@ def test_edits_add_up_and_are_saved(tmp_path):
         ({"unheard phrase": "forbid"}, "does not know"),
         ({"a phrase of many words": 1.0}, "a phrase of at most 2 words"),
         ({"...": 1.0}, "expected a word"),
+        ({"great": "times"}, 'a factor such as "times -1/2"'),
+        ({"great": "times nan"}, 'a factor such as "times -1/2"'),
+        ({"great": "times 1/0"}, 'a factor such as "times -1/2"'),
+        ({"great": "times 0"}, "`factor` must not be 0"),
+        ({"great": "times 99"}, "`factor` must be"),
+        ({"not great": "times 2"}, "`word` must be one word"),
+        ({"*a*b": "times 2"}, "`word` must be one word"),
+        ({"*n't": 2.0}, 'expected "forbid", or a factor such as'),
+        ({"*n't": "forbid"}, "does not know"),
         ({3: 1.0}, "each token"),
         ({"great": 1.0, "GREAT": 2.0}, "twice, in different spellings"),
-        (dict.fromkeys(["great", "awful", "fine", "dull", "film", "plot"], "forbid"), "forbids all tokens"),
+        (dict.fromkeys(["great", "awful", "fine", "dull", "film", "plot", "lovely"], "forbid"), "forbids all tokens"),
     ],
 )
 def test_bad_changes_are_told(changes, why):
-    with pytest.raises(InputError, match=why):
+    with pytest.raises(InputError, match=why) as refused:
         model().edit(changes)
+    assert "\n" not in str(refused.value)

@@ -20,8 +20,8 @@ from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import encode_texts, number_words, read_text
 from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.encoding import Read, _define, _encode_part, _group, encode, encode_parts, join_parts, lexicon_of
-from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words, keep_segments
+from hardmax.text.encoding import NOT_READ, Read, _define, _encode_part, _group, encode, lexicon_of
+from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, with_counts, write_vocabulary
 
 PHRASES = ["not good", "good bad", "not good bad", "don't é", "a b c", "good good good good good", "不好", "不好不"]
@@ -59,17 +59,24 @@ def known(*surfaces: str) -> Vocabulary:
 
 def slowly(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> dict[int, list[list[int]]]:
     """For each known token of a text its places, in order of first appearance."""
-    found = [(vocabulary.index[t.surface], t) for t in tokeniser.tokens(text) if t.surface in vocabulary.index]
+    known = [(vocabulary.index[t.surface], t) for t in tokeniser.tokens(text) if t.surface in vocabulary.index]
+    taken, kept = set[int](), []
+    for number, token in sorted(known, key=lambda pair: pair[0]):  # by the vocabulary, each from the left
+        characters = set(range(token.start, token.end))
+        if tokeniser.overlapping or taken.isdisjoint(characters):
+            taken |= characters
+            kept.append((number, token))
     places = defaultdict(list)
-    for number, token in found if tokeniser.overlapping else keep_segments(found):
-        places[number].append([token.start, token.end])
+    for number, token in known:
+        if (number, token) in kept:
+            places[number].append([token.start, token.end])
     return dict(places)
 
 
 def by_kernel(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Read:
     lexicon, data = lexicon_of(vocabulary), np.frombuffer(encode_text(text), dtype=np.uint8)
-    tokens, starts, ends = read_text(data, CHARACTERS, lexicon.words, lexicon.phrases, tokeniser.cutting)
-    return _group(tokens, starts, ends, -1)
+    parts = lexicon.words, lexicon.phrases, lexicon.modifiers
+    return _group(*read_text(data, CHARACTERS, *parts, tokeniser.cutting), NOT_READ)
 
 
 def as_dicts(found) -> list[dict[int, int]]:
@@ -89,21 +96,10 @@ def test_texts_have_the_known_tokens_of_the_definition_in_the_same_order(texts, 
         [(number, len(places)) for number, places in one.items()] for one in expected
     ]
     for text, places in zip(texts, expected, strict=True):
-        for read in (_define(text, vocabulary, tokeniser, -1), by_kernel(text, vocabulary, tokeniser)):
+        for read in (_define(text, vocabulary, tokeniser, NOT_READ), by_kernel(text, vocabulary, tokeniser)):
             assert read.encoded.ids.tolist() == list(places)
             assert read.encoded.counts.tolist() == [len(rows) for rows in places.values()]
             assert [rows.tolist() for rows in read.places] == list(places.values())
-
-
-@given(st.lists(texts, max_size=5), vocabularies, tokenisers, st.booleans())
-def test_a_few_short_texts_are_read_without_kernels_as_with_them(texts, vocabulary, tokeniser, with_extra):
-    extra, found = len(vocabulary) if with_extra else -1, []
-    for few in (True, False):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_, few=few: few)
-            found.append(join_parts(list(encode_parts(read_texts(texts), vocabulary, tokeniser, extra, few=few))))
-    assert_same(*found)
-    assert len(found[0].counts) == len(found[0].ids) == found[0].offsets[-1]
 
 
 @pytest.mark.parametrize("overlapping", [True, False])
@@ -170,12 +166,12 @@ def test_texts_of_the_shortest_words_have_room_for_all_their_tokens(longest, ove
     for count in range(1, 11):
         texts = [" ".join(alphabet[:count]), "", ".".join(alphabet[:count]), "不好" * count, f" {alphabet[count - 1]} "]
         with _compile.interpreted(encode_texts):
-            found = _encode_part(read_texts(texts), lexicon_of(vocabulary), tokeniser, -1)
+            found = _encode_part(read_texts(texts), lexicon_of(vocabulary), tokeniser)
         slow = [slowly(text, vocabulary, tokeniser) for text in texts]
         assert as_dicts(found) == [{token: len(rows) for token, rows in each.items()} for each in slow]
 
 
-@pytest.mark.parametrize("count", [*range(1, 34), 40, 62, 66, 128, 200])
+@pytest.mark.parametrize("count", [1, 2, 5, 9, 17, *range(30, 36), 66, 200])  # more than 32 are sorted otherwise
 @pytest.mark.parametrize("longest", [2, 3, 5])
 def test_of_many_words_that_hang_together_those_are_taken_that_the_definition_takes(count: int, longest: int):
     rng = np.random.default_rng([count, longest])
@@ -207,7 +203,7 @@ def test_a_text_of_megabytes_is_cut_as_a_short_one(text, counts):
 
 @pytest.mark.parametrize("size", [1, 60, 700])
 def test_where_the_parts_begin_in_which_texts_are_read_changes_nothing(monkeypatch, size):
-    model, texts = small_model(extra=[0.3, -1.5], tokeniser=SEGMENTS), random_texts(50)
+    model, texts = small_model(tokeniser=SEGMENTS), random_texts(50)
     whole, encoded = model.analyse(texts), encode(texts, model.vocabulary, model.tokeniser)
     monkeypatch.setattr(encoding, "_BYTES_AT_ONCE", size)
     assert_same(model.analyse(texts), whole)
@@ -409,6 +405,7 @@ def test_a_vocabulary_is_read_as_it_was_written(data):
 @example(b"a\t1\t2\n3\n")  # as many tabs as there should be, in other rows
 @example(b"\xff\t1\n")
 @example(b"good\t1\nbad\t2")
+@example(b"good\t1\t2\n\t")
 @example(b"g")  # cut off before the first tab
 @example(b"good\tmany\n")
 def test_a_damaged_vocabulary_is_refused(data):

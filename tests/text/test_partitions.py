@@ -291,12 +291,12 @@ def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(monkeypatch
     dd = pytest.importorskip("dask.dataframe")
     cloudpickle = pytest.importorskip("cloudpickle")
     loads, threads, load, answer = [], [], scoring.load, scoring.Scorer.answer
-    scored = load("imdb-2d").score_table(dd.from_pandas(TABLE.to_pandas(), npartitions=6))
+    scored = load("sentiment-en").score_table(dd.from_pandas(TABLE.to_pandas(), npartitions=6))
     scoring._load.cache_clear()
     monkeypatch.setattr(scoring, "load", lambda name: (loads.append(name), load(name))[1])
     monkeypatch.setattr(scoring.Scorer, "answer", lambda *given: (threads.append(_limit.get()), answer(*given))[1])
     assert len(scored.compute(scheduler="threads", num_workers=3)) == 60
-    assert loads == ["imdb-2d"]
+    assert loads == ["sentiment-en"]
     assert threads == [1] * 6
     assert len(cloudpickle.dumps(scored.dask)) < 40_000  # the model has megabytes
 

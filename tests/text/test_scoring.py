@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from hardmax.text.text_model import TextModel
 MODEL = small_model()
 TEXTS = [f"{text} film" for text in random_texts(50)]
 COLUMNS = {"id": list(range(50)), "text": TEXTS}
-OURS = ["label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error"]
+OURS = ["label", "decided", "probability", "margin", "leaders", "active", "votes", "factors", "abstain", "error"]
 KINDS = (".parquet", ".csv", ".tsv", ".jsonl")
 
 
@@ -66,10 +67,10 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 MODELS = {
     "two classes": small_model(),
-    "four classes": small_model(classes=4, dimension=3),
-    "an extra token": small_model(extra=[0.3, 0.4]),
-    "a neutral leader": small_model(extra=[0.0, 2.0], decoder=[[1.0, 0.0]]),
-    "presence": small_model(binary=True, layers=1),
+    "four classes": small_model(classes=4),
+    "gathered": small_model(alpha="1/2", gate=0.2, neutral_weight=9),
+    "a gate": small_model(classes=3, gate=0.5),
+    "no modifiers": small_model(modifiers=()),
 }
 
 
@@ -87,6 +88,7 @@ def test_answers_are_those_of_explanations(model: TextModel):
             "leaders": [share.word for share in told.leaders],
             "active": [vote.word for vote in told.active],
             "votes": [vote.vote for vote in told.active],
+            "factors": [vote.factor for vote in told.active],
             "abstain": False,
             "error": None,
         }
@@ -97,8 +99,7 @@ def test_answers_are_those_of_explanations(model: TextModel):
     [(("no", "yes"), pa.string()), ((0, 1), pa.int64()), ((False, True), pa.bool_()), (("1", 1), pa.string())],
 )
 def test_labels_keep_their_type(classes: tuple, kind: pa.DataType):
-    fields = ("vocabulary", "embeddings", "decoder", "bias", "layers", "tokeniser")
-    model = TextModel(classes=classes, **{name: getattr(MODEL, name) for name in fields})
+    model = replace(MODEL, classes=classes)
     assert model.score_table(pa.table({"text": ["great film"]})).schema.field("label").type == kind
 
 
@@ -127,7 +128,7 @@ def test_a_table_gives_a_table_of_its_kind(table: Any):
     expected = MODEL.score_table(pa.table(COLUMNS)).to_pylist()
     rows = found.to_pylist() if isinstance(found, pa.Table) else pl.DataFrame(found).to_dicts()
     for row, wanted in zip(rows, expected, strict=True):
-        lists = {name: list(row[name]) for name in ("leaders", "active", "votes")}
+        lists = {name: list(row[name]) for name in ("leaders", "active", "votes", "factors")}
         assert {**row, **lists, "error": None} == wanted
 
 

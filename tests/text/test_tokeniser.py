@@ -49,6 +49,7 @@ def reference_words(texts: list[str]) -> list[list[str]]:
     ("text", "words"),
     [
         ("DON'T it’s rock'n'roll 'tis dogs' 80's", ["don't", "it's", "rock'n'roll", "tis", "dogs", "80's"]),
+        ("13.1, 1,000.5 .5 3. a.b 7.a", ["13.1", "1,000.5", "5", "3", "a", "b", "7", "a"]),
         ("a <3 b < c <b", ["a", "3", "b", "c", "b"]),
         (f"<a {'x' * 300}>", ["a", "x" * 300]),
         ("bad！ so？؟!?", ["bad", "so"]),
@@ -76,7 +77,11 @@ def test_words(text, words):
 
 def test_tags_and_sentence_ends_separate_and_phrases_stop_there():
     assert surfaces("so<br /><br />bad</p> film") == ["so", "bad", "film"]
-    assert surfaces("not good. avoid, please") == ["not", "good", "not good", "avoid", "please", "avoid please"]
+    assert surfaces("not good. avoid please") == ["not", "good", "not good", "avoid", "please", "avoid please"]
+    for end in (", ", " (", ") ", ' "', " -- ", " – ", "—", "; ", ": ", "，", "、", " «", "…"):
+        assert surfaces(f"bad{end}so") == ["bad", "so"], end
+    for between in (" ", "\n", "-", " - ", " / ", "* "):
+        assert surfaces(f"bad{between}so") == ["bad", "so", "bad so"], between
     assert surfaces("bad!? so") == ["bad", "so"]
     assert "not good avoid" in surfaces("not good avoid", longest_phrase=3)
 

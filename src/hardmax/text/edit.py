@@ -46,9 +46,16 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
         model,
         vocabulary=Vocabulary(surfaces, counts),
         weights=table,
-        modifiers=[modifier for modifier in modifiers.values() if modifier.factor != 1],
+        modifiers=_in_effect(list(modifiers.values())),
         metrics=model.metrics | {"edited": {**model.metrics.get("edited", {}), **wishes}},
     )
+
+
+def _in_effect(modifiers: list[Modifier]) -> list[Modifier]:
+    """Without those that multiply by 1, unless these are left out of a form."""
+    in_effect = [modifier for modifier in modifiers if modifier.factor != 1]
+    forms = [modifier for modifier in in_effect if modifier.is_form]
+    return [m for m in modifiers if m in in_effect or any(form.matches(m.word) for form in forms)]
 
 
 def _is_factor(wish: Any) -> bool:
@@ -71,9 +78,9 @@ def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
     if not forbidden:
         return set()
     parts = {surface: {surface, *cut_surface(surface)} for surface in model.vocabulary.surfaces}
-    forbidden = forbidden - {modifier.word for modifier in model.modifiers if modifier.word not in parts}
     gone = {surface for surface, own in parts.items() if not forbidden.isdisjoint(own)}
-    unknown = sorted(forbidden - set().union(*(parts[surface] for surface in gone)))
+    modifiers = {modifier.word for modifier in model.modifiers}
+    unknown = sorted(forbidden - modifiers.union(*(parts[surface] for surface in gone)))
     if unknown:
         raise InputError(f"`changes` forbids {shorten(unknown[0])}, which the model does not know: leave it out.")
     if len(gone) == len(parts):
@@ -83,6 +90,9 @@ def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
 
 def _weights(model: TextModel, token: str, wish: Any) -> np.ndarray:
     """What a token shall say."""
+    if ANY in token:
+        ways = f'"{FORBID}", or a factor such as "{TIMES}-1/2"'
+        raise InputError(f"`changes` gives the form {shorten(token)} {shorten(wish)}: expected {ways}.")
     if isinstance(wish, Mapping):
         if not wish or any(label not in model.classes for label in wish):
             labels = shorten(model.classes)

@@ -99,8 +99,8 @@ def read_vocabulary(data: bytes) -> Vocabulary:
         counts = np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18").astype(np.int64).T
     except ValueError:  # of decoding, of numbers, of shapes
         surfaces, counts = [], np.full((1, 1), -1)
-    is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all() and not cells[-1]
-    if not is_regular or width < 2 or (counts < 0).any():
+    is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all()
+    if not is_regular or data[-1:] not in b"\n" or width < 2 or (counts < 0).any():
         raise InputError("vocabulary.txt is damaged or cut off: expected a token and its counts on every line.")
     return Vocabulary._of(tuple(surfaces), np.ascontiguousarray(counts))
 
