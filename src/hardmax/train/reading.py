@@ -22,7 +22,7 @@ MOST_TEXTS = 100_000
 CANDIDATES = 400
 FEWEST = 50  # texts that have a modifier
 KNOWN, SHARED = 5, 3  # texts that have a word of a form, and such words of a form
-SIGNIFICANT = 4.0  # standard errors of the slope of a modifier
+SIGNIFICANT = 5.0  # standard errors of the slope of a modifier
 SURE = 3.0  # standard errors by which modifiers must lower the loss
 LEAST = 0.25  # by so much a factor differs from 1
 MOST_MODIFIERS = 30
@@ -134,11 +134,7 @@ def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier,
         columns = np.concatenate([known.logits[None], found.columns(chosen, known.logits.shape)])
         fitted = _fit(columns, known)
     factors = 1 + fitted[1 : len(columns)] / fitted[0]
-    return tuple(
-        Modifier(names[c], float(np.clip(factor, -LARGEST, LARGEST)), int(counts[c]))
-        for c, factor in zip(chosen, factors, strict=True)
-        if abs(factor - 1) >= LEAST
-    )
+    return _modifiers([names[c] for c in chosen], factors, counts[chosen].tolist())
 
 
 def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...]:
@@ -149,11 +145,14 @@ def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...
     found = _Sums.of(short, known, of_word, strengths, reader.scope, only_strongest=True)
     columns = np.concatenate([known.logits[None], found.columns(range(len(strengths)), known.logits.shape)])
     fitted = _fit(columns, known)
-    factors = [m.factor + c for m, c in zip(reader.modifiers, fitted[1 : len(columns)] / fitted[0], strict=True)]
-    return tuple(
-        Modifier(modifier.word, float(np.clip(factor, -LARGEST, LARGEST)), modifier.texts)
-        for modifier, factor in zip(reader.modifiers, factors, strict=True)
-    )
+    factors = [m.factor for m in reader.modifiers] + fitted[1 : len(columns)] / fitted[0]
+    return _modifiers([m.word for m in reader.modifiers], factors, [m.texts for m in reader.modifiers])
+
+
+def _modifiers(words: Iterable[str], factors: np.ndarray, texts: Iterable[int]) -> tuple[Modifier, ...]:
+    """Those whose factors differ enough from 1."""
+    found = zip(words, np.clip(factors, -LARGEST, LARGEST).tolist(), texts, strict=True)
+    return tuple(Modifier(word, factor, count) for word, factor, count in found if abs(factor - 1) >= LEAST)
 
 
 class _Sums(NamedTuple):
