@@ -38,6 +38,7 @@ SETTINGS = Settings(
     strength=0.3,
     smoothing=5.0,
     bias=False,
+    alpha="0",
     vectors="english",
     stop_words=tuple(FUNCTION_WORDS.split()),
 )
