@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import numpy as np
@@ -25,7 +25,8 @@ except ImportError:
 _CURVATURE = 0.1  # of the logistic loss, at most 1/4
 _ROUNDING = 1e-9
 TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
-_LEAST = 0.02  # of what naive Bayes says of a token, a consistent weight is at least so much
+_LEAST = 0.02  # of its scale, a consistent weight is at least so much
+_RARITY = 0.4  # of the inverse document frequency, so that the same strengths suit both scales
 
 
 def to_matrix(found: Encoded, tokens: int) -> Any:
@@ -101,44 +102,91 @@ class Bag:
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """Bags of tokens by fold, texts and sentences apart."""
+    """The texts of a corpus as bags of tokens, a chunk each, and sentences apart from texts."""
 
-    stored: list[tuple[int, bool, Stored]]
-    """Fold, whether they are texts, and the arrays of each: factors, tokens, offsets, labels, weights, groups."""
+    stored: list[tuple[bool, Stored]]
+    """Whether they are texts, and their arrays: factors, tokens, offsets, and the text that each comes from."""
     tokens: int
     classes: int
+    labels: np.ndarray
+    """Of all texts, as the next three."""
+    weights: np.ndarray
+    groups: np.ndarray
+    folds: np.ndarray
+    sentences: float
+    """The weight of a sentence."""
     folder: Path | None
     """For what is not kept in memory."""
+    fold: int | None = None
+    """Without the texts of this fold, or with these alone."""
+    is_held_out: bool = False
 
     def __iter__(self) -> Iterator[Bag]:
-        for _, is_whole, stored in self.stored:
-            factors, ids, offsets, labels, weights, groups = stored.load()
-            matrix = csr_array((factors, ids, offsets), shape=(len(offsets) - 1, self.tokens))
-            yield Bag(matrix, labels, weights, groups, self.classes, is_whole)
+        for is_whole, stored in self.stored:
+            matrix, owners = self._load(stored)
+            if self.fold is not None:
+                rows = np.flatnonzero((self.folds[owners] == self.fold) == self.is_held_out)
+                matrix, owners = matrix[rows], owners[rows]
+            weights = self.weights[owners] * (1 if is_whole else self.sentences)
+            about = self.labels[owners], weights, self.groups[owners]
+            yield Bag(matrix, *about, self.classes, is_whole)
+
+    def _load(self, stored: Stored) -> tuple[Any, np.ndarray]:
+        factors, ids, offsets, owners = stored.load()
+        return csr_array((factors, ids, offsets), shape=(len(owners), self.tokens)), owners
 
     def without(self, fold: int | None) -> "Bags":
         """All but those of a fold."""
-        return replace(self, stored=[each for each in self.stored if each[0] != fold])
+        return replace(self, fold=fold, is_held_out=False)
 
     def held_out(self, fold: int) -> "Bags":
         """The texts of a fold."""
-        return replace(self, stored=[each for each in self.stored if each[:2] == (fold, True)])
+        texts = [(is_whole, stored) for is_whole, stored in self.stored if is_whole]
+        return replace(self, stored=texts, fold=fold, is_held_out=True)
+
+    def take(self, tokens: np.ndarray) -> "Bags":
+        """The same texts with some of the tokens."""
+        kept = []
+        for is_whole, stored in self.stored:
+            matrix, owners = self._load(stored)
+            part = matrix[:, tokens]  # which stay in order of appearance
+            kept.append((is_whole, Stored(self.folder, part.data, part.indices, part.indptr, owners)))
+        return replace(self, stored=kept, tokens=len(tokens))
 
 
-def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
-    """What each token is multiplied by before the regression, (tokens, rows).
+class Fitted(NamedTuple):
+    """What a regression found."""
 
-    Two classes: the logarithm of how much more frequent it is in the second (naive Bayes). More: its inverse document
-    frequency, the same for all classes.
+    weights: np.ndarray
+    """Of the tokens, (tokens, rows); over several classes they add up to 0."""
+    bias: np.ndarray
+    """(rows,)"""
+    typical: float
+    """The mean number of tokens of a text."""
+    kept: np.ndarray
+    """The tokens that have weights."""
+
+    def bias_of_mean(self, neutral_weight: int) -> np.ndarray:
+        """Beside the tokens of a text of typical size, the bias does not depend on the neutral weight."""
+        return self.bias / (self.typical + neutral_weight)
+
+
+def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
+    """What each token is multiplied by before the regression, (tokens, 1): how much it may weigh.
+
+    "rarity": the inverse document frequency. "contrast", for two classes: the logarithm of how much more frequent the
+    token is in one of them (naive Bayes), and half of its rarity, added as squares. With two classes, tokens that are
+    more frequent in the first have negative scales.
     """
     counts: Any = np.maximum(sum(bag.counts() for bag in bags if bag.is_whole), 0)
+    total = sum(bag.weights.sum() for bag in bags if bag.is_whole)
+    documents = counts.sum(axis=1, keepdims=True)
+    rarity = _RARITY * np.log((1 + total) / (1 + documents)) * (documents > 0)
     if counts.shape[1] > 2:
-        weighted = ((bag.matrix.indices, np.repeat(bag.weights, bag.sizes)) for bag in bags)
-        documents: Any = sum(np.bincount(ids, weights, len(counts)) for ids, weights in weighted)
-        total = sum(bag.weights.sum() for bag in bags)
-        return np.log((1 + total) / (1 + documents))[:, None] * (documents > 0)[:, None]
-    ratio = (counts + smoothing) / (counts.sum(axis=0) + smoothing * len(counts))
-    return np.log(ratio[:, 1:] / ratio[:, :1])
+        return rarity
+    ratio = (counts + 1) / (counts.sum(axis=0) + len(counts))
+    contrast = np.log(ratio[:, 1:] / ratio[:, :1])
+    return np.copysign(rarity if scaling == "rarity" else np.hypot(contrast, rarity / 2), contrast)
 
 
 def regress(
@@ -150,55 +198,77 @@ def regress(
     with_bias: bool,
     consistent: bool,
     folder: Path | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+    start: Fitted | None = None,
+) -> Fitted:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
 
     A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss, from the folder if
     there is one. If `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
-    against its own counts.
-
-    Returns the weights of the tokens (tokens, rows), which add up to 0 over several classes, and the bias (rows,).
+    against its own counts. Weights that are nearly right, such as those for another strength, are a good start.
     """
+    # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n) times as large. Most
+    # tokens are in one text only, and its other such tokens are in the same.
+    rng = np.random.default_rng(0)
+    marks: Any = sum(bag.matrix.T @ rng.random(len(bag)) for bag in bags)
+    _, first, column, times = np.unique(marks, return_index=True, return_inverse=True, return_counts=True)
+    once, scale_of_token = np.sqrt(times)[:, None], scale
+    scale = scale[first] * once
     rows, stored = 0, []
     curvature, total = np.zeros(len(scale)), 0.0
     for bag in bags:
         rows = 1 if bag.classes == 2 else bag.classes
         lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
         # By token: then what is summed up is as long as there are texts in a bag, not tokens, and fits the cache.
-        by_token = bag.matrix.tocsc()
-        arrays = by_token.data, by_token.indices, by_token.indptr
-        stored.append(Stored(folder, *arrays, lengths, bag.labels, strength * bag.weights))
-        curvature += abs(by_token).T @ (lengths**2 * bag.weights)
-        total += bag.weights.sum()
+        by_token = bag.matrix.tocsc()[:, first]
+        factors = by_token.data * lengths[by_token.indices]
+        weights = strength * bag.weights
+        arrays = factors, by_token.indices, by_token.indptr, bag.labels, weights
+        stored.append(Stored(folder, *arrays))
+        by_token.data = factors**2
+        curvature += by_token.T @ weights
+        total += weights.sum()
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
-    curved = np.append(1 + _CURVATURE * strength * curvature * scale[:, 0] ** 2, _CURVATURE * strength * total)
+    curved = np.append(1 + _CURVATURE * curvature * scale[:, 0] ** 2, _CURVATURE * total)
     sizes = np.repeat(1 / np.sqrt(curved), rows)
+
+    def load(part: Stored) -> tuple[Any, Any, np.ndarray, np.ndarray]:
+        factors, texts, offsets, labels, weights = part.load()
+        matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
+        return matrix, matrix.T, labels, weights
+
+    loaded = [load(part) for part in stored] if folder is None else None
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
         u, bias = flat[:-rows].reshape(-1, rows), flat[-rows:]
         scaled_u = np.ascontiguousarray(u * scale)
         value, for_tokens, for_bias = 0.0, np.zeros_like(u), np.zeros(rows)
-        for each in stored:
-            factors, texts, offsets, lengths, labels, weights = each.load()
-            matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
-            part, slopes = log_loss(lengths[:, None] * (matrix @ scaled_u) + bias, labels, weights)
-            value += part
-            for_tokens += matrix.T @ (lengths[:, None] * slopes)
+        for matrix, transposed, labels, weights in loaded or map(load, stored):
+            own_value, slopes = log_loss(matrix @ scaled_u + bias, labels, weights)
+            value += own_value
+            for_tokens += transposed @ slopes
             for_bias += slopes.sum(axis=0)
         gradient = np.append((for_tokens * scale + u).ravel(), for_bias * with_bias) * sizes
         return float(value + 0.5 * (u**2).sum()), gradient
 
-    first, bounds = np.zeros((len(scale) + 1) * rows), None
+    bounds, first_guess = None, np.zeros(len(sizes))
+    if start is not None:
+        divisor = np.where(scale == 0, 1, scale / once**2)
+        first_guess = np.append((start.weights[first] / divisor).ravel(), start.bias) / sizes
     if consistent and rows == 1:
-        first = np.append(_LEAST / sizes[:-1], 0)
-        bounds = Bounds(np.append(first[:-1], -np.inf))  # pyright: ignore[reportArgumentType]
-    options = {"maxiter": 60, "ftol": 1e-5, "maxcor": 3}  # remembering more costs more than it saves
+        least = np.append(_LEAST * once[:, 0] / sizes[:-1], -np.inf)
+        bounds = Bounds(least)  # pyright: ignore[reportArgumentType]
+        first_guess = np.maximum(first_guess, least)
+    # Remembering more costs more than it saves.
+    options = {"maxiter": 60, "ftol": 1e-4, "maxcor": 3}
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x * sizes
-    x, bias = found[:-rows].reshape(-1, rows) * scale, found[-rows:]
+        found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    flat = found.x * sizes
+    x, bias = (flat[:-rows].reshape(-1, rows) / once)[column] * scale_of_token, flat[-rows:]
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
-    return (x, bias) if rows == 1 else (x - x.mean(axis=1, keepdims=True), bias - bias.mean())
+    if rows > 1:
+        x, bias = x - x.mean(axis=1, keepdims=True), bias - bias.mean()
+    return Fitted(x, bias, typical, np.arange(len(x)))
 
 
 def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -206,8 +276,10 @@ def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[fl
     if z.shape[1] == 1:
         signs = 2.0 * labels - 1
         margins = signs * z[:, 0]
-        slopes = -weights * signs * np.exp(-np.logaddexp(0, margins))
-        return float(weights @ np.logaddexp(0, -margins)), slopes[:, None]
+        small = np.exp(-np.abs(margins))
+        wrong = np.where(margins > 0, small, 1) / (1 + small)  # the probability of the other class
+        value = weights @ (np.log1p(small) + np.maximum(-margins, 0))
+        return float(value), (-weights * signs * wrong)[:, None]
     z -= z.max(axis=1, keepdims=True)
     log_sum = np.log(np.exp(z).sum(axis=1))
     here = np.arange(len(z)), labels
