@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from hardmax._compile import interpreted
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.tokeniser import cut_surface
+from hardmax.text.vocabulary import Vocabulary, take_tokens
 from hardmax.train.bag import Bags, Fitted
 from hardmax.train.kernels import gather
 from hardmax.train.settings import SCALINGS, Settings
@@ -23,6 +24,8 @@ FIRST = 1  # of these is tried first
 ALPHAS = ("1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
+FREQUENT = 0.01  # of the texts have a word, if it is frequent
+SPREAD = 2.0  # times as frequent a word may be in one class as in another, if it says little
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 _HASHES = 16
 _ALIKE = 0.7  # texts that share more of their tokens stay in one fold
@@ -113,6 +116,12 @@ def tune(
         if trial.loss > limit:
             break
         best = trial
+    if settings.min_df is None and len(keep := _telling(best.known, bags)) < len(best.known):
+        known, own = take_tokens(best.known, keep), best.bags.take(keep)
+        trial = try_out(replace(best, known=known, bags=own, start={}))
+        dropped = len(best.known) - len(keep)
+        say(f"without {dropped} frequent words that say little: held-out log loss {trial.loss:.4f}")
+        best = trial if trial.loss <= limit else best
     held_out = best.held_out
     if len(few) < FOLDS:
         rest = try_out(best, range(len(few), FOLDS))
@@ -131,6 +140,17 @@ def tune(
     return replace(best, settings=replace(best.settings, **choices)), told
 
 
+def _telling(known: Vocabulary, bags: Bags) -> np.ndarray:
+    """All tokens but frequent words of which each class has about as many, up to a factor."""
+    texts = np.bincount(bags.labels, minlength=bags.classes)
+    shares = (known.counts + 1) / (texts + 2)
+    frequent = known.documents >= FREQUENT * len(bags.labels)
+    weak = frequent & (shares.max(axis=1) < SPREAD * shares.min(axis=1))
+    tokens = np.flatnonzero(weak).tolist()
+    words = [token for token in tokens if len(cut_surface(known.surfaces[token])) == 1]
+    return np.delete(np.arange(len(known)), words)
+
+
 def _choose_strength(try_out: Callable[..., Trial], first: Trial, say: Callable[[str], None]) -> Trial:
     """The scaling that is best at a middling strength, and stronger or weaker as long as that is better."""
     given, classes = first.settings, first.bags.classes
@@ -138,7 +158,7 @@ def _choose_strength(try_out: Callable[..., Trial], first: Trial, say: Callable[
     strengths = STRENGTHS if given.strength is None else (given.strength,)
     middle = min(FIRST, len(strengths) - 1)
 
-    def step(before: Trial, scaling: str, strength: float) -> Trial:
+    def step(before: Trial, scaling: Any, strength: float) -> Trial:
         trial = try_out(before, scaling=scaling, strength=strength)
         say(f"scaling {scaling}, strength {strength:g}: held-out log loss {trial.loss:.4f}")
         return trial
