@@ -50,8 +50,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         predicted hardly worse.
     max_tokens : int, optional
         Size of the vocabulary: the most influential tokens are kept, by default all.
-    stop_words : sequence of str, default ()
-        Words of which no token may consist, alone or with others of them.
+    stop_words : sequence of str, optional
+        Words of which no token may consist, alone or with others of them; by default frequent words of which each class
+        has about as many are no tokens, if held-out texts are predicted hardly worse.
     strength : float, optional
         Inverse regularisation strength. This and the next three are chosen by cross-validation if None.
     gate : float, optional
@@ -97,7 +98,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         overlapping: bool = True,
         min_df: int | None = None,
         max_tokens: int | None = None,
-        stop_words: Sequence[str] = (),
+        stop_words: Sequence[str] | None = None,
         strength: float | None = None,
         gate: float | None = None,
         alpha: str | None = None,

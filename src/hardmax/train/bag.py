@@ -260,7 +260,7 @@ def regress(
         bounds = Bounds(least)  # pyright: ignore[reportArgumentType]
         first_guess = np.maximum(first_guess, least)
     # Remembering more costs more than it saves.
-    options = {"maxiter": 60, "ftol": 1e-4, "maxcor": 3}
+    options = {"maxiter": 60, "ftol": 2e-5, "maxcor": 3}
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
         found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     flat = found.x * sizes

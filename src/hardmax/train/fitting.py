@@ -248,7 +248,7 @@ def _fit(
         bags = corpus.encode(candidates, overlapping, reader)
     weigh = partial(_weigh, corpus, reader)
     chosen, measured = tune(weigh, candidates, bags, settings, say)
-    _, vocabulary, fitted = weigh(chosen.known, chosen.bags, chosen.settings, start=chosen.start.get(0))
+    _, vocabulary, fitted = weigh(chosen.known, chosen.bags, chosen.settings)
     names = plain_names(classes)
     return _model(vocabulary, fitted, names, chosen.settings, reader, measured | _quantiles(lengths))
 
@@ -284,7 +284,7 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     known.counts[:] = of_texts
     keep = of_groups.sum(axis=1) >= min_df
     if settings.exclude or settings.stop_words:
-        excluded, stop_words = set(settings.exclude), set(settings.stop_words)
+        excluded, stop_words = set(settings.exclude), set(settings.stop_words or ())
         keep &= [excluded.isdisjoint(words) and not stop_words.issuperset(words) for words in _cut(known)]
     if not keep.any():
         raise InputError(f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts.")
@@ -388,7 +388,7 @@ def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:
 
 def _told(settings: Settings) -> dict[str, Any]:
     """The settings as plain data; of lists of words, how many."""
-    return asdict(settings) | {name: len(getattr(settings, name)) for name in ("exclude", "stop_words")}
+    return asdict(settings) | {"exclude": len(settings.exclude), "stop_words": len(settings.stop_words or ())}
 
 
 def _model(

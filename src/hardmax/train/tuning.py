@@ -27,6 +27,7 @@ SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fe
 FREQUENT = 0.01  # of the texts have a word, if it is frequent
 SPREAD = 2.0  # times as frequent a word may be in one class as in another, if it says little
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
+FEWEST_GROUPS = 10  # of a class, if texts that are alike stay together
 _HASHES = 16
 _ALIKE = 0.7  # texts that share more of their tokens stay in one fold
 _SMALL = 4096  # tokens that are gathered without waiting for numba
@@ -35,10 +36,14 @@ Weigh = Callable[..., tuple[Bags, Vocabulary, Fitted]]
 
 def find_folds(bags: Bags, seed: int) -> np.ndarray:
     """The fold of each text: groups stay together, and every class is spread over the folds."""
-    groups, rng = _join_duplicates(bags), np.random.default_rng(seed)
-    fold_of_group = np.empty(int(groups.max()) + 1, dtype=np.int64)
-    label_of_group = np.zeros(len(fold_of_group), dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    groups, label_of_group = _join_duplicates(bags), np.zeros(len(bags.labels), dtype=np.int64)
     label_of_group[groups] = bags.labels
+    if np.bincount(label_of_group[: groups.max() + 1], minlength=bags.classes).min() < FEWEST_GROUPS:
+        groups = bags.groups  # hardly more than copies: then every fold has to have some
+        label_of_group[groups] = bags.labels
+    fold_of_group = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    label_of_group = label_of_group[: len(fold_of_group)]
     for label in range(bags.classes):
         members = rng.permutation(np.flatnonzero(label_of_group == label))
         fold_of_group[members] = (np.arange(len(members)) + label) % FOLDS
@@ -116,7 +121,7 @@ def tune(
         if trial.loss > limit:
             break
         best = trial
-    if settings.min_df is None and len(keep := _telling(best.known, bags)) < len(best.known):
+    if settings.stop_words is None and len(keep := _telling(best.known, bags)) < len(best.known):
         known, own = take_tokens(best.known, keep), best.bags.take(keep)
         trial = try_out(replace(best, known=known, bags=own, start={}))
         dropped = len(best.known) - len(keep)
