@@ -44,7 +44,7 @@ should can could may might must of in on at by for with from to into onto upon a
 because while when where there here also just very much many some any all each other another such same own s t re ve
 ll d m up out off over under again once one two first second how why movie film movies films
 """
-COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "max_tokens": 40_000, "smoothing": 5.0, "bias": False}
+COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "max_tokens": 40_000, "sentences": 0.3, "bias": False}
 COMMON |= {"consistent": True, "strength": 0.1, "stop_words": tuple(FUNCTION_WORDS.split())}
 RATED = "imdb, star ratings too (not shipped)"
 MODELS = {

@@ -45,14 +45,14 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Tokens are words, and phrases of up to so many words.
     overlapping : bool, default True
         Count every token that occurs in a text; if False, every word belongs to one token at most.
-    min_df : int, default 1
-        Leave out tokens that occur in fewer texts.
+    min_df : int, optional
+        Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 at which held-out texts are
+        predicted hardly worse.
     max_tokens : int, optional
         Size of the vocabulary: the most influential tokens are kept, by default all.
-    exclude : sequence of str, default ()
-        Words that no token may contain.
-    stop_words : sequence of str, default ()
-        Words of which no token may consist, alone or with others of them.
+    stop_words : sequence of str, optional
+        Words of which no token may consist, alone or with others of them; by default frequent words of which each class
+        has about as many are no tokens, if held-out texts are predicted hardly worse.
     strength : float, optional
         Inverse regularisation strength. This and the next three are chosen by cross-validation if None.
     gate : float, optional
@@ -68,6 +68,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         those of a file (GloVe's text format, or npz with `words` and `vectors`), or of a mapping. "auto"
         takes the English ones if there are at most 1,000 texts, which are in English, and held-out texts
         do not speak against them.
+    consistent : bool, default False
+        Whether, with two classes, every token must speak for the class in which it is more frequent.
     class_weight : dict or "balanced", optional
         Weights of classes, as in scikit-learn.
     column : str, optional
@@ -99,16 +101,16 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         *,
         longest_phrase: int = 2,
         overlapping: bool = True,
-        min_df: int = 1,
+        min_df: int | None = None,
         max_tokens: int | None = None,
-        exclude: Sequence[str] = (),
-        stop_words: Sequence[str] = (),
+        stop_words: Sequence[str] | None = None,
         strength: float | None = None,
         gate: float | None = None,
         alpha: str | None = None,
         neutral_weight: int | None = None,
         bias: bool = True,
         vectors: Any = "auto",
+        consistent: bool = False,
         class_weight: Any = None,
         column: str | None = None,
         random_state: Any = None,
@@ -118,7 +120,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.overlapping = overlapping
         self.min_df = min_df
         self.max_tokens = max_tokens
-        self.exclude = exclude
         self.stop_words = stop_words
         self.strength = strength
         self.gate = gate
@@ -126,6 +127,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.neutral_weight = neutral_weight
         self.bias = bias
         self.vectors = vectors
+        self.consistent = consistent
         self.class_weight = class_weight
         self.column = column
         self.random_state = random_state

@@ -22,7 +22,7 @@ from hardmax.text._kernels_tokens import encode_texts, number_words, read_text
 from hardmax.text._texts import encode_text, read_texts
 from hardmax.text.encoding import NOT_READ, Read, _define, _encode_part, _group, encode, lexicon_of
 from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words
-from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, with_counts, write_vocabulary
+from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, write_vocabulary
 
 PHRASES = ["not good", "good bad", "not good bad", "don't é", "a b c", "good good good good good", "不好", "不好不"]
 MORE = ["好 good", "é 不", "👩\u200d 👩", "😀😀", "เก", "good", "bad", "é", "unseen", "不", "好", "😀"]
@@ -321,7 +321,7 @@ def test_frequent_tokens_are_chosen_and_a_file_gives_them_back(corpus, tokeniser
     frequent = {surface: counts for surface, counts in slow.items() if counts.sum() >= 2}
     found = choose(texts, labels, tokeniser)
     assert set(found.surfaces) == set(frequent)
-    found = with_counts(found, np.array([frequent[s] for s in found.surfaces], dtype=int).reshape(found.counts.shape))
+    found = Vocabulary(found.surfaces, np.reshape([frequent[s] for s in found.surfaces], found.counts.shape))
     again = read_vocabulary(write_vocabulary(found))
     assert again.surfaces == found.surfaces
     assert np.array_equal(again.counts, found.counts) or not len(found)

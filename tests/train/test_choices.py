@@ -5,17 +5,23 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from hardmax._validation import InputError
 from hardmax.text import plant
+from hardmax.text._texts import read_texts
+from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
-from hardmax.train import Settings, fit, fitting
-from hardmax.train.bag import TYPICAL_WEIGHT
-from hardmax.train.fitting import ALPHAS, FOLDS, NEUTRAL_WEIGHTS, STRENGTHS
-from hardmax.train.settings import GATES
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import choose_tokens
+from hardmax.train import Settings, fit, tuning
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
+from hardmax.train.settings import GATES, SCALINGS
+from hardmax.train.tuning import FIRST, FOLDS, NEUTRAL_WEIGHTS, SLACK, STRENGTHS, find_folds
 
-FIXED = Settings(
-    strength=1.0, gate=0.1, alpha="1/2", neutral_weight=TYPICAL_WEIGHT, longest_phrase=1, sentences=0, vectors=None
-)
+GIVEN = {"strength": 2.0, "scaling": "contrast", "min_df": 1, "stop_words": (), "vectors": None}
+FIXED = Settings(gate=0.1, alpha="0", neutral_weight=TYPICAL_WEIGHT, longest_phrase=1, **GIVEN)
 
 
 def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
@@ -27,28 +33,32 @@ def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
     return np.array(made.texts), np.array([names.index(label) for label in made.labels])
 
 
+def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = None) -> Bags:
+    found, classes = read_texts(texts), int(labels.max()) + 1
+    known = choose_tokens([(found, labels)], classes, 2, words=10_000, phrases=10_000, min_df=1)
+    matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
+    rows = np.arange(len(texts))
+    stored = Stored(None, matrix.data, matrix.indices, matrix.indptr, rows)
+    about = labels, np.ones(len(texts)), rows if groups is None else groups, np.zeros(0, dtype=int), 0.0
+    return Bags([(True, stored)], len(known), classes, *about, None)
+
+
 def held_out(texts: np.ndarray, labels: np.ndarray, settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Classes, logits of temperature 1 and active tokens of texts, by models that were trained on the other folds."""
-    folds = fitting._folds(labels, np.arange(len(labels)), int(labels.max()) + 1, settings.seed)
+    """Classes, logits and active tokens of texts, by models that were trained on the other folds: their temperatures
+    are set to that of the model that is trained on all."""
+    folds = find_folds(bags_of(texts.tolist(), labels), settings.seed)
     parts = []
     for fold in range(FOLDS):
         here = folds == fold
         model = fit(texts[~here], labels[~here], settings)
         found = model.analyse(texts[here].tolist())
-        parts.append((labels[here], found.logits * model.temperature, found.active_per_text))
+        parts.append((labels[here], found.logits, found.active_per_text))
     classes, logits, active = map(np.concatenate, zip(*parts, strict=True))
     return classes, np.hstack([np.zeros_like(logits), logits]) if logits.shape[1] == 1 else logits, active
 
 
-def log_loss(classes: np.ndarray, logits: np.ndarray) -> float:
-    """As if there were one text more, of any class: no text is certain."""
-    logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    right = logs[np.arange(len(logs)), classes]
-    return float(-(right.sum() + logs.mean()) / (len(logs) + 1))
-
-
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("options", [{}, {"alpha": "0"}, {"gate": 0.4, "bias": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"gate": 0.4, "bias": False}, {"min_df": 3}, {"scaling": "rarity"}], ids=str)
 def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(classes: int, options: dict):
     texts, labels = corpus_of(classes)
     settings = replace(FIXED, **options)
@@ -58,64 +68,70 @@ def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(c
     assert 0.5 < right < 1
     assert model.metrics["held_out_accuracy"] == pytest.approx(right)
     assert model.metrics["held_out_active_tokens"] == pytest.approx(active.mean())
-    assert model.metrics["temperature"] == model.temperature
-    losses = {factor: log_loss(truth, logits / (factor * model.temperature)) for factor in (0.9, 1.0, 1.1)}
-    assert model.metrics["held_out_log_loss"] == pytest.approx(losses[1.0], rel=1e-6)
-    assert losses[1.0] == min(losses.values())  # the temperature suits them best
 
 
 def test_texts_that_say_nothing_count_half():
-    texts = np.array(["good film", "bad film"] * 15 + ["unheard", "of"] * 3)
+    texts = np.array([f"{word} {n}" for n in range(15) for word in ("good", "bad")] + ["unheard", "of"] * 3)
     model = fit(texts, np.array([1, 0] * 18), replace(FIXED, min_df=4, bias=False))
     assert model.metrics["held_out_accuracy"] == pytest.approx((30 + 6 / 2) / 36)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_strength_is_raised_as_long_as_held_out_texts_are_better_predicted(classes: int):
+def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classes: int):
     texts, labels = corpus_of(classes)
     said: list[str] = []
-    model = fit(texts, labels, replace(FIXED, strength=None), progress=said.append)
-    lines = [line.removeprefix("strength ").split(": held-out log loss ") for line in said if "strength" in line]
-    tried, losses = ([float(each[part]) for each in lines] for part in (0, 1))
-    assert tuple(tried) == STRENGTHS[: len(tried)]
-    assert losses == sorted(losses, reverse=True) or np.argmin(losses) == len(losses) - 2
-    assert model.metrics["settings"]["strength"] == tried[int(np.argmin(losses))]
-    for strength, loss in zip(tried, losses, strict=True):
-        alone = fit(texts, labels, replace(FIXED, strength=strength, alpha="0"))
-        assert alone.metrics["held_out_log_loss"] == pytest.approx(loss, abs=2e-4)
+    free = replace(FIXED, strength=None, scaling=None)
+    model = fit(texts, labels, free, progress=said.append)
+    lines = [line.removeprefix("scaling ").split(": held-out log loss ") for line in said if "scaling" in line]
+    losses = {tuple(tried.split(", strength ")): float(loss) for tried, loss in lines}
+    scaling, strength = min(losses, key=losses.__getitem__)
+    assert model.metrics["settings"]["scaling"] == scaling
+    assert model.metrics["settings"]["strength"] == float(strength)
+    started = {tried for tried, at in losses if float(at) == STRENGTHS[FIRST]}
+    assert started == set(SCALINGS if classes == 2 else ["rarity"])
+    place = STRENGTHS.index(float(strength))
+    for beside in STRENGTHS[max(place - 1, 0) : place + 2]:
+        assert (scaling, f"{beside:g}") in losses or place > FIRST
 
 
-@pytest.mark.parametrize(("classes", "disturbed"), [(2, 0.5), (2, 0.0), (3, 0.3)])
-def test_few_tokens_are_active_and_they_gather_at_hardly_any_price(classes: int, disturbed: float):
-    texts, labels = corpus_of(classes, texts=24 * classes, disturbed=disturbed)
-    fixed = {
-        (gate, alpha): fit(texts, labels, replace(FIXED, gate=gate, alpha=alpha)).metrics["held_out_accuracy"]
-        for gate, alpha in product(GATES, ALPHAS)
+def test_few_tokens_are_active_at_hardly_any_price():
+    for classes, disturbed in product((2, 3), (0.0, 0.5)):
+        texts, labels = corpus_of(classes, texts=24 * classes, disturbed=disturbed)
+        losses = {gate: fit(texts, labels, replace(FIXED, gate=gate)).metrics["held_out_log_loss"] for gate in GATES}
+        model = fit(texts, labels, replace(FIXED, gate=None))
+        good = [gate for gate, loss in losses.items() if loss <= losses[model.gate] + 1e-9]
+        assert model.gate == max(good)
+        assert losses[model.gate] - min(losses.values()) < SLACK  # of a standard deviation, at most
+
+
+def test_tokens_gather_only_if_the_loss_falls_by_more_than_noise():
+    texts, labels = corpus_of(2)
+    model = fit(texts, labels, replace(FIXED, alpha=None))
+    losses = {
+        alpha: fit(texts, labels, replace(FIXED, alpha=alpha)).metrics["held_out_log_loss"]
+        for alpha in ("0", *tuning.ALPHAS)
     }
-    model = fit(texts, labels, replace(FIXED, gate=None, alpha=None))
-    chosen = model.metrics["settings"]["gate"], model.metrics["settings"]["alpha"]
-    top = max(fixed.values())
-    price = np.sqrt(top * (1 - top) / len(texts)) / 4  # a quarter of a standard error
-    good = {pair: accuracy for pair, accuracy in fixed.items() if accuracy >= top - price}
-    assert chosen in good
-    assert chosen[0] == max(gate for gate, _ in good)
-    rivals = {alpha: accuracy for (gate, alpha), accuracy in good.items() if gate == chosen[0]}
-    assert (chosen[1] != "0") == (set(rivals) != {"0"})
-    assert rivals[chosen[1]] == max(
-        accuracy for alpha, accuracy in rivals.items() if (alpha == "0") == (chosen[1] == "0")
-    )
-    assert model.layers == (chosen[1] != "0")
+    assert losses[model.alpha] <= losses["0"]
+    assert model.alpha == "0" or losses[model.alpha] == min(losses.values())
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_tokens_of_several_classes_do_not_gather(seed: int):
+    texts, labels = corpus_of(3, seed=seed)
+    assert fit(texts, labels, replace(FIXED, alpha=None)).alpha == "0"
+    with pytest.raises(InputError, match="alpha"):
+        fit(texts, labels, replace(FIXED, alpha="1/2"))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_weight_of_the_neutral_leader_suits_short_texts(classes: int):
+def test_the_neutral_weight_suits_whole_and_short_texts(classes: int):
     texts, labels = corpus_of(classes, length=3)  # no text is longer than those that count as short
     losses = {
-        weight: fit(texts, labels, replace(FIXED, neutral_weight=weight)).metrics["held_out_log_loss"]
+        weight: fit(texts, labels, replace(FIXED, gate=0, neutral_weight=weight)).metrics["held_out_log_loss"]
         for weight in NEUTRAL_WEIGHTS
     }
-    model = fit(texts, labels, replace(FIXED, neutral_weight=None))
-    assert model.neutral_weight == min(losses, key=losses.__getitem__)
+    model = fit(texts, labels, replace(FIXED, gate=0, neutral_weight=None))
+    assert losses[model.neutral_weight] == pytest.approx(min(losses.values()), abs=1e-5)
     assert len({round(loss, 6) for loss in losses.values()}) > 3
 
 
@@ -123,15 +139,65 @@ def test_folds_are_of_one_size_with_all_classes_and_keep_groups_together():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 60, 300)
     labels = np.array([0, 1, 1, 2] * 15)[groups]
-    folds = fitting._folds(labels, groups, 3, seed=5)
+    bags = bags_of([f"word{n}" for n in range(300)], labels, groups)
+    folds = find_folds(bags, 5)
     assert all(len(set(folds[groups == group])) == 1 for group in np.unique(groups))
     of_group = np.array([folds[groups == group][0] for group in np.unique(groups)])
     of_label = np.array([labels[groups == group][0] for group in np.unique(groups)])
     counts = np.array([np.bincount(of_group[of_label == label], minlength=FOLDS) for label in range(3)])
     assert (np.ptp(counts, axis=1) <= 1).all()
     assert np.ptp(counts.sum(axis=0)) <= 1  # what is left of one class makes up for another
-    assert (fitting._folds(labels, groups, 3, seed=5) == folds).all()
-    assert (fitting._folds(labels, groups, 3, seed=6) != folds).any()
+    assert (find_folds(bags, 5) == folds).all()
+    assert (find_folds(bags, 6) != folds).any()
+
+
+@given(seed=st.integers(0, 2**32 - 1), changed=st.integers(0, 1))
+def test_texts_that_share_most_of_their_words_stay_in_one_fold(seed: int, changed: int):
+    rng = np.random.default_rng(seed)
+    words = [f"w{n}" for n in range(400)]
+    originals = [rng.choice(words, 30, replace=False) for _ in range(40)]
+    copies = [np.append(text[changed:], ["new"] * changed) for text in originals]
+    texts = [" ".join(text) for text in [*originals, *copies]]
+    folds = find_folds(bags_of(texts, np.tile([0, 1], 40)), seed % 2**31)
+    assert (folds[:40] == folds[40:]).mean() >= (0.8 if changed else 1)  # by chance a third would be
+    assert set(folds.tolist()) == set(range(FOLDS))  # texts that share few words are no reason
+
+
+def test_copies_of_a_few_texts_are_spread_over_the_folds():
+    folds = find_folds(bags_of(["good film", "bad film"] * 12, np.tile([0, 1], 12)), 0)
+    assert np.bincount(folds).tolist() == [8, 8, 8]
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_tokens_that_the_same_texts_have_weigh_the_same(scaling: str):
+    texts = ["good film one two", "bad film three", "good six seven", "bad plot eight nine"] * 2
+    bags = bags_of([f"{text} {n}" for n, text in enumerate(texts)], np.tile([1, 0], 4))
+    found = regress(bags, 1.0, scales(bags, scaling), 7.0, with_bias=True, consistent=False)
+    matrix = next(iter(bags)).matrix.toarray()
+    _, kinds = np.unique(matrix, axis=1, return_inverse=True)
+    assert kinds.max() + 1 < bags.tokens
+    for kind in range(kinds.max() + 1):
+        assert np.ptp(found.weights[kinds == kind]) == 0
+
+
+def test_equal_weights_are_as_none_and_a_heavier_text_is_fitted_more_closely():
+    texts, labels = corpus_of(2, texts=60)
+    plain = fit(texts, labels, FIXED)
+    equal = fit(texts, labels, FIXED, sample_weight=np.full(len(texts), 7.0))
+    assert equal.weights.tobytes() == plain.weights.tobytes()
+    doubtful = int(np.abs(plain.predict_proba(texts)[:, 1] - labels).argmax())
+    heavy = np.where(np.arange(len(texts)) == doubtful, 20.0, 1.0)
+    heavier = fit(texts, labels, FIXED, sample_weight=heavy)
+    before, after = (model.predict_proba(texts[[doubtful]])[0, labels[doubtful]] for model in (plain, heavier))
+    assert after > before + 0.1
+
+
+def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given():
+    texts, labels = corpus_of(2, texts=300, disturbed=0.0)
+    texts = np.array([f"the {text}" for text in texts])
+    chosen = fit(texts, labels, replace(FIXED, stop_words=None))
+    assert "the" not in chosen.vocabulary.index
+    assert "the" in fit(texts, labels, FIXED).vocabulary.index
 
 
 @pytest.mark.parametrize("many", [99, 100])

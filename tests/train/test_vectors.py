@@ -215,7 +215,7 @@ def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(
     peer = linear_model.LogisticRegression(C=strength, tol=1e-10, max_iter=10_000)
     peer.fit(columns, labels)
     how = {"with_bias": True, "consistent": False, "vectors": csr_array(vectors)}
-    weights, bias, slope = regress([bag], strength, scale, typical, **how)
+    weights, bias, _, _, slope = regress([bag], strength, scale, typical, **how)
     own = (weights - vectors @ slope) / scale
 
     def loss(coefficients: np.ndarray, intercept: np.ndarray) -> float:

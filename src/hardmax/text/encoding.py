@@ -1,7 +1,7 @@
 """Texts as the tokens that a vocabulary knows: ragged, distinct, with multiplicities, and as modifiers change them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain, pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -170,6 +170,8 @@ class Lexicon:
     words: Words
     phrases: Phrases
     modifiers: Modifiers
+    spellings: list[str]
+    """Of the words."""
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, reader: Reader) -> "Lexicon":
@@ -193,7 +195,8 @@ class Lexicon:
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
         phrases = Phrases(slots, keys, tokens, len(vocabulary))
-        return cls(_dictionary(list(words)), phrases, _modifiers(reader, list(words)))
+        spellings = list(words)
+        return cls(_dictionary(spellings), phrases, _modifiers(reader, spellings), spellings)
 
 
 _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary()
@@ -201,9 +204,13 @@ _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary
 
 def lexicon_of(vocabulary: Vocabulary, reader: Reader = NOT_READ) -> Lexicon:
     """The arrays for a vocabulary, made once and kept as long as it: texts often come in many batches."""
-    if vocabulary not in _made or _made[vocabulary][0] != reader:
-        _made[vocabulary] = reader, Lexicon.of(vocabulary, reader)
-    return _made[vocabulary][1]
+    before, lexicon = _made.get(vocabulary, (None, None))
+    if lexicon is None or any(not m.is_form and m.word not in vocabulary.index for m in reader.modifiers):
+        lexicon = lexicon if before == reader and lexicon else Lexicon.of(vocabulary, reader)
+    elif before != reader:  # the same words, read in another way
+        lexicon = replace(lexicon, modifiers=_modifiers(reader, lexicon.spellings))
+    _made[vocabulary] = reader, lexicon
+    return lexicon
 
 
 def _modifiers(reader: Reader, words: list[str]) -> Modifiers:

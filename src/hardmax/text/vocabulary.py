@@ -110,11 +110,6 @@ def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:
     return Vocabulary._of(tuple(vocabulary.surfaces[token] for token in tokens.tolist()), vocabulary.counts[tokens])
 
 
-def with_counts(vocabulary: Vocabulary, counts: np.ndarray) -> Vocabulary:
-    """The same tokens with other counts."""
-    return Vocabulary._of(vocabulary.surfaces, counts)
-
-
 def choose_tokens(
     chunks: Iterable[tuple[TextBytes, np.ndarray]],
     classes: int,

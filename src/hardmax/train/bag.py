@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import numpy as np
@@ -25,7 +25,8 @@ except ImportError:
 _CURVATURE = 0.1  # of the logistic loss, at most 1/4
 _ROUNDING = 1e-9
 TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
-_LEAST = 0.02  # of what naive Bayes says of a token, a consistent weight is at least so much
+_LEAST = 0.02  # of its scale, a consistent weight is at least so much
+_RARITY = 0.4  # of the inverse document frequency, so that the same strengths suit both scales
 
 
 def to_matrix(found: Encoded, tokens: int) -> Any:
@@ -101,46 +102,96 @@ class Bag:
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """Bags of tokens by fold, texts and sentences apart."""
+    """The texts of a corpus as bags of tokens, a chunk each, and sentences apart from texts."""
 
-    stored: list[tuple[int, bool, Stored]]
-    """Fold, whether they are texts, and the arrays of each: factors, tokens, offsets, labels, weights, groups."""
+    stored: list[tuple[bool, Stored]]
+    """Whether they are texts, and their arrays: factors, tokens, offsets, and the text that each comes from."""
     tokens: int
     classes: int
+    labels: np.ndarray
+    """Of all texts, as the next three."""
+    weights: np.ndarray
+    groups: np.ndarray
+    folds: np.ndarray
+    sentences: float
+    """The weight of a sentence."""
     folder: Path | None
     """For what is not kept in memory."""
+    fold: int | None = None
+    """Without the texts of this fold, or with these alone."""
+    is_held_out: bool = False
     vectors: Any = None
     """Those of the tokens (tokens, dimensions), sparse, if there are any."""
 
     def __iter__(self) -> Iterator[Bag]:
-        for _, is_whole, stored in self.stored:
-            factors, ids, offsets, labels, weights, groups = stored.load()
-            matrix = csr_array((factors, ids, offsets), shape=(len(offsets) - 1, self.tokens))
-            yield Bag(matrix, labels, weights, groups, self.classes, is_whole)
+        for is_whole, stored in self.stored:
+            matrix, owners = self._load(stored)
+            if self.fold is not None:
+                rows = np.flatnonzero((self.folds[owners] == self.fold) == self.is_held_out)
+                matrix, owners = matrix[rows], owners[rows]
+            weights = self.weights[owners] * (1 if is_whole else self.sentences)
+            about = self.labels[owners], weights, self.groups[owners]
+            yield Bag(matrix, *about, self.classes, is_whole)
+
+    def _load(self, stored: Stored) -> tuple[Any, np.ndarray]:
+        factors, ids, offsets, owners = stored.load()
+        return csr_array((factors, ids, offsets), shape=(len(owners), self.tokens)), owners
 
     def without(self, fold: int | None) -> "Bags":
         """All but those of a fold."""
-        return replace(self, stored=[each for each in self.stored if each[0] != fold])
+        return replace(self, fold=fold, is_held_out=False)
 
     def held_out(self, fold: int) -> "Bags":
         """The texts of a fold."""
-        return replace(self, stored=[each for each in self.stored if each[:2] == (fold, True)])
+        texts = [(is_whole, stored) for is_whole, stored in self.stored if is_whole]
+        return replace(self, stored=texts, fold=fold, is_held_out=True)
+
+    def take(self, tokens: np.ndarray) -> "Bags":
+        """The same texts with some of the tokens."""
+        kept = []
+        for is_whole, stored in self.stored:
+            matrix, owners = self._load(stored)
+            part = matrix[:, tokens]  # which stay in order of appearance
+            kept.append((is_whole, Stored(self.folder, part.data, part.indices, part.indptr, owners)))
+        vectors = None if self.vectors is None else self.vectors[tokens]
+        return replace(self, stored=kept, tokens=len(tokens), vectors=vectors)
 
 
-def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
-    """What each token is multiplied by before the regression, (tokens, rows).
+class Fitted(NamedTuple):
+    """What a regression found."""
 
-    Two classes: the logarithm of how much more frequent it is in the second (naive Bayes). More: its inverse document
-    frequency, the same for all classes.
+    weights: np.ndarray
+    """Of the tokens, (tokens, rows); over several classes they add up to 0."""
+    bias: np.ndarray
+    """(rows,)"""
+    typical: float
+    """The mean number of tokens of a text."""
+    kept: np.ndarray
+    """The tokens that have weights."""
+    slope: np.ndarray
+    """What vectors are multiplied by, (dimensions, rows)."""
+
+    def bias_of_mean(self, neutral_weight: int) -> np.ndarray:
+        """Beside the tokens of a text of typical size, the bias does not depend on the neutral weight."""
+        return self.bias / (self.typical + neutral_weight)
+
+
+def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
+    """What each token is multiplied by before the regression, (tokens, 1): how much it may weigh.
+
+    "rarity": the inverse document frequency. "contrast", for two classes: the logarithm of how much more frequent the
+    token is in one of them (naive Bayes), and half of its rarity, added as squares. With two classes, tokens that are
+    more frequent in the first have negative scales.
     """
     counts: Any = np.maximum(sum(bag.counts() for bag in bags if bag.is_whole), 0)
+    total = sum(bag.weights.sum() for bag in bags if bag.is_whole)
+    documents = counts.sum(axis=1, keepdims=True)
+    rarity = _RARITY * np.log((1 + total) / (1 + documents)) * (documents > 0)
     if counts.shape[1] > 2:
-        weighted = ((bag.matrix.indices, np.repeat(bag.weights, bag.sizes)) for bag in bags)
-        documents: Any = sum(np.bincount(ids, weights, len(counts)) for ids, weights in weighted)
-        total = sum(bag.weights.sum() for bag in bags)
-        return np.log((1 + total) / (1 + documents))[:, None] * (documents > 0)[:, None]
-    ratio = (counts + smoothing) / (counts.sum(axis=0) + smoothing * len(counts))
-    return np.log(ratio[:, 1:] / ratio[:, :1])
+        return rarity
+    ratio = (counts + 1) / (counts.sum(axis=0) + len(counts))
+    contrast = np.log(ratio[:, 1:] / ratio[:, :1])
+    return np.copysign(rarity if scaling == "rarity" else np.hypot(contrast, rarity / 2), contrast)
 
 
 def regress(
@@ -152,76 +203,95 @@ def regress(
     with_bias: bool,
     consistent: bool,
     folder: Path | None = None,
+    start: Fitted | None = None,
     vectors: Any = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Fitted:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
 
     A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss, from the folder if
     there is one. If `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
-    against its own counts.
+    against its own counts. Weights that are nearly right, such as those for another strength, are a good start.
 
     If tokens have `vectors` (tokens, dimensions), their products with a slope are added to the weights.
-
-    Returns the weights of the tokens (tokens, rows) and the slope (dimensions, rows), which add up to 0 over several
-    classes, and the bias (rows,).
     """
-    rows, stored = 0, []
-    curvature, total = np.zeros(len(scale)), 0.0
     vectors = csr_array((len(scale), 0)) if vectors is None else vectors
     width = vectors.shape[1]
     products = np.zeros((width, width))
+    # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n) times as large. Most
+    # tokens are in one text only, and its other such tokens are in the same.
+    rng = np.random.default_rng(0)
+    marks: Any = sum(bag.matrix.T @ rng.random(len(bag)) for bag in bags)
+    _, first, column, times = np.unique(marks, return_index=True, return_inverse=True, return_counts=True)
+    once, scale_of_token = np.sqrt(times)[:, None], scale
+    scale = scale[first] * once
+    rows, stored = 0, []
+    curvature, total = np.zeros(len(scale)), 0.0
     for bag in bags:
         rows = 1 if bag.classes == 2 else bag.classes
         lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
         # By token: then what is summed up is as long as there are texts in a bag, not tokens, and fits the cache.
-        by_token = bag.matrix.tocsc()
-        arrays = by_token.data, by_token.indices, by_token.indptr
+        by_token = bag.matrix.tocsc()[:, first]
+        factors = by_token.data * lengths[by_token.indices]
+        weights = strength * bag.weights
         meanings = lengths[:, None] * (bag.matrix @ vectors).toarray()
-        about = lengths, bag.labels, strength * bag.weights, meanings.ravel()
-        stored.append(Stored(folder, *arrays, *about))
-        products += meanings.T @ (bag.weights[:, None] * meanings)
-        curvature += abs(by_token).T @ (lengths**2 * bag.weights)
-        total += bag.weights.sum()
+        products += meanings.T @ (weights[:, None] * meanings)
+        arrays = factors, by_token.indices, by_token.indptr, bag.labels, weights, meanings.ravel()
+        stored.append(Stored(folder, *arrays))
+        by_token.data = factors**2
+        curvature += by_token.T @ weights
+        total += weights.sum()
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
     # Slopes are turned to the axes along which texts differ: so they are not curved together, either.
     lengths_of_axes, axes = np.linalg.eigh(products)
     curved = np.concatenate([curvature * scale[:, 0] ** 2, lengths_of_axes.clip(0), [total]])
-    curved = _CURVATURE * strength * curved + np.append(np.ones(len(curved) - 1), 0)
+    curved = _CURVATURE * curved + np.append(np.ones(len(curved) - 1), 0)
     sizes = np.repeat(1 / np.sqrt(curved), rows)
     ends = np.cumsum([len(scale), width]) * rows
+
+    def load(part: Stored) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
+        factors, texts, offsets, labels, weights, meanings = part.load()
+        matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
+        return matrix, matrix.T, labels, weights, meanings.reshape(len(labels), width)
+
+    loaded = [load(part) for part in stored] if folder is None else None
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
         u, slope, bias = (part.reshape(-1, rows) for part in np.split(flat, ends))
         scaled_u, turned = np.ascontiguousarray(u * scale), axes @ slope
         value, for_tokens, for_slope, for_bias = 0.0, np.zeros_like(u), np.zeros_like(slope), np.zeros(rows)
-        for each in stored:
-            factors, texts, offsets, lengths, labels, weights, meanings = each.load()
-            meanings = meanings.reshape(len(labels), width)
-            matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
-            logits = lengths[:, None] * (matrix @ scaled_u) + meanings @ turned + bias
-            part, slopes = log_loss(logits, labels, weights)
-            value += part
-            for_tokens += matrix.T @ (lengths[:, None] * slopes)
+        for matrix, transposed, labels, weights, meanings in loaded or map(load, stored):
+            own_value, slopes = log_loss(matrix @ scaled_u + meanings @ turned + bias, labels, weights)
+            value += own_value
+            for_tokens += transposed @ slopes
             for_slope += meanings.T @ slopes
             for_bias += slopes.sum(axis=0)
         gradients = for_tokens * scale + u, axes.T @ for_slope + slope, for_bias * with_bias
         gradient = np.concatenate([part.ravel() for part in gradients]) * sizes
         return float(value + 0.5 * (flat[:-rows] ** 2).sum()), gradient
 
-    first, bounds = np.zeros(len(sizes)), None
+    bounds, first_guess = None, np.zeros(len(sizes))
+    if start is not None:
+        divisor = np.where(scale == 0, 1, scale / once**2)
+        own = (start.weights - vectors @ start.slope)[first] / divisor
+        guesses = own, axes.T @ start.slope, start.bias
+        first_guess = np.concatenate([part.ravel() for part in guesses]) / sizes
     if consistent and rows == 1:
-        first = np.append(_LEAST / sizes[:-1], 0)
-        bounds = Bounds(np.append(first[:-1], -np.inf))  # pyright: ignore[reportArgumentType]
-    options = {"maxiter": 60, "ftol": 1e-5, "maxcor": 3}  # remembering more costs more than it saves
+        least = np.append(_LEAST * once[:, 0] / sizes[:-1], -np.inf)
+        bounds = Bounds(least)  # pyright: ignore[reportArgumentType]
+        first_guess = np.maximum(first_guess, least)
+    # Remembering more costs more than it saves.
+    options = {"maxiter": 60, "ftol": 2e-5, "maxcor": 3}
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x * sizes
-    u, slope, bias = (part.reshape(-1, rows) for part in np.split(found, ends))
+        found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    u, slope, bias = (part.reshape(-1, rows) for part in np.split(found.x * sizes, ends))
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
     slope = axes @ slope
-    parts = u * scale + vectors @ slope, bias, slope
-    x, bias, slope = parts if rows == 1 else (part - part.mean(axis=1, keepdims=True) for part in parts)
-    return x, bias[0], slope
+    parts = (u / once)[column] * scale_of_token + vectors @ slope, bias, slope
+    if rows > 1:
+        parts = [part - part.mean(axis=1, keepdims=True) for part in parts]
+    x, bias, slope = parts
+    return Fitted(x, bias[0], typical, np.arange(len(x)), slope)
 
 
 def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -229,8 +299,10 @@ def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[fl
     if z.shape[1] == 1:
         signs = 2.0 * labels - 1
         margins = signs * z[:, 0]
-        slopes = -weights * signs * np.exp(-np.logaddexp(0, margins))
-        return float(weights @ np.logaddexp(0, -margins)), slopes[:, None]
+        small = np.exp(-np.abs(margins))
+        wrong = np.where(margins > 0, small, 1) / (1 + small)  # the probability of the other class
+        value = weights @ (np.log1p(small) + np.maximum(-margins, 0))
+        return float(value), (-weights * signs * wrong)[:, None]
     z -= z.max(axis=1, keepdims=True)
     log_sum = np.log(np.exp(z).sum(axis=1))
     here = np.arange(len(z)), labels

@@ -1,18 +1,16 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights, calibration."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
-from itertools import pairwise, product
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
-from hardmax._compile import interpreted
 from hardmax._validation import InputError
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
@@ -21,21 +19,13 @@ from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Reader
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
-from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens, with_counts
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
-from hardmax.train.kernels import gather
+from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, Stored, regress, scales, to_matrix
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
+from hardmax.train.tuning import FOLDS, find_folds, tune
 from hardmax.train.vectors import Vectors, read_vectors
 
-FOLDS = 3
-MANY_TEXTS = 20_000  # of more, one fold is enough to choose the strength
-STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
-ALPHAS = ("0", "1/4", "1/2", "1", "2")
-NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
-FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
-DOUBT = 0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
-SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
 _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
@@ -44,7 +34,8 @@ _WIDE_ENDS = re.compile("[。！？]".encode())
 _SENTENCE_ENDS = re.compile(rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？")))
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
-_SMALL = 4096  # tokens that are gathered without waiting for numba
+FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
+DOUBT = 0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
 Progress = Callable[[str], None]
 
 
@@ -83,16 +74,16 @@ class _Chunk:
 @dataclass(frozen=True, eq=False)
 class _Corpus:
     chunks: list[_Chunk]
+    labels: np.ndarray
     weights: np.ndarray
     groups: np.ndarray
-    folds: np.ndarray
     classes: int
     sentences: float
     """The weight of a sentence."""
-    reader: Reader
-    """The modifiers that change what tokens say."""
     folder: Path | None
     """For what is not kept in memory."""
+    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Not known before the texts have been encoded once."""
     vectors: Vectors | None = None
 
     def __iter__(self) -> Iterator[tuple[TextBytes, np.ndarray]]:
@@ -100,24 +91,22 @@ class _Corpus:
         for chunk in self.chunks:
             yield chunk.read()[0].part(0, len(chunk.labels)), chunk.labels
 
-    def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Bags:
+    def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ) -> Bags:
         """The texts and sentences with the tokens of a vocabulary, as modifiers change them."""
         stored, first = [], 0
         for chunk in self.chunks:
             texts, owners = chunk.read()
-            matrix = to_matrix(encode(texts, vocabulary, tokeniser, self.reader), len(vocabulary))
-            is_whole, rows = np.arange(len(owners)) < len(chunk.labels), owners + first
-            first += len(chunk.labels)
-            for fold, whole in product(range(FOLDS), (True, False)):
-                chosen = np.flatnonzero((self.folds[rows] == fold) & (is_whole == whole))
-                weights = self.weights[rows[chosen]] * (1 if whole else self.sentences)
-                rest = chunk.labels[owners[chosen]], weights, self.groups[rows[chosen]]
-                if len(chosen) or whole:  # a fold may have no texts
-                    part = matrix[chosen]
-                    arrays = part.data, part.indices, part.indptr, *rest
-                    stored.append((fold, whole, Stored(self.folder, *arrays)))
-        vectors = self.vectors and self.vectors.of(vocabulary)
-        return Bags(stored, len(vocabulary), self.classes, self.folder, vectors)
+            matrix = to_matrix(encode(texts, vocabulary, tokeniser, reader), len(vocabulary))
+            whole = len(chunk.labels)
+            for is_whole, rows in ((True, slice(0, whole)), (False, slice(whole, None))):
+                part, own = matrix[rows], owners[rows] + first
+                if len(own):
+                    arrays = part.data, part.indices, part.indptr, own
+                    stored.append((is_whole, Stored(self.folder, *arrays)))
+            first += whole
+        about = self.labels, self.weights, self.groups, self.folds, self.sentences
+        vectors = None if self.vectors is None else self.vectors.of(vocabulary)
+        return Bags(stored, len(vocabulary), self.classes, *about, self.folder, vectors=vectors)
 
 
 def _cut_sentences(text: bytes) -> list[bytes]:
@@ -250,56 +239,60 @@ def _fit(
     say = progress or (lambda line: None)
     if len(classes) < 2:
         raise InputError(f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes.")
+    tables = _read_tables(settings, len(weights))
     weights = weights / weights.mean()  # equal weights are as none
-    folds = _folds(np.concatenate([chunk.labels for chunk in chunks]), groups, len(classes), settings.seed)
-    corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, NOT_READ, folder)
+    labels = np.concatenate([chunk.labels for chunk in chunks])
+    corpus = _Corpus(chunks, labels, weights, groups, len(classes), settings.sentences, folder)
     say(f"{len(weights):,} texts, {len(classes)} classes")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
-    tables = _find_tables(settings, candidates, len(weights))
-    reader = _find_reader(corpus, candidates, settings)
+    folds = find_folds(bags, settings.seed)
+    corpus, bags = replace(corpus, folds=folds), replace(bags, folds=folds)
+    overlapping = replace(settings.tokeniser, overlapping=True)
+    reader = _find_reader(corpus, candidates, bags, replace(settings, overlapping=True))
     if reader.modifiers:
-        say(f"modifiers: {', '.join(f'{each.word} × {each.factor:g}' for each in reader.modifiers)}")
-        corpus = replace(corpus, reader=reader)
+        say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
         candidates = _silence(candidates, reader)
-        bags = corpus.encode(candidates, replace(settings.tokeniser, overlapping=True))
+        bags = corpus.encode(candidates, overlapping, reader)
     results = []
     for vectors in tables:
+        if results and not (vectors and vectors.suit(candidates)):
+            break
         say(f"word vectors: {vectors.name if vectors else 'none'}")
         corpus = replace(corpus, vectors=vectors)
-        bags = replace(bags, vectors=vectors and vectors.of(candidates))
-        tuned, chosen = _tune(corpus, candidates, bags, settings, say)
-        loss = chosen["held_out_log_loss"] + DOUBT * (vectors is None)
-        results.append((loss, (tuned, chosen), (corpus, bags)))
-        if chosen["held_out_accuracy"] == 1:
+        own = replace(bags, vectors=vectors and vectors.of(candidates))
+        chosen, measured = tune(partial(_weigh, corpus, reader), candidates, own, settings, say)
+        loss = measured["held_out_log_loss"] + DOUBT * (vectors is None)
+        results.append((loss, chosen, measured, corpus))
+        if measured["held_out_accuracy"] == 1:
             break  # there is nothing to gain
-    _, (tuned, chosen), (corpus, bags) = min(results, key=lambda result: result[0])
-    _, vocabulary, votes, bias, typical, slope = _weigh(corpus, candidates, bags, tuned)
+    _, chosen, measured, corpus = min(results, key=lambda result: result[0])
+    _, vocabulary, fitted = _weigh(corpus, reader, chosen.known, chosen.bags, chosen.settings)
+    if len(fitted.kept) < len(vocabulary):
+        vocabulary = take_tokens(vocabulary, fitted.kept)
+        fitted = fitted._replace(weights=fitted.weights[fitted.kept])
     if corpus.vectors is not None and settings.max_tokens is None:
-        vocabulary, votes = _add_unseen(vocabulary, votes, corpus.vectors, slope, settings)
-    tuned = replace(tuned, vectors=corpus.vectors and corpus.vectors.name)
-    measured = chosen | _quantiles(lengths)
-    return _model(vocabulary, votes, bias, typical, plain_names(classes), tuned, reader, measured)
+        vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, settings)
+    tuned = replace(chosen.settings, vectors=corpus.vectors and corpus.vectors.name)
+    return _model(vocabulary, fitted, plain_names(classes), tuned, reader, measured | _quantiles(lengths))
 
 
-def _find_tables(settings: Settings, candidates: Vocabulary, texts: int) -> list[Vectors | None]:
-    """The tables of word vectors that are to be tried, None for none."""
+def _read_tables(settings: Settings, texts: int) -> list[Vectors | None]:
+    """The tables of vectors to try; None for none."""
     if settings.vectors != "auto":
         return [None if settings.vectors is None else read_vectors(settings.vectors)]
-    if texts > FEW_TEXTS or settings.consistent:
-        return [None]
-    english = read_vectors("english")
-    return [None, english] if english.suit(candidates) else [None]
+    return [None] if texts > FEW_TEXTS or settings.consistent else [None, read_vectors("english")]
 
 
 def _add_unseen(
-    vocabulary: Vocabulary, weights: np.ndarray, vectors: Vectors, slope: np.ndarray, settings: Settings
-) -> tuple[Vocabulary, np.ndarray]:
+    vocabulary: Vocabulary, fitted: Fitted, vectors: Vectors, settings: Settings
+) -> tuple[Vocabulary, Fitted]:
     """The vocabulary and its weights, and after them words that are only in the table of vectors."""
-    words, more = vectors.unseen(vocabulary, slope, {*settings.exclude, *settings.stop_words})
+    unwanted = {*settings.exclude, *(settings.stop_words or ())}
+    words, more = vectors.unseen(vocabulary, fitted.slope, unwanted)
     counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
     every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
-    return every, np.concatenate([weights, more])
+    return every, fitted._replace(weights=np.concatenate([fitted.weights, more]))
 
 
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
@@ -320,7 +313,8 @@ def _quantiles(lengths: np.ndarray) -> dict[str, list[int]]:
 def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, Bags]:
     """All words and phrases that enough texts, and enough groups, have; and the texts and sentences with them."""
     tokeniser = replace(settings.tokeniser, overlapping=True)
-    most, min_df = {"words": MOST_WORDS, "phrases": MOST_PHRASES}, max(1, settings.min_df)
+    min_df = settings.min_df or 1
+    most = {"words": MOST_WORDS, "phrases": MOST_PHRASES}
     known = choose_tokens(corpus, corpus.classes, settings.longest_phrase, **most, min_df=min_df)
     bags = corpus.encode(known, tokeniser)
     of_texts = np.zeros((len(known), corpus.classes), dtype=np.int64)
@@ -329,18 +323,23 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
         if bag.is_whole:
             of_texts += replace(bag, groups=np.arange(len(bag))).counts(weighted=False)
             of_groups += bag.counts(weighted=False)
-    known = with_counts(known, of_texts)
-    keep = of_groups.sum(axis=1) >= settings.min_df
+    known.counts[:] = of_texts
+    keep = of_groups.sum(axis=1) >= min_df
     if settings.exclude or settings.stop_words:
-        excluded, stop_words = set(settings.exclude), set(settings.stop_words)
-        words = [set(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in known.surfaces]
-        keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
+        excluded, stop_words = set(settings.exclude), set(settings.stop_words or ())
+        keep &= [excluded.isdisjoint(words) and not stop_words.issuperset(words) for words in _cut(known)]
     if not keep.any():
-        raise InputError(f"`texts`: no token occurs in {settings.min_df} of them; lower `min_df`, or give more texts.")
-    if keep.all():
-        return known, bags
-    known = take_tokens(known, np.flatnonzero(keep))
-    return known, corpus.encode(known, tokeniser)
+        raise InputError(f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts.")
+    return (known, bags) if keep.all() else _take(known, bags, np.flatnonzero(keep))
+
+
+def _cut(known: Vocabulary) -> Iterator[list[str]]:
+    """The words of each token."""
+    return (s.split(" ") if s.isascii() else cut_surface(s) for s in known.surfaces)
+
+
+def _take(known: Vocabulary, bags: Bags, tokens: np.ndarray) -> tuple[Vocabulary, Bags]:
+    return take_tokens(known, tokens), bags.take(tokens)
 
 
 def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
@@ -350,247 +349,106 @@ def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
     return take_tokens(candidates, np.flatnonzero(speaking))
 
 
-def _find_reader(corpus: _Corpus, candidates: Vocabulary, settings: Settings) -> Reader:
+def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings) -> Reader:
     """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
-    short = find_short(corpus)
-    is_word = [index for index, surface in enumerate(candidates.surfaces) if len(cut_surface(surface)) == 1]
-    if not settings.reading or len(short.texts) < FEWEST or not is_word:
+    if not settings.reading:
         return NOT_READ
+    short = find_short(corpus)
     # Phrases such as "not good" would say a part of what modifiers do.
-    words = take_tokens(candidates, np.array(is_word))
-    before = _judge_words(corpus, words, short, settings)
+    is_word = np.flatnonzero([len(words) == 1 for words in _cut(candidates)])
+    if len(short.texts) < FEWEST or not len(is_word):
+        return NOT_READ
+    words = take_tokens(candidates, is_word)
+    before = _judge_words(words, bags.take(is_word), short, settings)
     reader = Reader(find_modifiers(short, before, SCOPE), SCOPE)
     if not reader.modifiers:
         return NOT_READ
-    after = _judge_words(replace(corpus, reader=reader), words, short, settings)
-    gains = before.losses() - after.losses()
-    if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
-        return NOT_READ
-    for _ in range(REFINED):
+    gains = np.zeros(1)
+    for turn in range(1 + REFINED):
+        read = corpus.encode(candidates, settings.tokeniser, reader)
+        after = _judge_words(words, read.take(is_word), short, settings)
+        gains = before.losses() - after.losses() if not turn else gains
+        if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
+            return NOT_READ
         reader = Reader(refine(short, after, reader), SCOPE)
-        after = _judge_words(replace(corpus, reader=reader), words, short, settings)
-    return Reader(refine(short, after, reader), SCOPE)
+    return reader
 
 
-def _judge_words(corpus: _Corpus, words: Vocabulary, short: Short, settings: Settings) -> Evidence:
+def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
     """What the weights of single words say of short texts from which they were not learnt."""
-    bags = corpus.encode(words, Tokeniser(longest_phrase=1))
-    settings = replace(settings, strength=settings.strength or 1.0)
-    rows = 1 if corpus.classes == 2 else corpus.classes
+    how = {"strength": settings.strength or 1.0, "scaling": settings.scaling or "contrast"}
+    settings = replace(settings, **how)
+    rows = 1 if bags.classes == 2 else bags.classes
     ids = np.array([words.index.get(word, -1) for word in short.words])
-    votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(corpus.weights), rows))
-    shares = np.empty(len(corpus.weights))
+    votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(bags.labels), rows))
+    shares = np.empty(len(bags.labels))
     for fold in range(FOLDS):
-        weights, bias, typical, _ = _regress(bags.without(fold), settings)
+        weights, bias, typical, *_ = _regress(bags.without(fold), settings, None)
         votes[fold, ids >= 0] = weights[ids[ids >= 0]]
-        held_out, mine = list(bags.held_out(fold)), np.flatnonzero(corpus.folds == fold)
+        held_out, mine = list(bags.held_out(fold)), np.flatnonzero(bags.folds == fold)
         sizes = np.concatenate([bag.sizes for bag in held_out])
         shares[mine] = (typical + TYPICAL_WEIGHT) / (sizes + TYPICAL_WEIGHT)
         sums = np.concatenate([bag.matrix @ weights for bag in held_out])
         logits[mine] = shares[mine][:, None] * sums + bias
-    labels, chosen = np.concatenate([chunk.labels for chunk in corpus.chunks]), short.texts
-    return Evidence(
-        votes, corpus.folds[chosen], logits[chosen], shares[chosen], labels[chosen], corpus.weights[chosen]
-    )  # fmt: skip
+    chosen = short.texts
+    about = shares[chosen], bags.labels[chosen], bags.weights[chosen]
+    return Evidence(votes, bags.folds[chosen], logits[chosen], *about)
 
 
 def _weigh(
-    corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings, fold: int | None = None
-) -> tuple[Bags, Vocabulary, np.ndarray, np.ndarray, float, np.ndarray]:
-    """All texts with the tokens of the vocabulary, the vocabulary, the weight of each of its tokens for each class, the
-    bias, the mean number of tokens of a text, and what vectors are multiplied by; without the texts of a fold."""
-    found = _regress(bags.without(fold), settings)
+    corpus: _Corpus,
+    reader: Reader,
+    candidates: Vocabulary,
+    bags: Bags,
+    settings: Settings,
+    *,
+    fold: int | None = None,
+    start: Fitted | None = None,
+) -> tuple[Bags, Vocabulary, Fitted]:
+    """All texts with the tokens of the vocabulary, the vocabulary, and the weights of its tokens, without what the
+    texts of a fold say."""
+    fitted = _regress(bags.without(fold), settings, start)
     if settings.max_tokens is None and settings.overlapping:
-        return bags, candidates, *found
-    vocabulary = _best(candidates, bags.without(fold), found[0], settings.max_tokens)
-    bags = corpus.encode(vocabulary, settings.tokeniser)
-    return bags, vocabulary, *_regress(bags.without(fold), settings)
+        return bags, candidates, fitted
+    kept = _best(bags.without(fold), fitted.weights, settings.max_tokens)
+    vocabulary, start = take_tokens(candidates, kept), fitted._replace(weights=fitted.weights[kept])
+    bags = corpus.encode(vocabulary, settings.tokeniser, reader)
+    return bags, vocabulary, _regress(bags.without(fold), settings, start)
 
 
-def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+def _regress(bags: Bags, settings: Settings, start: Fitted | None) -> Fitted:
+    """The weights of the tokens that enough of the texts have; those of others are 0."""
     assert settings.strength is not None
-    typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
+    assert settings.scaling is not None
+    of_groups: Any = sum(bag.counts(weighted=False).sum(axis=1) for bag in bags if bag.is_whole)
+    kept = np.flatnonzero(of_groups >= max(1, settings.min_df or 1))
+    part = bags.take(kept)
+    typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
     how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
-    scale, how["vectors"] = scales(bags, settings.smoothing), bags.vectors
-    weights, bias, slope = regress(bags, settings.strength, scale, typical, **how)
-    return weights, bias, typical, slope
+    start = start and start._replace(weights=start.weights[kept])
+    scale = scales(part, settings.scaling)
+    found = regress(part, settings.strength, scale, typical, **how, start=start, vectors=part.vectors)
+    weights = np.zeros((bags.tokens, found.weights.shape[1]))
+    weights[kept] = found.weights
+    return found._replace(weights=weights, kept=kept)
 
 
-def _best(candidates: Vocabulary, bags: Bags, weights: np.ndarray, most: int | None) -> Vocabulary:
+def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:
     """The tokens that matter most, the heaviest first: where places count once, these take them."""
     heaviest = np.abs(weights).max(axis=1)
     documents = sum(np.bincount(bag.matrix.indices, minlength=bag.tokens) for bag in bags)
     kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
-    return take_tokens(candidates, kept[np.argsort(-heaviest[kept], kind="stable")])
-
-
-def _tune(
-    corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings, say: Progress
-) -> tuple[Settings, dict[str, Any]]:
-    """The settings with what was None chosen on held-out texts, and what was measured there."""
-
-    def hold_out(fold: int, strength: float) -> _HeldOut:
-        tried = replace(settings, strength=strength)
-        every, _, weights, bias, typical, _ = _weigh(corpus, candidates, bags, tried, fold)
-        return _HeldOut.of(every.held_out(fold), weights, bias, typical, settings.gates)
-
-    texts = len(corpus.weights)
-    few = 1 if texts > MANY_TEXTS else FOLDS
-    best: tuple[float, float, list[_HeldOut]] | None = None
-    for strength in STRENGTHS if settings.strength is None else (settings.strength,):
-        held_out = [hold_out(fold, strength) for fold in range(few)]
-        loss = _calibrate(held_out, 0, 1.0, TYPICAL_WEIGHT)[1]
-        say(f"strength {strength:g}: held-out log loss {loss:.4f}")
-        if best is not None and loss > best[0]:
-            break
-        best = loss, strength, held_out
-    assert best is not None
-    _, strength, held_out = best
-    held_out += [hold_out(fold, strength) for fold in range(few, FOLDS)]
-    alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
-    alphas = alphas if corpus.classes == 2 else ("0",)
-    table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
-    top = max(table.values())
-    slack = 0.25 * np.sqrt(top * (1 - top) / texts)
-    # As few active tokens as possible, and as much gathering, at hardly any price.
-    g, alpha = max(
-        (pair for pair, accuracy in table.items() if accuracy >= top - slack),
-        key=lambda pair: (pair[0], _share(pair[1]) < 1, table[pair]),
-    )
-    choices = NEUTRAL_WEIGHTS if settings.neutral_weight is None else (settings.neutral_weight,)
-    weight = min(choices, key=lambda weight: _calibrate(held_out, g, _share(alpha), weight, short=True)[1])
-    temperature, loss = _calibrate(held_out, g, _share(alpha), weight)
-    gate = settings.gates[g]
-    active = float(np.mean(np.concatenate([part.active[g] for part in held_out])))
-    chosen = f"gate {gate:g}, alpha {alpha}, neutral weight {weight}"
-    say(f"{chosen}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens per text")
-    measured = {
-        "held_out_accuracy": table[g, alpha],
-        "held_out_log_loss": loss,
-        "held_out_active_tokens": active,
-        "temperature": temperature,
-    }
-    return replace(settings, strength=strength, gate=gate, alpha=alpha, neutral_weight=weight), measured
-
-
-def _bias(bias: np.ndarray, typical: float, neutral_weight: int) -> np.ndarray:
-    """The bias of a mean: what it is beside the tokens of a text of typical size does not depend on the weight."""
-    return bias / (typical + neutral_weight)
-
-
-def _share(alpha: str) -> float:
-    """What a token keeps of its own in one layer."""
-    return 1.0 if alpha == "0" else float(1 / (1 + Fraction(alpha)))
-
-
-def _folds(labels: np.ndarray, groups: np.ndarray, classes: int, seed: int) -> np.ndarray:
-    """The fold of each text: groups stay together, and every class is spread over the folds."""
-    rng = np.random.default_rng(seed)
-    fold_of_group = np.empty(int(groups.max()) + 1, dtype=np.int64)
-    label_of_group = np.zeros(len(fold_of_group), dtype=np.int64)
-    label_of_group[groups] = labels
-    for label in range(classes):
-        members = rng.permutation(np.flatnonzero(label_of_group == label))
-        fold_of_group[members] = (np.arange(len(members)) + label) % FOLDS
-    return fold_of_group[groups]
-
-
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """Held-out texts: sums of weights of active tokens and of their leaders, by gate, text and class."""
-
-    labels: np.ndarray
-    sizes: np.ndarray
-    own: np.ndarray
-    lead: np.ndarray
-    active: np.ndarray
-    bias: np.ndarray
-    typical: float
-    short: "tuple[np.ndarray, np.ndarray, np.ndarray]"
-
-    @classmethod
-    def of(
-        cls, bags: Bags, weights: np.ndarray, bias: np.ndarray, typical: float, gates: Sequence[float]
-    ) -> "_HeldOut":
-        parts = []
-        for bag in bags:
-            matrix, starts, sizes = bag.matrix, bag.matrix.indptr, bag.sizes
-            said = matrix.indices, matrix.data
-            cut = np.minimum(sizes, SHORT)
-            places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
-            short = _gather(said[0][places], said[1][places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
-            parts.append((bag.labels, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
-        # Those of gates have one row for each gate.
-        labels, sizes, own, lead, active, cut, short_own, short_lead = (
-            np.concatenate(each, axis=0 if each[0].ndim == 1 else 1) for each in zip(*parts, strict=True)
-        )
-        return cls(labels, sizes, own, lead, active, bias, typical, (cut, short_own, short_lead))
-
-    def logits(self, gate: int, share: float, neutral_weight: int, short: bool = False) -> np.ndarray:
-        """Before they are divided by the temperature."""
-        sizes, own, lead = self.short if short else (self.sizes, self.own, self.lead)
-        return (share * own[gate] + (1 - share) * lead[gate]) / (sizes + neutral_weight)[:, None] + _bias(
-            self.bias, self.typical, neutral_weight
-        )
-
-
-def _gather(
-    ids: np.ndarray, factors: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    texts, rows = len(offsets) - 1, weights.shape[1]
-    own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
-    active = np.zeros((len(gates), texts), dtype=np.int64)
-    with interpreted(gather, if_small=len(ids) <= _SMALL):
-        said = ids.astype(np.int64), factors, offsets.astype(np.int64)
-        gather(*said, weights, np.array(gates, dtype=float), own, lead, active)
-    return own, lead, active
-
-
-def _accuracy(held_out: list[_HeldOut], gate: int, share: float) -> float:
-    """Share of texts whose class is found; texts without an active token count half."""
-    right = []
-    for part in held_out:
-        logits = part.logits(gate, share, TYPICAL_WEIGHT)
-        if logits.shape[1] == 1:
-            right.append(np.where(logits[:, 0] == 0, 0.5, (logits[:, 0] > 0) == part.labels))
-        else:
-            right.append(np.where(part.active[gate] == 0, 0.5, logits.argmax(axis=1) == part.labels))
-    return float(np.concatenate(right).mean())
-
-
-def _calibrate(
-    held_out: list[_HeldOut], gate: int, share: float, neutral_weight: int, *, short: bool = False
-) -> tuple[float, float]:
-    """The temperature at which held-out texts have the smallest log loss, and this loss; with texts cut short, too."""
-    whole, cut = (
-        np.concatenate([part.logits(gate, share, neutral_weight, short=is_cut) for part in held_out])
-        for is_cut in (False, short)
-    )
-    labels = np.concatenate([part.labels for part in held_out])
-
-    def loss(exponent: float, logits: np.ndarray) -> float:
-        z = np.hstack([np.zeros_like(logits), logits] if logits.shape[1] == 1 else [logits]) * np.exp(exponent)
-        z = z - z.max(axis=1, keepdims=True)
-        logs = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
-        right = logs[np.arange(len(z)), labels].mean()
-        # As if one text more had been of any class: no text is certain, however well the classes are separated.
-        return float(-(len(z) * right + logs.mean()) / (len(z) + 1))
-
-    found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-3})
-    more = loss(found.x, cut) if short else 0.0
-    return float(np.exp(-found.x)), float(found.fun) + more
+    return kept[np.argsort(-heaviest[kept], kind="stable")]
 
 
 def _told(settings: Settings) -> dict[str, Any]:
     """The settings as plain data; of lists of words, how many."""
-    return asdict(settings) | {name: len(getattr(settings, name)) for name in ("exclude", "stop_words")}
+    return asdict(settings) | {"exclude": len(settings.exclude), "stop_words": len(settings.stop_words or ())}
 
 
 def _model(
     vocabulary: Vocabulary,
-    weights: np.ndarray,
-    bias: np.ndarray,
-    typical: float,
+    fitted: Fitted,
     names: tuple[Any, ...],
     settings: Settings,
     reader: Reader,
@@ -602,8 +460,8 @@ def _model(
     temperature = measured.pop("temperature")
     return TextModel(
         vocabulary=vocabulary,
-        weights=weights / temperature,
-        bias=_bias(bias, typical, settings.neutral_weight) / temperature,
+        weights=fitted.weights / temperature,
+        bias=fitted.bias_of_mean(settings.neutral_weight) / temperature,
         classes=names,
         modifiers=reader.modifiers,
         scope=reader.scope,

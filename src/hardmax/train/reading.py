@@ -127,7 +127,7 @@ def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier,
     while len(chosen) < MOST_MODIFIERS:
         sizes = np.abs(_standard_scores(columns, fitted, known, found))
         sizes[chosen] = 0
-        if sizes.max() < SIGNIFICANT:
+        if sizes.max(initial=0) < SIGNIFICANT:
             break
         best = np.argsort(-sizes, kind="stable")[:AT_ONCE]
         chosen += best[sizes[best] >= max(SIGNIFICANT, NEARLY * sizes.max())].tolist()

@@ -1,0 +1,304 @@
+"""Settings that suit the texts: chosen by the log loss of texts that were held out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from hardmax._compile import interpreted
+from hardmax.text.tokeniser import cut_surface
+from hardmax.text.vocabulary import Vocabulary, take_tokens
+from hardmax.train.bag import Bags, Fitted
+from hardmax.train.kernels import gather
+from hardmax.train.settings import SCALINGS, Settings
+
+FOLDS = 3
+MANY_TEXTS = 2_000  # of more, one fold is enough to choose the strength
+STRENGTHS = (0.05, 0.3, 2.0, 10.0)
+FIRST = 1  # of these is tried first
+ALPHAS = ("1/4", "1/2", "1", "2")
+NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
+FREQUENT = 0.01  # of the texts have a word, if it is frequent
+SPREAD = 2.0  # times as frequent a word may be in one class as in another, if it says little
+SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
+FEWEST_GROUPS = 10  # of a class, if texts that are alike stay together
+_HASHES = 16
+_ALIKE = 0.7  # texts that share more of their tokens stay in one fold
+_SMALL = 4096  # tokens that are gathered without waiting for numba
+Weigh = Callable[..., tuple[Bags, Vocabulary, Fitted]]
+
+
+def find_folds(bags: Bags, seed: int) -> np.ndarray:
+    """The fold of each text: groups stay together, and every class is spread over the folds."""
+    rng = np.random.default_rng(seed)
+    groups, label_of_group = _join_duplicates(bags), np.zeros(len(bags.labels), dtype=np.int64)
+    label_of_group[groups] = bags.labels
+    if np.bincount(label_of_group[: groups.max() + 1], minlength=bags.classes).min() < FEWEST_GROUPS:
+        groups = bags.groups  # hardly more than copies: then every fold has to have some
+        label_of_group[groups] = bags.labels
+    fold_of_group = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    label_of_group = label_of_group[: len(fold_of_group)]
+    for label in range(bags.classes):
+        members = rng.permutation(np.flatnonzero(label_of_group == label))
+        fold_of_group[members] = (np.arange(len(members)) + label) % FOLDS
+    return fold_of_group[groups]
+
+
+def _join_duplicates(bags: Bags) -> np.ndarray:
+    """The group of each text, in which texts that share most of their tokens are together, too (min-hash).
+
+    Of two texts, the smallest of random numbers that stand for their tokens are equal with a probability that is the
+    share of all their tokens that both have. Texts are compared if the first two are equal, or the next two, and so on.
+    """
+    smallest = np.ones((len(bags.labels), _HASHES))
+    numbers = np.random.default_rng(0).random((_HASHES, bags.tokens))
+    for is_whole, stored in bags.stored:
+        _, ids, offsets, owners = stored.load()
+        some = np.flatnonzero(np.diff(offsets))
+        if is_whole and len(some):
+            for column in range(_HASHES):
+                least = np.minimum.reduceat(numbers[column][ids], offsets[some])
+                smallest[owners[some], column] = least
+    links = [np.unique(bags.groups, return_index=True)[1][bags.groups]]
+    texts = np.arange(len(bags.labels))
+    for column in range(0, _HASHES, 2):
+        keys = smallest[:, column] + smallest[:, column + 1]
+        _, firsts, of_key = np.unique(keys, return_index=True, return_inverse=True)
+        rival = firsts[of_key]
+        alike = (smallest == smallest[rival]).mean(axis=1) > _ALIKE
+        links.append(np.where(alike, rival, texts))
+    pairs = np.tile(texts, len(links)), np.concatenate(links)
+    edges = csr_array((np.ones(len(pairs[0])), pairs), shape=(len(texts), len(texts)))
+    return connected_components(edges)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Tokens and settings, and what they gave on held-out texts."""
+
+    settings: Settings
+    known: Vocabulary
+    bags: Bags
+    start: dict[int, Fitted] = field(default_factory=dict)
+    """Weights that are nearly right, by fold."""
+    held_out: "list[HeldOut]" = field(default_factory=list)
+    loss: float = np.inf
+    error: float = 0.0
+    """The standard error of the loss, if all texts had been held out."""
+
+
+def tune(
+    weigh: Weigh, known: Vocabulary, bags: Bags, settings: Settings, say: Callable[[str], None]
+) -> tuple[Trial, dict[str, Any]]:
+    """The tokens, the settings with what was None chosen on held-out texts, and what was measured there."""
+    few = range(1 if len(bags.labels) > MANY_TEXTS else FOLDS)
+
+    def try_out(before: Trial, folds: range = few, **choices: Any) -> Trial:
+        chosen, held_out, start = replace(before.settings, **choices), [], {}
+        for fold in folds:
+            # From its own weights: those of other folds know the texts that are held out.
+            how = {"fold": fold, "start": before.start.get(fold)}
+            every, _, fitted = weigh(before.known, before.bags, chosen, **how)
+            held_out.append(HeldOut.of(every.held_out(fold), fitted, settings.gates))
+            if every is before.bags:
+                start[fold] = fitted
+        weights = NEUTRAL_WEIGHTS[1::3] if chosen.neutral_weight is None else (chosen.neutral_weight,)
+        best = min((calibrate(held_out, 0, "0", weight) for weight in weights), key=lambda m: m.loss)
+        error = float(best.losses.std() / np.sqrt(len(bags.labels)))
+        return replace(before, settings=chosen, start=start, held_out=held_out, loss=best.loss, error=error)
+
+    best = _choose_strength(try_out, Trial(settings, known, bags), say)
+    limit = best.loss + SLACK * best.error
+    for min_df in (2, 3) if settings.min_df is None else ():
+        trial = try_out(best, min_df=min_df)
+        say(f"tokens of {min_df} texts: held-out log loss {trial.loss:.4f}")
+        if trial.loss > limit:
+            break
+        best = trial
+    if settings.stop_words is None and len(keep := _telling(best.known, bags)) < len(best.known):
+        known, own = take_tokens(best.known, keep), best.bags.take(keep)
+        trial = try_out(replace(best, known=known, bags=own, start={}))
+        dropped = len(best.known) - len(keep)
+        say(f"without {dropped} frequent words that say little: held-out log loss {trial.loss:.4f}")
+        best = trial if trial.loss <= limit else best
+    held_out = best.held_out
+    if len(few) < FOLDS:
+        rest = try_out(best, range(len(few), FOLDS))
+        held_out = [*held_out, *rest.held_out]
+    measured, choices = _choose_reading(held_out, best.settings)
+    g = settings.gates.index(choices["gate"])
+    active = float(np.concatenate([part.active[g] for part in held_out]).mean())
+    told = {
+        "held_out_accuracy": _accuracy(held_out, g, choices["alpha"], choices["neutral_weight"]),
+        "held_out_log_loss": measured.loss,
+        "held_out_active_tokens": active,
+        "temperature": measured.temperature,
+    }
+    said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
+    say(f"{said}: held-out log loss {measured.loss:.4f}, {active:.1f} active tokens per text")
+    return replace(best, settings=replace(best.settings, **choices)), told
+
+
+def _telling(known: Vocabulary, bags: Bags) -> np.ndarray:
+    """All tokens but frequent words of which each class has about as many, up to a factor."""
+    texts = np.bincount(bags.labels, minlength=bags.classes)
+    shares = (known.counts + 1) / (texts + 2)
+    frequent = known.documents >= FREQUENT * len(bags.labels)
+    weak = frequent & (shares.max(axis=1) < SPREAD * shares.min(axis=1))
+    tokens = np.flatnonzero(weak).tolist()
+    words = [token for token in tokens if len(cut_surface(known.surfaces[token])) == 1]
+    return np.delete(np.arange(len(known)), words)
+
+
+def _choose_strength(try_out: Callable[..., Trial], first: Trial, say: Callable[[str], None]) -> Trial:
+    """The scaling that is best at a middling strength, and stronger or weaker as long as that is better."""
+    given, classes = first.settings, first.bags.classes
+    scalings = SCALINGS[: 2 if classes == 2 else 1] if given.scaling is None else (given.scaling,)
+    strengths = STRENGTHS if given.strength is None else (given.strength,)
+    middle = min(FIRST, len(strengths) - 1)
+
+    def step(before: Trial, scaling: Any, strength: float) -> Trial:
+        trial = try_out(before, scaling=scaling, strength=strength)
+        say(f"scaling {scaling}, strength {strength:g}: held-out log loss {trial.loss:.4f}")
+        return trial
+
+    best = min((step(first, each, strengths[middle]) for each in scalings), key=lambda trial: trial.loss)
+    for path in (strengths[middle + 1 :], strengths[:middle][::-1]):
+        before = best
+        for strength in path:
+            trial = step(best, best.settings.scaling, strength)
+            if trial.loss >= best.loss:
+                break
+            best = trial
+        if best is not before:
+            break
+    return best
+
+
+def _choose_reading(held_out: "list[HeldOut]", settings: Settings) -> "tuple[Measured, dict[str, Any]]":
+    """Neutral weight, gate and alpha, and what held-out texts get with them."""
+    weights = NEUTRAL_WEIGHTS if settings.neutral_weight is None else (settings.neutral_weight,)
+    short = {weight: calibrate(held_out, 0, "0", weight, short=True).loss for weight in weights}
+    weight = min(short, key=short.__getitem__)
+    by_gate = [calibrate(held_out, g, "0", weight) for g in range(len(settings.gates))]
+    best = min(by_gate, key=lambda measured: measured.loss)
+    # As few active tokens as possible, at hardly any price.
+    limit = best.loss + SLACK * best.losses.std() / np.sqrt(len(best.losses))
+    g = max(g for g, measured in enumerate(by_gate) if measured.loss <= limit)
+    alpha, measured = "0", by_gate[g]
+    if settings.alpha is not None:
+        alpha, measured = settings.alpha, calibrate(held_out, g, settings.alpha, weight)
+    elif held_out[0].own.shape[-1] == 1:
+        tried = {alpha: calibrate(held_out, g, alpha, weight) for alpha in ALPHAS}
+        rival = min(tried, key=lambda alpha: tried[alpha].loss)
+        gain = measured.losses - tried[rival].losses
+        if gain.mean() > 2 * gain.std() / np.sqrt(len(gain)):  # more than noise
+            alpha, measured = rival, tried[rival]
+    return measured, {"gate": settings.gates[g], "alpha": alpha, "neutral_weight": weight}
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out texts: sums of the votes of active tokens and of their leaders, by gate, text and class."""
+
+    labels: np.ndarray
+    sizes: np.ndarray
+    own: np.ndarray
+    lead: np.ndarray
+    active: np.ndarray
+    fitted: Fitted
+    short: tuple[np.ndarray, ...]
+    """Sizes and sums of the same texts, cut short."""
+
+    @classmethod
+    def of(cls, bags: Bags, fitted: Fitted, gates: Sequence[float]) -> "HeldOut":
+        parts = []
+        weights = fitted.weights[fitted.kept]
+        for bag in bags:
+            matrix = bag.matrix[:, fitted.kept]  # as if the other tokens were not known
+            said, starts, sizes = (matrix.indices, matrix.data), matrix.indptr, np.diff(matrix.indptr)
+            cut = np.minimum(sizes, SHORT)
+            places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
+            short = _gather(said[0][places], said[1][places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
+            parts.append((bag.labels, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
+        # Those of gates have one row for each gate.
+        labels, sizes, own, lead, active, *short = (
+            np.concatenate(arrays, axis=0 if arrays[0].ndim == 1 else 1) for arrays in zip(*parts, strict=True)
+        )
+        return cls(labels, sizes, own, lead, active, fitted, tuple(short))
+
+    def logits(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
+        """Before they are divided by the temperature."""
+        share = float(1 / (1 + Fraction(alpha)))  # what a token keeps of its own
+        sizes, own, lead = self.short if short else (self.sizes, self.own, self.lead)
+        mean = (share * own[gate] + (1 - share) * lead[gate]) / (sizes + neutral_weight)[:, None]
+        return mean + self.fitted.bias_of_mean(neutral_weight)
+
+
+def _gather(
+    ids: np.ndarray, factors: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    texts, rows = len(offsets) - 1, weights.shape[1]
+    own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
+    active = np.zeros((len(gates), texts), dtype=np.int64)
+    with interpreted(gather, if_small=len(ids) <= _SMALL):
+        said = ids.astype(np.int64), factors, offsets.astype(np.int64)
+        gather(*said, weights, np.array(gates, dtype=float), own, lead, active)
+    return own, lead, active
+
+
+def _accuracy(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: int) -> float:
+    """Share of texts whose class is found; texts without an active token count half."""
+    right = []
+    for part in held_out:
+        logits = part.logits(gate, alpha, neutral_weight)
+        if logits.shape[1] == 1:
+            right.append(np.where(logits[:, 0] == 0, 0.5, (logits[:, 0] > 0) == part.labels))
+        else:
+            right.append(np.where(part.active[gate] == 0, 0.5, logits.argmax(axis=1) == part.labels))
+    return float(np.concatenate(right).mean())
+
+
+class Measured(NamedTuple):
+    """What a temperature gives on held-out texts."""
+
+    temperature: float
+    loss: float
+    losses: np.ndarray
+    """Of each text."""
+
+
+def calibrate(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: int, *, short: bool = False) -> Measured:
+    """The best temperature for held-out texts; if `short`, their loss when they are cut short is added to it."""
+    whole, cut = (
+        np.concatenate([part.logits(gate, alpha, neutral_weight, short=is_cut) for part in held_out])
+        for is_cut in (False, short)
+    )
+    labels = np.concatenate([part.labels for part in held_out])
+
+    def loss(exponent: float, logits: np.ndarray) -> float:
+        losses, doubt = _losses(logits * np.exp(exponent), labels)
+        # As if one text more had been of any class: no text is certain, however well the classes are separated.
+        return float((losses.sum() + doubt) / (len(losses) + 1))
+
+    found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-2})
+    more = loss(found.x, cut) if short else 0.0
+    losses = _losses(whole * np.exp(found.x), labels)[0]
+    return Measured(float(np.exp(-found.x)), float(found.fun) + more, losses)
+
+
+def _losses(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
+    """The log loss of each text, and their mean if every class were as likely."""
+    if logits.shape[1] == 1:
+        z = logits[:, 0]
+        log_sum = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
+        return log_sum - z * labels, float((log_sum - z / 2).mean())
+    z = logits - logits.max(axis=1, keepdims=True)
+    log_sum = np.log(np.exp(z).sum(axis=1))
+    return log_sum - z[np.arange(len(z)), labels], float((log_sum - z.mean(axis=1)).mean())
