@@ -134,14 +134,15 @@ def tune(
     measured, choices = _choose_reading(held_out, best.settings)
     g = settings.gates.index(choices["gate"])
     active = float(np.concatenate([part.active[g] for part in held_out]).mean())
+    accuracy = _accuracy(held_out, g, choices["alpha"], choices["neutral_weight"])
     told = {
-        "held_out_accuracy": _accuracy(held_out, g, choices["alpha"], choices["neutral_weight"]),
+        "held_out_accuracy": accuracy,
         "held_out_log_loss": measured.loss,
         "held_out_active_tokens": active,
         "temperature": measured.temperature,
     }
     said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
-    say(f"{said}: held-out log loss {measured.loss:.4f}, {active:.1f} active tokens per text")
+    say(f"{said}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, {active:.1f} active tokens per text")
     return replace(best, settings=replace(best.settings, **choices)), told
 
 
@@ -208,6 +209,7 @@ class HeldOut:
     """Held-out texts: sums of the votes of active tokens and of their leaders, by gate, text and class."""
 
     labels: np.ndarray
+    weights: np.ndarray
     sizes: np.ndarray
     own: np.ndarray
     lead: np.ndarray
@@ -227,12 +229,12 @@ class HeldOut:
             places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
             first = (array[places] for array in said)
             short = _gather(*first, np.concatenate([[0], np.cumsum(cut)]), weights, gates)
-            parts.append((bag.labels, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
+            parts.append((bag.labels, bag.weights, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
         # Those of gates have one row for each gate.
-        labels, sizes, own, lead, active, *short = (
+        labels, weights, sizes, own, lead, active, *short = (
             np.concatenate(arrays, axis=0 if arrays[0].ndim == 1 else 1) for arrays in zip(*parts, strict=True)
         )
-        return cls(labels, sizes, own, lead, active, fitted, tuple(short))
+        return cls(labels, weights, sizes, own, lead, active, fitted, tuple(short))
 
     def logits(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""
@@ -282,11 +284,12 @@ def calibrate(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: in
         for is_cut in (False, short)
     )
     labels = np.concatenate([part.labels for part in held_out])
+    weights = np.concatenate([part.weights for part in held_out])
 
     def loss(exponent: float, logits: np.ndarray) -> float:
         losses, doubt = _losses(logits * np.exp(exponent), labels)
         # As if one text more had been of any class: no text is certain, however well the classes are separated.
-        return float((losses.sum() + doubt) / (len(losses) + 1))
+        return float((weights @ losses + doubt) / (weights.sum() + 1))
 
     found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-2})
     more = loss(found.x, cut) if short else 0.0
