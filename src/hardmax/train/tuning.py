@@ -116,12 +116,14 @@ def tune(
     best = _choose_strength(try_out, Trial(settings, known, bags), say)
     limit = best.loss + SLACK * best.error
     for min_df in (2, 3) if settings.min_df is None else ():
+        if known.documents.max() < min_df:
+            break
         trial = try_out(best, min_df=min_df)
         say(f"tokens of {min_df} texts: held-out log loss {trial.loss:.4f}")
         if trial.loss > limit:
             break
         best = trial
-    if settings.stop_words is None and len(keep := _telling(best.known, bags)) < len(best.known):
+    if settings.stop_words is None and 0 < len(keep := _telling(best.known, bags)) < len(best.known):
         known, own = take_tokens(best.known, keep), best.bags.take(keep)
         trial = try_out(replace(best, known=known, bags=own, start={}))
         dropped = len(best.known) - len(keep)
@@ -227,7 +229,7 @@ class HeldOut:
             said, starts, sizes = (matrix.indices, matrix.data), matrix.indptr, np.diff(matrix.indptr)
             cut = np.minimum(sizes, SHORT)
             places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
-            first = (array[places] for array in said)
+            first = said[0][places], said[1][places]
             short = _gather(*first, np.concatenate([[0], np.cumsum(cut)]), weights, gates)
             parts.append((bag.labels, bag.weights, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
         # Those of gates have one row for each gate.
