@@ -32,9 +32,9 @@ def test_the_checks_that_scikit_learn_can_run_pass():
 
 
 def test_making_one_stores_the_parameters_and_does_nothing_else():
-    exclude = ["a", 7]
-    made = HardmaxClassifier(longest_phrase=-1, exclude=exclude)
-    assert made.exclude is exclude
+    stop_words = ["a", 7]
+    made = HardmaxClassifier(longest_phrase=-1, stop_words=stop_words)
+    assert made.stop_words is stop_words
     assert vars(made) == made.get_params()
 
 

@@ -200,6 +200,14 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given():
     assert "the" in fit(texts, labels, FIXED).vocabulary.index
 
 
+@pytest.mark.parametrize("texts", [["good", "bad"], ["good", "bad", "x"], ["", "good", "bad"], ["x"] * 4], ids=str)
+@pytest.mark.parametrize("options", [{}, {"max_tokens": 2}, {"overlapping": False}], ids=str)
+def test_a_handful_of_texts_gives_a_model_with_tokens(texts: list[str], options: dict):
+    model = fit(texts, [n % 2 for n in range(len(texts))], Settings(**options))
+    assert len(model.vocabulary) > 0
+    np.testing.assert_allclose(model.predict_proba(texts).sum(axis=1), 1)
+
+
 @pytest.mark.parametrize("many", [99, 100])
 def test_how_long_texts_usually_are_is_counted_in_characters(many: int):
     texts = [f"{'é不😀'[number % 3]}{'x' * number} good" for number in range(many)]

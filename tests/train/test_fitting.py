@@ -136,7 +136,7 @@ def test_sentences_end_with_the_full_stops_of_any_script(end: str):
 
 def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPatch):
     corpus = plant(80, words=6, disturbed=0.3, seed=1)
-    settings = Settings(strength=1.0)
+    settings = Settings(strength=1.0, scaling="contrast", min_df=1, stop_words=())
     few = fit(corpus.texts, corpus.labels, settings)
     monkeypatch.setattr(tuning, "MANY_TEXTS", 10)
     assert fit(corpus.texts, corpus.labels, settings).metrics == few.metrics

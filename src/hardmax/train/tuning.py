@@ -116,12 +116,14 @@ def tune(
     best = _choose_strength(try_out, Trial(settings, known, bags), say)
     limit = best.loss + SLACK * best.error
     for min_df in (2, 3) if settings.min_df is None else ():
+        if known.documents.max() < min_df:
+            break
         trial = try_out(best, min_df=min_df)
         say(f"tokens of {min_df} texts: held-out log loss {trial.loss:.4f}")
         if trial.loss > limit:
             break
         best = trial
-    if settings.stop_words is None and len(keep := _telling(best.known, bags)) < len(best.known):
+    if settings.stop_words is None and 0 < len(keep := _telling(best.known, bags)) < len(best.known):
         known, own = take_tokens(best.known, keep), best.bags.take(keep)
         trial = try_out(replace(best, known=known, bags=own, start={}))
         dropped = len(best.known) - len(keep)
@@ -134,14 +136,15 @@ def tune(
     measured, choices = _choose_reading(held_out, best.settings)
     g = settings.gates.index(choices["gate"])
     active = float(np.concatenate([part.active[g] for part in held_out]).mean())
+    accuracy = _accuracy(held_out, g, choices["alpha"], choices["neutral_weight"])
     told = {
-        "held_out_accuracy": _accuracy(held_out, g, choices["alpha"], choices["neutral_weight"]),
+        "held_out_accuracy": accuracy,
         "held_out_log_loss": measured.loss,
         "held_out_active_tokens": active,
         "temperature": measured.temperature,
     }
     said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
-    say(f"{said}: held-out log loss {measured.loss:.4f}, {active:.1f} active tokens per text")
+    say(f"{said}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, {active:.1f} active tokens per text")
     return replace(best, settings=replace(best.settings, **choices)), told
 
 
@@ -208,6 +211,7 @@ class HeldOut:
     """Held-out texts: sums of the votes of active tokens and of their leaders, by gate, text and class."""
 
     labels: np.ndarray
+    weights: np.ndarray
     sizes: np.ndarray
     own: np.ndarray
     lead: np.ndarray
@@ -225,13 +229,14 @@ class HeldOut:
             said, starts, sizes = (matrix.indices, matrix.data), matrix.indptr, np.diff(matrix.indptr)
             cut = np.minimum(sizes, SHORT)
             places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
-            short = _gather(said[0][places], said[1][places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
-            parts.append((bag.labels, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
+            first = said[0][places], said[1][places]
+            short = _gather(*first, np.concatenate([[0], np.cumsum(cut)]), weights, gates)
+            parts.append((bag.labels, bag.weights, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
         # Those of gates have one row for each gate.
-        labels, sizes, own, lead, active, *short = (
+        labels, weights, sizes, own, lead, active, *short = (
             np.concatenate(arrays, axis=0 if arrays[0].ndim == 1 else 1) for arrays in zip(*parts, strict=True)
         )
-        return cls(labels, sizes, own, lead, active, fitted, tuple(short))
+        return cls(labels, weights, sizes, own, lead, active, fitted, tuple(short))
 
     def logits(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""
@@ -281,11 +286,12 @@ def calibrate(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: in
         for is_cut in (False, short)
     )
     labels = np.concatenate([part.labels for part in held_out])
+    weights = np.concatenate([part.weights for part in held_out])
 
     def loss(exponent: float, logits: np.ndarray) -> float:
         losses, doubt = _losses(logits * np.exp(exponent), labels)
         # As if one text more had been of any class: no text is certain, however well the classes are separated.
-        return float((losses.sum() + doubt) / (len(losses) + 1))
+        return float((weights @ losses + doubt) / (weights.sum() + 1))
 
     found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-2})
     more = loss(found.x, cut) if short else 0.0
