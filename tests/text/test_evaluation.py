@@ -1,16 +1,13 @@
 """Metrics, calibration, and what leads: against scikit-learn and texts made by hand."""
 
-import math
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from text.small_models import small_model
+from text.small_models import word_model
 
 import hardmax as hm
 from hardmax._validation import InputError
-from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text.card_page import card_page
 from hardmax.text.evaluation import (
     calibration_curve,
@@ -18,13 +15,13 @@ from hardmax.text.evaluation import (
     evaluate,
     evaluate_model,
 )
-from hardmax.text.interpret import frequent_leaders
+from hardmax.text.reading import Modifier
 
 pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
 RNG = np.random.default_rng(0)
-# great and awful lead, dull follows awful, all others follow the neutral leader.
-VECTORS = [[3, 0.1], [-3, 0.1], [0.01, 0.2], *[[0, 0.1]] * 5, [-1, 0.1], *[[0, 0.1]] * 4]
-MODEL = small_model(embeddings=VECTORS, extra=[0.0, 1.0], decoder=[[4.0, 0.0]], bias=[-0.01], layers=math.inf)
+TABLE = {"great": 12, "awful": -12, "dull": -4, "witty": 0.5, "film": 0, "plot": 0}
+MODEL = word_model(TABLE, bias=[-0.01], gate=0.1, modifiers=[Modifier("not", -1)])
+THREE = word_model({"great": [9, 0, 0], "awful": [0, 9, 0], "dull": [0, 3, 1], "film": [0, 0, 0]})
 GOOD, BAD = "A great film, the plot: very witty", "The awful film and a dull plot, very dull"
 TEXTS = [GOOD, BAD, "great great awful", "", "unheard-of words"]
 
@@ -101,25 +98,18 @@ def test_an_unknown_label_is_refused():
 # ---------------------------------------------------------------- what leads, keywords
 
 
-@pytest.mark.parametrize("model", [MODEL, replace(MODEL, extra=None), replace(MODEL, decoder=[[4.0, 1.0]])])
+@pytest.mark.parametrize("model", [MODEL, THREE])
 def test_leaders_are_what_explanations_say_one_by_one(model):
     told = [model.explain(text) for text in TEXTS]
     found = model.leaders(TEXTS)
     assert {leader.word for leader in found} == {own.word for each in told for own in each.leaders}
     for leader in found:
-        masses = [own.mass for each in told for own in each.leaders if own.word == leader.word]
-        assert (leader.texts, leader.share) == (len(masses), len(masses) / len(TEXTS))
-        assert leader.mass == pytest.approx(np.mean(masses))
+        times = sum(own.word == leader.word for each in told for own in each.leaders)
+        assert (leader.texts, leader.share) == (times, times / len(TEXTS))
+    assert [leader.word for leader in found] == ["awful", "great"]
+    assert [leader.lean for leader in found] == [model.classes[1 if model is THREE else 0], model.classes[model is MODEL]]
     assert model.leaders([]) == ()
     assert model.leaders(TEXTS, 1) == found[:1]
-
-
-def test_a_neutral_leader_is_no_token_that_leads_and_another_extra_token_is():
-    found = MODEL.analyse([GOOD, BAD])
-    assert found.leaders_per_text.tolist() == [2, 2], "the neutral leader leads, too"
-    assert [leader.word for leader in frequent_leaders(MODEL, found)] == ["awful", "great"]
-    speaking = replace(MODEL, decoder=[[4.0, 1.0]])
-    assert frequent_leaders(speaking, speaking.analyse([GOOD, BAD]))[0].word == EXTRA_TOKEN
 
 
 def test_keywords_are_the_heaviest_tokens_of_a_class():
@@ -127,8 +117,8 @@ def test_keywords_are_the_heaviest_tokens_of_a_class():
     first = MODEL.keywords("positive", 1)[0]
     assert (first.word, first.weight) == ("great", pytest.approx(12.0))
     assert MODEL.keywords("positive", min_df=1000) == []
-    own = hm.load("imdb-2d")
-    assert all(word.texts_of_class > word.texts / 2 for word in own.keywords("negative"))
+    own = hm.load("sentiment-en")
+    assert "awful" in [word.word for word in own.keywords("negative", 200)]
     for call, complaint in (
         (lambda: MODEL.keywords("neutral"), "`label` must be one of"),
         (lambda: MODEL.keywords("positive", 0), "`top_k`"),

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import Watched, in_browser
-from text.small_models import random_texts, small_model
+from text.small_models import random_texts, small_model, word_model
 
 import hardmax as hm
 from hardmax._validation import InputError
 from hardmax.figures.palette import look_of_class
+from hardmax.text.reading import Modifier
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
@@ -69,17 +70,13 @@ class Opened(Watched):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    model, best = hm.load("imdb-2d"), hm.load("imdb-2d-best")
-    arabic = small_model(
-        vocabulary=Vocabulary(ARABIC, np.ones((6, 2))), embeddings=[[x, 0.2] for x in (2.2, -1.8, 0, 1.4, 0, -2.4)]
-    )
+    model = hm.load("sentiment-en")
+    arabic = word_model(dict(zip(ARABIC, (2.2, -1.8, 0, 1.4, 0, -2.4), strict=True)))
     told = {name: model.explain(text) for name, text in REVIEWS.items()}
     told |= {"long": model.explain(" ".join(itertools.chain.from_iterable([REVIEWS.values()] * 30)))}
-    told |= {"no layers": best.explain(next(iter(REVIEWS.values()))), "one word": model.explain("awful")}
+    told |= {"denied": model.explain("I don't like it. It never gets good!"), "one word": model.explain("awful")}
     told |= {"nothing known": model.explain("xyzzy"), "empty": model.explain("")}
-    told |= {
-        "four classes": small_model(classes=4, dimension=3).explain("a great film, very witty but the plot is awful")
-    }
+    told |= {"four classes": small_model(classes=4).explain("a great film, very witty but the plot is not good")}
     told |= {"arabic": arabic.explain(" ".join(ARABIC))}
     folder = tmp_path_factory.mktemp("pages")
     for name, why in told.items():
@@ -92,7 +89,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @with_and_without_scripts
 def test_a_page_loads_nothing_and_fits_every_width(browser, pages, scripts):
     # With scripts a page takes a model with it: one of each kind.
-    shown = ("bad", "long", "no layers", "empty", "four classes", "arabic", "report") if scripts else pages
+    shown = ("bad", "long", "denied", "empty", "four classes", "arabic", "report") if scripts else pages
     with Opened(browser, scripts=scripts) as watched:
         for name in shown:
             page = watched.open(pages[name])
@@ -120,10 +117,10 @@ def test_axe_finds_nothing_serious(browser, pages, width, scheme):
 def test_every_row_above_a_total_is_visible_and_adds_up(browser, pages, scripts):
     rows = "all => all.map(row => row.innerText.split('\\t'))"
     with Opened(browser, PHONE, scripts=scripts) as watched:
-        for name in ("bad", "long", "no layers", "four classes"):
+        for name in ("bad", "long", "denied", "four classes"):
             page = watched.open(pages[name])
             tables = page.query_selector_all(".hardmax table")
-            assert len(tables) == (1 if name == "no layers" else 2)
+            assert len(tables) == 1
             for table in tables:
                 found = [float(row[1]) for row in table.eval_on_selector_all("tbody tr", rows)]
                 assert sum(found[:-1]) == pytest.approx(found[-1], abs=6e-4 * len(found)), name
@@ -169,13 +166,23 @@ def test_a_report_is_walked_through_with_the_keyboard(browser, pages):
 
 
 def test_a_page_names_the_model_and_explains_its_terms(pages):
-    shown = pages[next(iter(REVIEWS))].read_text(encoding="utf-8")
-    assert "model <bdi>imdb-2d</bdi>" in shown
-    assert all(f"<dt>{term}</dt>" in shown for term in ("Vote", "Leader", "Mass"))
-    plain = pages["no layers"].read_text(encoding="utf-8")
-    assert "<dt>Leader</dt>" not in plain
-    assert "nobody" not in plain
+    shown = pages["denied"].read_text(encoding="utf-8")
+    assert "model <bdi>sentiment-en</bdi>" in shown
+    assert all(f"<dt>{term}</dt>" in shown for term in ("Vote", "←"))
+    plain = pages["one word"].read_text(encoding="utf-8")
+    assert "<dt>Vote</dt>" in plain
+    assert "<dt>←</dt>" not in plain
+    assert "attends to</th>" not in plain
     assert "knows no word" in pages["nothing known"].read_text(encoding="utf-8")
+
+
+def test_a_page_shows_what_a_token_attends_to_and_both_numbers():
+    model = word_model({"boring": -2}, modifiers=[Modifier("never", -0.5)])
+    shown = model.explain("It never gets boring.")._repr_html_()
+    mark = re.search("<mark[^>]*>boring(.*?)</mark>", shown)
+    assert mark is not None
+    assert "← never" in mark[1]
+    assert re.search(r"<td>\+0\.500</td>.*?← never, else -1\.000", shown, re.DOTALL)
 
 
 def test_classes_have_the_colours_of_figures():
@@ -186,7 +193,7 @@ def test_classes_have_the_colours_of_figures():
 
 
 def test_of_many_classes_the_most_probable_are_listed_from_the_top():
-    why = small_model(classes=8, dimension=3).explain("a great film, but the plot is awful")
+    why = small_model(classes=8).explain("a great film, but the plot is awful")
     listed = re.search('<ul class="hardmax-classes">(.*?)</ul>', why._repr_html_(), re.DOTALL)
     assert listed is not None
     ranked = sorted(why.probabilities, key=lambda label: -why.probabilities[label])
@@ -196,10 +203,10 @@ def test_of_many_classes_the_most_probable_are_listed_from_the_top():
 
 def test_tokens_are_marked_once_by_side_and_leaders_apart():
     # "not good" and "good" both lead, and stand in the same place.
-    model = small_model(embeddings=[[0, 0.1]] * 5 + [[3, 0], [-2, 1]] + [[0.1, 0]] * 6)
+    model = word_model({"a": 0.1, "film": 0.1, "not good": 3, "good": -2})
     shown = model.explain("A not good film")._repr_html_()
-    assert re.findall("<mark[^>]*leads[^>]*>(.*?)</mark>", shown) in (["not good"], ["good"])
-    assert re.findall("<mark[^>]*>(.*?)</mark>", shown) in (["A", "not good", "film"], ["A", "good", "film"])
+    assert re.findall("<mark[^>]*leads[^>]*>(.*?)</mark>", shown) == ["not good"]
+    assert re.findall("<mark[^>]*>(.*?)</mark>", shown) == ["A", "not good", "film"]
 
 
 # ---------------------------------------------------------------- hostile texts
@@ -211,7 +218,7 @@ def hostile_model(text: str) -> TextModel:
     words = sorted({token.surface for token in tokeniser.tokens(text.encode(errors="replace").decode())}) or ["x"]
     model = small_model(
         vocabulary=Vocabulary(words, np.ones((len(words), 2))),
-        embeddings=np.random.default_rng(0).normal(size=(len(words), 2)),
+        weights=np.random.default_rng(0).normal(size=(len(words), 1)),
         tokeniser=tokeniser,
     )
     return replace(model, classes=(f"{text} 0", f"{text} 1"), name=text)

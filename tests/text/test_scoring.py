@@ -147,8 +147,8 @@ def test_bad_rows_have_nothing_but_an_error_or_are_left_out_or_refused():
 
 
 def test_options_of_a_table():
-    found = MODEL.score_table(pa.table(COLUMNS), abstain=0.8).to_pydict()
-    assert found["abstain"] == [probability < 0.8 for probability in found["probability"]]
+    found = MODEL.score_table(pa.table(COLUMNS), abstain=0.6).to_pydict()
+    assert found["abstain"] == [probability < 0.6 for probability in found["probability"]]
     assert set(found["abstain"]) == {True, False}
     renamed = MODEL.score_table(pl.DataFrame({"review": ["great"], "label": ["mine"]}))
     assert renamed.columns[:3] == ["review", "label", "hardmax_label"]

@@ -1,8 +1,10 @@
 """Explanations: the votes of the tokens of a text, which add up to its logit, and what each attends to."""
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
+from itertools import repeat
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -68,8 +70,7 @@ class LedgerEntry:
         return own | {"spans": self.spans}
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """A place of a token that attends to a modifier."""
 
     word: str
@@ -244,19 +245,22 @@ class Explanation:
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Which token attends to which modifier, in the order of the text."""
-        found = []
+        factors, found = np.array([modifier.factor for modifier in self.model.modifiers]), []
         for word, places, attended in zip(self.words, self.read.places, self.read.attended, strict=True):
-            for (start, end), (first, last, number) in zip(places.tolist(), attended.tolist(), strict=True):
-                if number >= 0:
-                    modifier = fold(self.text[first:last])
-                    factor = self.model.modifiers[number].factor
-                    found.append(Link(word, (start, end), modifier, (first, last), factor))
-        return tuple(sorted(found, key=lambda link: (link.span, link.word)))
+            modified = attended[:, 2] >= 0
+            spans = list(map(tuple, attended[modified, :2].tolist()))
+            own, numbers = map(tuple, places[modified].tolist()), attended[modified, 2]
+            found += map(Link, repeat(word), own, self._words_at(spans), spans, factors[numbers].tolist())
+        return tuple(sorted(found, key=attrgetter("span", "word")))
+
+    def _words_at(self, spans: list[tuple[int, int]]) -> list[str]:
+        spelt = [self.text[start:end] for start, end in spans]
+        folded = {word: fold(word) for word in set(spelt)}  # which takes longer than to look it up
+        return [folded[word] for word in spelt]
 
     def _modifiers(self, token: int) -> tuple[str, ...]:
         attended = self.read.attended[token]
-        spans = attended[attended[:, 2] >= 0, :2].tolist()
-        return tuple(dict.fromkeys(fold(self.text[first:last]) for first, last in spans))
+        return tuple(dict.fromkeys(self._words_at(attended[attended[:, 2] >= 0, :2].tolist())))
 
     def _side(self, token: int) -> int:
         votes = self.found.votes[token]
@@ -271,7 +275,7 @@ class Explanation:
         units = Units.of(self.text, self.model.tokeniser)
         tokens = {token.surface for token in self.model.tokeniser.tokens(self.text)}
         known = {word for token in tokens & self.model.vocabulary.index.keys() for word in cut_surface(token)}
-        attended = {link.modifier for link in self.links}
+        attended = {word for entry in self.ledger for word in entry.modifiers}
         left = np.flatnonzero([word in known or word in attended for word in units.words])
         alone = np.zeros(len(units))
         alone[left] = self._leads([units.words[word] for word in left]) - self._leads([""])
@@ -321,7 +325,7 @@ class Explanation:
             "logit": self.logit,
             "bias": self.bias,
             "known": self.known,
-            "attention": [asdict(link) for link in self.links],
+            "attention": [link._asdict() for link in self.links],
             "leaders": [entry.word for entry in self.leaders],
             "ledger": [entry.to_dict() for entry in self.ledger],
         }
