@@ -198,14 +198,15 @@ const textRound = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math
 function textModifier(given) {
     const { word: spelt, factor, texts = 0, ...others } = Object(given);
     const word = typeof spelt === "string" ? textFold(spelt) : "";
-    const letters = word.replace(/^\*+|\*+$/g, "");
+    const letters = word.replace("*", "");
     const isForm = word.startsWith("*") !== word.endsWith("*");
-    const words = textWords(word);
-    const isWord = isForm ? letters !== "" : words.length === 1 && words[0].surface === word;
-    const isFactor = Number.isFinite(factor) && Math.abs(factor) <= 16;
+    const example = isForm ? word.replace("*", "a") : word;
+    const words = textWords(example);
+    const isWord = words.length === 1 && words[0].surface === example;
+    const isFactor = Number.isFinite(factor) && factor !== 0 && Math.abs(factor) <= 16;
     textMust(isWord && isFactor && textIsWhole(texts) && !Object.keys(others).length,
         `\`modifiers\` in config.json has ${textShort(given)}: expected one word and a factor from -16 to 16`);
-    const eighths = textRound(factor * STEPS_OF_FACTORS) || 1; // nothing is multiplied by 0
+    const eighths = textRound(factor * STEPS_OF_FACTORS) || 1;
     return { word, factor: eighths / STEPS_OF_FACTORS, letters, atEnd: word.startsWith("*"), isForm };
 }
 
