@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from browser import FRAMES, PLACES, Watched, in_browser
-from text.small_models import small_model
+from page.made_up import many_classes, two_classes
 
 import hardmax as hm
 from hardmax.page import write_page
@@ -21,6 +21,7 @@ from hardmax.text.page import pack
 
 pytestmark = in_browser
 PHONE = 390
+MODEL = two_classes()
 REVIEW = "An awful script and a dull first hour, but the two leads are wonderful together."
 # Tokens 0 and 1 lead. Token 2 follows 0, and leads itself once it is far out.
 SMALL = "0.5,1;-1,0.25;0.25,0.125"
@@ -39,7 +40,7 @@ DROP = """async ([files, folder]) => {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    model = pack(hm.load("imdb-2d"))
+    model = pack(MODEL)
     write_page(folder / "plain.html", {})
     write_page(folder / "model.html", {"room": "reviews", "models": [model], "text": REVIEW})
     return {path.stem: path for path in folder.iterdir()}
@@ -324,7 +325,7 @@ def test_axe_finds_nothing_serious(room, width, scheme, browser, files):
 
 def test_pages_are_small(files):
     assert files["plain"].stat().st_size <= 120_000
-    model = sum(len(one["data"]) for one in [pack(hm.load("imdb-2d"))])
+    model = sum(len(one["data"]) for one in [pack(MODEL)])
     assert files["model"].stat().st_size <= 150_000 + model
 
 
@@ -377,7 +378,7 @@ def test_the_script_of_the_guide_runs_in_the_page(files, watched):
     assert verdict["accepted"]
     text = re.search('"(.*)"', lines[3])
     assert text
-    assert classified["label"] == hm.load("imdb-2d").explain(text[1]).label
+    assert classified["label"] == MODEL.explain(text[1]).label
 
 
 # ---------------------------------------------------------------- reviews
@@ -386,19 +387,19 @@ def test_the_script_of_the_guide_runs_in_the_page(files, watched):
 def test_a_review_is_explained_as_python_does(files, watched):
     page = watched.open(files["model"])
     page.wait_for_selector(".hm-marked mark")
-    model = hm.load("imdb-2d")
     for text in (
         REVIEW,
+        "It never gets boring.",
         "A great film. Wonderful!",
         "xyzzy",
         "qwxz zrtpl kkvbn wprtz great",
         "<script>alert('great')</script> <b>awful</b>",
     ):
         page.fill("#hm-reviews textarea", text)
-        why = model.explain(text)
+        why = MODEL.explain(text)
         page.wait_for_function("text => document.querySelector('.hm-marked')?.textContent === text", arg=text)
         assert str(why.answer) in page.inner_text("#hm-reviews")
-        assert page.is_visible(".hardmax-warning") == any("unknown" in note for note in why.notes)
+        assert page.locator(".hardmax-warning").all_inner_texts() == list(why.notes)
         marked = page.eval_on_selector_all(".hm-marked mark", "all => all.map(each => each.textContent)")
         assert {each.lower() for each in marked} == {entry.word for entry in why.active}
         found = page.evaluate("text => hardmax.classify(text)", text)
@@ -418,9 +419,9 @@ def test_crossing_out_a_word_changes_the_answer(files, watched):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of four classes in three dimensions."""
+    """A model of four classes."""
     path = tmp_path_factory.mktemp("models") / "four <b>classes"
-    small_model(classes=4, dimension=3).save(path)
+    many_classes(4).save(path)
     return path
 
 
@@ -457,7 +458,7 @@ def damaged(folder: Path, how: str) -> dict[str, bytes]:
     if how == "not JSON":
         files["config.json"] = b"<script>alert(1)</script>"
     if how == "other shapes":
-        files["config.json"] = json.dumps(config | {"dimension": 10**9}).encode()
+        files["config.json"] = json.dumps(config | {"tokens": 10**9}).encode()
         del files["hashes.json"]
     return files
 
@@ -470,7 +471,7 @@ def test_a_damaged_model_is_refused_in_one_line(files, watched, folder):
         drop(page, damaged(folder, how), "<i>bad</i>")
         assert len(problem(page)) < 300, how
         assert page.locator("#hm-reviews :is(i, img):has-text('bad')").count() == 0
-        assert page.locator("#hm-reviews option").all_inner_texts() == ["imdb-2d"]
+        assert page.locator("#hm-reviews option").all_inner_texts() == [MODEL.name]
     page.fill("#hm-reviews textarea", "A great film.")
     page.wait_for_function("() => /positive/.test(document.querySelector('#hm-reviews')?.innerText)")
 

@@ -1,40 +1,38 @@
-"""The Reviews room in a real browser: words are crossed out and edited, tokens and classes drawn where they belong."""
+"""The Reviews room in a real browser: words are crossed out and edited, arrows go to what words attend to."""
 
-import math
+import re
 from collections.abc import Iterator
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import Watched, in_browser
-from text.small_models import small_model
+from page.made_up import many_classes, two_classes
 
 import hardmax as hm
+from hardmax.text import view
+from hardmax.text.explain import Explanation
 from hardmax.text.spans import cut
-from hardmax.text.text_model import TextModel
 
 pytestmark = in_browser
 REVIEW = (
     "An awful script and a dull first hour, but the two leads are wonderful. Awful, dull music; a great, great end."
 )
-LONG = f"{REVIEW} It was boring, a waste of time, not funny at all, and the worst thing that I have seen this year."
-MADE_UP = "a great film, very witty but the plot is awful so not good, dull"
-BOXES = """all => all.map(each => each.getBBox()).map(box => [box.x, box.y, box.x + box.width, box.y + box.height])"""
-# The class of the region in which the mean is drawn.
-REGION = """() => {
-    const plane = document.querySelector(".hm-plane"), mean = plane.querySelector(".hm-mean")
-    const point = plane.createSVGPoint()
-    point.x = Number(mean.getAttribute("x"))
-    point.y = Number(mean.getAttribute("y"))
-    return [...plane.querySelectorAll("polygon")].findIndex(each => each.points.length && each.isPointInFill(point))
+READ = "It never gets boring, and I didn't find it awful. Boring? Dull? A very, very great film."
+HEBREW = "הסרט לא כל כך טוב"
+MODEL = two_classes()
+# From which mark to which word each arrow goes, as words; "?" if it begins or ends elsewhere.
+ARROWS = """() => {
+    const text = document.querySelector(".hm-marked"), { left, top } = text.getBoundingClientRect()
+    const words = [...text.querySelectorAll("[data-start]")]
+    const wordAt = (x, y) => words.find((word) => [...word.getClientRects()].some((box) =>
+        box.left <= x + left && x + left <= box.right && box.top - 2 <= y + top && y + top <= box.bottom))
+    return [...document.querySelectorAll(".hm-drawn path")].map((path) => {
+        const numbers = path.getAttribute("d").replace("m-4-5l4 5l4-5", "").match(/-?[\\d.]+/g).map(Number)
+        const [from, to] = [numbers.slice(0, 2), numbers.slice(-2)].map((place) => wordAt(...place))
+        return [from, to].map((word) => word?.textContent.toLowerCase() ?? "?")
+    })
 }"""
-MODELS: dict[str, TextModel] = {
-    "one dimension": small_model(dimension=1, layers=3),
-    "three classes": small_model(classes=3, dimension=3, layers=math.inf),
-    "twenty classes": small_model(classes=20, dimension=6, layers=5),
-    "extra token": small_model(dimension=4, extra=[0, 1, 2, 3]),
-}
 
 
 @pytest.fixture
@@ -47,13 +45,13 @@ def watched(browser: Any) -> Iterator[Watched]:
 @pytest.fixture(scope="module")
 def review(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reviews") / "review.html"
-    hm.load("imdb-2d").explain(REVIEW).save(path)
+    MODEL.explain(REVIEW).save(path)
     return path
 
 
 def answers(page: Any, text: str) -> None:
     """Wait for the answer that Python gives to a text."""
-    answer = hm.load("imdb-2d").explain(text).answer
+    answer = MODEL.explain(text).answer
     page.wait_for_function("told => document.querySelector('.hardmax-verdict')?.textContent === told", arg=answer)
 
 
@@ -62,7 +60,7 @@ def places_of(text: str, word: str) -> list[tuple[int, int]]:
     return [(start, start + len(word)) for start in starts]
 
 
-def test_words_are_crossed_out_by_mouse_keys_and_ledger(review, watched):
+def test_words_are_crossed_out_by_mouse_keys_and_table(review, watched):
     page = watched.open(review)
     answers(page, REVIEW)
     awful, dull = places_of(REVIEW, "awful"), places_of(REVIEW, "dull")
@@ -80,8 +78,7 @@ def test_words_are_crossed_out_by_mouse_keys_and_ledger(review, watched):
     gone = cut(REVIEW, sorted(awful + dull))
     answers(page, gone)
     assert page.locator(".hm-marked del").all_inner_texts() == ["awful", "dull", "Awful", "dull"]
-    model = hm.load("imdb-2d")
-    before, after = model.explain(REVIEW), model.explain(gone)
+    before, after = MODEL.explain(REVIEW), MODEL.explain(gone)
     assert page.inner_text(".hm-change p").startswith(
         f"{before.answer} → {after.answer} (without “awful”, “dull”; logit"
     )
@@ -103,15 +100,14 @@ def test_words_are_found_that_change_the_answer(review, watched):
     crossed = {word.lower() for word in page.locator(".hm-marked del").all_inner_texts()}
     gone = sorted(place for word in crossed for place in places_of(REVIEW, word))
     answers(page, cut(REVIEW, gone))
-    model = hm.load("imdb-2d")
-    assert model.explain(cut(REVIEW, gone)).label != model.explain(REVIEW).label
+    assert MODEL.explain(cut(REVIEW, gone)).label != MODEL.explain(REVIEW).label
 
 
 def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_out(review, watched):
     page = watched.open(review)
     answers(page, REVIEW)
     page.click(".hm-marked mark:has-text('Awful')")
-    text = REVIEW.replace("wonderful", "unbearable")
+    text = REVIEW.replace("wonderful", "lovely")
     page.fill("#hm-reviews textarea", text)
     answers(page, cut(text, places_of(text, "awful")[1:]))
     assert "(edited; without “awful”; " in page.inner_text(".hm-change")
@@ -121,26 +117,107 @@ def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_
     page.fill("#hm-reviews textarea", "")
     answers(page, "")
     assert "knows no word" in page.inner_text("#hm-reviews")
-    assert page.is_hidden(".hm-plane")
+    assert page.is_hidden(".hm-drawn")
 
 
-@pytest.mark.parametrize("name", ["long", *MODELS])
-def test_no_label_covers_another_and_the_mean_ends_in_the_region_of_the_label(name, watched, tmp_path):
-    why = MODELS[name].explain(MADE_UP) if name in MODELS else hm.load("imdb-2d").explain(LONG)
+def expected_arrows(why: Explanation) -> list[list[str]]:
+    """What Python says: the first word of each marked token that attends to another, and that word."""
+    links = {(link.word, link.span[0]): link.modifier for link in why.links}
+    found, at = [], 0
+    for piece in view.pieces(why):
+        if piece.entry and (modifier := links.get((piece.entry.word, at))):
+            found.append([piece.entry.word.split()[0], modifier])
+        at += len(piece.text)
+    return found
+
+
+LINES = {"short": READ, "many lines": 4 * f"{READ} ", "right to left": HEBREW}
+
+
+@pytest.mark.parametrize("text", LINES.values(), ids=LINES)
+def test_an_arrow_goes_from_each_word_to_what_it_attends_to(text, watched, tmp_path):
+    why = MODEL.explain(text)
     why.save(tmp_path / "page.html")
     page = watched.open(tmp_path / "page.html")
-    page.wait_for_selector(".hm-plane .hm-mean")
-    last = int(page.get_attribute("[aria-label=Layer]", "max"))
-    assert last >= 1
-    for width in (390, 1200):
+    answers(page, text)
+    assert expected_arrows(why)
+    for width in (1200, 390, 700):
         page.set_viewport_size({"width": width, "height": 900})
-        for layer in range(last + 1):
-            page.fill("[aria-label=Layer]", str(layer))
-            labels = page.eval_on_selector_all(".hm-plane text:not(.hm-sign)", BOXES)
-            assert len(labels) >= 3
-            for (left, top, right, bottom), (x0, y0, x1, y1) in combinations(labels, 2):
-                # These boxes are as high as a line.
-                assert min(right, x1) <= max(left, x0) + 1 or min(bottom, y1) <= max(top, y0) + 4
-        assert page.evaluate(REGION) == list(why.model.classes).index(why.label)
-        stars = [leader for leader in why.leaders if leader.active]
-        assert page.locator(".hm-plane .hm-star:text-is('★')").count() == len(stars)
+        page.wait_for_timeout(200)  # in which they are drawn again
+        assert page.evaluate(ARROWS) == expected_arrows(why), width
+
+
+def test_mouse_and_keys_tell_what_a_word_attends_to_with_both_numbers(watched, tmp_path):
+    text = "It never gets boring."
+    why = MODEL.explain(text)
+    (entry,) = why.ledger
+    why.save(tmp_path / "page.html")
+    page = watched.open(tmp_path / "page.html")
+    page.hover(".hm-marked mark")
+    told = f"boring: vote {entry.vote:+.3f}; attends to “never” (× -0.5), else {entry.weight:+.3f}"
+    assert page.inner_text(".hm-told") == told
+    assert page.locator(".hm-drawn .hm-on").count() == 1
+    page.hover("h1")
+    assert page.inner_text(".hm-told").startswith("Click a word")
+    page.focus(".hm-marked [data-start] >> nth=0")
+    assert page.locator(".hm-drawn .hm-on").count() == 0
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text(".hm-told") == "“never” multiplies the votes of words after it by -0.5"
+    assert page.locator(".hm-drawn .hm-on").count() == 1
+
+
+def test_without_its_modifier_a_word_attends_to_itself(watched, tmp_path):
+    text = "It never gets boring."
+    MODEL.explain(text).save(tmp_path / "page.html")
+    page = watched.open(tmp_path / "page.html")
+    answers(page, text)
+    page.click(".hm-marked :text-is('never')")
+    answers(page, "It ⋯ gets boring.")
+    assert page.locator(".hm-drawn path").count() == 0
+    assert page.locator(".hm-marked mark").all_inner_texts() == ["boring"]
+
+
+@pytest.mark.parametrize("model", [MODEL, many_classes(4)], ids=["two", "four"])
+def test_the_page_shows_what_python_shows_and_votes_add_up(model, watched, tmp_path, browser):
+    why = model.explain(READ)
+    why.save(tmp_path / "page.html")
+    page = watched.open(tmp_path / "page.html")
+    page.wait_for_selector(".hm-marked mark")
+    with Watched(browser, java_script_enabled=False) as still:
+        static = still.open(tmp_path / "page.html")
+        for part in ("tbody tr", "thead th", ".hardmax-verdict", ".hardmax-summary", "dl"):
+            listed = static.locator(part).all_inner_texts()
+            assert listed == page.locator(part).all_inner_texts(), part
+        # With scripts, arrows say what a word attends to.
+        marked = [text.split("\xa0←")[0] for text in static.locator("mark").all_inner_texts()]
+        assert marked == page.locator("mark").all_inner_texts()
+        attended = static.locator("mark sub").all_inner_texts()
+        assert attended == [f"\xa0← {modifier}" for _, modifier in expected_arrows(why)]
+        assert len(attended) >= 3
+    cells = "rows => rows.map(row => Number(row.cells[1].textContent))"
+    *parts, logit = page.eval_on_selector_all("tbody tr", cells)
+    assert sum(parts) == pytest.approx(logit, abs=5e-4 * len(parts))
+    listed = page.locator("tbody tr td:nth-child(4)").all_inner_texts()
+    assert listed == [row.beside for row in view.rows(why, 40)]
+
+
+def test_on_paper_words_say_what_they_attend_to(watched, tmp_path):
+    MODEL.explain("It never gets boring.").save(tmp_path / "page.html")
+    page = watched.open(tmp_path / "page.html")
+    page.wait_for_selector(".hm-marked mark")
+    page.emulate_media(media="print")
+    said = "mark => getComputedStyle(mark, '::after').content"
+    assert re.search("← .*never", page.eval_on_selector(".hm-marked mark", said))
+    assert not page.is_visible(".hm-drawn svg")
+
+
+def test_the_shipped_model_reads_in_the_page(watched, tmp_path):
+    texts = ["A wonderful film.", "Awful.", "I don't like it.", "It never gets boring."]
+    model = hm.load("sentiment-en")
+    model.explain("").save(tmp_path / "page.html")
+    page = watched.open(tmp_path / "page.html")
+    page.wait_for_function("() => window.hardmax")
+    classify = "async text => (await hardmax.classify(text)).label"
+    labels = [page.evaluate(classify, text) for text in texts]
+    assert labels == model.predict(texts).tolist()
+    assert labels[:2] == ["positive", "negative"]

@@ -2,8 +2,9 @@
 
 const HIGHEST = 22; // pixels above a line, of the points that bend an arrow
 
-/** Draw an arrow from each mark with `data-to` to the word that begins there. Who has no room on a line leaves it at
- * its beginning, and comes back at the end of the line of the modifier. @param {HTMLElement} text @param {Element} svg */
+/** Draw an arrow from each mark with `data-to` to the word that begins there. If that is on another
+ * line, the arrow leaves its own line at the beginning, and comes back at the end of the other one.
+ * @param {HTMLElement} text @param {Element} svg */
 export function drawArrows(text, svg) {
     const { left, top, width } = text.getBoundingClientRect();
     const isRight = getComputedStyle(text).direction === "rtl";
@@ -16,14 +17,15 @@ export function drawArrows(text, svg) {
     };
     const arrows = Array.from(text.querySelectorAll("mark[data-to]"), (mark) => {
         const to = mark.getAttribute("data-to") ?? "";
-        const [a, b] = [mark.querySelector("[data-start]") ?? mark, words.get(to) ?? mark].map(head);
+        const first = mark.querySelector("[data-start]") ?? mark;
+        const [a, b] = [first, words.get(to) ?? mark].map(head);
         const high = Math.min(HIGHEST, 10 + 0.08 * Math.abs(a.x - b.x));
         const [over, above] = [a.y - high, b.y - high];
         const isOneLine = Math.abs(a.y - b.y) < a.height / 2;
-        const way = isOneLine ? `M${a.x} ${a.y}C${a.x} ${over} ${b.x} ${above} ${b.x} ${b.y}`
-            : `M${a.x} ${a.y}Q${a.x} ${over} ${begin} ${over}M${end} ${above}Q${b.x} ${above} ${b.x} ${b.y}`;
+        const between = isOneLine ? `C${a.x} ${over} ${b.x} ${above}`
+            : `Q${a.x} ${over} ${begin} ${over}M${end} ${above}Q${b.x} ${above}`;
         const arrow = document.createElementNS("http://www.w3.org/2000/svg", "path");
-        arrow.setAttribute("d", `${way}m-4-5l4 5l4-5`);
+        arrow.setAttribute("d", `M${a.x} ${a.y}${between} ${b.x} ${b.y}m-4-5l4 5l4-5`);
         arrow.setAttribute("class", mark.classList[0]);
         return { arrow, mark, to };
     });

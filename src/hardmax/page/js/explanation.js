@@ -1,4 +1,4 @@
-// An explanation as elements, in the words, marks and tables of Python's: answer, marked text, votes.
+// An explanation as elements, in the words and marks of Python's: answer, marked text, votes.
 import { el, plural } from "./dom.js";
 
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
@@ -36,7 +36,9 @@ export const answerOf = (found) =>
 
 export function explanationOf(/** @type {Model} */ model, /** @type {Classified} */ found) {
     const active = found.tokens.filter((token) => token.active);
-    active.sort((a, b) => Math.abs(b.vote) - Math.abs(a.vote) || Math.abs(b.weight) - Math.abs(a.weight));
+    const less = (/** @type {"vote" | "weight"} */ what, /** @type {TextToken[]} */ ...[a, b]) =>
+        Math.abs(b[what]) - Math.abs(a[what]);
+    active.sort((a, b) => less("vote", a, b) || less("weight", a, b));
     const leaders = active.filter((token) => token.leads);
     const largest = Math.abs(active[0]?.vote) || 1;
     const isTwo = model.classes.length === 2;
@@ -44,7 +46,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     const nameOf = (/** @type {number} */ c) => shortName(model.classes[c]);
     // The second of two classes comes first.
     const css = (/** @type {number} */ side) => `c${(isTwo ? 1 - side : side) % 12}`;
-    const cssOf = (/** @type {TextToken} */ token) => `${css(token.side)}${token.leads ? " leads" : ""}`;
+    const cssOf = (/** @type {TextToken} */ token) =>
+        `${css(token.side)}${token.leads ? " leads" : ""}`;
     return { showAnswer, showText, showVotes };
 
     /** The answer, a sentence, notes, and the probabilities of the classes. */
@@ -69,32 +72,37 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         ];
     }
 
-    /** The strongest tokens, what they attend to, and how many have no effect; or why the text is undecided. */
+    /** The strongest tokens, what they attend to, and how many have no effect; or why not. */
     function sentence() {
         const { decided, reason, tokens, known } = found;
         if (!decided) return [`${reason[0].toUpperCase()}${reason.slice(1)}.`];
         const named = leaders.slice(0, MOST_NAMED).flatMap((token, n) => {
-            const more = active.filter(({ leads, leader }) => !leads && tokens[leader] === token).length;
-            const agree = more ? `, ${more.toLocaleString("en")} more agree` : "";
+            const followers = active.filter((each) => !each.leads && tokens[each.leader] === token);
+            const more = followers.length.toLocaleString("en");
+            const agree = followers.length ? `, ${more} more agree` : "";
             const by = token.modifiers.length ? ` ← ${token.modifiers.join(", ")}` : "";
-            const name = el("b", { class: css(token.side) }, el("bdi", {}, shortName(token.word + by)));
-            return [n ? ", " : "Strongest: ", name, ` (${nameOf(token.side)}${agree})`];
+            const name = el("bdi", {}, shortName(token.word + by));
+            const marked = el("b", { class: css(token.side) }, name);
+            return [n ? ", " : "Strongest: ", marked, ` (${nameOf(token.side)}${agree})`];
         });
         const [others, inactive] = [leaders.length - MOST_NAMED, known - active.length];
         if (!named.length) named.push("It takes too long to find the leaders of this text");
         named.push(others > 0 ? ` and ${others.toLocaleString("en")} more.` : ".");
-        if (inactive) named.push(` ${plural(inactive, "known token")} ${inactive === 1 ? "has" : "have"} no effect.`);
+        const have = inactive === 1 ? "has" : "have";
+        if (inactive) named.push(` ${plural(inactive, "known token")} ${have} no effect.`);
         return named;
     }
 
-    /** The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
-     * first, then larger votes. A mark knows in `data-to` where the modifier begins that it attends to.
+    /** The text, active tokens marked, words apart so that they can be crossed out. Where tokens
+     * overlap, leaders come first, then larger votes. In `data-to` a mark has where the modifier begins
+     * that it attends to.
      * @param {string} text @param {{start: number, end: number}[]} words
      * @param {Set<number>} out where crossed-out words start */
     function showText(text, words, out) {
         const last = Math.min(text.length, WHOLE_TEXT);
         const taken = new Uint8Array(text.length);
-        const marks = /** @type {{start: number, end: number, look: import("./dom.js").Attributes}[]} */ ([]);
+        /** @type {{start: number, end: number, look: import("./dom.js").Attributes}[]} */
+        const marks = [];
         /** Factors of modifiers, by where they begin. @type {Map<number, number>} */
         const factors = new Map();
         for (const token of [...leaders, ...active.filter((each) => !each.leads)]) {
@@ -108,8 +116,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 marks.push({ start, end, look });
                 if (at < 0) return;
                 factors.set(at, factor);
-                const by = text.slice(at, until);
-                const title = `${vote}; attends to “${by}” (× ${factor}), else ${signed(token.weight)}`;
+                const [by, otherwise] = [text.slice(at, until), signed(token.weight)];
+                const title = `${vote}; attends to “${by}” (× ${factor}), else ${otherwise}`;
                 Object.assign(look, { title, "data-to": at, "data-by": by });
             });
         }
@@ -130,7 +138,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 const [factor, spelt] = [factors.get(start), visibleText(text.slice(start, end))];
                 const title = `“${spelt}” multiplies the votes of words after it by ${factor}`;
                 if (factor !== undefined) Object.assign(look, { class: "hm-modifier", title });
-                parts.push(visibleText(text.slice(at, start)), el(out.has(start) ? "del" : "span", look, spelt));
+                const shown = el(out.has(start) ? "del" : "span", look, spelt);
+                parts.push(visibleText(text.slice(at, start)), shown);
                 at = end;
             }
             parts.push(visibleText(text.slice(at, until)));
@@ -145,41 +154,51 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         if (!active.length) return [];
         const [towards, more] = [shortName(found.towards), active.slice(MOST_VOTES)];
         const rows = active.slice(0, MOST_VOTES).map(rowOf);
-        const line = (/** @type {string} */ name, /** @type {number} */ adds) => [name, signed(adds), "", ""];
+        const line = (/** @type {string} */ name, /** @type {number} */ adds) =>
+            [name, signed(adds), "", ""];
         if (more.length) {
             const rest = more.reduce((sum, token) => sum + token.vote, 0);
             rows.push(line(`… and ${more.length.toLocaleString("en")} more`, rest));
         }
         rows.push(line("bias", found.bias), line("logit", found.logit));
         const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
-        const heads = ["token", "vote", el("span", {}, against, " ", el("bdi", {}, towards)), "attends to"];
-        const decides = isTwo ? ", which is the label if the logit is above 0." : "; the largest logit gives the label.";
+        const sides = el("span", {}, against, " ", el("bdi", {}, towards));
+        const heads = ["token", "vote", sides, "attends to"];
+        const decides = isTwo ? ", which is the label if the logit is above 0."
+            : "; the largest logit gives the label.";
         const terms = [
             ["Vote", `what a token adds to the logit of ${towards}${decides}`],
             ["★", "leads the votes of its side: a summary of the votes, not their cause."],
-            ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would be without it."],
-        ].slice(0, hasLinks ? 3 : 2).flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
+            ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would "
+                + "be without it."],
+        ].slice(0, hasLinks ? 3 : 2);
+        const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
-        /** @type {(n: number, content: string | HTMLElement, scope?: string | false) => HTMLElement} */
-        const cell = (n, content, scope = !n && "row") =>
-            el(scope ? "th" : "td", { class: n === 2 && "hardmax-votes", scope }, content);
-        const head = el("tr", {}, ...heads.slice(0, columns).map((content, n) => cell(n, content, "col")));
-        const body = rows.map((cells) => el("tr", {}, ...cells.slice(0, columns).map((content, n) => cell(n, content))));
+        /** @param {(string | HTMLElement)[]} cells @param {"row" | "col"} scope of heads */
+        const tableRow = (cells, scope) => el("tr", {}, ...cells.slice(0, columns).map((content, n) => {
+            const look = { class: n === 2 && "hardmax-votes" };
+            return n && scope === "row" ? el("td", look, content) : el("th", { ...look, scope }, content);
+        }));
         const caption = el("caption", {}, "votes, which add up to the logit");
+        const body = el("tbody", {}, ...rows.map((cells) => tableRow(cells, "row")));
         return [
-            el("table", {}, caption, el("thead", {}, head), el("tbody", {}, ...body)),
-            el("dl", { class: "hardmax-note" }, ...terms),
+            el("table", {}, caption, el("thead", {}, tableRow(heads, "col")), body),
+            el("dl", { class: "hardmax-note" }, ...meanings),
         ];
 
-        /** A token, its vote, a bar, and what it attends to. @param {TextToken} token @returns {(string | HTMLElement)[]} */
+        /** A token, its vote, a bar, and what it attends to.
+         * @param {TextToken} token @returns {(string | HTMLElement)[]} */
         function rowOf(token) {
-            const bar = el("i", { class: `${css(token.side)} ${token.vote < 0 ? "against" : "for"}` });
+            const direction = token.vote < 0 ? "against" : "for";
+            const bar = el("i", { class: `${css(token.side)} ${direction}` });
             bar.style.width = `${((50 * Math.abs(token.vote)) / largest).toFixed(1)}%`;
-            const label = el("bdi", {}, `${shortName(token.word)}${token.count > 1 ? ` ×${token.count}` : ""}`);
-            const look = { class: `hm-token ${cssOf(token)}`, title: "Cross it out wherever it is" };
+            const times = token.count > 1 ? ` ×${token.count}` : "";
+            const title = "Cross it out wherever it is";
+            const look = { class: `hm-token ${cssOf(token)}`, title, click: () => remove(token) };
+            const name = el("button", look, el("bdi", {}, shortName(token.word + times)));
             const by = `← ${token.modifiers.join(", ")}, else ${signed(token.weight)}`;
             const beside = el("bdi", {}, token.modifiers.length ? shortName(by) : "");
-            return [el("button", { ...look, click: () => remove(token) }, label), signed(token.vote), bar, beside];
+            return [name, signed(token.vote), bar, beside];
         }
     }
 }

@@ -7,13 +7,14 @@ import { textWords, withoutWords } from "./textwords.js";
 
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified */
 
-const EXAMPLE = "I did not expect much, and the script is dull in places. But it never gets boring, and the two leads are "
-    + "wonderful.";
-const ABOUT_REVIEWS = "Every word or phrase that the model knows has a vote. A word attends to a modifier such as “never” "
-    + "that stands before it in the same clause (arrow): its vote is turned, weakened or strengthened. Votes and bias "
-    + "add up to the logit, which gives the answer.";
+const EXAMPLE = "I did not expect much, and the script is dull in places. But it never gets boring, "
+    + "and the two leads are wonderful.";
+const ABOUT_REVIEWS = "Every word or phrase that the model knows has a vote. A word attends to a "
+    + "modifier such as “never” that stands before it in the same clause (arrow): its vote is turned, "
+    + "weakened or strengthened. Votes and bias add up to the logit, which gives the answer.";
 const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
-const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
+const MODEL_FILES =
+    ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
 const RIGHT_TO_LEFT = /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u;
 
@@ -57,13 +58,15 @@ export function mountReviews(root, context) {
     for (const kind of ["mouseover", "focusin", "mouseleave"]) marked.addEventListener(kind, tell);
     const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     drawing.setAttribute("aria-hidden", "true");
-    const ledgers = el("div");
+    const votes = el("div");
     const flipping = el("button", { click: crossFew }, "Find words that change the answer");
-    const aboutWords = el("p", { class: "hardmax-note hm-told", "aria-live": "polite" }, ABOUT_WORDS);
+    const told = { class: "hardmax-note hm-told", "aria-live": "polite" };
+    const aboutWords = el("p", told, ABOUT_WORDS);
     const drawn = el("div", { class: "hm-drawn" }, marked, drawing);
     const textShown = el("div", {}, el("h2", {}, "The text"), drawn, aboutWords, flipping);
     const opening = el("button", { click: () => folder.click() }, "Open a model folder, or drop it here …");
-    const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), textShown, ledgers];
+    const answered = el("div", {}, verdict, answer, change);
+    const parts = [labelled("Text", input), answered, textShown, votes];
     root.classList.add("hardmax");
     root.append(
         el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
@@ -98,8 +101,8 @@ export function mountReviews(root, context) {
             listModels(state.model);
             if (state.model && state.model !== name) context.attempt(() => modelNamed(state.model));
         },
-        keys: [["← →", "in the text: from word to word"], ["Enter", "in the text: cross a word out"],
-            ["r", "restore the original text"]],
+        keys: [["← →", "in the text: from word to word"],
+            ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
         key: (event) => {
             if (event.key !== "r") return false;
             restoreText();
@@ -209,8 +212,10 @@ export function mountReviews(root, context) {
         const [mark, word] = [at.closest("mark"), at.closest("[data-start]")];
         const about = [word, mark].map((each) => each?.getAttribute("title")).filter(Boolean);
         aboutWords.textContent = about.join(". ") || ABOUT_WORDS;
-        for (const { arrow, mark: from, to } of arrows)
-            arrow.classList.toggle("hm-on", from === mark || to === word?.getAttribute("data-start"));
+        const start = word?.getAttribute("data-start");
+        for (const { arrow, mark: from, to } of arrows) {
+            arrow.classList.toggle("hm-on", from === mark || to === start);
+        }
     }
 
     /** The arrows go from word to word. @param {Event} event */
@@ -247,7 +252,7 @@ export function mountReviews(root, context) {
         marked.replaceChildren(...why.showText(last, words, out));
         arrows = drawArrows(marked, drawing);
         aboutWords.textContent = ABOUT_WORDS;
-        ledgers.replaceChildren(...why.showVotes(({ places }) => toggleWords(words.filter((word) =>
+        votes.replaceChildren(...why.showVotes(({ places }) => toggleWords(words.filter((word) =>
             places.some(([start, end]) => start <= word.start && word.end <= end)))));
         change.hidden = !original || original === text;
         if (!change.hidden) change.replaceChildren(...showChange(classify(model, original), found, crossed));
@@ -266,13 +271,14 @@ export function mountReviews(root, context) {
     }
 }
 
-/** Give all places as they are in the text in which words are crossed out. @param {Classified} found
- * @param {number[]} origin where each character was */
+/** Give all places as they are in the text in which words are crossed out.
+ * @param {Classified} found @param {number[]} origin where each character was */
 function placeInOriginal({ tokens }, origin) {
-    const [from, until] = [(/** @type {number} */ at) => origin[at], (/** @type {number} */ at) => origin[at - 1] + 1];
+    /** @type {(start: number, end: number) => [number, number]} */
+    const place = (start, end) => [origin[start], origin[end - 1] + 1];
     for (const token of tokens) {
-        token.places = token.places.map(([start, end]) => [from(start), until(end)]);
-        token.attended = token.attended.map((seen) => seen && [from(seen[0]), until(seen[1]), seen[2]]);
+        token.places = token.places.map((at) => place(...at));
+        token.attended = token.attended.map((at) => at && [...place(at[0], at[1]), at[2]]);
     }
 }
 

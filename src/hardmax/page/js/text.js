@@ -1,35 +1,46 @@
-// Texts: from a model's files and a text to tokens, what they attend to, votes and label, bit for bit as in Python.
+// Texts: from a model's files and a text to tokens, what they attend to, votes and label, bit for bit
+// as in Python.
 import { exactFloat, exactLimit, readNumber } from "./exact.js";
 import { textFold, textWords, withoutWords } from "./textwords.js";
 
 /** @typedef {string | number | boolean} Label
  * @typedef {[number, number]} Place  UTF-16 offsets: text.slice(start, end)
- * @typedef {{word: string, factor: number, letters: string, atEnd: boolean, isForm: boolean}} Modifier  a form such as
- *     "*n't" stands for all words that end in its `letters`, or, not `atEnd`, begin with them
- * @typedef {{name: string, classes: Label[], modifiers: Modifier[], scope: number, gate: number, share: number,
- *     neutralWeight: number, longestPhrase: number, overlapping: boolean, surfaces: string[],
- *     index: Map<string, number>, weights: Float32Array, bias: Float32Array, usual: number,
- *     lengths: [number, number] | null}} Model  a row of `weights` for each token; two classes have one logit; a token
- *     keeps `share` of its vote; `usual`: the class if undecided; `lengths`: of training texts, in characters
- * @typedef {[number, number, number] | null} Attended  place and factor of a modifier; null: a token attends to itself
- * @typedef {{id: number, word: string, places: Place[], attended: Attended[], modifiers: string[], count: number,
- *     factor: number, weight: number, vote: number, active: boolean, leads: boolean, leader: number,
- *     side: number}} TextToken  `attended`: what it attends to at each place; `weight`: what its vote would be without
- *     modifiers; `leader`: the index of the token that it follows in the limit of the votes, or -1; `side`: the number
- *     of the class that it counts towards
- * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number, notes: string[],
- *     probabilities: number[], logits: number[], logit: number, bias: number, towards: Label, tokens: TextToken[],
- *     known: number}} Classified  `answer` is the number of the class or -1 for undecided, of which `reason` says why;
- *     `notes` are reasons to trust it less; `logit`, `bias` and votes are about the class `towards`; tokens in order of
- *     appearance */
+ *
+ * A form such as "*n't" stands for all words that end in its `letters`, or, not `atEnd`, begin with them.
+ * @typedef {{word: string, factor: number, letters: string, atEnd: boolean, isForm: boolean}} Modifier
+ *
+ * `weights` has a row for each token; two classes have one logit. A token keeps `share` of its vote.
+ * `usual` is the class if undecided, `lengths` are those of training texts, in characters.
+ * @typedef {{name: string, classes: Label[], modifiers: Modifier[], scope: number, gate: number,
+ *     share: number, neutralWeight: number, longestPhrase: number, overlapping: boolean,
+ *     surfaces: string[], index: Map<string, number>, weights: Float32Array, bias: Float32Array,
+ *     usual: number, lengths: any[] | null}} Model
+ *
+ * Place and factor of a modifier; null: a token attends to itself.
+ * @typedef {[number, number, number] | null} Attended
+ *
+ * `attended` is what it attends to at each place, `weight` what its vote would be without modifiers,
+ * `leader` the index of the token that it follows in the limit of the votes, or -1, `side` the number of
+ * the class that it counts towards.
+ * @typedef {{id: number, word: string, places: Place[], attended: Attended[], modifiers: string[],
+ *     count: number, factor: number, weight: number, vote: number, active: boolean, leads: boolean,
+ *     leader: number, side: number}} TextToken
+ *
+ * `answer` is the number of the class or -1 for undecided, of which `reason` says why; `notes` are
+ * reasons to trust it less; `logit`, `bias` and votes are about the class `towards`; tokens are in order
+ * of appearance.
+ * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
+ *     notes: string[], probabilities: number[], logits: number[], logit: number, bias: number,
+ *     towards: Label, tokens: TextToken[], known: number}} Classified */
 
 const LEADERS_BUDGET = 2_000; // milliseconds to find the leaders of several classes
 const STEPS_OF_FACTORS = 8; // factors are multiples of 1/8
 const MOSTLY_UNKNOWN = 0.2;
 
-/** The known tokens of a text by first appearance, each with its places and what it attends to there. They come in the
- * order in which they end, the shorter first; unless they may overlap, those that are taken first by the order of the
- * vocabulary keep their words. @param {Model} model @param {string} text */
+/** The known tokens of a text by first appearance, each with its places and what it attends to there.
+ * They come in the order in which they end, the shorter first; unless they may overlap, those that are
+ * taken first by the order of the vocabulary keep their words.
+ * @param {Model} model @param {string} text */
 function textFind(model, text) {
     const words = textWords(text);
     let known = words.flatMap((word, last) => {
@@ -58,22 +69,25 @@ function textFind(model, text) {
         // Who contains a modifier attends to itself.
         const isModifier = modifierAt.slice(first, last + 1).some(Boolean);
         const at = isModifier ? -1 : attendedFrom(first);
-        const [place, modifier] = [/** @type {Place} */ ([words[first].start, words[last].end]), modifierAt[at]];
-        const seen = /** @type {Attended} */ (modifier ? [words[at].start, words[at].end, modifier.factor] : null);
-        const spot = { place, seen };
+        const modifier = modifierAt[at];
+        /** @type {{place: Place, seen: Attended}} */
+        const spot = { place: [words[first].start, words[last].end], seen: null };
+        if (modifier) spot.seen = [words[at].start, words[at].end, modifier.factor];
         if (!spots.get(id)?.push(spot)) spots.set(id, [spot]);
     }
     return spots;
 }
 
-/** The modifier that each word is, if any, and for a token that begins with a word the number of the word that it
- * attends to: the strongest modifier in its scope, of equals the nearest; -1: itself.
+/** The modifier that each word is, if any, and for a token that begins with a word the number of the
+ * word that it attends to: the strongest modifier in its scope, of equals the nearest; -1: itself.
  * @param {Model} model @param {ReturnType<typeof textWords>} words */
 function textAttention({ modifiers, scope }, words) {
     const exact = new Map(modifiers.flatMap((each) => (each.isForm ? [] : [[each.word, each]])));
     const forms = modifiers.filter((each) => each.isForm);
-    const modifierAt = words.map(({ surface }) => exact.get(surface) ?? forms.find(({ letters, atEnd }) =>
-        (atEnd ? surface.endsWith(letters) : surface.startsWith(letters))));
+    const hasForm = (/** @type {string} */ word, /** @type {Modifier} */ { letters, atEnd }) =>
+        (atEnd ? word.endsWith(letters) : word.startsWith(letters));
+    const modifierAt = words.map(({ surface }) =>
+        exact.get(surface) ?? forms.find((form) => hasForm(surface, form)));
     const attendedFrom = (/** @type {number} */ first) => {
         let [found, strongest] = [-1, -1];
         for (let at = first; at > first - scope && words[at].gap !== null; ) {
@@ -115,13 +129,13 @@ export async function loadModel(files, name) {
         }
         const config = textJson(files["config.json"], "config.json");
         const [format, version] = [textShort(config.format), textShort(config.version)];
-        textMust(config.format === "hardmax text model" && config.version === 2,
-            `config.json is of ${format}, version ${version}: expected "hardmax text model", version 2`);
-        const metrics = files["metrics.json"] ? textJson(files["metrics.json"], "metrics.json") : {};
+        textMust(config.format === "hardmax text model" && config.version === 2, "config.json is of "
+            + `${format}, version ${version}: expected "hardmax text model", version 2`);
+        const measured = files["metrics.json"];
+        const { training_lengths: lengths } = measured ? textJson(measured, "metrics.json") : {};
         const tensors = textTensors(files["model.safetensors"]);
         const model = textModel(config, tensors, textVocabulary(files["vocabulary.txt"]));
-        const { training_lengths: lengths } = metrics;
-        return { ...model, name, lengths: Array.isArray(lengths) ? /** @type {Place} */ (lengths) : null };
+        return { ...model, name, lengths: Array.isArray(lengths) ? lengths : null };
     } catch (error) {
         const reason = /** @type {Error} */ (error).message.replace(/\.$/, "");
         throw new Error(`The model ${textShort(name)} cannot be used: ${reason}.`);
@@ -156,7 +170,8 @@ function textTensors(data) {
     const { __metadata__, ...header } = textJson(data.subarray(8, 8 + size), "the header of model.safetensors");
     const entries = Object.entries(header);
     const names = entries.map(([name]) => name).sort();
-    textMust(`${names}` === "bias,weights", `model.safetensors has ${textShort(names)}: expected bias, weights`);
+    textMust(`${names}` === "bias,weights",
+        `model.safetensors has ${textShort(names)}: expected bias, weights`);
     textMust(entries.every(([, entry]) => Array.isArray(entry?.shape) && Array.isArray(entry.data_offsets)), damaged);
     entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
     let end = 8 + size; // tensors follow one another without a gap
@@ -198,15 +213,17 @@ const textRound = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math
 function textModifier(given) {
     const { word: spelt, factor, texts = 0, ...others } = Object(given);
     const word = typeof spelt === "string" ? textFold(spelt) : "";
-    const letters = word.replace(/^\*+|\*+$/g, "");
+    const letters = word.replace("*", "");
     const isForm = word.startsWith("*") !== word.endsWith("*");
-    const words = textWords(word);
-    const isWord = isForm ? letters !== "" : words.length === 1 && words[0].surface === word;
-    const isFactor = Number.isFinite(factor) && Math.abs(factor) <= 16;
+    const example = isForm ? word.replace("*", "a") : word;
+    const words = textWords(example);
+    const isWord = words.length === 1 && words[0].surface === example;
+    const isFactor = Number.isFinite(factor) && factor !== 0 && Math.abs(factor) <= 16;
     textMust(isWord && isFactor && textIsWhole(texts) && !Object.keys(others).length,
-        `\`modifiers\` in config.json has ${textShort(given)}: expected one word and a factor from -16 to 16`);
-    const eighths = textRound(factor * STEPS_OF_FACTORS) || 1; // nothing is multiplied by 0
-    return { word, factor: eighths / STEPS_OF_FACTORS, letters, atEnd: word.startsWith("*"), isForm };
+        `\`modifiers\` in config.json has ${textShort(given)}: expected a word and a factor up to 16`);
+    const eighths = textRound(factor * STEPS_OF_FACTORS) || 1;
+    const atEnd = word.startsWith("*");
+    return { word, factor: eighths / STEPS_OF_FACTORS, letters, atEnd, isForm };
 }
 
 /** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
@@ -225,7 +242,7 @@ function textModel(config, tensors, { surfaces, index, totals }) {
         ["modifiers", "a list of words with factors", Array.isArray(config.modifiers)],
         ["scope", "a whole number from 1 to 100", textIsWhole(scope, 1, 100)],
         ["gate", "a number from 0 to below 1", Number.isFinite(gate) && gate >= 0 && gate < 1],
-        ["alpha", 'a number or fraction such as "1/2"', ["string", "number"].includes(typeof config.alpha)],
+        ["alpha", 'a number or fraction such as "1/2"', /string|number/.test(typeof config.alpha)],
         ["neutral_weight", "a whole number from 1 up", textIsWhole(neutralWeight, 1, 2 ** 31 - 1)],
         ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", Object(tokeniser) === tokeniser
             && textIsWhole(longestPhrase, 1, 5) && typeof overlapping === "boolean" && !Object.keys(others).length],
@@ -239,7 +256,8 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     textMust(!isTwice, "`modifiers` in config.json has a word twice: expected each once");
     const alpha = readNumber(String(config.alpha), "`alpha` in config.json");
     const isStep = alpha.p === 0n || (alpha.p > 0n && labels.length === 2);
-    textMust(isStep, `\`alpha\` in config.json must be 0, or with two classes more, not ${textShort(config.alpha)}`);
+    const wish = labels.length > 2 ? "0 with several classes" : "0 or more";
+    textMust(isStep, `\`alpha\` in config.json must be ${wish}, not ${textShort(config.alpha)}`);
     const columns = totals.length;
     textMust(columns === classes.length, `vocabulary.txt counts ${columns} classes: expected ${classes.length}`);
     const rows = classes.length === 2 ? 1 : classes.length;
@@ -252,9 +270,9 @@ function textModel(config, tensors, { surfaces, index, totals }) {
         textMust(bad < 0, `\`${name}\` is ${values[bad]} at place ${bad}: expected finite numbers. Train again`);
     }
     return {
-        classes, modifiers, scope, gate, share: exactFloat(alpha.q, alpha.p + alpha.q), neutralWeight, longestPhrase,
-        overlapping, surfaces, index, weights: tensors.weights.values, bias: tensors.bias.values,
-        usual: totals.indexOf(Math.max(...totals)),
+        classes, modifiers, scope, gate, share: exactFloat(alpha.q, alpha.p + alpha.q), neutralWeight,
+        longestPhrase, overlapping, surfaces, index, weights: tensors.weights.values,
+        bias: tensors.bias.values, usual: totals.indexOf(Math.max(...totals)),
     };
 }
 
@@ -265,7 +283,8 @@ export function classify(model, text) {
     const rows = [...bias.keys()];
     const size = spots.size + model.neutralWeight;
     // Of -0 the bits are not those of 0, of -0 + 0 they are.
-    const weightOf = (/** @type {number} */ id, /** @type {number} */ row) => model.weights[id * rows.length + row] + 0;
+    const weightOf = (/** @type {number} */ id, /** @type {number} */ row) =>
+        model.weights[id * rows.length + row] + 0;
     const read = Array.from(spots, ([id, at]) => {
         const factor = at.reduce((sum, { seen }) => sum + (seen?.[2] ?? 1), 0) / at.length;
         const own = rows.map((row) => weightOf(id, row) * factor);
@@ -274,7 +293,8 @@ export function classify(model, text) {
     const least = gate * Math.max(0, ...read.map(({ strength }) => strength));
     const active = read.map(({ strength }) => strength > least);
     // With two classes, active tokens may move towards the largest vote of their side.
-    const ends = [Math.min, Math.max].map((furthest) => furthest(0, ...read.map(({ own }) => own[0])));
+    const firsts = read.map(({ own }) => own[0]);
+    const ends = [Math.min, Math.max].map((furthest) => furthest(0, ...firsts));
     const votes = read.map(({ own }, t) => own.map((vote) => {
         if (!active[t]) return 0;
         return (share < 1 ? share * vote + (1 - share) * ends[Number(vote > 0)] : vote) / size;
@@ -290,10 +310,11 @@ export function classify(model, text) {
         return vote[best] > 0 ? best : vote.indexOf(Math.max(...vote));
     };
     const leaders = textLeaders(read.map(({ own }) => own), active);
+    const spelt = (/** @type {Attended} */ seen) => (seen ? textFold(text.slice(seen[0], seen[1])) : []);
     const tokens = read.map(({ id, at, factor }, t) => ({
-        id, word: model.surfaces[id], places: at.map(({ place }) => place), count: at.length, factor,
-        attended: at.map(({ seen }) => seen),
-        modifiers: [...new Set(at.flatMap(({ seen }) => (seen ? textFold(text.slice(seen[0], seen[1])) : [])))],
+        id, word: model.surfaces[id], places: at.map(({ place }) => place), count: at.length,
+        attended: at.map(({ seen }) => seen), factor,
+        modifiers: [...new Set(at.flatMap(({ seen }) => spelt(seen)))],
         weight: weightOf(id, row) / size, vote: votes[t][row], active: active[t],
         leads: leaders[t] === t, leader: leaders[t], side: sideOf(votes[t]),
     }));
@@ -302,25 +323,30 @@ export function classify(model, text) {
     return {
         label: classes[best], answer: decided ? best : -1, decided, reason: decided ? "" : reason,
         probability: probabilities[best], probabilities, logits, logit: logits[row], bias: bias[row],
-        towards: classes[isTwo ? 1 : best], tokens, known: tokens.length, notes: textNotes(model, text, tokens),
+        towards: classes[isTwo ? 1 : best], tokens, known: tokens.length,
+        notes: textNotes(model, text, tokens),
     };
 }
 
-/** For each active token the one at which it ends in the limit of the cloud of votes, of equals the first; -1 if it
- * ends between several, or if this takes too long. @param {number[][]} votes @param {boolean[]} active */
+/** For each active token the one at which it ends in the limit of the cloud of votes, of equals the
+ * first; -1 if it ends between several, or if this takes too long.
+ * @param {number[][]} votes @param {boolean[]} active */
 function textLeaders(votes, active) {
     const leaders = votes.map(() => -1);
     const moving = [...votes.keys()].filter((t) => active[t]);
     if (!moving.length) return leaders;
     if (votes[0].length === 1) {
         for (const sign of [1, -1]) {
-            const side = moving.filter((t) => sign * votes[t][0] > 0);
-            const first = side.reduce((most, t) => (sign * votes[t][0] > sign * votes[most][0] ? t : most), side[0]);
+            const strength = (/** @type {number} */ t) => sign * votes[t][0];
+            const side = moving.filter((t) => strength(t) > 0);
+            const largest = Math.max(...side.map(strength));
+            const first = side.find((t) => strength(t) === largest) ?? -1;
             for (const t of side) leaders[t] = first;
         }
         return leaders;
     }
-    const { limits, ofToken } = exactLimit(moving.map((t) => votes[t]), { alpha: 1, budget: LEADERS_BUDGET });
+    const cloud = moving.map((t) => votes[t]);
+    const { limits, ofToken } = exactLimit(cloud, { alpha: 1, budget: LEADERS_BUDGET });
     moving.forEach((t, n) => {
         const vertex = limits?.[ofToken[n]].vertex ?? -1;
         leaders[t] = vertex < 0 ? -1 : moving[ofToken.indexOf(vertex)];
@@ -328,7 +354,8 @@ function textLeaders(votes, active) {
     return leaders;
 }
 
-/** Reasons to trust an answer less. @param {Model} model @param {string} text @param {TextToken[]} tokens */
+/** Reasons to trust an answer less.
+ * @param {Model} model @param {string} text @param {TextToken[]} tokens */
 function textNotes({ lengths }, text, tokens) {
     if (!tokens.length) return [];
     const covered = new Uint8Array(text.length);
@@ -375,9 +402,10 @@ function textProbabilities(logits) {
     return parts.map((part) => part / whole);
 }
 
-/** A few words that change the label if they are crossed out: the word of an active token, or the one that it attends
- * to, that helps most, again and again, in the end without those that are not needed. So they are found, not proved to
- * be the fewest. A word goes wherever it is. `words` is empty if nothing was found.
+/** A few words that change the label if they are crossed out: the word of an active token, or the one
+ * that it attends to, that helps most, again and again, in the end without those that are not needed.
+ * So they are found, not proved to be the fewest. A word goes wherever it is. `words` is empty if
+ * nothing was found.
  * @param {Model} model @param {string} text @param {number} [budget] milliseconds
  * @returns {{words: string[], text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
@@ -392,8 +420,8 @@ export function removalsFlip(model, text, budget = 5_000) {
     let best = without([]);
     while (answer >= 0 && best.lead <= 0) {
         const active = best.tokens.filter((token) => token.active);
-        const read = active.flatMap(({ word, modifiers }) => [word, ...modifiers]).flatMap(textWords);
-        const options = [...new Set(read.map((word) => word.surface))];
+        const read = active.flatMap(({ word, modifiers }) => [word, ...modifiers]);
+        const options = [...new Set(read.flatMap(textWords).map((word) => word.surface))];
         const found = options.map((word) => (performance.now() < end ? without([...best.words, word]) : best));
         const next = found.reduce((most, each) => (each.lead > most.lead ? each : most), found[0] ?? best);
         if (next === best) break;
