@@ -15,6 +15,7 @@ import csv
 import re
 import sys
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
-from imdb import FUNCTION_WORDS, excluded
+from imdb import excluded
 
 from hardmax.text.evaluation import calibration_error
 from hardmax.text.explain import LENGTHS
@@ -35,12 +36,11 @@ CLASSES = np.array(["negative", "positive"])
 SETTINGS = Settings(
     longest_phrase=3,
     min_df=3,
-    strength=0.3,
-    smoothing=5.0,
+    sentences=0.3,
+    stop_words=(),
     bias=False,
     alpha="0",
     vectors="english",
-    stop_words=tuple(FUNCTION_WORDS.split()),
 )
 TOKENS = 80_000  # that are kept
 # How much a text of each corpus counts, where it is from, and the rights to it as far as they are known.
@@ -103,7 +103,7 @@ def plain_files(data: Path) -> dict[str, Path]:
     return {"sentences.csv": here, "plain_sentences.csv": data / "sentiment" / "plain_sentences.csv"}
 
 
-def learn(parts: dict[str, Part], settings: Settings, *, without: set[str] = frozenset()) -> TextModel:  # type: ignore[assignment]
+def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] = ()) -> TextModel:
     """A model of all parts; texts in `without` are left out."""
     texts, labels, weights = [], [], []
     for name, part in parts.items():
@@ -113,8 +113,8 @@ def learn(parts: dict[str, Part], settings: Settings, *, without: set[str] = fro
         labels.append(kept.labels)
         weights.append(np.full(len(kept), CORPORA[name][0]))
     truth = CLASSES[np.concatenate(labels).astype(int)]
-    names, numbers = excluded(parts["imdb"].texts)
-    settings = replace(settings, exclude=tuple(sorted(names | numbers)))
+    _, numbers = excluded(parts["imdb"].texts)  # "10 10" is a rating, with which a review says its own label
+    settings = replace(settings, exclude=tuple(sorted(numbers)))
     model = fit(texts, truth, settings, sample_weight=np.concatenate(weights), progress=print)
     heaviest = np.abs(model.weights).max(axis=1) * np.sqrt(np.maximum(model.vocabulary.documents, 1))
     kept = np.sort(np.argsort(-heaviest, kind="stable")[:TOKENS])
@@ -142,7 +142,7 @@ def train(data: Path, folder: Path, *, validation: bool) -> None:
         judged[name] = parts[name].pick(np.flatnonzero(held_out))
         parts[name] = parts[name].pick(np.flatnonzero(~held_out))
     plain = {text.strip().lower() for path in plain_files(data).values() for text in read_plain(path).texts}
-    model = learn(parts, SETTINGS, without=plain)
+    model = learn(parts, SETTINGS, plain)
     print(model, model.modifiers, f"{time.process_time() - began:.0f} s of processor time", sep="\n")
     if not validation:
         model.save(folder)

@@ -18,6 +18,13 @@ def train_command(
     label: opt.LabelColumn = None,
     longest_phrase: Annotated[int, typer.Option(help="Longest phrase that is a token, in words.")] = 2,
     max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary.")] = None,
+    min_df: Annotated[int | None, typer.Option(help="Leave out tokens of fewer texts.")] = None,
+    stop_words: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="Words that are no tokens, separated by commas.")
+    ] = None,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="Tokens speak for their most frequent class.")
+    ] = False,
     strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
     gate: Annotated[float | None, typer.Option(help="Share of the strongest above which a token is active.")] = None,
     alpha: Annotated[str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")] = None,
@@ -43,6 +50,9 @@ def train_command(
     settings = Settings(
         longest_phrase=longest_phrase,
         max_tokens=max_tokens,
+        min_df=min_df,
+        stop_words=None if stop_words is None else stop_words.split(","),
+        consistent=consistent,
         strength=strength,
         gate=gate,
         alpha=alpha,

@@ -40,10 +40,16 @@ class Leader:
     """The class of its largest weight."""
 
 
-def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> list[Keyword]:
+def _enough(model: TextModel) -> int:
+    """Texts that a token must have to be shown: three, unless no token has so many."""
+    return min(3, int(model.vocabulary.documents.max(initial=0)))
+
+
+def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int | None = None) -> list[Keyword]:
     """The tokens of largest weight for a class; see `TextModel.keywords`."""
     number = number_of_class(label, model.classes, "`label`")
-    top_k, min_df = check_int(top_k, "`top_k`", at_least=1), check_int(min_df, "`min_df`", at_least=0)
+    min_df = _enough(model) if min_df is None else check_int(min_df, "`min_df`", at_least=0)
+    top_k = check_int(top_k, "`top_k`", at_least=1)
     known = model.vocabulary
     says = model.voting.weights
     mine = (says[:, 0] if number else -says[:, 0]) if says.shape[1] == 1 else says[:, number] - says.mean(axis=1)
@@ -58,6 +64,8 @@ def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> 
 def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None) -> tuple[Leader, ...]:
     """The tokens that lead most of the analysed texts, the most frequent first; among equals, by the alphabet."""
     tokens, times = np.unique(found.ids[found.leads], return_counts=True)
+    shown = model.vocabulary.documents[tokens] >= _enough(model)
+    tokens, times = tokens[shown], times[shown]
     surfaces = model.vocabulary.surfaces
     ranked = sorted(zip((-times).tolist(), (surfaces[token] for token in tokens), tokens.tolist(), strict=True))
     leaders = []

@@ -297,7 +297,7 @@ class TextModel:
 
         return edit(self, changes)
 
-    def keywords(self, label: Any, top_k: int = 20, *, min_df: int = 1) -> "list[Keyword]":
+    def keywords(self, label: Any, top_k: int = 20, *, min_df: int | None = None) -> "list[Keyword]":
         """The tokens of largest weight for a class.
 
         Parameters
@@ -306,8 +306,8 @@ class TextModel:
             One of `classes`.
         top_k : int, default 20
             At most so many.
-        min_df : int, default 1
-            Leave out tokens that occur in fewer training texts.
+        min_df : int, optional
+            Leave out tokens that occur in fewer training texts; by default 3.
 
         Returns
         -------
