@@ -260,7 +260,7 @@ REFUSED = [
     ("verify", "nowhere.json"),
     ("explain", "-f", "nowhere.txt"),
     ("flip", "text", "-f", "points.csv"),
-    ("evaluate", "imdb-2d", "nowhere.csv"),
+    ("evaluate", "sentiment-en", "nowhere.csv"),
     ("train", "nowhere.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),
 ]
