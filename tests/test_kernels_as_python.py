@@ -18,6 +18,7 @@ TEXTS = [
     "Ödön’s “große” film… 电影 很好 🙂 <b>GOOD</b> good GOOD",
     "\ud800 great \x00 film \u202e odd",
     "qzx qzx",
+    "I wouldn’t say it isn't very good, but never boring: not dull, no",
     "the " * 300 + "good bad",
 ]
 # Repeated, tied, zero, on a line, far apart in size, more than the plane.
@@ -34,12 +35,12 @@ CLOUDS = [
 
 def answers() -> list:
     """All that is found in the texts and clouds, with floats to the bit."""
-    model, half = hm.load("imdb-2d"), hm.Dynamics("1/2", [[2, 1], [1, 3]])
+    model, half = hm.load("sentiment-en"), hm.Dynamics("1/2", [[2, 1], [1, 3]])
     found: list = [model.predict_proba(TEXTS).tobytes().hex()]
     for text in TEXTS:
         why = model.explain(text)
-        ledger = [[share.word, share.mass.hex(), share.spans] for share in why.ledger]
-        found.append([why.logit.hex(), ledger, model.predict_proba([text]).tobytes().hex()])
+        ledger = [[entry.word, entry.vote.hex(), entry.factor.hex(), entry.spans] for entry in why.ledger]
+        found.append([why.logit.hex(), ledger, why.links, model.predict_proba([text]).tobytes().hex()])
     for cloud in CLOUDS:
         lim = hm.limit(cloud, half if len(cloud[0]) == 2 else hm.Dynamics("1/2"))
         found.append([lim.leaders.tolist(), lim.settled_at, lim.points.tobytes().hex(), lim.run.decided_by[0]])
@@ -73,7 +74,7 @@ import time, numpy as np, hardmax as hm
 from hardmax._float.bounds import norms_above
 norms_above(np.ones((1, 2)))  # numba is imported, and a kernel compiled
 cloud, text = hm.clouds.square(inside=[(0.5, 0)]), "An awful script, but the cast is great."
-model = hm.load("imdb-2d")
+model = hm.load("sentiment-en")
 began = time.process_time()
 model.explain(text).removals, model.flip(text), model.predict([text, text])
 lim = hm.limit(cloud, hm.Dynamics("1/2"))

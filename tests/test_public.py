@@ -25,7 +25,7 @@ lim = hm.limit([["1/3", "2/3"], ["0.5", "1"]], half)
 assert_type(lim, hm.Limit)
 assert_type(hm.limit(hm.Ragged([[1.0], [2.0]], offsets=[0, 1, 2]), half), hm.Limits)
 print(run.leaders.tolist(), len(run), run[0].tolist(), lim.settled_at, hm.verify(lim.certificate))
-model: hm.TextModel = hm.load("imdb-2d")
+model: hm.TextModel = hm.load("sentiment-en")
 print(model.explain("A fine film.").label)
 hm.simulate([[1.0]], half, layers="three")  # type: ignore[call-overload]
 """

@@ -106,7 +106,7 @@ import hardmax as hm
 warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks while threads are there
 cloud = np.random.default_rng(0).standard_normal((20_000, 3))
 texts = ["A great film.", "Awful!"] * 5000
-model = hm.load("imdb-2d")
+model = hm.load("sentiment-en")
 work = lambda: (hm.limit(cloud, hm.Dynamics("1/2")).leaders.tolist(), model.predict_proba(texts).tobytes())
 mine = work()
 children = []
@@ -125,13 +125,13 @@ import numpy as np
 import hardmax as hm
 
 warnings.simplefilter("ignore", DeprecationWarning)
-model, generator = hm.load("imdb-2d"), np.random.default_rng(0)
+model, generator = hm.load("sentiment-en"), np.random.default_rng(0)
 small, large = generator.standard_normal((30, 2)), generator.standard_normal((5000, 3))
 
 def work():
     lim, told = hm.limit(small, hm.Dynamics("1/2")), model.explain("A great film, an awful script.")
     about = lim.leaders.tolist(), lim.polytope.facets, lim.radius, lim.certificate
-    return *about, told.radius, told.removals, hm.limit(large, hm.Dynamics("1/3")).leaders.tolist()
+    return *about, told.leaders, told.removals, hm.limit(large, hm.Dynamics("1/3")).leaders.tolist()
 
 def go_on():
     while not done.is_set():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardmax.text import Corpus, plant
+from hardmax.text import Corpus, Modifier, plant
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
@@ -20,18 +20,16 @@ def write_csv(path: Path, corpus: Corpus = TRAIN, header: tuple[str, str] = ("re
     return path
 
 
-def make_model(dimension: int = 2, classes: tuple = CLASSES) -> TextModel:
+def make_model(classes: tuple = CLASSES) -> TextModel:
     """A model that knows the planted words, and some others badly."""
     rng = np.random.default_rng(0)
     side = {word: sign for sign, label in zip((-1, 1), CLASSES, strict=True) for word in TEST.words[label]}
     words = [*side, "film", "plot", "a"]
-    vectors = rng.normal(size=(len(words), dimension)) * 0.3
-    vectors[: len(side), 0] = [3.0 * sign for sign in side.values()]
+    weights = np.concatenate([[3.0 * sign for sign in side.values()], 0.3 * rng.normal(size=3)])
     return TextModel(
         vocabulary=Vocabulary(words, np.ones((len(words), 2))),
-        embeddings=vectors,
-        decoder=np.eye(1, dimension),
+        weights=weights[:, None],
         bias=np.array([0.1]),
         classes=classes,
-        layers=8,
+        modifiers=[Modifier("not", -0.5)],
     )

@@ -30,7 +30,7 @@ def test_json_has_the_numbers_of_the_package(hardmax: Command):
     found = evaluate_model(model, TEST.texts, TEST.labels)
     assert {name: document[name] for name in found.metrics} == found.metrics
     assert document["leaders"] == [asdict(leader) for leader in found.leaders[:30]]
-    assert document["model"] == {"tokens": 15, "dimension": 2, "layers": 8, "alpha": "1", "temperature": 1.0}
+    assert document["model"] == {"tokens": 15, "modifiers": 1, "gate": 0.0, "alpha": "0"}
 
 
 def test_people_get_the_same_numbers(hardmax: Command):

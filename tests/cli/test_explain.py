@@ -42,9 +42,12 @@ def test_a_text_comes_as_an_argument_from_a_file_or_through_a_pipe(command, hard
 def test_json_adds_up_to_the_logit(hardmax: Command):
     document = json.loads(explain(hardmax, TEXT, "--json").out)
     assert document["label"] == "positive"
-    assert document["logit"] == pytest.approx(document["bias"] + sum(one["contribution"] for one in document["ledger"]))
-    start, end = document["leaders"][0]["spans"][0]
-    assert TEXT[start:end] == document["leaders"][0]["word"] == "superb"
+    assert document["logit"] == pytest.approx(document["bias"] + sum(entry["vote"] for entry in document["ledger"]))
+    start, end = document["ledger"][0]["spans"][0]
+    assert TEXT[start:end] == document["ledger"][0]["word"] == document["leaders"][0] == "superb"
+    denied = json.loads(explain(hardmax, "not superb", "--json").out)
+    expected = {"word": "superb", "span": [4, 10], "modifier": "not", "modifier_span": [0, 3], "factor": -0.5}
+    assert denied["attention"] == [expected]
 
 
 def test_a_page_has_the_tokens_marked_and_nothing_unescaped(hardmax: Command, here: Path):
@@ -61,7 +64,7 @@ def test_a_terminal_has_the_text_first_in_the_colours_of_the_classes():
     assert styles["superb"] != styles["awful"]
     assert all({"1", "4"} <= set(style.split(";")) for style in styles["superb"] | styles["awful"])
     plain = on_a_terminal("explain", TEXT, "--model", "model", columns=80)
-    assert plain.index("A superb film") < plain.index("leaders")
+    assert plain.index("A superb film") < plain.index("Strongest")
 
 
 def test_a_text_of_ten_megabytes_passes(hardmax: Command, here: Path):
@@ -89,7 +92,7 @@ def test_what_cannot_be_explained_is_refused(arguments: tuple, words: tuple, har
 
 
 def test_a_model_that_cannot_be_used_is_refused(hardmax: Command, here: Path):
-    assert_refused(hardmax("explain", TEXT, "--model", "imdb-200d"), "`imdb-200d`")
+    assert_refused(hardmax("explain", TEXT, "--model", "imdb-2d"), "`imdb-2d`")
     with (here / "model" / "vocabulary.txt").open("a") as stream:
         stream.write("zzz\t1\t1\n")
     assert_refused(explain(hardmax, TEXT), "vocabulary.txt", "hash")

@@ -26,7 +26,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "simulate": ("simulate", "points.csv", *HALF, "--layers", "3"),
     "limit": ("limit", "points.csv", *HALF),
     "explain": ("explain", TEXT, "--model", "model"),
-    "flip": ("flip", TEXT, "--model", "model"),
+    "flip": ("flip", f"{TEXT} Not awful.", "--model", "model"),
     "verify": ("verify", "proof.json"),
     "evaluate": ("evaluate", "model", "texts.csv"),
     "clouds": ("clouds", "square"),
@@ -263,7 +263,7 @@ REFUSED = [
     ("verify", "nowhere.json"),
     ("explain", "-f", "nowhere.txt"),
     ("flip", "text", "-f", "points.csv"),
-    ("evaluate", "imdb-2d", "nowhere.csv"),
+    ("evaluate", "sentiment-en", "nowhere.csv"),
     ("train", "nowhere.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),
 ]

@@ -31,7 +31,7 @@ def test_a_newcomer_gets_a_page_that_moves_and_a_model(hardmax: Command, here: P
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote page.html\n")
     data = data_of("page.html")
     assert (data["room"], data["version"]) == ("dynamics", hm.__version__)
-    assert [model["name"] for model in data["models"]] == ["imdb-2d"]
+    assert [model["name"] for model in data["models"]] == ["sentiment-en"]
 
 
 def test_a_cloud_is_put_in_exactly(hardmax: Command, here: Path):
@@ -64,10 +64,10 @@ def test_a_multiplicity_is_so_many_tokens(tmp_path: Path):
 
 
 def test_models_from_folders_are_packed_with_all_that_decides(hardmax: Command, here: Path, with_model: None):
-    assert hardmax("page", "--model", "imdb-2d", "--model", "model", "--text", "-", stdin=b"A superb film").code == 0
+    assert hardmax("page", "--model", "sentiment-en", "--model", "model", "--text", "-", stdin=b"A superb film").code == 0
     data = data_of("page.html")
     assert (data["room"], data["text"]) == ("reviews", "A superb film")
-    assert [model["name"] for model in data["models"]] == ["imdb-2d", "model"]
+    assert [model["name"] for model in data["models"]] == ["sentiment-en", "model"]
     stream = gzip.decompress(base64.b64decode(data["models"][1]["data"]))
     length = int.from_bytes(stream[:4], "little")
     header, place = json.loads(stream[4 : 4 + length]), 4 + length
@@ -84,7 +84,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(hardmax: Command, here: Path
     np.save(here / "large.npy", np.random.default_rng(1).normal(size=(2001, 2)))
     assert_refused(hardmax("page", "-o", "page.pdf"), "`--output`", ".html")
     assert_refused(hardmax("page", "-o", "nowhere/page.html"), "`--output`", "does not exist")
-    assert_refused(hardmax("page", "--model", "none", "--model", "imdb-2d"), "`--model`")
+    assert_refused(hardmax("page", "--model", "none", "--model", "sentiment-en"), "`--model`")
     assert_refused(hardmax("page", "--model", "nowhere"), "`nowhere`")
     assert_refused(hardmax("page", "--cloud", "many.json"), "`--cloud`", "one cloud")
     assert_refused(hardmax("page", "--cloud", "large.npy"), "2,000", "2,001")

@@ -11,7 +11,7 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Tokeniser, Vocabulary, plant
+from hardmax.text import Modifier, Tokeniser, Vocabulary, plant
 from hardmax.text.text_model import TextModel
 from hardmax.train import fit_tables
 
@@ -123,13 +123,15 @@ def text_calls() -> Iterator[Call]:
     yield "Tokeniser.tokens", Tokeniser().tokens, {"text": "A great film."}
     yield "Vocabulary", Vocabulary, {"surfaces": ["good", "bad"], "counts": [[1, 2], [3, 4]]}
     vocabulary = Vocabulary(["good", "bad"], [[1, 2], [3, 4]])
-    arrays = {"embeddings": [[1, 0], [0, 1]], "decoder": [[1, -1]], "bias": [0.0], "classes": ["no", "yes"]}
-    numbers = {"layers": 4, "alpha": 0.5, "metric": TILTED, "extra": [1, 1], "temperature": 1.0, "binary": False}
+    yield "Modifier", Modifier, {"word": "not", "factor": -0.5, "texts": 9}
+    arrays = {"weights": [[1], [-1]], "bias": [0.0], "classes": ["no", "yes"], "modifiers": [Modifier("not", -0.5)]}
+    numbers = {"scope": 4, "gate": 0.25, "alpha": 0.5, "neutral_weight": 5}
     rest = {"tokeniser": Tokeniser(), "metrics": {}}
     yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **numbers, **rest}
     for name in ("predict", "predict_proba", "decision_function", "analyse", "leaders"):
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
+    yield "TextModel.reading", model.reading, {"text": text}
     yield "TextModel.flip", model.flip, {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9}
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}

@@ -27,11 +27,9 @@ def model_of(classes: int, words: int = 30) -> TextModel:
     rng, rows = np.random.default_rng(classes), 1 if classes == 2 else classes
     return TextModel(
         vocabulary=Vocabulary([f"word{number}" for number in range(words)], np.ones((words, classes))),
-        embeddings=rng.normal(size=(words, 3)),
-        decoder=rng.normal(size=(rows, 3)),
+        weights=rng.normal(size=(words, rows)),
         bias=np.zeros(rows),
         classes=tuple(f"class {c}" for c in range(classes)),
-        layers=1,
     )
 
 
@@ -120,7 +118,7 @@ def test_without_matplotlib_a_card_is_a_table_in_monospace(monkeypatch: pytest.M
 @pytest.mark.parametrize("classes", [2, 4, 30])
 def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes: int):
     model = model_of(classes)
-    scores = model.prepared.scores[: len(model.vocabulary)]
+    scores = model.voting.weights
     sides = np.column_stack([-scores, scores]) if classes == 2 else scores - scores.mean(axis=1, keepdims=True)
     bars = heaviest(model, 4)
     for side in range(classes):

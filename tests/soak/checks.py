@@ -17,9 +17,6 @@ from hardmax._float import bands, shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import Cpu
 from hardmax.engines import Gpu
-from hardmax.text._analysis import Analysis
-from hardmax.text.text_model import TextModel
-from hardmax.text.vocabulary import Vocabulary
 from soak.problems import Problem, Tier
 from soak.truth import ExactCloud, leaders_of
 
@@ -63,8 +60,6 @@ def _judge(problem: Problem, outcome: Outcome) -> None:
     match problem.engine.name:
         case "batch" | "gpu batch":
             _judge_batch(problem, outcome)
-        case "text":
-            _judge_text(problem, outcome)
         case _ if problem.tier is Tier.LARGE and problem.engine.name != "arena":
             _judge_sample(problem, outcome)
         case _:
@@ -122,21 +117,6 @@ def _judge_batch(problem: Problem, outcome: Outcome) -> None:
     outcome.expect(straight == leaders, f"leaders {_few(straight)}, in truth {_few(leaders)}")
     turned = {n - 1 - i for i in reversed_}
     outcome.expect(turned == leaders, f"leaders in the other order {_few(turned)}, in truth {_few(leaders)}")
-
-
-def _judge_text(problem: Problem, outcome: Outcome) -> None:
-    """Masses and leaders of a text whose words are the tokens."""
-    found, table = analysis_of(problem, LAYERS)
-    history = list(problem.truth.walk(problem.alpha, LAYERS))
-    outcome.rows += len(table)
-    last, _ = history[-1]
-    over = last.denominator * len(table)
-    mean = np.array([int(total) / over for total in last.numerators.sum(axis=0)])
-    size = max(1e-30, np.abs(table).max())
-    off = float(np.abs(found.masses @ table - mean).max())
-    outcome.expect(off <= 1e-12 * size, f"the mean of the last layer is off by {off:.1e} of {size:.1e}")
-    since = {int(i): int(found.leader_since[i]) for i in np.flatnonzero(found.leader_since >= 0)}
-    _compare_leaders(since, history, outcome)
 
 
 def _judge_limit(problem: Problem, outcome: Outcome) -> None:
@@ -256,23 +236,6 @@ def batch_of(problem: Problem, layers: int) -> Any:
     clouds = [problem.tokens, problem.tokens[::-1].copy()]
     machine = Cpu() if problem.engine.name == "batch" else Gpu(device())
     return hm.simulate(clouds, problem.dynamics, layers=layers, engine=machine)
-
-
-def analysis_of(problem: Problem, layers: int) -> tuple[Analysis, np.ndarray]:
-    """A text in which every token is a word, analysed by a model; and the vectors of the words."""
-    n, d = problem.tokens.shape
-    words = [f"word{number}" for number in range(n)]
-    model = TextModel(
-        vocabulary=Vocabulary(words, np.ones((n, 2))),
-        embeddings=problem.tokens.astype(np.float32),
-        decoder=np.zeros((1, d)),
-        bias=np.zeros(1),
-        classes=(0, 1),
-        layers=layers,
-        alpha=problem.alpha,
-        metric=problem.metric,
-    )
-    return model.analyse([" ".join(words)]), model.prepared.table
 
 
 @cache

@@ -94,7 +94,6 @@ PROCESSOR: tuple[Answerer, ...] = (
     Answerer("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
     Answerer("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
     Answerer("batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1200)}),
-    Answerer("text", None, (*FEW, 16), {S: (1, 24), M: (40, 300)}),
     Answerer("gpu", None, FEW, {S: (1, 16)}),
     Answerer("gpu batch", None, FEW, {S: (1, 16)}),
 )
@@ -129,8 +128,6 @@ TEN = (Tier.LARGE, *[Tier.MIDDLING] * 3, *[Tier.SMALL] * 6)
 FIRST_OF_METRICS = 10**6
 TWENTY = (Tier.LARGE, *[Tier.MIDDLING] * 6, *[Tier.SMALL] * 13)
 HARD_METRICS = ("signs", "kernel", "negative", "turning", "tiny", "huge", "last places", "any")
-# float32 holds no such numbers.
-NOT_IN_TEXTS = {"scaled", "extreme", "subnormal", "spread", "specks"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -175,11 +172,7 @@ def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
         return _with_hard_metric(rng, number, tier, kind, engine)
     n, d = engine.draw_size(rng, tier, kind)
     tokens = make(kind, rng, n, d)
-    if engine.name == "text":
-        tokens = tokens.astype(np.float32).astype(float)
     metric_kind = str(rng.choice(["identity", "identity", "identity", "diagonal", "general", "any"]))
-    if metric_kind == "any" and engine.name == "text":
-        metric_kind = "general"
     return Problem(
         number=number,
         tier=tier,
@@ -236,11 +229,7 @@ def pairs(tier: Tier, device: bool, hard: bool = False) -> list[tuple[str, Answe
     every = list(product(KINDS, DEVICE if device else PROCESSOR))
     if hard:
         every = [*product(OF_METRICS, METRICS), *product(WIDE, IN_MANY_DIMENSIONS), *product(["vanishing"] * 9, ARENA)]
-    found = [
-        (kind, engine)
-        for kind, engine in every
-        if engine.meets(tier, kind) and not (engine.name == "text" and kind in NOT_IN_TEXTS)
-    ]
+    found = [(kind, engine) for kind, engine in every if engine.meets(tier, kind)]
     order = np.random.default_rng(0).permutation(len(found))
     return [found[place] for place in order]
 

@@ -61,6 +61,5 @@ def models_command(
 
 
 def _describe(name: str, model: "TextModel") -> dict[str, Any]:
-    about = {"name": name} | opt.describe(model)
-    about.pop("temperature")
-    return about | {"classes": list(model.classes), "accuracy": model.metrics.get("accuracy")}
+    measured = {"classes": list(model.classes), "accuracy": model.metrics.get("accuracy")}
+    return {"name": name} | opt.describe(model) | measured
