@@ -18,7 +18,7 @@ def test_javascript_classifies_texts_as_python_does(tmp_path: Path) -> None:
     made = write_vectors(tmp_path, texts, models, texts_of_shipped=5 * texts)
     assert made["texts"] > least
     for kind in ("undecided", "level", "attending"):
-        assert made[kind] > 10, kind
+        assert made[kind] > 5, kind
     run = subprocess.run(
         ["node", "--test", str(HERE / "text.test.js")],
         cwd=HERE.parents[1],

@@ -276,8 +276,9 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     };
 }
 
-/** The label, and what each token adds to it. @param {Model} model @param {string} text @returns {Classified} */
-export function classify(model, text) {
+/** The label, and what each token adds to it; of several classes it takes a while to find the leaders.
+ * @param {Model} model @param {string} text @returns {Classified} */
+export function classify(model, text, withLeaders = true) {
     const { bias, gate, share, classes } = model;
     const spots = textFind(model, text);
     const rows = [...bias.keys()];
@@ -309,7 +310,7 @@ export function classify(model, text) {
         if (isTwo) return Number(vote[0] > 0);
         return vote[best] > 0 ? best : vote.indexOf(Math.max(...vote));
     };
-    const leaders = textLeaders(read.map(({ own }) => own), active);
+    const leaders = textLeaders(read.map(({ own }) => own), withLeaders ? active : []);
     const spelt = (/** @type {Attended} */ seen) => (seen ? textFold(text.slice(seen[0], seen[1])) : []);
     const tokens = read.map(({ id, at, factor }, t) => ({
         id, word: model.surfaces[id], places: at.map(({ place }) => place), count: at.length,
@@ -409,10 +410,10 @@ function textProbabilities(logits) {
  * @param {Model} model @param {string} text @param {number} [budget] milliseconds
  * @returns {{words: string[], text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
-    const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
+    const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text, false)];
     const without = (/** @type {string[]} */ words) => {
         const changed = withoutWords(text, all.filter((word) => words.includes(word.surface))).text;
-        const { tokens, decided, label, probability, probabilities } = classify(model, changed);
+        const { tokens, decided, label, probability, probabilities } = classify(model, changed, false);
         const lead = Math.max(...probabilities.filter((_, c) => c !== answer)) - probabilities[answer];
         const flips = decided && lead > 1e-9;
         return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
