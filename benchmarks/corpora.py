@@ -23,20 +23,22 @@ import pyarrow.parquet as parquet
 from harness import add_rows
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from hardmax.sklearn import HardmaxClassifier
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_pieces import LETTER
+from hardmax.text.evaluation import calibration_error
 from hardmax.text.text_model import TextModel
 
 SEEDS, FOLDS = (0, 1, 2), 4
 OURS, BY_WORDS = "hardmax, as it comes", "TF-IDF (1, 2) + LogisticRegression"
 BY_CHARACTERS = "TF-IDF of characters (1, 3) + LogisticRegression"
 COLUMNS = ("scikit_learn", "corpus", "texts", "judged", "classes", "contestant", "seed")
-COLUMNS += ("accuracy", "f1_macro", "above_peer", "words_that_count", "share_that_counts", "leaders_per_text")
+COLUMNS += ("accuracy", "f1_macro", "above_peer", "log_loss", "calibration_error")
+COLUMNS += ("words_that_count", "share_that_counts", "leaders_per_text")
 COLUMNS += ("seconds", "chosen")
 
 
@@ -68,6 +70,8 @@ class Measured:
     trained: Trained
     accuracy: float
     f1_macro: float
+    log_loss: float
+    calibration_error: float
     words_that_count: float | None = None
     share_that_counts: float | None = None
     leaders_per_text: float | None = None
@@ -123,7 +127,15 @@ def measure(trained: Trained, part: Part) -> Measured:
     """What it makes of texts that it has not learned."""
     classes = sorted(set(part.labels) | set(trained.classifier.classes_))
     truth, told = (np.searchsorted(classes, labels) for labels in (part.labels, trained.classifier.predict(part.texts)))
-    found = Measured(trained, accuracy_score(truth, told), f1_score(truth, told, average="macro"))
+    chances = np.zeros((len(truth), len(classes)))
+    chances[:, np.searchsorted(classes, trained.classifier.classes_)] = trained.classifier.predict_proba(part.texts)
+    found = Measured(
+        trained,
+        accuracy=accuracy_score(truth, told),
+        f1_macro=f1_score(truth, told, average="macro"),
+        log_loss=log_loss(truth, chances, labels=range(len(classes))),
+        calibration_error=calibration_error(truth, chances),
+    )
     model = getattr(trained.classifier, "model_", None)
     return replace(found, **look_inside(model, part.texts)) if model else found
 
@@ -131,7 +143,7 @@ def measure(trained: Trained, part: Part) -> Measured:
 def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
     """Words that count, their share of the known words of a text, leaders, and what was chosen if anything was."""
     found = model.analyse(texts)
-    known = np.diff(found.offsets) - (model.extra is not None)
+    known = np.diff(found.offsets)
     share = found.active_per_text[known > 0] / known[known > 0]
     chosen = model.metrics.get("settings")
     return {
@@ -151,6 +163,8 @@ def row(found: Measured, peer: Measured) -> tuple[object, ...]:
         f"{found.accuracy:.4f}",
         f"{found.f1_macro:.4f}",
         f"{found.accuracy - peer.accuracy:+.4f}",
+        f"{found.log_loss:.4f}",
+        f"{found.calibration_error:.4f}",
         *("" if number is None else f"{number:.4f}" for number in inside),
         f"{found.trained.seconds:.1f}",
         found.chosen,
@@ -159,7 +173,8 @@ def row(found: Measured, peer: Measured) -> tuple[object, ...]:
 
 def show(name: str, found: Measured, peer: Measured) -> None:
     line = f"{name:14} {found.trained.contestant:48} {found.trained.seed!s:2} accuracy {found.accuracy:.4f}"
-    line += f" ({found.accuracy - peer.accuracy:+.4f})  F1 {found.f1_macro:.4f}  {found.trained.seconds:6.1f} s"
+    line += f" ({found.accuracy - peer.accuracy:+.4f})  F1 {found.f1_macro:.4f}"
+    line += f"  log loss {found.log_loss:.4f}  ECE {found.calibration_error:.4f}  {found.trained.seconds:6.1f} s"
     if found.words_that_count is not None:
         line += f"  {found.words_that_count:.1f} words count, {found.share_that_counts:.0%} of the known"
         line += f", {found.leaders_per_text:.1f} leaders  {found.chosen}"

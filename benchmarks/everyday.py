@@ -83,7 +83,7 @@ def starting():
         commands = {
             "hardmax explain": ["-c", run, "explain", TEXT],
             "hardmax limit": ["-c", run, "limit", str(cloud), "--alpha", "1/2"],
-            "load and predict": ["-c", f"import hardmax as hm; print(hm.load('imdb').predict([{TEXT!r}]))"],
+            "load and predict": ["-c", f"import hardmax as hm; print(hm.load('sentiment-en').predict([{TEXT!r}]))"],
         }
         first = {}
         for name, command in commands.items():

@@ -240,7 +240,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
     add_rows("imdb", COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
     points = []
     for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
-        model = replace(load(Path(trained) / str(seed) / name), gate=gate, alpha=alpha, layers=1)
+        model = replace(load(Path(trained) / str(seed) / name), gate=gate, alpha=alpha)
         tokens = float(model.analyse(texts).active_per_text.mean())
         accuracy = float((model.predict(texts) == CLASSES[labels]).mean())
         peer = peer_accuracy(model, train_file, texts, labels, tokens)

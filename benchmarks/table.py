@@ -27,11 +27,14 @@ from text_tables import (
     corpora_table,
     faithfulness_line,
     faithfulness_table,
+    flips_sentence,
     frontier_table,
     imdb_line,
     model_table,
     pairs_table,
     peers_table,
+    reading_sentence,
+    sentiment_table,
 )
 
 from hardmax._files import write_whole
@@ -201,7 +204,9 @@ TABLES = {
         "table of the machine": machine_table,
     },
     DOCS / "limits.md": {"table of arithmetics": arithmetics_table},
+    DOCS / "text.md": {"sentence of reading": reading_sentence, "sentence of flips": flips_sentence},
     DOCS / "models.md": {
+        "table of sentiment": sentiment_table,
         "table of models": model_table,
         "table of the frontier": frontier_table,
         "table of corpora": corpora_table,

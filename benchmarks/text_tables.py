@@ -7,6 +7,9 @@ from cpu_results import duration
 from harness import RESULTS, read_rows
 
 IMDB_TEST = 25_000  # reviews
+FILM_MODELS = ("imdb", "imdb-best", "imdb, star ratings too (not shipped)")
+WORD_LISTS = ("VADER", "AFINN")
+TO_FILL = "TO FILL"  # where nothing was measured yet
 PEERS = {"LIME": "LIME", "SHAP": "SHAP (Partition)"}
 FILES = ("test", "mr")  # reviews of IMDb, sentences of MR
 MEANS = ("tokens", "log_loss", "calibration_error", "mr_accuracy", "mr_log_loss", "mr_undecided")
@@ -36,9 +39,24 @@ def standard_errors(ours: float, peer: float, count: int) -> float:
     return (ours - peer) / math.hypot(standard_error(ours, count), standard_error(peer, count))
 
 
+def table(head: str, lines: list[str]) -> str:
+    """A table of Markdown; where nothing was measured, it says so.
+
+    >>> print(table("| model | accuracy |", []))
+    | model | accuracy |
+    |---|---|
+    | TO FILL | |
+    """
+    columns = head.count(" |")
+    empty = f"| {TO_FILL} |{' |' * (columns - 1)}"
+    return "\n".join([head, "|---" * columns + "|", *(lines or [empty])])
+
+
 def imdb_line(name: str) -> tuple[str, str, str, str]:
     """For README.md: what, page, ours, peer."""
-    rows = newest_models()[name]
+    rows = newest_models().get(name)
+    if not rows:
+        return f"IMDb, `{name}`", "models.md", TO_FILL, TO_FILL
     ours, peer = mean_of(rows, "accuracy"), mean_of(rows, "peer_accuracy")
     z = standard_errors(ours, peer, IMDB_TEST)
     apart = f"z = {z:.1f}" if abs(z) > 1.96 else f"not distinguishable, z = {z:.1f}"
@@ -49,14 +67,16 @@ def imdb_line(name: str) -> tuple[str, str, str, str]:
 
 def faithfulness_line(name: str) -> tuple[str, str, str, str]:
     """For README.md: what, page, ours, peers."""
-    rankings, pairs = newest_rankings(), newest_pairs()
+    rankings, pairs, page = newest_rankings(), newest_pairs(), "models.md#faithfulness"
+    what = f"faithfulness of the {name}, 100 reviews"
+    if not all((name, peer) in pairs for peer in PEERS.values()):
+        return what.partition(",")[0], page, TO_FILL, TO_FILL
     fall = {method: float(rows["test"]["comprehensiveness"]) for method, rows in rankings.items()}
     beside = []
     for peer, method in PEERS.items():
         apart = better_or_worse(pairs[name, method]["test", "comprehensiveness"])
         beside.append(f"{fall[method]:.2f} ({peer}, {apart})")
-    what = f"faithfulness of the {name}, 100 reviews"
-    return what, "models.md#faithfulness", f"{fall[name]:.2f}", ", ".join(beside)
+    return what, page, f"{fall[name]:.2f}", ", ".join(beside)
 
 
 def better_or_worse(row: Row) -> str:
@@ -79,7 +99,8 @@ def newest_models() -> dict[str, list[Row]]:
     newest = {(row["model"], row["seed"]): row for row in read_rows(RESULTS / "imdb.csv")}
     seeds: dict[str, list[Row]] = {}
     for (model, _), row in newest.items():
-        seeds.setdefault(model, []).append(row)
+        if model in FILM_MODELS:
+            seeds.setdefault(model, []).append(row)
     return seeds
 
 
@@ -92,7 +113,7 @@ def model_table() -> str:
     head = "| model | active tokens per review | test accuracy | peer with as many tokens | z |"
     head += " log loss, ECE | single sentences: accuracy, log loss, undecided | training |"
     lines = [model_line(model, rows) for model, rows in newest_models().items()]
-    return "\n".join([head, "|---" * 8 + "|", *lines])
+    return table(head, lines)
 
 
 def model_line(model: str, rows: list[Row]) -> str:
@@ -116,16 +137,63 @@ def frontier_table() -> str:
     newest = {(row["model"], row["gate"], row["seed"]): row for row in rows}
     points: dict[tuple[str, str], list[Row]] = {}
     for (model, gate, _), row in newest.items():
-        points.setdefault((model, gate), []).append(row)
-    lines = ["| active tokens per review | test accuracy | peer with as many tokens | z |"]
-    lines.append("|---|---|---|---|")
-    lines += [f"| {mean_of(few, 'tokens'):.1f} | {on_imdb(few)} |" for few in points.values()]
-    return "\n".join(lines)
+        if model in FILM_MODELS:
+            points.setdefault((model, gate), []).append(row)
+    lines = [f"| {mean_of(few, 'tokens'):.1f} | {on_imdb(few)} |" for few in points.values()]
+    return table("| active tokens per review | test accuracy | peer with as many tokens | z |", lines)
+
+
+def sentiment_table() -> str:
+    """`sentiment-en` on every corpus that it was measured on, beside word lists."""
+    newest = {(row["corpus"], row["model"]): row for row in read_rows(RESULTS / "sentiment.csv")}
+    head = "| corpus | texts | `sentiment-en` | its log loss, ECE | VADER | AFINN |"
+    return table(head, [sentiment_line(corpus, newest) for corpus, model in newest if model == "sentiment-en"])
+
+
+def sentiment_line(corpus: str, newest: dict[tuple[str, str], Row]) -> str:
+    ours = newest[corpus, "sentiment-en"]
+    names = ("sentiment-en", *WORD_LISTS)
+    model, *lists = (percent(float(newest[corpus, name]["accuracy"]), int(ours["texts"])) for name in names)
+    calibration = f"{float(ours['log_loss']):.3f}, {float(ours['calibration_error']):.3f}"
+    texts = f"{int(ours['texts']):,}"
+    return f"| {' | '.join([corpus, texts, model, calibration, *lists])} |"
+
+
+def reading_sentence() -> str:
+    """What the layer that reads adds, in the same training with and without it."""
+    newest = {row["texts"]: row for row in read_rows(RESULTS / "reading.csv")}
+    if not newest:
+        return f"{TO_FILL}: what the layer adds."
+    everywhere, modified = (
+        f"{float(row['gain']):+.1f} ± {float(row['standard_error']):.1f} points of accuracy"
+        f" and {-float(row['log_loss_percent']):.1f} % off the log loss"
+        for row in (newest["all"], newest["with a modifier"])
+    )
+    of_all, of_modified = (int(newest[name]["judged"]) for name in ("all", "with a modifier"))
+    return (
+        f"What the layer adds to the training of `sentiment-en`, on {of_all:,} held-out sentences of MR and CR"
+        f" (± a standard error): {everywhere};\non the {of_modified:,} that have a modifier, {modified}"
+        " (`python benchmarks/sentiment.py ablate DATA`)."
+    )
+
+
+def flips_sentence() -> str:
+    """How many texts are flipped, and how long that takes."""
+    rows = [row for row in read_rows(RESULTS / "flips.csv") if row["model"] in FILM_MODELS]
+    if not rows:
+        return f"{TO_FILL}: how many reviews are flipped."
+    row = rows[-1]
+    return (
+        f"Of {row['reviews']} reviews of the IMDb test split, `{row['model']}` flips {row['found']}, half of them by at"
+        f" most {float(row['median_words']):.0f} words;\nfor {row['shown_smallest']} the number is proved to be the"
+        f" smallest. The median time is {float(row['median_seconds']):.2f} s on two shared cores"
+        " (`benchmarks/flips.py`)."
+    )
 
 
 def newest_corpora() -> dict[str, tuple[Row, list[Row]]]:
     """For every corpus the row of the peer, and ours of all seeds."""
-    rows = read_rows(RESULTS / "corpora.csv")
+    rows = [row for row in read_rows(RESULTS / "corpora.csv") if row.get("log_loss")]
     newest = {(row["corpus"], row["contestant"], row["seed"]): row for row in rows}
     found: dict[str, tuple[list[Row], list[Row]]] = {}
     for (corpus, contestant, _), row in newest.items():
@@ -136,9 +204,9 @@ def newest_corpora() -> dict[str, tuple[Row, list[Row]]]:
 def corpora_table() -> str:
     """The classifier as it comes on several corpora, beside its peer, in the mean of the seeds."""
     head = "| corpus | texts | classes | TF-IDF + logistic regression | hardmax | difference | z |"
-    head += " active tokens | training |"
+    head += " TF-IDF: log loss, ECE | hardmax: log loss, ECE | active tokens | training |"
     lines = [corpora_line(name, peer, ours) for name, (peer, ours) in newest_corpora().items()]
-    return "\n".join([head, "|---" * 9 + "|", *lines])
+    return table(head, lines)
 
 
 def corpora_line(name: str, peer: Row, ours: list[Row]) -> str:
@@ -150,15 +218,19 @@ def corpora_line(name: str, peer: Row, ours: list[Row]) -> str:
     size = f"{int(peer['texts']):,} | {peer['classes']}"
     accuracies = f"{percent(theirs, count)} | {percent(accuracy, count)}"
     apart = f"{100 * (accuracy - theirs):+.1f} | {standard_errors(accuracy, theirs, count):+.1f}"
+    losses = " | ".join(
+        f"{mean_of(rows, 'log_loss'):.3f}, {mean_of(rows, 'calibration_error'):.3f}" for rows in ([peer], ours)
+    )
     cost = f"{mean_of(ours, 'words_that_count'):.1f} | {mean_of(ours, 'seconds'):.0f} s"
-    return f"| {name} | {size} | {accuracies} | {apart} | {cost} |"
+    return f"| {name} | {size} | {accuracies} | {apart} | {losses} | {cost} |"
 
 
 def newest_rankings() -> dict[str, dict[str, Row]]:
     """The newest row of every ranking of words, for each of FILES."""
     found: dict[str, dict[str, Row]] = {}
     for row in read_rows(RESULTS / "faithfulness.csv"):
-        found.setdefault(row["attribution"], {})[row["file"]] = row
+        if row["model"] in FILM_MODELS:
+            found.setdefault(row["attribution"], {})[row["file"]] = row
     return found
 
 
@@ -170,7 +242,7 @@ def faithfulness_table() -> str:
         f"| {name} | {' | '.join(faithfulness(rows[file]) for file in FILES)} |"
         for name, rows in newest_rankings().items()
     ]
-    return "\n".join([head, "|---" * 3 + "|", *lines])
+    return table(head, lines)
 
 
 def faithfulness(row: Row) -> str:
@@ -183,21 +255,22 @@ def newest_pairs() -> dict[tuple[str, str], dict[tuple[str, str], Row]]:
     found: dict[tuple[str, str], dict[tuple[str, str], Row]] = {}
     for row in read_rows(RESULTS / "faithfulness_pairs.csv"):
         two = row["attribution"], row["peer"]
-        found.setdefault(two, {})[row["file"], row["measure"]] = row
+        if row["model"] in FILM_MODELS:
+            found.setdefault(two, {})[row["file"], row["measure"]] = row
     return found
 
 
 def pairs_table() -> str:
     head = "| difference | reviews: comprehensiveness, sufficiency |"
     head += " sentences: comprehensiveness, sufficiency |"
-    lines = [head, "|---" * 3 + "|"]
+    lines = []
     for (own, peer), rows in newest_pairs().items():
         cells = []
         for file in FILES:
             measures = [rows[file, name] for name in ("comprehensiveness", "sufficiency")]
             cells.append(", ".join(map(interval, measures)))
         lines.append(f"| {own} − {peer} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return table(head, lines)
 
 
 def interval(row: Row) -> str:
@@ -214,11 +287,12 @@ def peers_table() -> str:
     """The shipped models beside other models that can be read."""
     head = "| model | active tokens per review | test accuracy | log loss, ECE | training |"
     rows = {row["method"]: row for row in read_rows(RESULTS / "peers.csv")}
-    lines = []
+    rows = {name: row for name, row in rows.items() if name in FILM_MODELS or not name.startswith("imdb")}
+    lines = [] if "imdb" in rows else [f"| imdb, imdb-best | {TO_FILL} | | | |"]
     for name, row in rows.items():
         accuracy = percent(float(row["accuracy"]), IMDB_TEST)
         calibration = f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}"
         training = duration(float(row["seconds"])) if row["seconds"] else "above"
         cells = [name, f"{float(row['tokens']):.0f}", accuracy, calibration, training]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([head, "|---" * 5 + "|", *lines])
+    return table(head, lines)

@@ -21,8 +21,9 @@ NEEDS = {
     "README.md": ("matplotlib",),
     "docs/install.md": ("matplotlib",),
     "docs/streams.md": ("pyarrow", "pandas", "dask", "joblib"),
+    "docs/any_attention.md": ("torch",),
     "docs/page.md": ("anywidget",),
-    "docs/text.md": ("torch", "sklearn", "matplotlib", "pyarrow", "narwhals"),
+    "docs/text.md": ("sklearn", "matplotlib", "pyarrow", "narwhals"),
 }
 LEFT = {
     "README.md": {"proof.json", "review.html"},
@@ -30,8 +31,8 @@ LEFT = {
     "docs/streams.md": {"points.parquet", "limits", "sweep", "reviews", "scored"},
     "docs/page.md": {"page.html", "cloud.csv", "mine.html", "texts.html", "limit.html"},
     "docs/text.md": {
-        *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
-        *("reliability.png", "card.html", "why.html", "reviews.html", "review.gif", "scored.parquet"),
+        *("review.html", "model", "reviews.csv", "unseen.csv", "reviews-model"),
+        *("reliability.png", "card.html", "why.html", "reviews.html", "scored.parquet"),
     },
 }
 NOT_RUN = {
