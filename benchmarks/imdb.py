@@ -45,7 +45,7 @@ because while when where there here also just very much many some any all each o
 ll d m up out off over under again once one two first second how why movie film movies films
 """
 COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "max_tokens": 40_000, "sentences": 0.3, "bias": False}
-COMMON |= {"consistent": True, "strength": 0.1, "stop_words": tuple(FUNCTION_WORDS.split())}
+COMMON |= {"consistent": True, "scaling": "evidence", "strength": 0.1, "stop_words": tuple(FUNCTION_WORDS.split())}
 RATED = "imdb, star ratings too (not shipped)"
 MODELS = {
     "imdb": Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),

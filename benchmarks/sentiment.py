@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
-from imdb import excluded
 
 from hardmax.text.evaluation import calibration_error
 from hardmax.text.explain import LENGTHS
@@ -37,6 +36,8 @@ SETTINGS = Settings(
     longest_phrase=3,
     min_df=3,
     sentences=0.3,
+    scaling="evidence",
+    strength=0.3,
     stop_words=(),
     bias=False,
     alpha="0",
@@ -113,8 +114,6 @@ def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] =
         labels.append(kept.labels)
         weights.append(np.full(len(kept), CORPORA[name][0]))
     truth = CLASSES[np.concatenate(labels).astype(int)]
-    _, numbers = excluded(parts["imdb"].texts)  # "10 10" is a rating, with which a review says its own label
-    settings = replace(settings, exclude=tuple(sorted(numbers)))
     model = fit(texts, truth, settings, sample_weight=np.concatenate(weights), progress=print)
     heaviest = np.abs(model.weights).max(axis=1) * np.sqrt(np.maximum(model.vocabulary.documents, 1))
     kept = np.sort(np.argsort(-heaviest, kind="stable")[:TOKENS])

@@ -26,6 +26,7 @@ _CURVATURE = 0.1  # of the logistic loss, at most 1/4
 _ROUNDING = 1e-9
 TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
 _LEAST = 0.02  # of its scale, a consistent weight is at least so much
+_SMOOTHING = 5  # texts of each class
 _RARITY = 0.4  # of the inverse document frequency, so that the same strengths suit both scales
 
 
@@ -180,8 +181,9 @@ def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
     """What each token is multiplied by before the regression, (tokens, 1): how much it may weigh.
 
     "rarity": the inverse document frequency. "contrast", for two classes: the logarithm of how much more frequent the
-    token is in one of them (naive Bayes), and half of its rarity, added as squares. With two classes, tokens that are
-    more frequent in the first have negative scales.
+    token is in one of them (naive Bayes), and half of its rarity, added as squares. "evidence": this logarithm
+    alone, with five texts more of each class, so that rare tokens weigh little. With two classes, tokens that are more
+    frequent in the first have negative scales.
     """
     counts: Any = np.maximum(sum(bag.counts() for bag in bags if bag.is_whole), 0)
     total = sum(bag.weights.sum() for bag in bags if bag.is_whole)
@@ -189,8 +191,11 @@ def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
     rarity = _RARITY * np.log((1 + total) / (1 + documents)) * (documents > 0)
     if counts.shape[1] > 2:
         return rarity
-    ratio = (counts + 1) / (counts.sum(axis=0) + len(counts))
+    more = _SMOOTHING if scaling == "evidence" else 1
+    ratio = (counts + more) / (counts.sum(axis=0) + more * len(counts))
     contrast = np.log(ratio[:, 1:] / ratio[:, :1])
+    if scaling == "evidence":
+        return contrast
     return np.copysign(rarity if scaling == "rarity" else np.hypot(contrast, rarity / 2), contrast)
 
 

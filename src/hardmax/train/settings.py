@@ -9,7 +9,7 @@ from hardmax._tokens.rationals import read_number
 from hardmax._validation import InputError, check_bool, check_instance, check_int, check_real, shorten
 from hardmax.text.tokeniser import Tokeniser
 
-SCALINGS = ("rarity", "contrast")
+SCALINGS = ("rarity", "contrast", "evidence")  # of which the first two are tried
 GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 
 
@@ -44,7 +44,7 @@ class Settings:
         How far tokens move towards their leaders: "0" (not at all) or the alpha of one layer.
     neutral_weight : int, optional
         Weight of the neutral leader, in words.
-    scaling : {"rarity", "contrast"}, optional
+    scaling : {"rarity", "contrast", "evidence"}, optional
         How much tokens may weigh: the rarer, the more; or also the more, the more unevenly they are spread over two
         classes.
     bias : bool, default True
