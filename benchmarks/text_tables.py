@@ -185,7 +185,7 @@ def flips_sentence() -> str:
     row = rows[-1]
     return (
         f"Of {row['reviews']} reviews of the IMDb test split, `{row['model']}` flips {row['found']}, half of them by at"
-        f" most {float(row['median_words']):.0f} words;\nfor {row['shown_smallest']} the number is proved to be the"
+        f" most {int(float(row['median_words']))} words;\nfor {row['shown_smallest']} the number is proved to be the"
         f" smallest. The median time is {float(row['median_seconds']):.2f} s on two shared cores"
         " (`benchmarks/flips.py`)."
     )

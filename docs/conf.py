@@ -105,7 +105,7 @@ def write_command_reference(_: Sphinx) -> None:
 def write_live_page(app: Sphinx, error: Exception | None) -> None:
     """The page itself, with a model, beside the others of the site."""
     if error is None and app.builder.format == "html":
-        write_page(Path(app.outdir, "live.html"), {"room": "dynamics", "models": [pack(hardmax.load("imdb-2d"))]})
+        write_page(Path(app.outdir, "live.html"), {"room": "dynamics", "models": [pack(hardmax.load("sentiment-en"))]})
 
 
 class TestLink(SphinxRole):

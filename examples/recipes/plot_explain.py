@@ -11,23 +11,35 @@ from pathlib import Path
 import hardmax as hm
 
 review = """I went in expecting little and came out grinning. The script is sharp, the two leads are wonderful
-together, and the last ten minutes are among the best I have seen this year. It drags in the middle, but it is a great
-film."""
+together, and the last ten minutes are among the best I have seen this year. It is long, but it never gets boring."""
 
-model = hm.load("imdb-2d")  # ships with the package
+model = hm.load("sentiment-en")  # ships with the package
 why = model.explain(review)
 print(why)
 
 # %%
-# What each active token adds to the logit, and the leader that it follows. Nothing is sampled or approximated: with the
-# tokens that follow the neutral leader (``rest``) and the bias, the votes are the logit.
+# What each active token adds to the logit. Nothing is sampled or approximated: with the bias, the votes are the logit.
 for entry in why.active:
-    print(f"{entry.vote:+.3f}  {entry.word:24} follows {entry.leader}")
-total = why.bias + sum(entry.vote for entry in why.active) + why.rest
+    print(f"{entry.vote:+.3f}  {entry.word}")
+total = why.bias + sum(entry.vote for entry in why.active)
 print(f"{total:+.3f}  total, and the logit is {why.logit:+.3f}")
 
 # %%
-# Where the tokens end: the half-planes are tinted by class, and the triangle is the mean of all tokens.
+# Which words attend to which modifiers, and what these multiply their votes by.
+for link in why.links:
+    print(f"{link.word} ← {link.modifier}, times {link.factor:g}")
+
+# %%
+# That is a layer of hardmax attention: the text is a cloud, and simulating its layers gives the votes, before they are
+# divided by the size of the text.
+reading = model.reading(review)
+points = reading.cloud
+for layer in reading.layers:
+    points = hm.simulate(points, layer, layers=1).at(1)
+print((points[:, 0] == reading.votes[:, 0]).all())
+
+# %%
+# The votes as bars:
 why.draw()
 
 # %%

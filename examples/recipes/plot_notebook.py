@@ -27,11 +27,11 @@ hm.limit([hm.clouds.gaussian(40, 2, seed=seed) for seed in range(6)], half)
 
 # %%
 # A text model shows its heaviest tokens, an explanation its text.
-model = hm.load("imdb-2d")
+model = hm.load("sentiment-en")
 model
 
 # %%
-model.explain("An awful script, but the cast is great.")
+model.explain("It never gets boring.")
 
 # %%
 # ``plot`` draws on matplotlib axes; ``run.animate("run.gif")`` writes a film, one frame per layer.

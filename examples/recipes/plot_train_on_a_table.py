@@ -23,7 +23,7 @@ test = table.drop(train.index)
 table.head(3)
 
 # %%
-# Gate, step size, regularisation and temperature are chosen on held-out parts of the training texts.
+# Modifiers, word vectors, gate and regularisation are chosen on held-out parts of the training texts.
 clf = HardmaxClassifier().fit(train["review"], train["sentiment"])
 peer = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10))
 peer.fit(train["review"], train["sentiment"])

@@ -45,6 +45,9 @@ def test_a_row_for_the_peer_and_one_for_every_seed(corpora: ModuleType, tmp_path
         peer, *ours = csv.DictReader(stream)
     assert (peer["contestant"], peer["seed"], peer["above_peer"]) == (corpora.BY_WORDS, "", "+0.0000")
     assert [(row["contestant"], row["seed"]) for row in ours] == [(corpora.OURS, seed) for seed in "012"]
+    for row in (peer, *ours):
+        assert 0 < float(row["log_loss"]) < 0.7
+        assert 0 <= float(row["calibration_error"]) < 0.5
     for row in ours:
         assert (row["corpus"], row["texts"], row["judged"], row["classes"]) == ("planted", "80", "40", "2")
         assert float(row["above_peer"]) == pytest.approx(float(row["accuracy"]) - float(peer["accuracy"]), abs=1e-4)

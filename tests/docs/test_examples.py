@@ -26,6 +26,8 @@ def test_a_recipe_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "forged.json: exit code 1, refused" in printed
     elif name == "plot_explain":
         assert names["total"] == pytest.approx(names["why"].logit)
+        assert ("boring", "never") in [(link.word, link.modifier) for link in names["why"].links]
+        assert names["points"][:, 0].tolist() == names["reading"].votes[:, 0].tolist()
     elif name == "plot_train_on_a_table":
         assert names["clf"].score(names["test"]["review"], names["test"]["sentiment"]) > 0.9
     assert not list(tmp_path.iterdir())
