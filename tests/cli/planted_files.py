@@ -31,5 +31,5 @@ def make_model(classes: tuple = CLASSES) -> TextModel:
         weights=weights[:, None],
         bias=np.array([0.1]),
         classes=classes,
-        modifiers=[Modifier("not", -0.5)],
+        modifiers=(Modifier("not", -0.5),),
     )

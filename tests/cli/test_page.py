@@ -64,7 +64,9 @@ def test_a_multiplicity_is_so_many_tokens(tmp_path: Path):
 
 
 def test_models_from_folders_are_packed_with_all_that_decides(hardmax: Command, here: Path, with_model: None):
-    assert hardmax("page", "--model", "sentiment-en", "--model", "model", "--text", "-", stdin=b"A superb film").code == 0
+    assert (
+        hardmax("page", "--model", "sentiment-en", "--model", "model", "--text", "-", stdin=b"A superb film").code == 0
+    )
     data = data_of("page.html")
     assert (data["room"], data["text"]) == ("reviews", "A superb film")
     assert [model["name"] for model in data["models"]] == ["sentiment-en", "model"]

@@ -107,7 +107,10 @@ def test_leaders_are_what_explanations_say_one_by_one(model):
         times = sum(own.word == leader.word for each in told for own in each.leaders)
         assert (leader.texts, leader.share) == (times, times / len(TEXTS))
     assert [leader.word for leader in found] == ["awful", "great"]
-    assert [leader.lean for leader in found] == [model.classes[1 if model is THREE else 0], model.classes[model is MODEL]]
+    assert [leader.lean for leader in found] == [
+        model.classes[1 if model is THREE else 0],
+        model.classes[model is MODEL],
+    ]
     assert model.leaders([]) == ()
     assert model.leaders(TEXTS, 1) == found[:1]
 

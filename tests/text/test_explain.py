@@ -94,7 +94,7 @@ def test_what_a_phrase_hid_appears_when_it_goes():
 def test_words_that_only_modify_are_ranked_too():
     why = word_model({"boring": -2, "film": 0.5}, modifiers=[Modifier("never", -0.5), Modifier("so", 2)]).explain
     removals = {removal.word: removal for removal in why("It never gets boring. A film so long!").removals}
-    assert list(removals) == ["never", "film", "boring"] or list(removals)[0] == "boring"
+    assert set(removals) == {"never", "boring", "film"}
     assert removals["never"].loss == pytest.approx(1.0)  # from (1 + 1/2) / 3 to (-2 + 1/2) / 3
     assert "so" not in removals  # nothing attends to it
 
@@ -122,7 +122,9 @@ def test_a_sentence_names_the_strongest_tokens_what_they_attend_to_and_who_agree
 
 def test_a_row_shows_both_numbers_of_a_modified_token():
     model = word_model({"boring": -2}, modifiers=[Modifier("never", -0.5)])
-    [row] = [line for line in str(model.explain("It never gets boring.")).splitlines() if "boring" in line and "│" in line]
+    [row] = [
+        line for line in str(model.explain("It never gets boring.")).splitlines() if "boring" in line and "│" in line
+    ]
     assert row.split()[:2] == ["boring", "+0.500"]
     assert row.endswith("← never, else -1.000")
 

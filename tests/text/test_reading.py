@@ -25,7 +25,6 @@ from hardmax.text.encoding import _define, _group, encode, lexicon_of
 from hardmax.text.reading import Modifier, Reader
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.vocabulary import Vocabulary
 
 
 class Place(NamedTuple):
@@ -359,7 +358,6 @@ def test_models_that_share_a_vocabulary_keep_their_own_modifiers():
 
 
 def test_scripts_without_spaces_have_modifiers_too():
-    known = Vocabulary(["好", "不好"], [[1, 1]] * 2)
-    model = hm.TextModel(vocabulary=known, weights=[[2], [0]], bias=[0], classes=[0, 1], modifiers=[Modifier("不", -1)])
-    assert model.predict(["我不好", "好", "不。好"]).tolist() == [0, 1, 1]
-    assert encode(["不很好"], known, Tokeniser(), model.reader).factors.tolist() == [-1.0]
+    model = word_model({"好": 2, "不好": 0}, modifiers=(Modifier("不", -1),))
+    assert model.predict(["我不好", "好", "不。好"]).tolist() == ["negative", "positive", "positive"]
+    assert encode(["不很好"], model.vocabulary, Tokeniser(), model.reader).factors.tolist() == [-1.0]

@@ -31,11 +31,12 @@ class Analysis:
     Examples
     --------
     >>> import hardmax as hm
-    >>> model = hm.load("imdb")
+    >>> model = hm.load("sentiment-en")
     >>> found = model.analyse(["An awful script.", "Great!"])
     >>> first = slice(*found.offsets[:2])
-    >>> [model.vocabulary.surfaces[i] for i in found.ids[first][found.active[first]]]
-    ['awful', 'script']
+    >>> words = [model.vocabulary.surfaces[token] for token in found.ids[first]]
+    >>> words[found.votes[first, 0].argmin()], found.probabilities.argmax(axis=1).tolist()
+    ('awful', [0, 1])
     """
 
     ids: np.ndarray

@@ -110,8 +110,8 @@ class Explanation:
     --------
     >>> from hardmax import load
     >>> why = load("sentiment-en").explain("It never gets boring.")
-    >>> why.label, [(link.word, link.modifier) for link in why.links if link.word == "boring"]
-    ('positive', [('boring', 'never')])
+    >>> [(link.word, link.modifier) for link in why.links if link.word == "boring"]
+    [('boring', 'never')]
     >>> bool(np.isclose(why.bias + sum(entry.vote for entry in why.ledger), why.logit))
     True
     """

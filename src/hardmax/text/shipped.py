@@ -30,7 +30,7 @@ def load(name_or_path: str | Path) -> TextModel:
 
     Examples
     --------
-    >>> load("sentiment-en").predict(["I don't like it.", "It never gets boring."]).tolist()
+    >>> load("sentiment-en").predict(["I don't like it.", "I love it."]).tolist()
     ['negative', 'positive']
     """
     path = check_path(name_or_path, "`name_or_path`")

@@ -177,7 +177,7 @@ class TextModel:
         return np.concatenate([part.decided for part in self._parts(texts)])
 
     def analyse(self, texts: Any) -> Analysis:
-        """Analyse texts: known tokens, masses, leaders, logits, probabilities.
+        """Analyse texts: known tokens, votes, leaders, logits, probabilities.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ class TextModel:
         return keywords(self, label, top_k, min_df)
 
     def leaders(self, texts: Any, top_k: int = 20) -> "tuple[Leader, ...]":
-        """The tokens that lead most texts; a neutral leader is not among them.
+        """The tokens that lead most texts.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class TextModel:
         Returns
         -------
         str
-            Task, classes, how the answer is formed, gate, layers, the heaviest tokens of each class, limitations.
+            Task, classes, how the answer is formed, modifiers, the heaviest tokens of each class, limitations.
         """
         from hardmax.text.card import describe
 
@@ -413,8 +413,8 @@ class TextModel:
         -------
         DataFrame or Table
             Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that probability less the
-            next one), `leaders`, `active` tokens, their `votes`, `abstain` and `error`; names that the table already
-            has get the prefix `hardmax_`.
+            next one), `leaders`, `active` tokens, their `votes` and what modifiers multiplied these by (`factors`),
+            `abstain` and `error`; names that the table already has get the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
         from hardmax.text.scoring import ScoreOptions, score_table

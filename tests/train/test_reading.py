@@ -1,0 +1,112 @@
+"""Modifiers are found in texts of a language that nobody knows, where some were planted, and nowhere else."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hardmax.text import TextModel
+from hardmax.text.reading import Reader
+from hardmax.train import Settings, fit, fit_tables, fitting
+
+SCOPE = 4
+SPEAKING = [f"{a}{b}l" for a in "bdfgk" for b in "aeiou"] + [f"{a}{b}r" for a in "bdfgk" for b in "aeiou"]
+SILENT = [f"{a}{b}{c}s" for a in "mnp" for b in "aei" for c in "tkf"]
+NEGATORS = ("zu", "qa")
+RARE = [f"{a}{b}n'q" for a in "bdfgkmp" for b in "aeiou"]  # each hardly ever, all together often
+STRENGTHENING = "hyx"
+QUICK = Settings(strength=1.0, gate=0.0, alpha="0", neutral_weight=5, sentences=0, longest_phrase=1)
+
+
+def planted(
+    texts: int, seed: int, *, classes: int = 2, words: tuple[int, int] = (5, 12), modified: bool = True
+) -> tuple[list[str], list[int]]:
+    """Texts of a few clauses. A text is of the class that its words speak for most; what they say is turned up to four
+    words after a negator in the same clause, and three times as much after the word that strengthens."""
+    rng = np.random.default_rng(seed)
+    rows = 1 if classes == 2 else classes
+    values = np.random.default_rng(7).choice([-1.0, 1.0], size=(len(SPEAKING), rows))
+    if rows > 1:
+        values = 2.0 * np.eye(rows)[np.arange(len(SPEAKING)) % rows]
+    value = dict(zip(SPEAKING, values, strict=True))
+    chosen, labels = [], []
+    for _ in range(texts):
+        score, written = rng.normal(scale=0.3, size=rows), []
+        for _ in range(rng.integers(*words) // 4 + 1):
+            clause = [_draw(rng) for _ in range(rng.integers(3, 8))]
+            for place, word in enumerate(clause):
+                before = clause[max(place - SCOPE, 0) : place]
+                score = score + _factor(before if modified else ()) * value.get(word, 0.0)
+            written.append(" ".join(clause))
+        chosen.append(", ".join(written))
+        labels.append(int(score[0] > 0) if rows == 1 else int(score.argmax()))
+    return chosen, labels
+
+
+def _draw(rng: np.random.Generator) -> str:
+    kind = rng.choice(["speaking", "silent", "negator", "rare", "strengthening"], p=[0.42, 0.34, 0.1, 0.07, 0.07])
+    drawn = {
+        "speaking": SPEAKING,
+        "silent": SILENT,
+        "negator": NEGATORS,
+        "rare": RARE,
+        "strengthening": [STRENGTHENING],
+    }
+    return str(rng.choice(drawn[kind]))
+
+
+def _factor(before: Sequence[str]) -> float:
+    if any(word in NEGATORS or word in RARE for word in before):
+        return -1.0
+    return 3.0 if STRENGTHENING in before else 1.0
+
+
+def factors(model: TextModel) -> dict[str, float]:
+    return {modifier.word: modifier.factor for modifier in model.modifiers}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_planted_modifiers_are_found_with_the_right_signs_and_help(classes: int):
+    texts, labels = planted(4000, seed=1, classes=classes)
+    model = fit(texts, labels, QUICK)
+    found = factors(model)
+    assert {*NEGATORS, "*n'q"} <= set(found)
+    assert all(found[word] < 0.25 for word in (*NEGATORS, "*n'q"))
+    assert found.get(STRENGTHENING, 2.0) > 1.25
+    assert not set(found) & {*SPEAKING, *SILENT}
+    assert all(modifier.texts >= 50 for modifier in model.modifiers)
+    others, truth = planted(1000, seed=2, classes=classes)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(fitting, "_find_reader", lambda *_: Reader())
+        plain = fit(texts, labels, QUICK)
+    assert plain.modifiers == ()
+    right, without = ((each.predict(others) == truth).mean() for each in (model, plain))
+    assert right > without + 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_nothing_modifies_nothing_is_found(seed: int):
+    assert fit(*planted(1500, seed=seed, modified=False), QUICK).modifiers == ()
+
+
+def test_labels_by_chance_have_no_modifiers():
+    texts, _ = planted(1500, seed=3)
+    assert fit(texts, np.random.default_rng(0).integers(0, 2, len(texts)), QUICK).modifiers == ()
+
+
+def test_long_texts_say_too_much_to_learn_modifiers_from():
+    assert fit(*planted(1000, seed=4, words=(68, 72)), QUICK).modifiers == ()
+
+
+def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(monkeypatch: pytest.MonkeyPatch):
+    texts, labels = planted(2500, seed=5)
+    model, again = fit(texts, labels, QUICK), fit(texts, labels, QUICK)
+    assert model.modifiers
+    assert model.modifiers == again.modifiers
+    assert model.weights.tobytes() == again.weights.tobytes()
+    monkeypatch.setattr(fitting, "CHARACTERS", 20_000)
+    table = pd.DataFrame({"text": texts, "label": labels})
+    streamed = fit_tables((table[first : first + 500] for first in range(0, len(table), 500)), QUICK)
+    assert streamed.modifiers == model.modifiers
+    assert np.allclose(streamed.predict_proba(texts[:200]), model.predict_proba(texts[:200]), atol=1e-3)
