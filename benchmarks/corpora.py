@@ -128,7 +128,8 @@ def measure(trained: Trained, part: Part) -> Measured:
     classes = sorted(set(part.labels) | set(trained.classifier.classes_))
     truth, told = (np.searchsorted(classes, labels) for labels in (part.labels, trained.classifier.predict(part.texts)))
     chances = np.zeros((len(truth), len(classes)))
-    chances[:, np.searchsorted(classes, trained.classifier.classes_)] = trained.classifier.predict_proba(part.texts)
+    columns = np.searchsorted(classes, trained.classifier.classes_)
+    chances[:, columns] = trained.classifier.predict_proba(part.texts)
     found = Measured(
         trained,
         accuracy=accuracy_score(truth, told),
@@ -174,7 +175,8 @@ def row(found: Measured, peer: Measured) -> tuple[object, ...]:
 def show(name: str, found: Measured, peer: Measured) -> None:
     line = f"{name:14} {found.trained.contestant:48} {found.trained.seed!s:2} accuracy {found.accuracy:.4f}"
     line += f" ({found.accuracy - peer.accuracy:+.4f})  F1 {found.f1_macro:.4f}"
-    line += f"  log loss {found.log_loss:.4f}  ECE {found.calibration_error:.4f}  {found.trained.seconds:6.1f} s"
+    line += f"  log loss {found.log_loss:.4f}  ECE {found.calibration_error:.4f}"
+    line += f"  {found.trained.seconds:6.1f} s"
     if found.words_that_count is not None:
         line += f"  {found.words_that_count:.1f} words count, {found.share_that_counts:.0%} of the known"
         line += f", {found.leaders_per_text:.1f} leaders  {found.chosen}"

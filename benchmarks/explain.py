@@ -24,7 +24,8 @@ COLUMNS += ("largest_gap", "smallest_logit")
 
 def gap(why: Explanation) -> float:
     """How far the ledger is from the logit, as a share of it."""
-    return abs(math.fsum([why.bias, *(entry.vote for entry in why.ledger)]) - why.logit) / abs(why.logit)
+    total = math.fsum([why.bias, *(entry.vote for entry in why.ledger)])
+    return abs(total - why.logit) / abs(why.logit)
 
 
 def main(test: str, reviews: str = "2000") -> None:

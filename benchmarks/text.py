@@ -30,6 +30,7 @@ def main(path: Path) -> None:
     peer = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(C=10, max_iter=30))
     peer.fit(train["text"].to_pylist(), train["label"].to_numpy())
     default, films, best = (load(name) for name in ("sentiment-en", "imdb", "imdb-best"))
+    cut = default.vocabulary, default.tokeniser
     timings = compare(
         f"{TEXTS:,} reviews: raw text to labels, leaders and probabilities",
         PEER,
@@ -39,7 +40,7 @@ def main(path: Path) -> None:
             "hardmax, sentiment-en, Arrow": lambda: default.analyse(column),
             "hardmax, imdb, Arrow": lambda: films.analyse(column),
             "hardmax, imdb-best, Arrow": lambda: best.analyse(column),
-            "hardmax, words and phrases alone": lambda: encode(column, default.vocabulary, default.tokeniser),
+            "hardmax, words and phrases alone": lambda: encode(column, *cut),
         },
         rounds=5,
     )

@@ -140,20 +140,25 @@ def frontier_table() -> str:
         if model in FILM_MODELS:
             points.setdefault((model, gate), []).append(row)
     lines = [f"| {mean_of(few, 'tokens'):.1f} | {on_imdb(few)} |" for few in points.values()]
-    return table("| active tokens per review | test accuracy | peer with as many tokens | z |", lines)
+    head = "| active tokens per review | test accuracy | peer with as many tokens | z |"
+    return table(head, lines)
 
 
 def sentiment_table() -> str:
     """`sentiment-en` on every corpus that it was measured on, beside word lists."""
     newest = {(row["corpus"], row["model"]): row for row in read_rows(RESULTS / "sentiment.csv")}
     head = "| corpus | texts | `sentiment-en` | its log loss, ECE | VADER | AFINN |"
-    return table(head, [sentiment_line(corpus, newest) for corpus, model in newest if model == "sentiment-en"])
+    return table(
+        head,
+        [sentiment_line(corpus, newest) for corpus, model in newest if model == "sentiment-en"],
+    )
 
 
 def sentiment_line(corpus: str, newest: dict[tuple[str, str], Row]) -> str:
     ours = newest[corpus, "sentiment-en"]
     names = ("sentiment-en", *WORD_LISTS)
-    model, *lists = (percent(float(newest[corpus, name]["accuracy"]), int(ours["texts"])) for name in names)
+    accuracies = [float(newest[corpus, name]["accuracy"]) for name in names]
+    model, *lists = (percent(accuracy, int(ours["texts"])) for accuracy in accuracies)
     calibration = f"{float(ours['log_loss']):.3f}, {float(ours['calibration_error']):.3f}"
     texts = f"{int(ours['texts']):,}"
     return f"| {' | '.join([corpus, texts, model, calibration, *lists])} |"
@@ -171,9 +176,9 @@ def reading_sentence() -> str:
     )
     of_all, of_modified = (int(newest[name]["judged"]) for name in ("all", "with a modifier"))
     return (
-        f"What the layer adds to the training of `sentiment-en`, on {of_all:,} held-out sentences of MR and CR"
-        f" (± a standard error): {everywhere};\non the {of_modified:,} that have a modifier, {modified}"
-        " (`python benchmarks/sentiment.py ablate DATA`)."
+        f"What the layer adds to the training of `sentiment-en`, on {of_all:,} held-out sentences"
+        f" of MR and CR (± a standard error):\n{everywhere}; on the {of_modified:,} that have a"
+        f" modifier, {modified}\n(`python benchmarks/sentiment.py ablate DATA`)."
     )
 
 
@@ -183,11 +188,12 @@ def flips_sentence() -> str:
     if not rows:
         return f"{TO_FILL}: how many reviews are flipped."
     row = rows[-1]
+    words, seconds = int(float(row["median_words"])), float(row["median_seconds"])
     return (
-        f"Of {row['reviews']} reviews of the IMDb test split, `{row['model']}` flips {row['found']}, half of them by at"
-        f" most {int(float(row['median_words']))} words;\nfor {row['shown_smallest']} the number is proved to be the"
-        f" smallest. The median time is {float(row['median_seconds']):.2f} s on two shared cores"
-        " (`benchmarks/flips.py`)."
+        f"Of {row['reviews']} reviews of the IMDb test split, `{row['model']}` flips"
+        f" {row['found']}, half of them by at most {words} words;\n"
+        f"for {row['shown_smallest']} the number is proved to be the smallest. The median time is"
+        f" {seconds:.2f} s on two shared cores (`benchmarks/flips.py`)."
     )
 
 
@@ -218,11 +224,13 @@ def corpora_line(name: str, peer: Row, ours: list[Row]) -> str:
     size = f"{int(peer['texts']):,} | {peer['classes']}"
     accuracies = f"{percent(theirs, count)} | {percent(accuracy, count)}"
     apart = f"{100 * (accuracy - theirs):+.1f} | {standard_errors(accuracy, theirs, count):+.1f}"
-    losses = " | ".join(
-        f"{mean_of(rows, 'log_loss'):.3f}, {mean_of(rows, 'calibration_error'):.3f}" for rows in ([peer], ours)
-    )
+    losses = " | ".join(map(calibration, ([peer], ours)))
     cost = f"{mean_of(ours, 'words_that_count'):.1f} | {mean_of(ours, 'seconds'):.0f} s"
     return f"| {name} | {size} | {accuracies} | {apart} | {losses} | {cost} |"
+
+
+def calibration(rows: list[Row]) -> str:
+    return f"{mean_of(rows, 'log_loss'):.3f}, {mean_of(rows, 'calibration_error'):.3f}"
 
 
 def newest_rankings() -> dict[str, dict[str, Row]]:
@@ -287,7 +295,11 @@ def peers_table() -> str:
     """The shipped models beside other models that can be read."""
     head = "| model | active tokens per review | test accuracy | log loss, ECE | training |"
     rows = {row["method"]: row for row in read_rows(RESULTS / "peers.csv")}
-    rows = {name: row for name, row in rows.items() if name in FILM_MODELS or not name.startswith("imdb")}
+    rows = {
+        name: row
+        for name, row in rows.items()
+        if name in FILM_MODELS or not name.startswith("imdb")  # not those that ship no more
+    }
     lines = [] if "imdb" in rows else [f"| imdb, imdb-best | {TO_FILL} | | | |"]
     for name, row in rows.items():
         accuracy = percent(float(row["accuracy"]), IMDB_TEST)

@@ -93,7 +93,8 @@ def test_flips_are_those_of_a_model_that_ships(module: Importer, results: Path):
     assert "TO FILL" in sentence()
     (results / "flips.csv").write_text(f"{head}\nimdb,400,390,3.0,200,0.25\n{older}\n")
     said = " ".join(sentence().split())
-    assert "Of 400 reviews of the IMDb test split, `imdb` flips 390, half of them by at most 3 words;" in said
+    assert "Of 400 reviews of the IMDb test split, `imdb` flips 390, half of them by" in said
+    assert "by at most 3 words;" in said
     assert "for 200 the number is proved to be the smallest. The median time is 0.25 s" in said
 
 
@@ -103,13 +104,15 @@ def test_the_table_of_sentiment_has_word_lists_beside_the_model(module: Importer
     head = "model,corpus,texts,accuracy,log_loss,calibration_error,undecided"
     lines = ["sentiment-en,mr,814,0.83,0.4,0.02,0.0", "VADER,mr,814,0.6,,,0.2", "AFINN,mr,814,0.5,,,0.3"]
     (results / "sentiment.csv").write_text("\n".join([head, *lines]))
-    assert table().splitlines()[-1] == "| mr | 814 | 83.0 ± 2.6 % | 0.400, 0.020 | 60.0 ± 3.4 % | 50.0 ± 3.4 % |"
+    ours, lists = "| mr | 814 | 83.0 ± 2.6 % | 0.400, 0.020 |", "60.0 ± 3.4 % | 50.0 ± 3.4 % |"
+    assert table().splitlines()[-1] == f"{ours} {lists}"
 
 
 def test_the_shares_and_rights_of_corpora_are_those_of_the_training():
     source = ast.parse((BENCHMARKS / "sentiment.py").read_text(encoding="utf-8"))
-    assigned = {ast.unparse(node.targets[0]): node.value for node in source.body if isinstance(node, ast.Assign)}
-    corpora = ast.literal_eval(assigned["CORPORA"])
+    assigned = [node for node in source.body if isinstance(node, ast.Assign)]
+    (value,) = [node.value for node in assigned if ast.unparse(node.targets[0]) == "CORPORA"]
+    corpora = ast.literal_eval(value)
     assert len(corpora) == 9
     for share, what, rights in corpora.values():
         assert says("docs/models.md", f"| {what} | {share:g} | {rights} |")
