@@ -66,7 +66,7 @@ def test_an_explanation_adds_up_to_the_logit(fitted: HardmaxClassifier):
     for text, row in zip(TEXTS, logits, strict=True):
         told = fitted.explain(text)
         assert told.logit == (row[0] if len(row) == 1 else row[list(fitted.classes_).index(told.label)])
-        assert told.logit == pytest.approx(told.bias + sum(share.contribution for share in told.ledger), abs=1e-12)
+        assert told.logit == pytest.approx(told.bias + sum(share.vote for share in told.ledger), abs=1e-12)
         assert told.label == fitted.predict([text])[0]
 
 
@@ -93,8 +93,8 @@ def test_the_model_is_saved_and_read_without_losing_a_bit(fitted: HardmaxClassif
 
 def test_parameters_are_those_of_the_model():
     model = quick(gate=0.25, alpha="1/2", neutral_weight=9).fit(TWO.texts, TWO.labels).model_
-    assert (model.gate, model.alpha, model.neutral_weight, model.layers) == (0.25, "1/2", 9, 1)
-    assert quick(alpha="0").fit(TWO.texts, TWO.labels).model_.layers == 0
+    assert (model.gate, model.alpha, model.neutral_weight) == (0.25, "1/2", 9)
+    assert quick(alpha="0").fit(TWO.texts, TWO.labels).model_.alpha == "0"
 
 
 def test_a_saved_classifier_is_a_classifier_again(fitted: HardmaxClassifier, tmp_path: Path):

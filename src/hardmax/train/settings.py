@@ -45,8 +45,8 @@ class Settings:
     neutral_weight : int, optional
         Weight of the neutral leader, in words.
     scaling : {"rarity", "contrast", "evidence"}, optional
-        How much tokens may weigh: the rarer, the more; or also the more, the more unevenly they are spread over two
-        classes.
+        How much tokens may weigh: the rarer, the more; with two classes also the more, the more unevenly they are
+        spread; or by this alone, and little if they are rare. The first two are tried.
     bias : bool, default True
         Whether to fit an intercept, the log odds of the classes.
     consistent : bool, default False
