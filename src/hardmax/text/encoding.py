@@ -201,9 +201,10 @@ _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary
 
 def lexicon_of(vocabulary: Vocabulary, reader: Reader = NOT_READ) -> Lexicon:
     """The arrays for a vocabulary, made once and kept as long as it: texts often come in many batches."""
-    if vocabulary not in _made or _made[vocabulary][0] != reader:
-        _made[vocabulary] = reader, Lexicon.of(vocabulary, reader)
-    return _made[vocabulary][1]
+    made = _made.get(vocabulary)
+    if made is None or made[0] != reader:
+        made = _made[vocabulary] = reader, Lexicon.of(vocabulary, reader)
+    return made[1]  # not what another thread has just put there for another reader
 
 
 def _modifiers(reader: Reader, words: list[str]) -> Modifiers:
