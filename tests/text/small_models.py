@@ -83,7 +83,8 @@ class Said(NamedTuple):
 @st.composite
 def texts(draw: st.DrawFn) -> Said:
     """A text of a few clauses."""
-    clauses = draw(st.lists(st.lists(st.sampled_from(list(SPELT)), max_size=9), max_size=4))
+    word = st.sampled_from(["good", "bad", "not", "film"] * 3 + list(SPELT))
+    clauses = draw(st.lists(st.lists(word, min_size=1, max_size=9), min_size=1, max_size=4))
     between = draw(st.sampled_from([" ", "\n", " - "]))  # which end no clause
     spelt = [between.join(draw(st.sampled_from(SPELT[word])) for word in clause) for clause in clauses]
     ends = [draw(st.sampled_from(ENDS)) for _ in spelt]
@@ -102,15 +103,15 @@ def models(draw: st.DrawFn, classes: Any = None) -> TextModel:
     """A model of any kind; its weights are small multiples of 1/4, which tie and are never rounded."""
     count = draw(st.sampled_from([2, 2, 3, 4]) if classes is None else classes)
     rows = 1 if count == 2 else count
-    surfaces = draw(st.lists(st.sampled_from(SURFACES), unique=True, min_size=3))
-    quarters = st.lists(st.integers(-6, 6), min_size=rows, max_size=rows)
+    surfaces = draw(st.permutations(SURFACES))[: draw(st.integers(5, len(SURFACES)))]
+    quarters = st.lists(st.sampled_from([-6, -3, -2, -1, 0, 1, 2, 4]), min_size=rows, max_size=rows)
     table = draw(st.lists(quarters, min_size=len(surfaces), max_size=len(surfaces)))
     return TextModel(
         vocabulary=Vocabulary(surfaces, [[1, 2, 3, 3][:count]] * len(surfaces)),
         weights=np.array(table) / 4,
         bias=np.array(draw(quarters)) / 4,
         classes=(0, 1) if rows == 1 else tuple("pqrs"[:count]),
-        modifiers=tuple(draw(modifiers)),
+        modifiers=tuple(draw(modifiers)) or (Modifier("not", -0.5),) * draw(st.integers(0, 1)),
         scope=draw(st.integers(1, 6)),
         gate=draw(st.sampled_from([0, 0.25, 0.5, 0.75])),
         alpha=draw(st.sampled_from(["0", "1", "3"])) if rows == 1 else "0",

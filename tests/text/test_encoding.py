@@ -76,7 +76,8 @@ def slowly(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> dict[int,
 def by_kernel(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Read:
     lexicon, data = lexicon_of(vocabulary), np.frombuffer(encode_text(text), dtype=np.uint8)
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
-    return _group(*read_text(data, CHARACTERS, *parts, tokeniser.cutting), NOT_READ)
+    tokens, places = read_text(data, CHARACTERS, *parts, tokeniser.cutting)
+    return _group(tokens, places, NOT_READ)
 
 
 def as_dicts(found) -> list[dict[int, int]]:

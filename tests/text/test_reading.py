@@ -118,7 +118,8 @@ def by_kernel(model: TextModel, text: str):
     lexicon = lexicon_of(model.vocabulary, model.reader)
     data = np.frombuffer(encode_text(text), dtype=np.uint8)
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
-    return _group(*read_text(data, CHARACTERS, *parts, model.tokeniser.cutting), model.reader)
+    tokens, places = read_text(data, CHARACTERS, *parts, model.tokeniser.cutting)
+    return _group(tokens, places, model.reader)
 
 
 @given(models(), texts())
@@ -264,6 +265,15 @@ def test_of_two_classes_the_strongest_of_each_side_lead_and_of_equals_the_first(
     }  # fmt: skip
     assert [entry.word for entry in model.explain("not great, not awful").leaders] == ["great", "awful"]
     assert model.explain("not great, not awful").leaders[0].vote < 0
+    weaker = word_model({"great": 3, "good": 1}, modifiers=[Modifier("hardly", 0.25)])
+    assert [entry.word for entry in weaker.explain("good, hardly great").leaders] == ["good"]
+
+
+def test_of_three_classes_a_token_may_end_between_leaders():
+    model = word_model({"between": [0.5, 0.5, 0], "first": [1, 0, 0], "second": [0, 1, 0], "near": [0.5, 0, 0]})
+    found = model.analyse(["first, between, second, near"])
+    words = [model.vocabulary.surfaces[token] for token in found.ids]
+    assert dict(zip(words, found.follows.tolist(), strict=True)) == {"first": 0, "between": -1, "second": 2, "near": 0}
 
 
 # ---------------------------------------------------------------- modifiers
@@ -298,6 +308,9 @@ def test_a_phrase_with_a_modifier_in_it_says_what_it_says():
     assert votes == {"not good": -1, "good": -1}
     links = [(link.word, link.modifier) for link in known.explain("very not good").links]
     assert links == [("good", "not")]
+    inside = word_model({"quite bad": 2}, modifiers=[Modifier("bad", 2), Modifier("not", -1)])
+    defined = _define("not quite bad", inside.vocabulary, inside.tokeniser, inside.reader)
+    assert defined.encoded.factors.tolist() == by_kernel(inside, "not quite bad").encoded.factors.tolist() == [1.0]
 
 
 @given(modifiers, st.integers(1, 100))
