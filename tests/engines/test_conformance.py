@@ -17,8 +17,6 @@ from hardmax._exact import argmax as integers
 from hardmax._float import bands, shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
-from hardmax.text.text_model import TextModel
-from hardmax.text.vocabulary import Vocabulary
 
 
 def run_exact(tokens, dynamics, layers):
@@ -120,31 +118,6 @@ def test_the_kernel_for_batches_walks_truly(problem: Problem):
     for layer, (expected, _) in enumerate(history):
         assert distance(runs.at(layer)[0], expected) <= runs.error * (1 + 1e-9)
     assert runs.leaders[0].tolist() == list(oracle.leaders_of(history))
-
-
-@settings(max_examples=examples(200))
-@given(problems())
-def test_the_kernel_for_texts_walks_truly(problem: Problem):
-    cloud, metric, alpha = problem
-    words = [f"word{number}" for number in range(len(cloud))]
-    model = TextModel(
-        vocabulary=Vocabulary(words, np.ones((len(cloud), 2))),
-        embeddings=np.array(cloud, dtype=np.float32),
-        decoder=np.zeros((1, len(cloud[0]))),
-        bias=np.zeros(1),
-        classes=(0, 1),
-        layers=3,
-        alpha=alpha,
-        metric=None if metric is None else np.array(metric, dtype=np.float64),
-    )
-    found = model.analyse([" ".join(words)])
-    # The numbers as the model stores them; equal vectors are repeated tokens.
-    stored, kept = as_stored(model.embeddings.astype(float)), None if model.metric is None else as_stored(model.metric)
-    history = list(oracle.walk(stored, alpha, kept, 3))
-    mean = [sum(column) / len(cloud) for column in zip(*history[-1][0], strict=True)]
-    size = max(1.0, np.abs(model.embeddings).max())
-    assert np.allclose(found.masses @ model.prepared.table, [float(x) for x in mean], rtol=0, atol=1e-12 * size)
-    assert np.flatnonzero(found.leader_since >= 0).tolist() == list(oracle.leaders_of(history))
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)

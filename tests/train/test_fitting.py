@@ -86,7 +86,7 @@ def test_the_regression_is_scikit_learns(scaling: str):
     scale, typical = scales([bag], scaling), 7.0
     table = bag.matrix.toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
-    how = {"with_bias": True, "consistent": False}
+    how: Any = {"with_bias": True, "consistent": False}
     found = regress([bag], 0.5, scale, typical, **how)
     again = regress([bag], 0.5, scale, typical, **how, start=found)
     for fitted in (found, again):
