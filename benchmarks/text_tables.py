@@ -9,7 +9,7 @@ from harness import RESULTS, read_rows
 IMDB_TEST = 25_000  # reviews
 FILM_MODELS = ("imdb", "imdb-best", "imdb, star ratings too (not shipped)")
 WORD_LISTS = ("VADER", "AFINN")
-TO_FILL = "TO FILL"  # where nothing was measured yet
+NOT_YET = "not measured yet"  # where nothing was measured yet
 PEERS = {"LIME": "LIME", "SHAP": "SHAP (Partition)"}
 FILES = ("test", "mr")  # reviews of IMDb, sentences of MR
 MEANS = ("tokens", "log_loss", "calibration_error", "mr_accuracy", "mr_log_loss", "mr_undecided")
@@ -45,10 +45,10 @@ def table(head: str, lines: list[str]) -> str:
     >>> print(table("| model | accuracy |", []))
     | model | accuracy |
     |---|---|
-    | TO FILL | |
+    | not measured yet | |
     """
     columns = head.count(" |")
-    empty = f"| {TO_FILL} |{' |' * (columns - 1)}"
+    empty = f"| {NOT_YET} |{' |' * (columns - 1)}"
     return "\n".join([head, "|---" * columns + "|", *(lines or [empty])])
 
 
@@ -56,7 +56,7 @@ def imdb_line(name: str) -> tuple[str, str, str, str]:
     """For README.md: what, page, ours, peer."""
     rows = newest_models().get(name)
     if not rows:
-        return f"IMDb, `{name}`", "models.md", TO_FILL, TO_FILL
+        return f"IMDb, `{name}`", "models.md", NOT_YET, NOT_YET
     ours, peer = mean_of(rows, "accuracy"), mean_of(rows, "peer_accuracy")
     z = standard_errors(ours, peer, IMDB_TEST)
     apart = f"z = {z:.1f}" if abs(z) > 1.96 else f"not distinguishable, z = {z:.1f}"
@@ -70,7 +70,7 @@ def faithfulness_line(name: str) -> tuple[str, str, str, str]:
     rankings, pairs, page = newest_rankings(), newest_pairs(), "models.md#faithfulness"
     what = f"faithfulness of the {name}, 100 reviews"
     if not all((name, peer) in pairs for peer in PEERS.values()):
-        return what.partition(",")[0], page, TO_FILL, TO_FILL
+        return what.partition(",")[0], page, NOT_YET, NOT_YET
     fall = {method: float(rows["test"]["comprehensiveness"]) for method, rows in rankings.items()}
     beside = []
     for peer, method in PEERS.items():
@@ -168,7 +168,7 @@ def reading_sentence() -> str:
     """What the layer that reads adds, in the same training with and without it."""
     newest = {row["texts"]: row for row in read_rows(RESULTS / "reading.csv")}
     if not newest:
-        return f"{TO_FILL}: what the layer adds."
+        return f"{NOT_YET}: what the layer adds."
     everywhere, modified = (
         f"{float(row['gain']):+.1f} ± {float(row['standard_error']):.1f} points of accuracy"
         f" and {-float(row['log_loss_percent']):.1f} % off the log loss"
@@ -186,7 +186,7 @@ def flips_sentence() -> str:
     """How many texts are flipped, and how long that takes."""
     rows = [row for row in read_rows(RESULTS / "flips.csv") if row["model"] in FILM_MODELS]
     if not rows:
-        return f"{TO_FILL}: how many reviews are flipped."
+        return f"{NOT_YET}: how many reviews are flipped."
     row = rows[-1]
     words, seconds = int(float(row["median_words"])), float(row["median_seconds"])
     return (
@@ -300,7 +300,7 @@ def peers_table() -> str:
         for name, row in rows.items()
         if name in FILM_MODELS or not name.startswith("imdb")  # not those that ship no more
     }
-    lines = [] if "imdb" in rows else [f"| imdb, imdb-best | {TO_FILL} | | | |"]
+    lines = [] if "imdb" in rows else [f"| imdb, imdb-best | {NOT_YET} | | | |"]
     for name, row in rows.items():
         accuracy = percent(float(row["accuracy"]), IMDB_TEST)
         calibration = f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}"
