@@ -23,7 +23,7 @@ NAMED += ["hardmax.train.fitting.fit", "hardmax.train.fitting.fit_tables", "hard
 # Public modules, of which not every name is also one of the package.
 OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
-RETURNED = {"Analysis", "Corpus", "Explanation"}
+RETURNED = {"Analysis", "Corpus", "Explanation", "Reading"}
 RETURNED |= {"AttendedSets", "Certificate", "Limit", "Limits", "TheoremReport", "Trajectories", "Trajectory", "Verdict"}
 RETURNED |= {"StreamedLimit", "StreamedRun", "AlgebraicNumber", "Bifurcations", "Enclosures", "Temperature"}
 

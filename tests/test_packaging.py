@@ -18,7 +18,7 @@ OURS = ("bench", "docs", "mutate", "release", "dev")  # extras of developers
 # Where what is installed is not called as it is imported.
 MODULES = {"python-flint": "flint", "pillow": "PIL", "scikit-learn": "sklearn", "huggingface-hub": "huggingface_hub"}
 DATA = re.compile(r"\.(parquet|arrow|feather|npy|npz|pth?|pkl|pickle|safetensors|gz|zip)$", re.IGNORECASE)
-SHIPPED = ("src/hardmax/models/", "tests/samples/")
+SHIPPED = ("src/hardmax/models/", "src/hardmax/train/english.npz", "tests/samples/")
 LARGEST = 1_500_000  # bytes
 
 

@@ -1,6 +1,7 @@
 """Metrics, calibration, and what leads: against scikit-learn and texts made by hand."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from hardmax.text.evaluation import (
     evaluate_model,
 )
 from hardmax.text.reading import Modifier
+from hardmax.text.text_model import TextModel
+from hardmax.text.vocabulary import Vocabulary
 
 pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
 RNG = np.random.default_rng(0)
@@ -128,3 +131,15 @@ def test_keywords_are_the_heaviest_tokens_of_a_class():
     ):
         with pytest.raises(InputError, match=complaint):
             call()
+
+
+def test_lists_show_no_token_of_fewer_than_three_texts():
+    counts = [[9, 0], [2, 0], [0, 3], [1, 1]]
+    known = Vocabulary(["awful", "dreadful", "great", "superb"], counts)
+    parts = {"weights": [[-1.0], [-2.0], [1.0], [2.0]], "bias": [0.0], "classes": ["negative", "positive"]}
+    model = TextModel(vocabulary=known, **parts)
+    assert [word.word for label in model.classes for word in model.keywords(label)] == ["awful", "great"]
+    assert [word.word for word in model.keywords("positive", min_df=1)] == ["superb", "great"]
+    assert {leader.word for leader in model.leaders(["awful", "great", "dreadful", "superb"])} == {"awful", "great"}
+    rare = replace(model, vocabulary=Vocabulary(known.surfaces, np.minimum(counts, 1)))
+    assert [word.word for word in rare.keywords("positive")] == ["superb"]

@@ -9,6 +9,7 @@ import pytest
 from hardmax.text import TextModel
 from hardmax.text.reading import Reader
 from hardmax.train import Settings, fit, fit_tables, fitting
+from hardmax.train.reading import Evidence
 
 SCOPE = 4
 SPEAKING = [f"{a}{b}l" for a in "bdfgk" for b in "aeiou"] + [f"{a}{b}r" for a in "bdfgk" for b in "aeiou"]
@@ -110,3 +111,9 @@ def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_mem
     streamed = fit_tables((table[first : first + 500] for first in range(0, len(table), 500)), QUICK)
     assert streamed.modifiers == model.modifiers
     assert np.allclose(streamed.predict_proba(texts[:200]), model.predict_proba(texts[:200]), atol=1e-3)
+
+
+def test_the_loss_of_a_text_is_that_of_its_label():
+    logits = np.array([[0.0], [2.0], [2.0]])
+    known = Evidence(np.empty((1, 0, 1)), np.zeros(3), logits, np.ones(3), np.array([0, 1, 0]), np.ones(3))
+    np.testing.assert_allclose(known.losses(), np.log([2, 1 + np.exp(-2), 1 + np.exp(2)]))

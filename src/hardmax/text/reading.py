@@ -28,6 +28,15 @@ ANY = "*"
 class Modifier:
     """A word that changes the votes of the words after it.
 
+    Parameters
+    ----------
+    word : str
+        A word; "*n't" stands for all words that end in "n't", "n'*" for those that begin with "n'".
+    factor : float
+        What votes are multiplied by, rounded to a multiple of 1/8: negative turns them, more than 1 strengthens them.
+    texts : int, default 0
+        How many training texts have it.
+
     Examples
     --------
     >>> Modifier("never", -0.5).matches("never"), Modifier("*n't", -0.5).matches("wouldn't")
@@ -35,11 +44,8 @@ class Modifier:
     """
 
     word: str
-    """A word in lower case; "*n't" stands for all words that end in "n't", "n'*" for those that begin with "n'"."""
     factor: float
-    """What votes are multiplied by, a multiple of 1/8: negative turns them, more than 1 strengthens them."""
     texts: int = 0
-    """How many training texts have it."""
 
     def __post_init__(self) -> None:
         word = fold(check_str(self.word, "`word`"))
@@ -64,7 +70,18 @@ class Modifier:
         return abs(self.factor - 1)
 
     def matches(self, word: str) -> bool:
-        """Whether a word, in lower case, is this modifier."""
+        """Whether a word is this modifier.
+
+        Parameters
+        ----------
+        word : str
+            In lower case.
+
+        Returns
+        -------
+        bool
+            True if it is the word, or has the form.
+        """
         if not self.is_form:
             return word == self.word
         return word.endswith(self._letters) if self.word.startswith(ANY) else word.startswith(self._letters)

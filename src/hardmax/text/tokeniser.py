@@ -93,7 +93,18 @@ class Tokeniser:
         return Cutting(self.longest_phrase, self.overlapping)
 
     def places(self, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
-        """The first and the last word of each token, in the order of `tokens`."""
+        """The first and the last word of each token, in the order of `tokens`.
+
+        Parameters
+        ----------
+        words : sequence of Word
+            What `cut_words` finds in a text.
+
+        Yields
+        ------
+        tuple of int
+            Their places in `words`.
+        """
         for last, word in enumerate(words):
             for first in range(last, max(last - self.longest_phrase, -1), -1):
                 if words[first].clause != word.clause:
