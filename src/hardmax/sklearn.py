@@ -60,7 +60,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     alpha : str, optional
         How far active tokens move to their leaders: "0" (not at all) or the alpha of one layer.
     neutral_weight : int, optional
-        Weight of the neutral leader, in words; the larger, the less confident short texts are.
+        So many silent words are added to each text: the more, the less confident short texts are.
     bias : bool, default True
         Whether to fit an intercept, the log odds of the classes.
     vectors : "auto", "english", path, mapping or None, default "auto"

@@ -28,7 +28,7 @@ def train_command(
     strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
     gate: Annotated[float | None, typer.Option(help="Share of the strongest above which a token is active.")] = None,
     alpha: Annotated[str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")] = None,
-    neutral_weight: Annotated[int | None, typer.Option(help="Weight of the neutral leader, in words.")] = None,
+    neutral_weight: Annotated[int | None, typer.Option(help="Silent words that are added to each text.")] = None,
     vectors: Annotated[
         str, typer.Option(metavar="NAME", help="Word vectors: auto, english, none, or a file of GloVe or npz.")
     ] = "auto",

@@ -24,7 +24,7 @@ except ImportError:
 
 _CURVATURE = 0.1  # of the logistic loss, at most 1/4
 _ROUNDING = 1e-9
-TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
+TYPICAL_WEIGHT = 50  # silent words that are added to each text while the regression is fitted
 _LEAST = 0.02  # of its scale, a consistent weight is at least so much
 _SMOOTHING = 5  # texts of each class
 _RARITY = 0.4  # of the inverse document frequency, so that the same strengths suit both scales

@@ -43,7 +43,7 @@ class Settings:
     alpha : str, optional
         How far tokens move towards their leaders: "0" (not at all) or the alpha of one layer.
     neutral_weight : int, optional
-        Weight of the neutral leader, in words.
+        So many silent words are added to each text: the more, the more modest short texts are.
     scaling : {"rarity", "contrast", "evidence"}, optional
         How much tokens may weigh: the rarer, the more; with two classes also the more, the more unevenly they are
         spread; or by this alone, and little if they are rare. The first two are tried.
