@@ -1,4 +1,5 @@
-"""What certainty costs: `certified` beside `float`, integers beside fractions. Run: python benchmarks/arithmetics.py"""
+"""What certainty costs: `certified` beside `float`, integers beside fractions. Run: python
+benchmarks/arithmetics.py"""
 
 import sys
 from fractions import Fraction
@@ -18,7 +19,9 @@ HALF = hm.Dynamics("1/2")
 
 
 def run(tokens, arithmetic: str, layers: int = 30):
-    return lambda: hm.simulate(tokens, HALF, layers=layers, arithmetic=arithmetic, record=hm.LastOnly())
+    return lambda: hm.simulate(
+        tokens, HALF, layers=layers, arithmetic=arithmetic, record=hm.LastOnly()
+    )
 
 
 def certified_beside_float():
@@ -31,7 +34,9 @@ def certified_beside_float():
     }
     for work, tokens in works.items():
         yield from compare(
-            f"{work}, 30 layers", "float", {"float": run(tokens, "float"), "certified": run(tokens, "certified")}
+            f"{work}, 30 layers",
+            "float",
+            {"float": run(tokens, "float"), "certified": run(tokens, "certified")},
         )
 
 

@@ -2,11 +2,11 @@
 
 python benchmarks/corpora.py FOLDER [NAME …] [--validation]
 
-FOLDER/NAME.parquet has the columns text, label and split ("train", "test"); without names, all tables in FOLDER are
-taken, and those without a text are passed over. Every contestant of a corpus is trained before any is measured, on the
-test split; rows go to results/corpora.csv. With --validation a quarter of the training part is held out and judged
-instead, the test split is not read, and nothing is written: choices are made by that.
-"""
+FOLDER/NAME.parquet has the columns text, label and split ("train", "test"); without names, all
+tables in FOLDER are taken, and those without a text are passed over. Every contestant of a corpus
+is trained before any is measured, on the test split; rows go to results/corpora.csv. With
+--validation a quarter of the training part is held out and judged instead, the test split is not
+read, and nothing is written: choices are made by that."""
 
 # The peer is not part of the development environment.
 # pyright: reportMissingImports=false
@@ -105,7 +105,9 @@ def has_no_spaces(texts: list[str]) -> bool:
 
 def peer_for(texts: list[str]) -> tuple[str, Pipeline]:
     """The peer by its name."""
-    name, analyzer, longest = (BY_CHARACTERS, "char", 3) if has_no_spaces(texts) else (BY_WORDS, "word", 2)
+    name, analyzer, longest = (
+        (BY_CHARACTERS, "char", 3) if has_no_spaces(texts) else (BY_WORDS, "word", 2)
+    )
     cut = TfidfVectorizer(analyzer=analyzer, ngram_range=(1, longest), sublinear_tf=True)
     # With the usual 100 steps it may stop before it is done.
     return name, make_pipeline(cut, LogisticRegression(C=10, max_iter=1000))
@@ -114,7 +116,10 @@ def peer_for(texts: list[str]) -> tuple[str, Pipeline]:
 def train_all(part: Part) -> list[Trained]:
     """The peer, and ours with every seed."""
     name, peer = peer_for(part.texts)
-    contestants = [(name, "", peer), *((OURS, seed, HardmaxClassifier(random_state=seed)) for seed in SEEDS)]
+    contestants = [
+        (name, "", peer),
+        *((OURS, seed, HardmaxClassifier(random_state=seed)) for seed in SEEDS),
+    ]
     trained = []
     for contestant, seed, classifier in contestants:
         began = time.perf_counter()
@@ -126,7 +131,10 @@ def train_all(part: Part) -> list[Trained]:
 def measure(trained: Trained, part: Part) -> Measured:
     """What it makes of texts that it has not learned."""
     classes = sorted(set(part.labels) | set(trained.classifier.classes_))
-    truth, told = (np.searchsorted(classes, labels) for labels in (part.labels, trained.classifier.predict(part.texts)))
+    truth, told = (
+        np.searchsorted(classes, labels)
+        for labels in (part.labels, trained.classifier.predict(part.texts))
+    )
     chances = np.zeros((len(truth), len(classes)))
     columns = np.searchsorted(classes, trained.classifier.classes_)
     chances[:, columns] = trained.classifier.predict_proba(part.texts)
@@ -142,7 +150,8 @@ def measure(trained: Trained, part: Part) -> Measured:
 
 
 def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
-    """Words that count, their share of the known words of a text, leaders, and what was chosen if anything was."""
+    """Words that count, their share of the known words of a text, leaders, and what was chosen if
+    anything was."""
     found = model.analyse(texts)
     known = np.diff(found.offsets)
     share = found.active_per_text[known > 0] / known[known > 0]
@@ -189,7 +198,13 @@ def judge(path: Path, validation: bool) -> list[tuple[object, ...]]:
     measured = [measure(trained, judged) for trained in train_all(learned)]
     for found in measured:
         show(path.stem, found, measured[0])
-    about = (version("scikit-learn"), path.stem, len(learned.texts), len(judged.texts), len(set(learned.labels)))
+    about = (
+        version("scikit-learn"),
+        path.stem,
+        len(learned.texts),
+        len(judged.texts),
+        len(set(learned.labels)),
+    )
     return [(*about, *row(found, measured[0])) for found in measured]
 
 
@@ -198,7 +213,9 @@ def main(arguments: list[str]) -> None:
     folder, *names = [argument for argument in arguments if argument != "--validation"] or [""]
     if not folder or not Path(folder).is_dir() or any(name.startswith("-") for name in names):
         raise SystemExit("usage: python benchmarks/corpora.py FOLDER [NAME …] [--validation]")
-    paths = [Path(folder) / f"{name}.parquet" for name in names] or sorted(Path(folder).glob("*.parquet"))
+    paths = [Path(folder) / f"{name}.parquet" for name in names] or sorted(
+        Path(folder).glob("*.parquet")
+    )
     if missing := [str(path) for path in paths if not path.exists()]:
         raise SystemExit(f"{', '.join(missing)}: no such table.")
     for path in paths:

@@ -1,7 +1,7 @@
 """The CPU engine beside what a user could take instead.
 
-Run: pip install -c constraints.txt '.[bench]' pykeops && python benchmarks/cpu.py [NAME …], with names from WORKS.
-"""
+Run: pip install -c constraints.txt '.[bench]' pykeops && python benchmarks/cpu.py [NAME …], with
+names from WORKS."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportCallIssue=false
 
@@ -10,7 +10,16 @@ import sys
 import numpy as np
 import torch
 from cpu_checks import check_clouds, check_every_layer, check_winners, winners_of
-from cpu_peers import blocked, flat_pass, hull_and_angles, keops, loop, plain_kernel, vectorised, vectorised_in_parts
+from cpu_peers import (
+    blocked,
+    flat_pass,
+    hull_and_angles,
+    keops,
+    loop,
+    plain_kernel,
+    vectorised,
+    vectorised_in_parts,
+)
 from harness import Timing, compare, record
 
 import hardmax as hm
@@ -109,7 +118,10 @@ def limits(n: int, d: int, rounds: int = 5) -> list[Timing]:
             "hardmax, the limit": lambda: limit_with_points(points),
         },
         rounds=rounds,
-        checks={"faiss, one layer": check_winners(points), "hardmax, the limit": check_every_layer(points, HALF)},
+        checks={
+            "faiss, one layer": check_winners(points),
+            "hardmax, the limit": check_every_layer(points, HALF),
+        },
         once=["faiss, one layer"],
     )
 
@@ -136,7 +148,10 @@ def sphere(n: int, d: int) -> list[Timing]:
     points = np.random.default_rng(6).standard_normal((n, d))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     check = check_winners(points)
-    peers = {"faiss": flat_pass(points.astype(np.float32)), "torch in blocks": blocked(points.astype(np.float32))}
+    peers = {
+        "faiss": flat_pass(points.astype(np.float32)),
+        "torch in blocks": blocked(points.astype(np.float32)),
+    }
     return compare(
         f"n {n:,}, d {d}, on a sphere: one layer",
         "faiss",

@@ -1,4 +1,5 @@
-"""Are they right? Answers beside brute force in float64, on a sample, or on all where that takes seconds."""
+"""Are they right? Answers beside brute force in float64, on a sample, or on all where that takes
+seconds."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +26,8 @@ def sample(n: int, most_scores: int = MOST_SCORES) -> np.ndarray:
 
 
 def check_winners(points: np.ndarray) -> Callable[[np.ndarray], tuple[int, int]]:
-    """A check of winners, an index for each point. The truth is found once, when first asked for."""
+    """A check of winners, an index for each point. The truth is found once, when first asked
+    for."""
     truth: dict[str, np.ndarray] = {}
     rows = sample(len(points))
 
@@ -38,17 +40,21 @@ def check_winners(points: np.ndarray) -> Callable[[np.ndarray], tuple[int, int]]
 
 
 def winners_of(run: hm.Trajectory, layer: int = 0) -> np.ndarray:
-    """Whom each token attends to at a layer, -1 where it attends to several: Gaussian clouds have no ties."""
+    """Whom each token attends to at a layer, -1 where it attends to several: Gaussian clouds have
+    no ties."""
     assert run.points.count == run.n  # no token is repeated
     choices = run.attended(layer).choices
     return np.where(choices.sizes == 1, choices.firsts(np.arange(run.n)), -1)
 
 
-def check_every_layer(points: np.ndarray, dynamics: hm.Dynamics) -> Callable[[Any], tuple[int, int]]:
-    """A check of a limit, or of many layers: who attends to whom at each layer up to the one where it settled.
+def check_every_layer(
+    points: np.ndarray, dynamics: hm.Dynamics
+) -> Callable[[Any], tuple[int, int]]:
+    """A check of a limit, or of many layers: who attends to whom at each layer up to the one where
+    it settled.
 
-    The run is walked once more with every layer kept, and its end compared with the one in question.
-    """
+    The run is walked once more with every layer kept, and its end compared with the one in
+    question."""
 
     def check(found: Any) -> tuple[int, int]:
         run = hm.simulate(points, dynamics, layers=found.settled_at)
@@ -59,7 +65,9 @@ def check_every_layer(points: np.ndarray, dynamics: hm.Dynamics) -> Callable[[An
             winners = winners_of(run, layer)
             checked += len(rows)
             wrong += int((winners[rows] != truth).sum())
-        assert np.array_equal(winners_of(run, found.settled_at), winners_of(_run_of(found), found.settled_at))
+        assert np.array_equal(
+            winners_of(run, found.settled_at), winners_of(_run_of(found), found.settled_at)
+        )
         return checked, wrong
 
     return check
@@ -70,7 +78,8 @@ def _run_of(found: Any) -> hm.Trajectory:
 
 
 def check_clouds(stack: np.ndarray, layers: int) -> Callable[[Any], tuple[int, int]]:
-    """A check of a stack of clouds after so many layers: clouds in which a token is elsewhere than it should be."""
+    """A check of a stack of clouds after so many layers: clouds in which a token is elsewhere than
+    it should be."""
     truth: list[np.ndarray] = []
 
     def check(end: Any) -> tuple[int, int]:

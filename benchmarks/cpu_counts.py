@@ -1,4 +1,5 @@
-"""Looking into a search while it works: how long each part takes, and how much it really multiplies."""
+"""Looking into a search while it works: how long each part takes, and how much it really
+multiplies."""
 
 # pyright: reportCallIssue=false
 import time
@@ -17,7 +18,8 @@ Place = tuple[ModuleType, str]
 
 @contextmanager
 def timed_parts(parts: dict[str, list[Place]]) -> Iterator[dict[str, float]]:
-    """Within this block functions of modules are timed; gives the seconds spent in each part so far."""
+    """Within this block functions of modules are timed; gives the seconds spent in each part so
+    far."""
     spent = dict.fromkeys(parts, 0.0)
 
     def timed(part: str, function: Callable) -> Callable:
@@ -33,14 +35,16 @@ def timed_parts(parts: dict[str, list[Place]]) -> Iterator[dict[str, float]]:
     with ExitStack() as patches:
         for part, places in parts.items():
             for module, name in places:
-                patches.enter_context(patch.object(module, name, timed(part, getattr(module, name))))
+                patches.enter_context(
+                    patch.object(module, name, timed(part, getattr(module, name)))
+                )
         yield spent
 
 
 @contextmanager
 def watched_search(module: ModuleType) -> Iterator[list[tuple]]:
-    """Within this block each call of the kernel `search` leaves its seconds, its directions, tiles, floors and margins,
-    and its last floors."""
+    """Within this block each call of the kernel `search` leaves its seconds, its directions, tiles,
+    floors and margins, and its last floors."""
     calls: list[tuple] = []
     kernel = module.search
 
@@ -56,16 +60,31 @@ def watched_search(module: ModuleType) -> Iterator[list[tuple]]:
 
 @njit(parallel=True, nogil=True)
 def count_work(directions, tiles, floors, margins):
-    """What the kernel `search` does, for each task: tiles read, groups looked at again, points scored in float64.
+    """What the kernel `search` does, for each task: tiles read, groups looked at again, points
+    scored in float64.
 
-    The same loops without the float64 scores. `floors` end as they do there, which shows that they are the same.
-    """
-    rows, steps, groups, count = len(floors), directions.packed.shape[1], TILE // GROUP, len(tiles.vectors)
-    lengths, lost, scales, reaches = directions.lengths, directions.errors, tiles.scales, tiles.lengths
+    The same loops without the float64 scores. `floors` end as they do there, which shows that they
+    are the same."""
+    rows, steps, groups, count = (
+        len(floors),
+        directions.packed.shape[1],
+        TILE // GROUP,
+        len(tiles.vectors),
+    )
+    lengths, lost, scales, reaches = (
+        directions.lengths,
+        directions.errors,
+        tiles.scales,
+        tiles.lengths,
+    )
     flat_rows, flat_tiles = directions.packed.reshape(-1), tiles.packed.reshape(-1)
     per_tile = groups * steps * 4
     tasks = (rows + TASK - 1) // TASK
-    read, again, scored = np.zeros(tasks, np.int64), np.zeros(tasks, np.int64), np.zeros(tasks, np.int64)
+    read, again, scored = (
+        np.zeros(tasks, np.int64),
+        np.zeros(tasks, np.int64),
+        np.zeros(tasks, np.int64),
+    )
     for task in prange(tasks):
         first, last = task * TASK, min((task + 1) * TASK, rows)
         tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
@@ -98,7 +117,9 @@ def count_work(directions, tiles, floors, margins):
                         break
                     again[task] += 1
                     place = tile * per_tile + group * steps * 4
-                    largest_products(flat_rows, (i // ROWS) * steps, flat_tiles, place, steps, 1, top)
+                    largest_products(
+                        flat_rows, (i // ROWS) * steps, flat_tiles, place, steps, 1, top
+                    )
                     if unit * top[row] + off >= floors[i] - margins[i]:
                         scored[task] += min(GROUP, count - tile * TILE - group * GROUP)
     return read, again, scored

@@ -25,7 +25,8 @@ def loop(tokens, layers):
 
 
 def vectorised(batch, layers):
-    """The layer for a stack of clouds in torch: scores, their maximum, the mean of those who reach it."""
+    """The layer for a stack of clouds in torch: scores, their maximum, the mean of those who reach
+    it."""
     for _ in range(layers):
         scores = batch @ batch.transpose(1, 2)
         chosen = (scores == scores.amax(dim=2, keepdim=True)).to(batch.dtype)
@@ -65,13 +66,15 @@ def plain_kernel(batch, layers):
 
 
 def hull_and_angles(points):
-    """One layer in the plane as a good user of numpy writes it: a convex hull, and a search by angle."""
+    """One layer in the plane as a good user of numpy writes it: a convex hull, and a search by
+    angle."""
     hull = ConvexHull(points).vertices  # counter-clockwise
     corners = points[hull]
     edges = np.roll(corners, -1, axis=0) - corners
     normals = np.arctan2(-edges[:, 0], edges[:, 1])
     order = np.argsort(normals)
-    # Between the normals of two edges, the corner that they share is the furthest: the start of the second.
+    # Between the normals of two edges, the corner that they share is the furthest: the start of the
+    # second.
     after = np.searchsorted(normals[order], np.arctan2(points[:, 1], points[:, 0]))
     winners = hull[order[after % len(order)]]
     return winners, (points + 0.5 * points[winners]) / 1.5
@@ -87,7 +90,9 @@ def flat_pass(points):
 def blocked(points):
     """The same in torch: products in blocks, and their maxima."""
     tensor = torch.from_numpy(points)
-    return lambda: torch.cat([(block @ tensor.T).max(dim=1).indices for block in tensor.split(1024)]).numpy()
+    return lambda: torch.cat(
+        [(block @ tensor.T).max(dim=1).indices for block in tensor.split(1024)]
+    ).numpy()
 
 
 def keops(points):

@@ -1,4 +1,5 @@
-"""What the machine can do at most: products of bytes, of floats, and bytes to and from memory, each a second."""
+"""What the machine can do at most: products of bytes, of floats, and bytes to and from memory, each
+a second."""
 
 # torch is not part of the development environment.
 # pyright: reportMissingImports=false, reportCallIssue=false
@@ -35,10 +36,13 @@ def _triad(a, b, c):
 
 
 def byte_products(d: int, threads: int, repeats: int = 20_000) -> float:
-    """Multiplications with addition a second in `largest_products`: four directions and a few tiles, in the cache."""
+    """Multiplications with addition a second in `largest_products`: four directions and a few
+    tiles, in the cache."""
     steps, groups = d // STEP, TILE // GROUP
     looks, tiles = np.ones(ROWS * d, np.int8), np.ones(TILES_IN_CACHE * TILE * d, np.int8)
-    seconds = _on_threads(threads, lambda: _products_in_cache(looks, tiles, steps, groups, threads, repeats))
+    seconds = _on_threads(
+        threads, lambda: _products_in_cache(looks, tiles, steps, groups, threads, repeats)
+    )
     return threads * repeats * ROWS * TILE * d / seconds
 
 

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from harness import QUIET, RESULTS, read_rows
 
 DISTURBED = "†"
-FOOTNOTE = f"{DISTURBED} Other processes took more than a tenth of the cores meanwhile, or nobody looked."
+FOOTNOTE = (
+    f"{DISTURBED} Other processes took more than a tenth of the cores meanwhile, or nobody looked."
+)
 Run = dict[str, dict[str, str]]  # the rows of one run of a work, by contestant
 
 
 def newest_runs(rows: list[dict[str, str]]) -> dict[str, Run]:
-    """The last run of each work; a run is the rows of a work that follow one another, each contestant once."""
+    """The last run of each work; a run is the rows of a work that follow one another, each
+    contestant once."""
     runs: dict[str, Run] = {}
     last = None
     for row in rows:
@@ -29,7 +32,8 @@ def times_faster(run: Run, peer: str, contestant: str = "hardmax") -> float:
 
 
 def undisturbed(run: Run) -> bool:
-    """Whether other processes left the cores to all contestants of a run, as far as its rows tell."""
+    """Whether other processes left the cores to all contestants of a run, as far as its rows
+    tell."""
     shares = [row["disturbed"] for row in run.values()]
     return all(shares) and max(map(float, shares)) <= QUIET
 
@@ -41,14 +45,17 @@ GPU = {(row["work"], row["contestant"], row["peer"]): row for row in read_rows(R
 
 @dataclass(frozen=True)
 class Target:
-    """What was aimed at, what came out, and whether that is enough. `measure` raises KeyError where there is no row."""
+    """What was aimed at, what came out, and whether that is enough. `measure` raises KeyError where
+    there is no row."""
 
     work: str
     aim: str
     measure: Callable[[], tuple[str, bool]]
 
 
-def faster(work: str, peers: list[str], least: float, contestant: str = "hardmax") -> Callable[[], tuple[str, bool]]:
+def faster(
+    work: str, peers: list[str], least: float, contestant: str = "hardmax"
+) -> Callable[[], tuple[str, bool]]:
     """The times by which even the best of the peers is passed."""
 
     def measure() -> tuple[str, bool]:
@@ -124,14 +131,20 @@ TARGETS = [
         "≥ 25× vectorised torch",
         faster("4,096 reviews of 132 tokens, d 2, 8 layers", ["torch, vectorised"], 25),
     ),
-    Target("16 of them", "≥ 1,000× the loop", faster("16 of the reviews, d 2, 8 layers", ["loop"], 1000)),
+    Target(
+        "16 of them",
+        "≥ 1,000× the loop",
+        faster("16 of the reviews, d 2, 8 layers", ["loop"], 1000),
+    ),
     Target(
         "4,096 reviews of 132 tokens, d 16, 8 layers",
         "≥ 10× vectorised torch",
         faster("4,096 reviews of 132 tokens, d 16, 8 layers", ["torch, vectorised"], 10),
     ),
     Target(
-        "one layer, n 1,000,000, d 2", "≥ 3× hull and angles in numpy", faster(MILLION, ["numpy, hull and angles"], 3)
+        "one layer, n 1,000,000, d 2",
+        "≥ 3× hull and angles in numpy",
+        faster(MILLION, ["numpy, hull and angles"], 3),
     ),
     Target("the limit, n 1,000,000, d 2", "≤ 2 s", within(MILLION, "hardmax, the limit", 2)),
     Target("one layer, d 2: slope in n", "≤ 1.15", growth),
@@ -140,7 +153,10 @@ TARGETS = [
             f"the limit, n 100,000, d {d}",
             f"≥ {least}× one FAISS flat pass",
             faster(
-                f"n 100,000, d {d}: the limit beside one flat pass", ["faiss, one layer"], least, "hardmax, the limit"
+                f"n 100,000, d {d}: the limit beside one flat pass",
+                ["faiss, one layer"],
+                least,
+                "hardmax, the limit",
             ),
         )
         for d, least in ((3, 200), (8, 10))
@@ -156,7 +172,9 @@ TARGETS = [
     *(deeper(n, d) for n, d in (("1,000,000", 2), ("100,000", 3), ("100,000", 8), ("100,000", 16))),
     *(
         Target(
-            f"one layer, n 65,536, d {d}, H200", f"≥ {least}× {peer}", on_gpu(f"one layer n 65536 d {d}", peer, least)
+            f"one layer, n 65,536, d {d}, H200",
+            f"≥ {least}× {peer}",
+            on_gpu(f"one layer n 65536 d {d}", peer, least),
         )
         for d in (16, 64, 128)
         for peer, least in (("SDPA bf16", 2 if d == 16 else 1.2), ("torch float32 in blocks", 8))

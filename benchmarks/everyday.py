@@ -1,4 +1,5 @@
-"""What people meet every day: small clouds, tables of whole numbers, near-equal tokens, a command that starts.
+"""What people meet every day: small clouds, tables of whole numbers, near-equal tokens, a command
+that starts.
 
 Run: python benchmarks/everyday.py [starting | small_clouds | tables_of_people …]
 """
@@ -26,7 +27,8 @@ TEXT = "A great film, the best of the year, and not bad at all. The script is a 
 
 
 def brute_force(tokens: np.ndarray, layers: int) -> np.ndarray:
-    """Layer by layer in float64, as one would write it: no proof, ties only where floats are equal."""
+    """Layer by layer in float64, as one would write it: no proof, ties only where floats are
+    equal."""
     for _ in range(layers):
         scores = tokens @ tokens.T
         attended = scores == scores.max(axis=1, keepdims=True)
@@ -42,8 +44,12 @@ def small_clouds():
             f"100 limits, n {n}, d {d}, one thread",
             "numpy, 30 layers",
             {
-                "numpy, 30 layers": lambda clouds=clouds: [brute_force(cloud, 30) for cloud in clouds],
-                "hardmax, limit": lambda clouds=clouds: [hm.limit(c, HALF, engine=Cpu(threads=1)) for c in clouds],
+                "numpy, 30 layers": lambda clouds=clouds: [
+                    brute_force(cloud, 30) for cloud in clouds
+                ],
+                "hardmax, limit": lambda clouds=clouds: [
+                    hm.limit(c, HALF, engine=Cpu(threads=1)) for c in clouds
+                ],
             },
         )
 
@@ -57,7 +63,10 @@ def tables_of_people():
     tight = centres[rng.integers(8, size=2048)] + 1e-15 * rng.standard_normal((2048, 16))
     works = {
         "whole numbers, n 300,000, d 2": (whole, whole + 1e-3 * rng.standard_normal(whole.shape)),
-        "two decimals, n 10,000, d 3": (decimals, decimals + 1e-3 * rng.standard_normal(decimals.shape)),
+        "two decimals, n 10,000, d 3": (
+            decimals,
+            decimals + 1e-3 * rng.standard_normal(decimals.shape),
+        ),
         "clusters of 1e-15, n 2,048, d 16": (tight, rng.standard_normal(tight.shape)),
     }
     for work, (ties, none) in works.items():
@@ -69,12 +78,15 @@ def tables_of_people():
 
 
 def starting():
-    """Processor time of a first answer: in a package that was never used, and later; beside Python with numpy, and with
-    what a bag of words in scikit-learn has to import before it can answer."""
+    """Processor time of a first answer: in a package that was never used, and later; beside Python
+    with numpy, and with what a bag of words in scikit-learn has to import before it can answer."""
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder, "site", "hardmax")
         shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
-        environment = os.environ | {"PYTHONPATH": str(copied.parent), "NUMBA_CACHE_DIR": str(Path(folder, "compiled"))}
+        environment = os.environ | {
+            "PYTHONPATH": str(copied.parent),
+            "NUMBA_CACHE_DIR": str(Path(folder, "compiled")),
+        }
         for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
             environment.pop(name, None)
         cloud = Path(folder, "cloud.csv")
@@ -91,11 +103,20 @@ def starting():
             for found in copied.rglob("__pycache__"):
                 shutil.rmtree(found)
             first[name] = _processor_seconds(command, environment)
-        commands |= {NUMPY: ["-c", "import numpy"], SKLEARN: ["-c", f"import {', '.join(BAG_OF_WORDS)}"]}
-        rounds = [{name: _processor_seconds(each, environment) for name, each in commands.items()} for _ in range(8)]
+        commands |= {
+            NUMPY: ["-c", "import numpy"],
+            SKLEARN: ["-c", f"import {', '.join(BAG_OF_WORDS)}"],
+        }
+        rounds = [
+            {name: _processor_seconds(each, environment) for name, each in commands.items()}
+            for _ in range(8)
+        ]
         later = {name: statistics.median(each[name] for each in rounds[1:]) for name in commands}
         for name in first:
-            for when, seconds in (("first after installation", first[name]), ("later", later[name])):
+            for when, seconds in (
+                ("first after installation", first[name]),
+                ("later", later[name]),
+            ):
                 for peer in (NUMPY, SKLEARN):
                     work = f"{name}, {when}: processor time"
                     timing = Timing(work, "hardmax", seconds, peer, seconds / later[peer])
@@ -105,7 +126,9 @@ def starting():
 
 def _processor_seconds(arguments: list[str], environment: dict[str, str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, check=True
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -2,9 +2,9 @@
 
 python benchmarks/explain.py TEST.parquet [REVIEWS]
 
-Reviews (2,000) are spread evenly over the file; one thread; the row goes to results/explain.csv. A gap is what is
-between the logit and the sum of the bias and the votes, as a share of the logit; the largest of all reviews is told.
-"""
+Reviews (2,000) are spread evenly over the file; one thread; the row goes to results/explain.csv. A
+gap is what is between the logit and the sum of the bias and the votes, as a share of the logit; the
+largest of all reviews is told."""
 
 import math
 import sys
@@ -14,7 +14,7 @@ import numpy as np
 from harness import add_rows
 from imdb import read
 
-from hardmax._parallel import limit_threads
+from hardmax._kernels.parallel import limit_threads
 from hardmax.text.explain import Explanation
 from hardmax.text.shipped import load
 

@@ -1,16 +1,18 @@
-"""Do the words that are said to matter do so? Ours beside LIME, SHAP, leaving one word out, and chance.
+"""Do the words that are said to matter do so? Ours beside LIME, SHAP, leaving one word out, and
+chance.
 
 python benchmarks/faithfulness.py TEXTS.parquet [TEXTS [MODEL]]
 
-Every method ranks the words of what MODEL (imdb) says of TEXTS texts (100), spread evenly over the file; means go to
-results/faithfulness.csv, and our two rankings minus each peer's, text by text, to results/faithfulness_pairs.csv.
-Times are of the processor. Undecided texts have no label to explain: they are left out, and counted. Changed texts that
-are undecided are no flips, and counted apart. LIME and SHAP are left out where they are not installed.
+Every method ranks the words of what MODEL (imdb) says of TEXTS texts (100), spread evenly over the
+file; means go to results/faithfulness.csv, and our two rankings minus each peer's, text by text, to
+results/faithfulness_pairs.csv. Times are of the processor. Undecided texts have no label to
+explain: they are left out, and counted. Changed texts that are undecided are no flips, and counted
+apart. LIME and SHAP are left out where they are not installed.
 
-Comprehensiveness and sufficiency are those of ERASER (DeYoung et al., 2020): how far the probability of the label falls
-without the first 1, 5, 10, 20 and 50 % of the words, or with these alone; also for exactly the words of active tokens.
-Texts with words cut out are not texts that anybody wrote, and numbers of different models do not compare.
-"""
+Comprehensiveness and sufficiency are those of ERASER (DeYoung et al., 2020): how far the
+probability of the label falls without the first 1, 5, 10, 20 and 50 % of the words, or with these
+alone; also for exactly the words of active tokens. Texts with words cut out are not texts that
+anybody wrote, and numbers of different models do not compare."""
 
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false
@@ -32,7 +34,14 @@ from hardmax.text.spans import JOINT, Span, Units
 from hardmax.text.text_model import TextModel
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
-MEASURES = ("comprehensiveness", "sufficiency", "comprehensiveness_at", "sufficiency_at", "flips", "undecided")
+MEASURES = (
+    "comprehensiveness",
+    "sufficiency",
+    "comprehensiveness_at",
+    "sufficiency_at",
+    "flips",
+    "undecided",
+)
 ABOUT = ("model", "lime", "shap", "file", "texts", "left_out")
 COLUMNS = (*ABOUT, "attribution", *MEASURES, "ms", "times_ours")
 PAIR_COLUMNS = (*ABOUT, "attribution", "peer", "measure", "difference", "low", "high")
@@ -44,7 +53,10 @@ Attribution = Callable[[TextModel, Units], np.ndarray]
 
 def touched(units: Units, spans: Sequence[Span]) -> np.ndarray:
     """Which words stand, at least once, in one of the places."""
-    own = [[start < last and first < end for start, end in places for first, last in spans] for places in units.places]
+    own = [
+        [start < last and first < end for start, end in places for first, last in spans]
+        for places in units.places
+    ]
     return np.array([any(each) for each in own])
 
 
@@ -69,7 +81,9 @@ def by_removals(model: TextModel, units: Units) -> np.ndarray:
 
 def by_leaving_out(model: TextModel, units: Units) -> np.ndarray:
     """How much less probable the label is without each word."""
-    chances = model.predict_proba([units.text, *(units.without([word]) for word in range(len(units)))])
+    chances = model.predict_proba(
+        [units.text, *(units.without([word]) for word in range(len(units)))]
+    )
     return chances[0].max() - chances[1:, chances[0].argmax()]
 
 
@@ -87,7 +101,10 @@ def by_lime(model: TextModel, units: Units) -> np.ndarray:
     label = int(model.predict_proba([units.text])[0].argmax())
     options = {"labels": [label], "num_features": len(cut), "num_samples": 5000}
     found = explainer.explain_instance(units.text, model.predict_proba, **options)
-    own, scores = {piece: word for piece, (_, word) in zip(cut, spans, strict=True)}, np.zeros(len(units))
+    own, scores = (
+        {piece: word for piece, (_, word) in zip(cut, spans, strict=True)},
+        np.zeros(len(units)),
+    )
     for piece, weight in found.as_list(label=label):
         scores[own[piece]] += weight
     return scores
@@ -103,9 +120,13 @@ def by_shap(model: TextModel, units: Units) -> np.ndarray:
     def chances(texts: np.ndarray) -> np.ndarray:
         return model.predict_proba([str(text) for text in texts])
 
-    found = shap.Explainer(chances, shap.maskers.Text(r"\W+"), silent=True)([units.text], max_evals=500)
+    found = shap.Explainer(chances, shap.maskers.Text(r"\W+"), silent=True)(
+        [units.text], max_evals=500
+    )
     ends = np.cumsum([len(piece) for piece in found.data[0]])
-    spans = [(int(end) - len(piece), int(end)) for piece, end in zip(found.data[0], ends, strict=True)]
+    spans = [
+        (int(end) - len(piece), int(end)) for piece, end in zip(found.data[0], ends, strict=True)
+    ]
     scores = np.zeros(len(units))
     for span, value in zip(
         spans, found.values[0][:, chances(np.array([units.text]))[0].argmax()].tolist(), strict=True
@@ -130,7 +151,8 @@ def measure(model: TextModel, units: Units, scores: np.ndarray, active: int) -> 
 
 
 def paired_interval(differences: np.ndarray) -> tuple[float, float, float]:
-    """The mean of differences, one for each text, and its 95 % interval by the bootstrap over texts."""
+    """The mean of differences, one for each text, and its 95 % interval by the bootstrap over
+    texts."""
     count = len(differences)
     drawn = np.random.default_rng(0).integers(count, size=(RESAMPLES, count))
     low, high = np.quantile(differences[drawn].mean(axis=1), (0.025, 0.975))

@@ -1,8 +1,8 @@
-"""Limits of clouds that are hard to search or to tell apart, beside one plain layer in torch, which proves nothing; and
-of clouds with a token far out, beside the same clouds without it.
+"""Limits of clouds that are hard to search or to tell apart, beside one plain layer in torch, which
+proves nothing; and of clouds with a token far out, beside the same clouds without it.
 
-Run: python benchmarks/families.py [NAME …], with names from CLOUDS and OUTLIERS. Rows go to results/families.csv.
-"""
+Run: python benchmarks/families.py [NAME …], with names from CLOUDS and OUTLIERS. Rows go to
+results/families.csv."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
 
@@ -39,7 +39,9 @@ def whole_numbers(n: int, d: int) -> np.ndarray:
 
 
 def grid(side: int, d: int) -> np.ndarray:
-    return np.stack(np.meshgrid(*[np.arange(side) - (side - 1) / 2] * d, indexing="ij"), -1).reshape(-1, d)
+    return np.stack(
+        np.meshgrid(*[np.arange(side) - (side - 1) / 2] * d, indexing="ij"), -1
+    ).reshape(-1, d)
 
 
 def cube(n: int, d: int) -> np.ndarray:
@@ -61,7 +63,10 @@ CLOUDS: dict[str, tuple[Callable[[], np.ndarray], np.ndarray | None]] = {
     "half a sphere, d 3, n 20,000": (lambda: half_sphere(20_000), None),
     "half a sphere, d 3, n 100,000": (lambda: half_sphere(100_000), None),
     "neighbours, 6 places, d 4, n 10,000": (lambda: neighbours(10_000, 6, 8, 4), None),
-    "neighbours, 8 places, d 3, n 8,191": (lambda: neighbours(8191, 8, 3, 3), np.diag([1.0, 0.3, 0.7])),
+    "neighbours, 8 places, d 3, n 8,191": (
+        lambda: neighbours(8191, 8, 3, 3),
+        np.diag([1.0, 0.3, 0.7]),
+    ),
     "whole numbers, d 3, n 100,000": (lambda: whole_numbers(100_000, 3), None),
     "whole numbers, d 5, n 100,000": (lambda: whole_numbers(100_000, 5), None),
     "a grid, d 3, n 64,000": (lambda: grid(40, 3), None),
@@ -81,7 +86,10 @@ def measure(name: str, rounds: int = 3) -> list[Timing]:
     """The limit of a cloud beside one layer of the peer."""
     make, metric = CLOUDS[name]
     points, dynamics = make(), hm.Dynamics("1/2", metric)
-    contestants = {PEER: one_layer(points), "hardmax, the limit": lambda: hm.limit(points, dynamics)}
+    contestants = {
+        PEER: one_layer(points),
+        "hardmax, the limit": lambda: hm.limit(points, dynamics),
+    }
     return compare(f"{name}: the limit", PEER, contestants, rounds=rounds, once=[PEER])
 
 
@@ -93,12 +101,16 @@ OUTLIERS = {
 
 
 def measure_outlier(name: str, rounds: int = 7) -> list[Timing]:
-    """The limit of a cloud with a token far out beside that of the cloud without it, in processor time."""
+    """The limit of a cloud with a token far out beside that of the cloud without it, in processor
+    time."""
     size, d = OUTLIERS[name]
     plain, dynamics = np.random.default_rng(1).standard_normal((20_000, d)), hm.Dynamics("1/2")
     points = plain.copy()
     points[7, 0] = size
-    contestants = {PLAIN: lambda: hm.limit(plain, dynamics), "hardmax, the limit": lambda: hm.limit(points, dynamics)}
+    contestants = {
+        PLAIN: lambda: hm.limit(plain, dynamics),
+        "hardmax, the limit": lambda: hm.limit(points, dynamics),
+    }
     return compare(f"{name}: the limit", PLAIN, contestants, rounds=rounds, clock=time.process_time)
 
 

@@ -1,10 +1,10 @@
-"""The fewest words that change an answer: how many, how sure, how long it takes, and that every flip is one.
+"""The fewest words that change an answer: how many, how sure, how long it takes, and that every
+flip is one.
 
 python benchmarks/flips.py TEST.parquet [REVIEWS]
 
-Reviews (500) are spread evenly over the file; the row goes to results/flips.csv. Of texts cut to their first eight
-words, what is told to be smallest is held against all sets of words.
-"""
+Reviews (500) are spread evenly over the file; the row goes to results/flips.csv. Of texts cut to
+their first eight words, what is told to be smallest is held against all sets of words."""
 
 import sys
 import time
@@ -19,7 +19,13 @@ from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
 
 COLUMNS = ("model", "reviews", "found", "verified", "median_words", "mean_words", "most_words")
-COLUMNS += ("shown_smallest", "median_seconds", "mean_seconds", "short_texts", "short_texts_as_by_brute_force")
+COLUMNS += (
+    "shown_smallest",
+    "median_seconds",
+    "mean_seconds",
+    "short_texts",
+    "short_texts_as_by_brute_force",
+)
 SHORT = 8  # words
 
 
@@ -49,8 +55,20 @@ def main(test: str, reviews: str = "500") -> None:
     sizes = [len(flip.changes) for flip in found]
     short = [" ".join(text.split()[:SHORT]) for text in chosen]
     same = sum(len(model.flip(text).changes) == by_brute_force(model, text) for text in short)
-    row = ["imdb", len(flips), len(found), verified, np.median(sizes), f"{np.mean(sizes):.2f}", max(sizes)]
-    row += [sum(flip.proved_smallest for flip in flips), f"{np.median(seconds):.3f}", f"{np.mean(seconds):.3f}"]
+    row = [
+        "imdb",
+        len(flips),
+        len(found),
+        verified,
+        np.median(sizes),
+        f"{np.mean(sizes):.2f}",
+        max(sizes),
+    ]
+    row += [
+        sum(flip.proved_smallest for flip in flips),
+        f"{np.median(seconds):.3f}",
+        f"{np.mean(seconds):.3f}",
+    ]
     row += [len(short), same]
     print(dict(zip(COLUMNS, row, strict=True)))
     add_rows("flips", COLUMNS, [row])

@@ -1,7 +1,7 @@
 """The public calls on tensors of a GPU, beside what a user could take instead.
 
-Run where there is a GPU: python benchmarks/gpu.py [FOLDER]; rows are added to gpu.csv in results, or in the folder.
-"""
+Run where there is a GPU: python benchmarks/gpu.py [FOLDER]; rows are added to gpu.csv in results,
+or in the folder."""
 
 # pyright: reportMissingImports=false
 import sys
@@ -22,10 +22,13 @@ SAMPLE = 4096
 
 
 def disagreements(points: torch.Tensor) -> tuple[int, int]:
-    """Of a sample of tokens, those that attend to others than float64 scores of everybody say, or step elsewhere."""
+    """Of a sample of tokens, those that attend to others than float64 scores of everybody say, or
+    step elsewhere."""
     norms = torch.linalg.vector_norm(points, dim=1)
     bounds: Any = norms  # the bounds are plain arithmetic: they take tensors as they take arrays
-    slack: Any = SlackFactors.of(points.shape[1], float_metric(HALF)).slack(bounds, 0.0, float(norms.max()), 0.0)
+    slack: Any = SlackFactors.of(points.shape[1], float_metric(HALF)).slack(
+        bounds, 0.0, float(norms.max()), 0.0
+    )
     sets = hm.simulate(points, HALF, layers=0).attended(0)
     rows = np.random.default_rng(0).permutation(len(points))[:SAMPLE]
     alone = np.array([len(sets[i]) == 1 for i in rows])
@@ -37,13 +40,16 @@ def disagreements(points: torch.Tensor) -> tuple[int, int]:
         scores = points[block] @ points.T
         within = scores >= scores.amax(dim=1, keepdim=True) - slack[block, None]
         right = within.gather(1, its[:, None])[:, 0] & (within.sum(dim=1) == 1)
-        right &= (moved[block] - (2 * points[block] + points[its]) / 3).abs().amax(dim=1) <= 1e-15 * norms.max()
+        right &= (moved[block] - (2 * points[block] + points[its]) / 3).abs().amax(
+            dim=1
+        ) <= 1e-15 * norms.max()
         wrong += int((~right).sum()) + int((~alone[part]).sum())
     return len(rows), wrong
 
 
 def beside_the_machine(work: str, rows: list[list], n: int, d: int) -> list[list]:
-    """The rows, and how far ours is from a matrix product of as many operations as one contest has."""
+    """The rows, and how far ours is from a matrix product of as many operations as one contest
+    has."""
     least = 2 * n * n * d / matrix_rate()
     name = "fp16 matrix product of as many operations as one layer has"
     return [*rows, row(work, name, least, "hardmax", time_of(rows, "hardmax") / least)]
@@ -55,8 +61,12 @@ def one_layer(n: int, d: int, rounds: int = 20) -> list[list]:
     attention = torch.nn.functional.scaled_dot_product_attention
     step = {"hardmax": lambda: hm.step(points, HALF)}
     blocks = {
-        "torch float32 in blocks": lambda: [(block @ single.T).max(dim=1) for block in single.split(4096)],
-        "torch float64 in blocks": lambda: [(block @ points.T).max(dim=1) for block in points.split(4096)],
+        "torch float32 in blocks": lambda: [
+            (block @ single.T).max(dim=1) for block in single.split(4096)
+        ],
+        "torch float64 in blocks": lambda: [
+            (block @ points.T).max(dim=1) for block in points.split(4096)
+        ],
     }
     sdpa = {"SDPA bf16": lambda: attention(heads, heads, heads)}
     work, check = f"one layer n {n} d {d}", disagreements(points)
@@ -72,7 +82,9 @@ def limit(n: int, d: int, rounds: int = 3) -> list[list]:
     points = torch.randn((n, d), dtype=torch.float64, device="cuda")
     heads = points.bfloat16()[None, None]
     contestants = {
-        "SDPA bf16, one layer": lambda: torch.nn.functional.scaled_dot_product_attention(heads, heads, heads),
+        "SDPA bf16, one layer": lambda: torch.nn.functional.scaled_dot_product_attention(
+            heads, heads, heads
+        ),
         "hardmax, the limit": lambda: hm.limit(points, HALF).points,
     }
     work = f"limit n {n} d {d} (settled at {hm.limit(points, HALF).settled_at})"
@@ -81,7 +93,8 @@ def limit(n: int, d: int, rounds: int = 3) -> list[list]:
 
 
 def engines(n: int, d: int, rounds: int = 3) -> list[list]:
-    """The whole walk, from an array to where the tokens settle in an array, on the device and on the processor."""
+    """The whole walk, from an array to where the tokens settle in an array, on the device and on
+    the processor."""
     points = np.random.default_rng(0).standard_normal((n, d))
 
     def settled(engine: Any) -> hm.Trajectory:
@@ -90,17 +103,26 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
     peer = "processor, all scores in float64"
     names = {peer: hm.engines.Cpu(search="dense"), "hardmax on the GPU": hm.engines.Gpu()}
     home, away = map(settled, names.values())
-    wrong = (home.at(home.layers) != away.at(away.layers)).any(axis=1) | (home.ends() != away.ends()).any(axis=1)
+    wrong = (home.at(home.layers) != away.at(away.layers)).any(axis=1) | (
+        home.ends() != away.ends()
+    ).any(axis=1)
     contestants = {
-        name: lambda engine=engine: (run := settled(engine)).at(run.layers) for name, engine in names.items()
+        name: lambda engine=engine: (run := settled(engine)).at(run.layers)
+        for name, engine in names.items()
     }
-    return compare(f"walk n {n} d {d}, array to array", contestants, [peer], rounds, (n, int(wrong.sum())))
+    return compare(
+        f"walk n {n} d {d}, array to array", contestants, [peer], rounds, (n, int(wrong.sum()))
+    )
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
-    table = [line for d in (16, 64, 128) for line in one_layer(65_536, d)] + one_layer(16_384, 64) + one_layer(1024, 64)
+    table = (
+        [line for d in (16, 64, 128) for line in one_layer(65_536, d)]
+        + one_layer(16_384, 64)
+        + one_layer(1024, 64)
+    )
     table += limit(65_536, 16) + limit(1_000_000, 64)
     table += reviews(65_536, 132, 2) + reviews(65_536, 132, 16) + reviews(16_384, 218, 2, repeating)
     table += engines(65_536, 16)

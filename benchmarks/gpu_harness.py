@@ -1,4 +1,5 @@
-"""Timing on a GPU: contestants in turn, round after round, and rows that say what stands beside what."""
+"""Timing on a GPU: contestants in turn, round after round, and rows that say what stands beside
+what."""
 
 # pyright: reportMissingImports=false
 import platform
@@ -27,8 +28,11 @@ def milliseconds(job: Callable[[], object]) -> float:
     return start.elapsed_time(end)
 
 
-def compare(work: str, contestants: Mapping[str, Callable[[], object]], peers: list[str], rounds: int, check) -> list:
-    """All contestants in turn, round after round; a row for ours beside each peer, and one for each peer."""
+def compare(
+    work: str, contestants: Mapping[str, Callable[[], object]], peers: list[str], rounds: int, check
+) -> list:
+    """All contestants in turn, round after round; a row for ours beside each peer, and one for each
+    peer."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for job in contestants.values():
         for _ in range(3):
@@ -40,7 +44,9 @@ def compare(work: str, contestants: Mapping[str, Callable[[], object]], peers: l
     rows = []
     for name, own in times.items():
         for peer in peers:
-            ratio = statistics.median(its / mine for mine, its in zip(own, times[peer], strict=True))
+            ratio = statistics.median(
+                its / mine for mine, its in zip(own, times[peer], strict=True)
+            )
             checked = check if name.startswith("hardmax") else ("", "")
             if name != peer:
                 rows.append(row(work, name, statistics.median(own), peer, ratio, *checked))
@@ -67,4 +73,8 @@ def copy_rate() -> float:
     """Bytes a millisecond, read and written, of a large copy: what the memory can do."""
     source = torch.zeros(2**31, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
-    return 2 * len(source) / statistics.median(milliseconds(lambda: target.copy_(source)) for _ in range(20))
+    return (
+        2
+        * len(source)
+        / statistics.median(milliseconds(lambda: target.copy_(source)) for _ in range(20))
+    )

@@ -1,4 +1,5 @@
-"""Batches of small clouds on a GPU beside the same layers in torch; every cloud is checked against the processor."""
+"""Batches of small clouds on a GPU beside the same layers in torch; every cloud is checked against
+the processor."""
 
 # pyright: reportMissingImports=false
 import numpy as np
@@ -14,7 +15,8 @@ PEERS = {"torch bmm float32": torch.float32, "torch bmm float64": torch.float64}
 
 
 def vectorised(batch):
-    """The layers of a stack of clouds in torch: scores, their maximum, the mean of those who reach it."""
+    """The layers of a stack of clouds in torch: scores, their maximum, the mean of those who reach
+    it."""
     for _ in range(LAYERS):
         scores = batch @ batch.transpose(1, 2)
         chosen = (scores == scores.amax(dim=2, keepdim=True)).to(batch.dtype)
@@ -23,7 +25,8 @@ def vectorised(batch):
 
 
 def disagreements(stack: np.ndarray) -> tuple[int, int]:
-    """Of all clouds, those in which the processor says anything else: the tokens to the bit, too."""
+    """Of all clouds, those in which the processor says anything else: the tokens to the bit,
+    too."""
     both, last = (torch.from_numpy(stack).cuda(), stack), hm.LastOnly()
     ours, truth = (hm.simulate(each, HALF, layers=LAYERS, record=last) for each in both)
     wrong = (ours.at(LAYERS).cpu().numpy() != truth.at(LAYERS)).any(axis=(1, 2))
@@ -40,7 +43,9 @@ def distinct(clouds: int, n: int, d: int, rng: np.random.Generator) -> np.ndarra
 def repeating(clouds: int, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Reviews in which 132 words are said n times together."""
     words = distinct(clouds, 132, d, rng)
-    said = np.concatenate([np.tile(np.arange(132), (clouds, 1)), rng.integers(0, 132, (clouds, n - 132))], axis=1)
+    said = np.concatenate(
+        [np.tile(np.arange(132), (clouds, 1)), rng.integers(0, 132, (clouds, n - 132))], axis=1
+    )
     return np.take_along_axis(words, said[:, :, None], axis=1)
 
 
@@ -60,6 +65,12 @@ def reviews(clouds: int, n: int, d: int, make=distinct, rounds: int = 5) -> list
     # Tokens come in and go out, and who leads since when; settled and error for each cloud.
     least = (2 * tokens.nbytes + 8 * clouds * n + 24 * clouds) / copy_rate()
     rows.append(
-        row(work, "copy of the bytes that come in and go out", least, "hardmax", time_of(rows, "hardmax") / least)
+        row(
+            work,
+            "copy of the bytes that come in and go out",
+            least,
+            "hardmax",
+            time_of(rows, "hardmax") / least,
+        )
     )
     return rows

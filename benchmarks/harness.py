@@ -1,8 +1,8 @@
-"""Timings side by side: every contestant in turn, round after round, so that noise falls on all of them alike.
+"""Timings side by side: every contestant in turn, round after round, so that noise falls on all of
+them alike.
 
-Rows go to `results/*.csv`. `add_rows` is the one place that writes them, and puts date, commit, machine and versions
-in front of each.
-"""
+Rows go to `results/*.csv`. `add_rows` is the one place that writes them, and puts date, commit,
+machine and versions in front of each."""
 
 import csv
 import io
@@ -20,16 +20,27 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from hardmax._files import write_whole
+from hardmax._common.files import write_whole
 
 RESULTS = Path(__file__).parent / "results"
 VERSIONED = ("numpy", "scipy", "numba", "python-flint", "torch", "faiss-cpu", "pykeops")
-COLUMNS = ("work", "contestant", "seconds", "peer", "ratio", "checked", "disagreements", "disturbed")
-# The threads of OpenMP, FAISS's and torch's among them, go on spinning for a while after their call and take the cores
-# from whoever comes next: after a FAISS pass our limit in three dimensions took twice its time. So everybody waits.
+COLUMNS = (
+    "work",
+    "contestant",
+    "seconds",
+    "peer",
+    "ratio",
+    "checked",
+    "disagreements",
+    "disturbed",
+)
+# The threads of OpenMP, FAISS's and torch's among them, go on spinning for a while after their call
+# and take the cores from whoever comes next: after a FAISS pass our limit in three dimensions took
+# twice its time. So everybody waits.
 REST = 0.3 if (os.cpu_count() or 1) > 1 else 0.0
 
-# Seconds, in one comparison, to wait for other processes to leave the cores; and the share that they may keep.
+# Seconds, in one comparison, to wait for other processes to leave the cores; and the share that
+# they may keep.
 PATIENCE, QUIET = 20.0, 0.1
 PROCESSOR = Path("/proc/stat")
 Job = Callable[[], Any]
@@ -38,10 +49,11 @@ Check = Callable[[Any], tuple[int, int]]
 
 @dataclass(frozen=True)
 class Timing:
-    """The median of several rounds, its ratio to the peer's, and how many answers were checked and were wrong.
+    """The median of several rounds, its ratio to the peer's, and how many answers were checked and
+    were wrong.
 
-    `disturbed` is the share of the machine that other processes took meanwhile, the median again; None if unknown.
-    """
+    `disturbed` is the share of the machine that other processes took meanwhile, the median again;
+    None if unknown."""
 
     work: str
     contestant: str
@@ -66,10 +78,9 @@ def compare(
 ) -> list[Timing]:
     """Time all contestants, `peer` among them, in the same rounds; print and return a row for each.
 
-    A check says of what a job gave back how many answers it looked at, and how many of them were wrong. Contestants
-    named in `once` are so slow that they run in the first round alone, and are not warmed up. `clock` may count
-    processor time instead, for work on one core.
-    """
+    A check says of what a job gave back how many answers it looked at, and how many of them were
+    wrong. Contestants named in `once` are so slow that they run in the first round alone, and are
+    not warmed up. `clock` may count processor time instead, for work on one core."""
     for name, job in contestants.items():
         if name not in once:
             job()
@@ -91,19 +102,23 @@ def compare(
             disturbed[name].append((busy_elsewhere() - others) / wall / (os.cpu_count() or 1))
     timings = []
     for name, times in seconds.items():
-        # The ratio is taken within a round and then its median: the machine's mood of the moment cancels.
-        ratio = statistics.median(mine / its for mine, its in zip(times, seconds[peer], strict=True))
+        # The ratio is taken within a round and then its median: the machine's mood of the moment
+        # cancels.
+        ratio = statistics.median(
+            mine / its for mine, its in zip(times, seconds[peer], strict=True)
+        )
         checked = checks[name](found[name]) if checks and name in checks else (None, None)
         meanwhile = statistics.median(disturbed[name]) if PROCESSOR.exists() else None
-        timings.append(Timing(work, name, statistics.median(times), peer, ratio, *checked, meanwhile))
+        timings.append(
+            Timing(work, name, statistics.median(times), peer, ratio, *checked, meanwhile)
+        )
         show(timings[-1])
     return timings
 
 
 def show(timing: Timing) -> None:
-    line = (
-        f"{timing.work:48} {timing.contestant:34} {timing.seconds * 1e3:10.2f} ms   {timing.ratio:8.3g} x {timing.peer}"
-    )
+    line = f"{timing.work:48} {timing.contestant:34} {timing.seconds * 1e3:10.2f} ms"
+    line += f"   {timing.ratio:8.3g} x {timing.peer}"
     if timing.checked is not None:
         line += f"   {timing.disagreements:,} of {timing.checked:,} disagree"
     if timing.disturbed is not None:
@@ -124,7 +139,8 @@ def _cells(timing: Timing) -> tuple[object, ...]:
 
 
 def wait_for_quiet(rest: float, patience: float) -> float:
-    """Rest, and rest on while others work and there is patience; gives how much of it was needed."""
+    """Rest, and rest on while others work and there is patience; gives how much of it was
+    needed."""
     waited = 0.0
     while rest:
         others = busy_elsewhere()
@@ -154,10 +170,11 @@ def add_rows(
     keep: bool = True,
     **stated: str,
 ) -> None:
-    """Add rows, stamped, to `results/name.csv`; a column that only some rows have is empty in the others.
+    """Add rows, stamped, to `results/name.csv`; a column that only some rows have is empty in the
+    others.
 
-    `folder` is another place than `results`, `keep=False` replaces all older rows, and what is `stated` stands in the
-    stamp instead of what this module finds out: a GPU as the machine, say.
+    `folder` is another place than `results`, `keep=False` replaces all older rows, and what is
+    `stated` stands in the stamp instead of what this module finds out: a GPU as the machine, say.
     """
     stamp = circumstances() | stated
     path = (folder or RESULTS) / f"{name}.csv"
@@ -196,7 +213,8 @@ def circumstances() -> dict[str, str]:
 
 
 def _commit() -> str:
-    """The commit that is checked out, or that HARDMAX_COMMIT names; empty where there is neither."""
+    """The commit that is checked out, or that HARDMAX_COMMIT names; empty where there is
+    neither."""
     if stated := os.environ.get("HARDMAX_COMMIT"):
         return stated
     if shutil.which("git") is None:

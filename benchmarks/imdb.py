@@ -1,15 +1,16 @@
-"""The shipped models: trained on IMDb, and measured once on its test split and on sentences of another corpus.
+"""The shipped models: trained on IMDb, and measured once on its test split and on sentences of
+another corpus.
 
-python benchmarks/imdb.py train TRAIN.parquet TRAINED
-python benchmarks/imdb.py measure TRAIN.parquet TEST.parquet MR.parquet ERASER-MOVIES.parquet TRAINED SHIPPED
+python benchmarks/imdb.py train TRAIN.parquet TRAINED python benchmarks/imdb.py measure
+TRAIN.parquet TEST.parquet MR.parquet ERASER-MOVIES.parquet TRAINED SHIPPED
 
-Within a class the ids of IMDb follow films: ten neighbours are a group, which is held out together, and in which a
-token counts once. Names (words that are mostly capitalised within sentences) and function words alone are no tokens,
-nor, in `imdb`, are numbers: "7 10" is a star rating, with which a text says its own label. All choices were made on
-blocks of 250 consecutive ids held out of the training split; seeds choose the sentences that count beside their texts.
-Beside the models stands the peer, naive-Bayes-weighted logistic regression on the same tokens, pruned by weight and
-refitted.
-"""
+Within a class the ids of IMDb follow films: ten neighbours are a group, which is held out together,
+and in which a token counts once. Names (words that are mostly capitalised within sentences) and
+function words alone are no tokens, nor, in `imdb`, are numbers: "7 10" is a star rating, with which
+a text says its own label. All choices were made on blocks of 250 consecutive ids held out of the
+training split; seeds choose the sentences that count beside their texts. Beside the models stands
+the peer, naive-Bayes-weighted logistic regression on the same tokens, pruned by weight and
+refitted."""
 
 # pyright: reportMissingImports=false
 import re
@@ -44,8 +45,19 @@ should can could may might must of in on at by for with from to into onto upon a
 because while when where there here also just very much many some any all each other another such same own s t re ve
 ll d m up out off over under again once one two first second how why movie film movies films
 """
-COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "max_tokens": 40_000, "sentences": 0.3, "bias": False}
-COMMON |= {"consistent": True, "scaling": "evidence", "strength": 0.1, "stop_words": tuple(FUNCTION_WORDS.split())}
+COMMON: dict[str, Any] = {
+    "longest_phrase": 3,
+    "min_df": 8,
+    "max_tokens": 40_000,
+    "sentences": 0.3,
+    "bias": False,
+}
+COMMON |= {
+    "consistent": True,
+    "scaling": "evidence",
+    "strength": 0.1,
+    "stop_words": tuple(FUNCTION_WORDS.split()),
+}
 RATED = "imdb, star ratings too (not shipped)"
 MODELS = {
     "imdb": Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
@@ -53,7 +65,12 @@ MODELS = {
     RATED: Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
 }
 # Points of the frontier of accuracy and tokens: which model, at which gate and alpha.
-FRONTIER = ((RATED, 0.29, "1/2"), (RATED, 0.18, "1/4"), ("imdb-best", 0.16, "1/4"), ("imdb-best", 0.1, "1/4"))
+FRONTIER = (
+    (RATED, 0.29, "1/2"),
+    (RATED, 0.18, "1/4"),
+    ("imdb-best", 0.16, "1/4"),
+    ("imdb-best", 0.1, "1/4"),
+)
 SEEDS = (0, 1, 2)
 CLASSES = np.array(["negative", "positive"])
 COLUMNS = ("model", "seed", "seconds", "tokens", "accuracy", "log_loss", "calibration_error")
@@ -82,7 +99,9 @@ def excluded(texts: list[str]) -> tuple[set[str], set[str]]:
             # What begins a sentence, and what is shouted, tells nothing.
             if before not in '.!?:;"(-*' and not (word.isupper() and len(word) > 1):
                 (large if word[0].isupper() else small)[word.lower()] += 1
-    names = {word for word, count in large.items() if count >= 3 and count > 0.6 * (count + small[word])}
+    names = {
+        word for word, count in large.items() if count >= 3 and count > 0.6 * (count + small[word])
+    }
     return names - numbers - {"i", "i'm", "i've", "i'd", "i'll", "god"}, numbers
 
 
@@ -93,10 +112,16 @@ def train(train_file: str, folder: str) -> None:
         began = time.process_time()
         exclude = tuple(sorted(names | numbers if name == "imdb" else names))
         model = fit(
-            texts, CLASSES[labels], replace(settings, exclude=exclude, seed=seed), groups=groups, progress=print
+            texts,
+            CLASSES[labels],
+            replace(settings, exclude=exclude, seed=seed),
+            groups=groups,
+            progress=print,
         )
         seconds = time.process_time() - began
-        replace(model, metrics=model.metrics | {"seconds": seconds}).save(Path(folder) / str(seed) / name)
+        replace(model, metrics=model.metrics | {"seconds": seconds}).save(
+            Path(folder) / str(seed) / name
+        )
         print(f"{name}: {seconds:.0f} s of processor time", flush=True)
 
 
@@ -104,7 +129,9 @@ def log_loss(probabilities: np.ndarray, labels: np.ndarray) -> float:
     return float(-np.log(np.maximum(1e-15, probabilities[np.arange(len(labels)), labels])).mean())
 
 
-def peer_accuracy(model: TextModel, train_file: str, texts: list[str], labels: np.ndarray, tokens: float) -> float:
+def peer_accuracy(
+    model: TextModel, train_file: str, texts: list[str], labels: np.ndarray, tokens: float
+) -> float:
     """The peer with as many tokens per test text, or all of them."""
     known, truth, _ = read(train_file)
     tables = []
@@ -113,7 +140,9 @@ def peer_accuracy(model: TextModel, train_file: str, texts: list[str], labels: n
         shape = len(part), len(model.vocabulary)
         tables.append(csr_array((np.ones(len(found.ids)), found.ids, found.offsets), shape=shape))
     first, second = tables
-    counts = np.stack([np.asarray(first[truth == label].sum(axis=0)).ravel() + 1.0 for label in (0, 1)])
+    counts = np.stack(
+        [np.asarray(first[truth == label].sum(axis=0)).ravel() + 1.0 for label in (0, 1)]
+    )
     ratio = np.log(counts[1] / counts[1].sum() * counts[0].sum() / counts[0])
     every = LogisticRegression(C=0.1, max_iter=1000).fit(first @ diags_array(ratio), truth)
     order = np.argsort(-np.abs(every.coef_[0] * ratio), kind="stable")
@@ -129,21 +158,31 @@ def read_eraser(path: str) -> tuple[list[str], list[list[tuple[int, int]]]]:
     texts, spans = [], []
     for each in parquet.read_table(path).to_pylist():
         if each["split"] == "val":
-            starts = np.concatenate([[0], np.cumsum([len(word) + 1 for word in each["words"]])]).tolist()
+            starts = np.concatenate(
+                [[0], np.cumsum([len(word) + 1 for word in each["words"]])]
+            ).tolist()
             texts.append(" ".join(each["words"]))
             spans.append([(starts[first], starts[last] - 1) for first, last in each["spans"]])
     return texts, spans
 
 
-def measure_inside(model: TextModel, texts: list[str], spans: list[list[tuple[int, int]]]) -> tuple[float, float]:
-    """How often the strongest token of the predicted class, and the two strongest, touch what people marked."""
+def measure_inside(
+    model: TextModel, texts: list[str], spans: list[list[tuple[int, int]]]
+) -> tuple[float, float]:
+    """How often the strongest token of the predicted class, and the two strongest, touch what
+    people marked."""
     hits = []
     for text, marked in zip(texts, spans, strict=True):
         why = model.explain(text)
         side = 1 if why.label == model.classes[1] else -1
-        strongest = sorted((entry for entry in why.active if side * entry.vote > 0), key=lambda each: -abs(each.vote))
+        strongest = sorted(
+            (entry for entry in why.active if side * entry.vote > 0),
+            key=lambda each: -abs(each.vote),
+        )
         hits.append([_touch(entry.spans, marked) for entry in strongest[:2]])
-    return float(np.mean([own[0] for own in hits if own])), float(np.mean([hit for own in hits for hit in own]))
+    return float(np.mean([own[0] for own in hits if own])), float(
+        np.mean([hit for own in hits for hit in own])
+    )
 
 
 def _touch(places: Sequence[tuple[int, int]], marked: list[tuple[int, int]]) -> bool:
@@ -151,12 +190,15 @@ def _touch(places: Sequence[tuple[int, int]], marked: list[tuple[int, int]]) -> 
 
 
 def erase(model: TextModel, texts: list[str]) -> dict[str, float]:
-    """How often the answer stays the same from the leaders alone, from the active tokens alone, and without the words
-    of these; "undecided" is an answer of its own."""
+    """How often the answer stays the same from the leaders alone, from the active tokens alone, and
+    without the words of these; "undecided" is an answer of its own."""
     parts = []
     for why, units in ((model.explain(text), Units.of(text, model.tokeniser)) for text in texts):
         words = {word for entry in why.active for word in cut_surface(entry.word)}
-        alone = [[entry.word for entry in some for _ in entry.spans] for some in (why.leaders, why.active)]
+        alone = [
+            [entry.word for entry in some for _ in entry.spans]
+            for some in (why.leaders, why.active)
+        ]
         without = units.without(n for n, word in enumerate(units.words) if word in words)
         parts.append([units.text, *map(JOINT.join, alone), without])
     columns = [list(few) for few in zip(*parts, strict=True)]
@@ -166,7 +208,8 @@ def erase(model: TextModel, texts: list[str]) -> dict[str, float]:
 
 
 def read_sentences(model: TextModel) -> str:
-    """How many of the plain sentences are read rightly; mixed ones, if they are not more than four fifths sure."""
+    """How many of the plain sentences are read rightly; mixed ones, if they are not more than four
+    fifths sure."""
     import csv
 
     with Path(__file__).with_name("sentences.csv").open(encoding="utf-8") as file:
@@ -184,7 +227,9 @@ def read_sentences(model: TextModel) -> str:
     return f"{sum(right)} of {len(right)}"
 
 
-def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained: str, shipped: str) -> None:
+def measure(
+    train_file: str, test_file: str, mr_file: str, eraser: str, trained: str, shipped: str
+) -> None:
     texts, labels, _ = read(test_file)
     mr = parquet.read_table(mr_file)
     sentences, truth = mr["text"].to_pylist(), mr["label"].to_numpy().astype(np.int64)
@@ -218,7 +263,12 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "eraser_first_two": first_two,
             "leaders": ", ".join(leader.word for leader in found.leaders[:30]),
         }
-        rows.append({key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()})
+        rows.append(
+            {
+                key: round(value, 4) if isinstance(value, float) else value
+                for key, value in row.items()
+            }
+        )
         print(rows[-1], flush=True)
         measured = {
             "trained on": "IMDb, 25,000 reviews (Maas et al., ACL 2011)",

@@ -1,9 +1,10 @@
-"""How many layers it takes to know all of them: 10,000 random clouds, 2,500 for each of four step sizes.
+"""How many layers it takes to know all of them: 10,000 random clouds, 2,500 for each of four step
+sizes.
 
 Run: python benchmarks/layers_walked.py
 
-Writes results/layers_walked.csv (one row for each alpha and number of layers) and the histogram docs/layers_walked.png.
-"""
+Writes results/layers_walked.csv (one row for each alpha and number of layers) and the histogram
+docs/layers_walked.png."""
 
 from collections import Counter
 from pathlib import Path
@@ -22,13 +23,16 @@ PICTURE = Path(__file__).parents[1] / "docs" / "layers_walked.png"
 
 
 def count_layers() -> dict[str, Counter[int]]:
-    """For each alpha, how many clouds settled at which layer: Gaussian clouds, n 10 to 1,000, d 2 to 16."""
+    """For each alpha, how many clouds settled at which layer: Gaussian clouds, n 10 to 1,000, d 2
+    to 16."""
     rng = np.random.default_rng(0)
     counts: dict[str, Counter[int]] = {alpha: Counter() for alpha in ALPHAS}
     for number in range(CLOUDS):
         alpha = ALPHAS[number % len(ALPHAS)]
         n, d = int(10 ** rng.uniform(1, 3)), int(rng.integers(2, 17))
-        run = hm.simulate(rng.standard_normal((n, d)), hm.Dynamics(alpha), stop=hm.Settled(), record=hm.LastOnly())
+        run = hm.simulate(
+            rng.standard_normal((n, d)), hm.Dynamics(alpha), stop=hm.Settled(), record=hm.LastOnly()
+        )
         assert run.certified
         assert run.settled_at is not None
         counts[alpha][run.settled_at] += 1
@@ -43,7 +47,12 @@ def draw(counts: dict[str, Counter[int]]) -> Figure:
         for row, (alpha, counter) in enumerate(counts.items()):
             places = np.arange(most + 1) + (row - 1.5) * 0.2
             share = np.array([counter[layer] for layer in range(most + 1)]) / counter.total()
-            look = {"color": CYCLE[row], "hatch": ("", "//", "..", "xx")[row], "edgecolor": "white", "lw": 0.3}
+            look = {
+                "color": CYCLE[row],
+                "hatch": ("", "//", "..", "xx")[row],
+                "edgecolor": "white",
+                "lw": 0.3,
+            }
             ax.bar(places, share, width=0.2, label=f"alpha = {alpha}", **look)
         ax.set_yscale("log")
         ax.set_xlabel("layers walked until the limit was proved")
@@ -58,7 +67,11 @@ def draw(counts: dict[str, Counter[int]]) -> Figure:
 
 if __name__ == "__main__":
     counts = count_layers()
-    rows = [(alpha, layer, clouds) for alpha, counter in counts.items() for layer, clouds in sorted(counter.items())]
+    rows = [
+        (alpha, layer, clouds)
+        for alpha, counter in counts.items()
+        for layer, clouds in sorted(counter.items())
+    ]
     add_rows("layers_walked", ("alpha", "layers", "clouds"), rows, keep=False)
     for alpha, counter in counts.items():
         mean = sum(layer * clouds for layer, clouds in counter.items()) / counter.total()

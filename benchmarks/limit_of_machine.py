@@ -1,7 +1,8 @@
-"""How far the searches are from what the machine can do. Run: python benchmarks/limit_of_machine.py [NAME of WORKS …]
+"""How far the searches are from what the machine can do. Run: python benchmarks/limit_of_machine.py
+[NAME of WORKS …]
 
-Rates and searches are measured in one run, each the best of several rounds; rows go to results/limit_of_machine.csv.
-"""
+Rates and searches are measured in one run, each the best of several rounds; rows go to
+results/limit_of_machine.csv."""
 
 # pyright: reportCallIssue=false
 import sys
@@ -14,12 +15,12 @@ from cpu_rates import byte_products, copied, float_products, triad
 from harness import add_rows
 
 import hardmax as hm
-from hardmax import _run
 from hardmax._float import active_set as arena
 from hardmax._float import plane as plane_search
 from hardmax._float import rounded as rounded_search
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.rounded import GROUP, ROWS, STEP, TASK, TILE
+from hardmax._runs import run
 
 HALF = hm.Dynamics("1/2")
 COLUMNS = ("of", "what", "value", "unit", "share")
@@ -37,7 +38,13 @@ class Row:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        return self.of, self.what, f"{self.value:.6g}", self.unit, "" if self.share is None else f"{self.share:.4f}"
+        return (
+            self.of,
+            self.what,
+            f"{self.value:.6g}",
+            self.unit,
+            "" if self.share is None else f"{self.share:.4f}",
+        )
 
     def show(self) -> None:
         share = "" if self.share is None else f"{self.share:8.1%}"
@@ -52,13 +59,21 @@ def rates() -> list[Row]:
         for d in (16, 64):
             what = f"products of bytes in cache, d {d}, {name}"
             rows.append(Row("machine", what, byte_products(d, threads) / 1e9, "G MAC/s"))
-        rows.append(Row("machine", f"float32 matrix product, {name}", float_products(threads) / 1e9, "G MAC/s"))
+        rows.append(
+            Row(
+                "machine",
+                f"float32 matrix product, {name}",
+                float_products(threads) / 1e9,
+                "G MAC/s",
+            )
+        )
         rows.append(Row("machine", f"memory, a = b + 3 c, {name}", triad(threads) / 1e9, "GB/s"))
     return [*rows, Row("machine", "memory, numpy copy, 1 thread", copied() / 1e9, "GB/s")]
 
 
 def peaks(d: int) -> tuple[float, float]:
-    """Products a second on two threads: of bytes, of floats. Asked before and after: the higher is the limit."""
+    """Products a second on two threads: of bytes, of floats. Asked before and after: the higher is
+    the limit."""
     return byte_products(STEP * -(-d // STEP), 2), float_products(2)
 
 
@@ -85,17 +100,33 @@ def rounded(n: int, d: int, rounds: int = 3) -> list[Row]:
         Row(name, "of it in the kernel", seconds, "s", seconds / whole),
         Row(name, "products really made", products / 1e9, "G MAC"),
         Row(name, "products of all with all", n * n * d / 1e9, "G MAC"),
-        Row(name, "rate, and its share of bytes in cache on 2 threads", rate / 1e9, "G MAC/s", rate / peak),
+        Row(
+            name,
+            "rate, and its share of bytes in cache on 2 threads",
+            rate / 1e9,
+            "G MAC/s",
+            rate / peak,
+        ),
         Row(name, "points never looked at, of each direction's n", unseen, "points", unseen / n),
         Row(name, "groups looked at again, a direction", again.sum() / n, "groups"),
-        Row(name, "points scored in float64, a direction", scored.sum() / n, "points", scored.sum() / n / n),
+        Row(
+            name,
+            "points scored in float64, a direction",
+            scored.sum() / n,
+            "points",
+            scored.sum() / n / n,
+        ),
         Row(name, "time of as many float32 products as all with all", n * n * d / floats, "s"),
     ]
 
 
 PARTS = {
-    "merging equal tokens": [(_run, "merge")],
-    "lengths and slack": [(arena, "norms_above"), (SlackFactors, "slack"), (plane_search, "norms_above")],
+    "merging equal tokens": [(run, "merge")],
+    "lengths and slack": [
+        (arena, "norms_above"),
+        (SlackFactors, "slack"),
+        (plane_search, "norms_above"),
+    ],
     "two polygons": [(plane_search, "_two_polygons")],
     "winners by angle": [(plane_search, "_scenes"), (plane_search, "_find_winners")],
 }
@@ -114,7 +145,10 @@ def plane(n: int, rounds: int = 15) -> list[Row]:
             whole = time.perf_counter() - start
         profiles.append({**spent, "the rest": whole - sum(spent.values()), "one layer": whole})
     best = min(profiles, key=lambda profile: profile["one layer"])
-    rows = [Row(name, part, seconds * 1e3, "ms", seconds / best["one layer"]) for part, seconds in best.items()]
+    rows = [
+        Row(name, part, seconds * 1e3, "ms", seconds / best["one layer"])
+        for part, seconds in best.items()
+    ]
     # Tokens come in; the merged ones, whom each attends to and where it goes come out.
     least = n * (16 + 16 + 8 + 16) / triad(2)
     what = "time to move in and out what must be, and its share"

@@ -1,13 +1,14 @@
-"""The shipped models beside other classifiers whose parts can be read, on IMDb: accuracy and the tokens that it takes.
+"""The shipped models beside other classifiers whose parts can be read, on IMDb: accuracy and the
+tokens that it takes.
 
 python benchmarks/peers.py TRAIN.parquet TEST.parquet
 
-Peers read words and pairs of words that at least eight reviews have. L1-penalised logistic regression is fitted at
-three strengths, an explainable boosting machine (interpret) on the 300 tokens that tell the classes apart best, and
-fastText with pairs of words as in its own example for sentiment. A token is active if it is in the review and has a
-weight; for fastText and TF-IDF that is every word. Times are of the processor, from texts to a model; for the shipped
-models they are those of `results/imdb.csv`.
-"""
+Peers read words and pairs of words that at least eight reviews have. L1-penalised logistic
+regression is fitted at three strengths, an explainable boosting machine (interpret) on the 300
+tokens that tell the classes apart best, and fastText with pairs of words as in its own example for
+sentiment. A token is active if it is in the review and has a weight; for fastText and TF-IDF that
+is every word. Times are of the processor, from texts to a model; for the shipped models they are
+those of `results/imdb.csv`."""
 
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
@@ -31,14 +32,18 @@ from hardmax.text.evaluation import evaluate
 from hardmax.text.shipped import load
 
 COLUMNS = ("method", "tokens", "accuracy", "log_loss", "calibration_error", "seconds")
-Result = tuple[str, float, np.ndarray]  # name, active tokens per test text, probability of the second class
+Result = tuple[
+    str, float, np.ndarray
+]  # name, active tokens per test text, probability of the second class
 WORDS: dict[str, Any] = {"ngram_range": (1, 2), "min_df": 8, "binary": True}
 
 
 def penalised(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:
     for strength in (0.02, 0.05, 0.2):
         words = CountVectorizer(**WORDS)
-        model = LogisticRegression(C=strength, l1_ratio=1, solver="liblinear").fit(words.fit_transform(texts), labels)
+        model = LogisticRegression(C=strength, l1_ratio=1, solver="liblinear").fit(
+            words.fit_transform(texts), labels
+        )
         table = words.transform(unseen)
         tokens = (table @ (model.coef_[0] != 0)).mean()
         yield f"L1 logistic regression, C {strength:g}", tokens, model.predict_proba(table)[:, 1]
@@ -49,9 +54,15 @@ def boosted(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator
 
     words = make_pipeline(CountVectorizer(**WORDS), SelectKBest(chi2, k=300))
     known = words.fit_transform(texts, labels).toarray()
-    model = ExplainableBoostingClassifier(interactions=0, outer_bags=4, n_jobs=1, random_state=0).fit(known, labels)
+    model = ExplainableBoostingClassifier(
+        interactions=0, outer_bags=4, n_jobs=1, random_state=0
+    ).fit(known, labels)
     table = words.transform(unseen).toarray()
-    yield "explainable boosting machine, 300 tokens", table.sum(axis=1).mean(), model.predict_proba(table)[:, 1]
+    yield (
+        "explainable boosting machine, 300 tokens",
+        table.sum(axis=1).mean(),
+        model.predict_proba(table)[:, 1],
+    )
 
 
 def fast_text(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:
@@ -59,10 +70,20 @@ def fast_text(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterat
 
     plain = TfidfVectorizer().build_analyzer()
     with tempfile.TemporaryDirectory() as folder:
-        rows = [f"__label__{label} {' '.join(plain(text))}" for text, label in zip(texts, labels, strict=True)]
+        rows = [
+            f"__label__{label} {' '.join(plain(text))}"
+            for text, label in zip(texts, labels, strict=True)
+        ]
         Path(folder, "texts").write_text("\n".join(np.random.default_rng(0).permutation(rows)))
         model = fasttext.train_supervised(
-            str(Path(folder, "texts")), lr=0.5, epoch=5, wordNgrams=2, dim=50, thread=1, verbose=0, seed=0
+            str(Path(folder, "texts")),
+            lr=0.5,
+            epoch=5,
+            wordNgrams=2,
+            dim=50,
+            thread=1,
+            verbose=0,
+            seed=0,
         )
     words = [plain(text) for text in unseen]
     chances = [dict(zip(*model.predict(" ".join(each), k=2), strict=True)) for each in words]
@@ -74,13 +95,21 @@ def tf_idf(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[
     words = TfidfVectorizer(ngram_range=(1, 2), min_df=8, sublinear_tf=True)
     model = LogisticRegression(C=10, max_iter=1000).fit(words.fit_transform(texts), labels)
     table: Any = words.transform(unseen)
-    yield "TF-IDF and logistic regression", table.getnnz(axis=1).mean(), model.predict_proba(table)[:, 1]
+    yield (
+        "TF-IDF and logistic regression",
+        table.getnnz(axis=1).mean(),
+        model.predict_proba(table)[:, 1],
+    )
 
 
 def shipped(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:
     for name in ("imdb", "imdb-best"):
         model = load(name)
-        yield name, float(model.analyse(unseen).active_per_text.mean()), model.predict_proba(unseen)[:, 1]
+        yield (
+            name,
+            float(model.analyse(unseen).active_per_text.mean()),
+            model.predict_proba(unseen)[:, 1],
+        )
 
 
 def main(train_file: str, test_file: str) -> None:
@@ -101,8 +130,12 @@ def main(train_file: str, test_file: str) -> None:
         for name, tokens, chances in method(texts, labels, unseen):
             seconds = time.process_time() - began
             found = evaluate(truth, np.stack([1 - chances, chances], axis=1))
-            measured = (round(found[key], 4) for key in ("accuracy", "log_loss", "calibration_error"))
-            rows.append((name, round(tokens, 1), *measured, "" if method is shipped else round(seconds, 1)))
+            measured = (
+                round(found[key], 4) for key in ("accuracy", "log_loss", "calibration_error")
+            )
+            rows.append(
+                (name, round(tokens, 1), *measured, "" if method is shipped else round(seconds, 1))
+            )
             print(*rows[-1], flush=True)
             began = time.process_time()
     add_rows("peers", COLUMNS, rows)

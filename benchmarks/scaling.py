@@ -1,7 +1,8 @@
-"""One layer against the number of tokens: rows in results/scaling.csv and the picture docs/speed.png.
+"""One layer against the number of tokens: rows in results/scaling.csv and the picture
+docs/speed.png.
 
-Run: python benchmarks/scaling.py measure draw (or one of the two), where FAISS is installed: '.[bench]'.
-"""
+Run: python benchmarks/scaling.py measure draw (or one of the two), where FAISS is installed:
+'.[bench]'."""
 
 import math
 import sys
@@ -40,7 +41,9 @@ def measure(d: int) -> list[Timing]:
             contestants[PEER] = flat_pass(points.astype(np.float32))
         peer = PEER if n <= LARGEST_FAISS else "hardmax"
         rounds = 7 if n <= LARGEST_QUICK or d <= 3 else 3
-        timings += compare(f"scaling, d {d}, n {n}", peer, contestants, rounds, once=[PEER] if n > 10_000 else [])
+        timings += compare(
+            f"scaling, d {d}, n {n}", peer, contestants, rounds, once=[PEER] if n > 10_000 else []
+        )
     return timings
 
 
@@ -87,15 +90,35 @@ def draw_panel(ax: Axes, d: int, number: int, found: Times) -> None:
     ax.loglog(list(theirs), list(theirs.values()), "--", color=INK, marker="x", ms=4.5, lw=1)
     ax.loglog(list(ours), list(ours.values()), "-", color=colour, marker=shape, ms=5, lw=1.6)
     ax.set_title(f"d = {d}")
-    # Beside the lines where there is room in every panel: FAISS above to the left, ours below to the right.
-    ax.text(0.05, 0.95, f"× FAISS flat\n   slope {slope(theirs):.2f}", transform=ax.transAxes, color=INK, va="top")
+    # Beside the lines where there is room in every panel: FAISS above to the left, ours below to
+    # the right.
+    ax.text(
+        0.05,
+        0.95,
+        f"× FAISS flat\n   slope {slope(theirs):.2f}",
+        transform=ax.transAxes,
+        color=INK,
+        va="top",
+    )
     label = f"hardmax\nslope {slope(ours):.2f}"
-    ax.text(0.96, 0.05, label, transform=ax.transAxes, color=colour, va="bottom", ha="right", fontweight="bold")
+    ax.text(
+        0.96,
+        0.05,
+        label,
+        transform=ax.transAxes,
+        color=colour,
+        va="bottom",
+        ha="right",
+        fontweight="bold",
+    )
     ax.set_xlim(600, 2e6)
     ax.set_xticks([10**3, 10**4, 10**5, 10**6], ["1k", "10k", "100k", "1M"])
     every = [seconds for sizes in found.values() for seconds in sizes.values()]
     # A decade more at either end is the room for the labels.
-    ax.set_ylim(10 ** (math.floor(math.log10(min(every))) - 1), 10 ** (math.ceil(math.log10(max(every))) + 1))
+    ax.set_ylim(
+        10 ** (math.floor(math.log10(min(every))) - 1),
+        10 ** (math.ceil(math.log10(max(every))) + 1),
+    )
     ax.grid(visible=True, color=FAINT, alpha=0.25, lw=0.5)
     ax.minorticks_off()
     for side in ("top", "right"):

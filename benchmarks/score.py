@@ -1,15 +1,17 @@
-"""Every row of a large table scored, Parquet to Parquet, beside TF-IDF and logistic regression doing the same.
+"""Every row of a large table scored, Parquet to Parquet, beside TF-IDF and logistic regression
+doing the same.
 
-Run: pip install -c constraints.txt ".[bench,tables]" && python benchmarks/score.py TEST.parquet [--rows 1000000], IMDb
-with the columns text and label: rates and peak memory, both in processes of their own, in the same run. The peer is
-trained on the same reviews, which costs it nothing here: only its speed is measured.
+Run: pip install -c constraints.txt ".[bench,tables]" && python benchmarks/score.py TEST.parquet
+[--rows 1000000], IMDb with the columns text and label: rates and peak memory, both in processes of
+their own, in the same run. The peer is trained on the same reviews, which costs it nothing here:
+only its speed is measured.
 
-python benchmarks/score.py kill [TEST.parquet] [--rows 200000] [--form .parquet]: a job killed at ten random moments
-writes the same rows as one that is left alone.
+python benchmarks/score.py kill [TEST.parquet] [--rows 200000] [--form .parquet]: a job killed at
+ten random moments writes the same rows as one that is left alone.
 
-python benchmarks/score.py folder TEST.parquet [--rows 1000000]: a folder of Parquet files, scored by one process and by
-two, beside pyarrow and polars that only read and write it. Then both processes are killed at ten random moments.
-"""
+python benchmarks/score.py folder TEST.parquet [--rows 1000000]: a folder of Parquet files, scored
+by one process and by two, beside pyarrow and polars that only read and write it. Then both
+processes are killed at ten random moments."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
 
@@ -47,9 +49,13 @@ class Ended:
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("data", nargs="+", help="TEST.parquet, or kill, or kill or folder TEST.parquet")
+    asked.add_argument(
+        "data", nargs="+", help="TEST.parquet, or kill, or kill or folder TEST.parquet"
+    )
     asked.add_argument("--rows", type=int, default=ROWS)
-    asked.add_argument("--form", choices=FORMS, action="append", help="what a killed job writes; both if not given")
+    asked.add_argument(
+        "--form", choices=FORMS, action="append", help="what a killed job writes; both if not given"
+    )
     asked.add_argument("--peer", nargs=2, metavar=("IN", "OUT"), help=argparse.SUPPRESS)
     given = asked.parse_args()
     if given.peer:
@@ -80,7 +86,9 @@ def race(data: Path, rows: int) -> None:
     for timing, ended in zip(timings, (spent, found[0]), strict=True):
         show(timing)
         cost = f"{1e6 * ended.processor / rows:6.0f} µs of a core a row"
-        print(f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most")
+        print(
+            f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most"
+        )
     print(f"hardmax score is {spent.seconds / found[0].seconds:.1f} times as fast")
     record("score", timings)
 
@@ -110,40 +118,59 @@ def score_folder(data: Path, rows: int) -> None:
         table = parquet.read_table(data)
         for first in range(0, rows, GROUP):
             part = table.slice(first % len(table), min(GROUP, rows - first))
-            parquet.write_table(part, given / f"{first:09}.parquet", compression="zstd", compression_level=1)
+            parquet.write_table(
+                part, given / f"{first:09}.parquet", compression="zstd", compression_level=1
+            )
         found: dict[str, Ended] = {}
         for number, (contestant, code) in enumerate(COPIES.items()):
             (folder / f"copy{number}").mkdir()
-            found[contestant] = run([sys.executable, "-c", code, str(given), str(folder / f"copy{number}")])[0]
+            found[contestant] = run(
+                [sys.executable, "-c", code, str(given), str(folder / f"copy{number}")]
+            )[0]
         found["hardmax score"] = run(command(given, folder / "one"))[0]
         found["hardmax score, two processes"] = run_two(command(given, folder / "two"))
         peer, *_ = found
         timings = [
             Timing(
-                f"{rows:,} reviews in a folder", contestant, ended.seconds, peer, ended.seconds / found[peer].seconds
+                f"{rows:,} reviews in a folder",
+                contestant,
+                ended.seconds,
+                peer,
+                ended.seconds / found[peer].seconds,
             )
             for contestant, ended in found.items()
         ]
         for timing, ended in zip(timings, found.values(), strict=True):
             show(timing)
             cost = f"{1e6 * ended.processor / rows:6.0f} µs of a core a row"
-            print(f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most")
+            print(
+                f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most"
+            )
         record("score", timings)
         whole = parquet.read_table(folder / "one")
         assert parquet.read_table(folder / "two").equals(whole)
         run_two(command(given, folder / "killed"), KILLS, found["hardmax score"].seconds)
         assert parquet.read_table(folder / "killed").equals(whole)
         left = [path.name for path in (folder / "killed").iterdir() if path.suffix != ".parquet"]
-        print(f"two processes, killed {KILLS} times: the same rows, left behind: {left or 'nothing'}")
+        print(
+            f"two processes, killed {KILLS} times: the same rows, left behind: {left or 'nothing'}"
+        )
         assert not left
 
 
 def run_two(line: list[str], kills: int = 0, seconds: float = 0.0) -> Ended:
-    """Runs a command twice at once, each on one thread; one of the two is killed and started again so many times."""
-    chance, began, before = random.Random(0), time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    """Runs a command twice at once, each on one thread; one of the two is killed and started again
+    so many times."""
+    chance, began, before = (
+        random.Random(0),
+        time.perf_counter(),
+        resource.getrusage(resource.RUSAGE_CHILDREN),
+    )
 
     def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen([*line, "--threads", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(
+            [*line, "--threads", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     started, peak = [start(), start()], 0.0
     for _ in range(kills):
@@ -162,13 +189,16 @@ def run_two(line: list[str], kills: int = 0, seconds: float = 0.0) -> Ended:
 
 
 def score_with_peer(data: Path, big: Path, out: Path) -> None:
-    """Label and probability of every row, a group of rows at a time; prints the seconds without the training."""
+    """Label and probability of every row, a group of rows at a time; prints the seconds without the
+    training."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
     train = parquet.read_table(data).slice(0, 10_000)
     words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
-    line = LogisticRegression(max_iter=30).fit(words.fit_transform(train["text"].to_pylist()), range_labels(train))
+    line = LogisticRegression(max_iter=30).fit(
+        words.fit_transform(train["text"].to_pylist()), range_labels(train)
+    )
     began, worked = time.perf_counter(), time.process_time()
     file, writer = parquet.ParquetFile(big, pre_buffer=False), None
     for batch in file.iter_batches(batch_size=4096):
@@ -176,7 +206,9 @@ def score_with_peer(data: Path, big: Path, out: Path) -> None:
         table = pa.Table.from_batches([batch])
         table = table.append_column("predicted", pa.array(line.classes_[chances.argmax(axis=1)]))
         table = table.append_column("probability", pa.array(chances.max(axis=1)))
-        writer = writer or parquet.ParquetWriter(out, table.schema, compression="zstd", compression_level=1)
+        writer = writer or parquet.ParquetWriter(
+            out, table.schema, compression="zstd", compression_level=1
+        )
         writer.write_table(table)
     if writer:
         writer.close()
@@ -184,24 +216,31 @@ def score_with_peer(data: Path, big: Path, out: Path) -> None:
 
 
 def range_labels(table: pa.Table) -> list[int]:
-    """The labels, or two made up where a slice has only one: what is learned does not matter here."""
+    """The labels, or two made up where a slice has only one: what is learned does not matter
+    here."""
     labels = table["label"].to_pylist()
     return labels if len(set(labels)) > 1 else [number % 2 for number in range(len(labels))]
 
 
 def kill(data: Path | None, rows: int, forms: Sequence[str]) -> None:
-    """Kills a job at ten random moments, and compares what it writes with what one writes that is left alone."""
+    """Kills a job at ten random moments, and compares what it writes with what one writes that is
+    left alone."""
     with tempfile.TemporaryDirectory(prefix="score-") as name:
         folder, chance = Path(name), random.Random(0)
-        big = write_big(data or write_planted(folder / "planted.parquet"), folder / "big.parquet", rows)
+        big = write_big(
+            data or write_planted(folder / "planted.parquet"), folder / "big.parquet", rows
+        )
         for suffix in forms:
             whole, out = folder / f"whole{suffix}", folder / f"out{suffix}"
             alone = run(command(big, whole))[0].seconds
             kills = 0
             while kills < KILLS:
-                started = subprocess.Popen(command(big, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                started = subprocess.Popen(
+                    command(big, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
                 try:
-                    # Ten of these are more than a job: some fall on its start, some on its end, some on the next one.
+                    # Ten of these are more than a job: some fall on its start, some on its end,
+                    # some on the next one.
                     started.wait(chance.uniform(SOON, LATE) * alone)
                     out.unlink()  # it was sooner: once more
                 except subprocess.TimeoutExpired:
@@ -209,7 +248,9 @@ def kill(data: Path | None, rows: int, forms: Sequence[str]) -> None:
                     started.wait()
                     kills += 1
             run([*command(big, out), "--force"])
-            read = parquet.read_table if suffix == ".parquet" else Path.read_bytes  # Parquet may have other row groups
+            read = (
+                parquet.read_table if suffix == ".parquet" else Path.read_bytes
+            )  # Parquet may have other row groups
             same = read(out) == read(whole)
             left = [path.name for path in folder.iterdir() if ".parts" in path.name]
             told = f"killed {kills} times, the same rows: {same}, left behind: {left or 'nothing'}"
@@ -239,18 +280,23 @@ def run(line: list[str]) -> tuple[Ended, list[str]]:
 
 
 def most_memory(process: int) -> float:
-    """Megabytes that a process has had at most, as Linux tells; what `wait4` says is at least what its parent had."""
+    """Megabytes that a process has had at most, as Linux tells; what `wait4` says is at least what
+    its parent had."""
     try:
         told = Path(f"/proc/{process}/status").read_text()
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1e3 for line in told.splitlines() if line.startswith("VmHWM")), 0.0)
+    return next(
+        (int(line.split()[1]) / 1e3 for line in told.splitlines() if line.startswith("VmHWM")), 0.0
+    )
 
 
 def write_big(data: Path, big: Path, rows: int) -> Path:
     """The table again and again, until it has so many rows."""
     table, number = parquet.read_table(data), 0
-    with parquet.ParquetWriter(big, table.schema, compression="zstd", compression_level=1) as writer:
+    with parquet.ParquetWriter(
+        big, table.schema, compression="zstd", compression_level=1
+    ) as writer:
         while number < rows:
             part = table.slice(0, min(len(table), rows - number))
             writer.write_table(part, row_group_size=GROUP)

@@ -1,13 +1,14 @@
-"""The model `sentiment-en`: trained on a mixture of corpora, measured once, beside word lists; and what reading adds.
+"""The model `sentiment-en`: trained on a mixture of corpora, measured once, beside word lists; and
+what reading adds.
 
 python benchmarks/sentiment.py train DATA TRAINED [--validation]
 python benchmarks/sentiment.py measure DATA TRAINED SHIPPED
 python benchmarks/sentiment.py ablate DATA
 
-DATA has the folders imdb, mr, more and sentiment. With --validation a fifth of MR and CR `train` and 2,500 reviews are
-held out and judged, with the tweets, and nothing is saved: choices were made by that. `ablate` trains with and without
-the layer that reads, in five folds of MR and CR `train`; the other corpora are always learnt.
-"""
+DATA has the folders imdb, mr, more and sentiment. With --validation a fifth of MR and CR `train`
+and 2,500 reviews are held out and judged, with the tweets, and nothing is saved: choices were made
+by that. `ablate` trains with and without the layer that reads, in five folds of MR and CR `train`;
+the other corpora are always learnt."""
 
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false
@@ -44,20 +45,33 @@ SETTINGS = Settings(
     vectors="english",
 )
 TOKENS = 80_000  # that are kept
-# How much a text of each corpus counts, where it is from, and the rights to it as far as they are known.
+# How much a text of each corpus counts, where it is from, and the rights to it as far as they are
+# known.
 CORPORA = {
     "imdb": (0.5, "IMDb reviews (Maas et al. 2011)", "unknown"),
     "mr": (1.0, "MR, sentences about films (Pang and Lee 2005)", "unknown"),
     "cr": (2.0, "CR, customer reviews (Hu and Liu 2004)", "unknown"),
     "mpqa": (0.5, "MPQA, phrases of news (Wiebe et al. 2005)", "unknown"),
-    "uci_sentences": (3.0, "sentences about products, films, restaurants (Kotzias et al. 2015)", "CC BY 4.0"),
+    "uci_sentences": (
+        3.0,
+        "sentences about products, films, restaurants (Kotzias et al. 2015)",
+        "CC BY 4.0",
+    ),
     "rated_tweets": (2.0, "tweets (Hutto and Gilbert 2014)", "MIT"),
     "rated_news": (1.0, "sentences of editorials (Hutto and Gilbert 2014)", "MIT"),
     "rated_products": (2.0, "sentences of product reviews (Hutto and Gilbert 2014)", "MIT"),
     "restaurants": (1.0, "sentences about restaurants (MAMS, Jiang et al. 2019)", "Apache 2.0"),
 }
 COLUMNS = ("model", "corpus", "texts", "accuracy", "log_loss", "calibration_error", "undecided")
-ABLATED = ("texts", "judged", "accuracy_without", "accuracy_with", "gain", "standard_error", "log_loss_percent")
+ABLATED = (
+    "texts",
+    "judged",
+    "accuracy_without",
+    "accuracy_with",
+    "gain",
+    "standard_error",
+    "log_loss_percent",
+)
 
 
 @dataclass(frozen=True)
@@ -89,19 +103,27 @@ def read(data: Path, name: str, split: str = "train") -> Part:
         table = table.filter([each == split for each in table["split"].to_pylist()])
     texts = table["text"].to_pylist()
     is_positive = [str(label) in ("1", "positive") for label in table["label"].to_pylist()]
-    return Part([joined(text) for text in texts] if name in ("mr", "cr", "mpqa") else texts, np.array(is_positive))
+    return Part(
+        [joined(text) for text in texts] if name in ("mr", "cr", "mpqa") else texts,
+        np.array(is_positive),
+    )
 
 
 def read_plain(path: Path) -> Part:
     """The sentences of a table that are positive or negative."""
     with path.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["label"] in CLASSES.tolist()]
-    return Part([row["text"] for row in rows], np.array([row["label"] == "positive" for row in rows]))
+    return Part(
+        [row["text"] for row in rows], np.array([row["label"] == "positive" for row in rows])
+    )
 
 
 def plain_files(data: Path) -> dict[str, Path]:
     here = Path(__file__).with_name("sentences.csv")
-    return {"sentences.csv": here, "plain_sentences.csv": data / "sentiment" / "plain_sentences.csv"}
+    return {
+        "sentences.csv": here,
+        "plain_sentences.csv": data / "sentiment" / "plain_sentences.csv",
+    }
 
 
 def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] = ()) -> TextModel:
@@ -115,13 +137,18 @@ def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] =
         weights.append(np.full(len(kept), CORPORA[name][0]))
     truth = CLASSES[np.concatenate(labels).astype(int)]
     model = fit(texts, truth, settings, sample_weight=np.concatenate(weights), progress=print)
-    heaviest = np.abs(model.weights).max(axis=1) * np.sqrt(np.maximum(model.vocabulary.documents, 1))
+    heaviest = np.abs(model.weights).max(axis=1) * np.sqrt(
+        np.maximum(model.vocabulary.documents, 1)
+    )
     kept = np.sort(np.argsort(-heaviest, kind="stable")[:TOKENS])
-    return replace(model, vocabulary=take_tokens(model.vocabulary, kept), weights=model.weights[kept])
+    return replace(
+        model, vocabulary=take_tokens(model.vocabulary, kept), weights=model.weights[kept]
+    )
 
 
 def judge(model: TextModel, part: Part) -> dict[str, float]:
-    """Accuracy (undecided texts are wrong), log loss, calibration error, share of undecided texts."""
+    """Accuracy (undecided texts are wrong), log loss, calibration error, share of undecided
+    texts."""
     chances, decided = model.predict_proba(part.texts), model.decided(part.texts)
     truth = part.labels.astype(int)
     right = decided & (chances.argmax(axis=1) == truth)
@@ -140,9 +167,15 @@ def train(data: Path, folder: Path, *, validation: bool) -> None:
         held_out = rng.random(len(parts[name])) < share
         judged[name] = parts[name].pick(np.flatnonzero(held_out))
         parts[name] = parts[name].pick(np.flatnonzero(~held_out))
-    plain = {text.strip().lower() for path in plain_files(data).values() for text in read_plain(path).texts}
+    plain = {
+        text.strip().lower()
+        for path in plain_files(data).values()
+        for text in read_plain(path).texts
+    }
     model = learn(parts, SETTINGS, plain)
-    print(model, model.modifiers, f"{time.process_time() - began:.0f} s of processor time", sep="\n")
+    print(
+        model, model.modifiers, f"{time.process_time() - began:.0f} s of processor time", sep="\n"
+    )
     if not validation:
         model.save(folder)
         return
@@ -171,15 +204,25 @@ def measure(data: Path, trained: Path, shipped: Path) -> None:
     rows, measured = [], dict[str, Any]()
     for corpus, part in parts.items():
         found = judge(model, part)
-        rows.append(("sentiment-en", corpus, len(part), *(f"{found[name]:.4f}" for name in COLUMNS[3:])))
-        measured[f"accuracy, {corpus}"], measured[f"log loss, {corpus}"] = found["accuracy"], found["log_loss"]
+        rows.append(
+            ("sentiment-en", corpus, len(part), *(f"{found[name]:.4f}" for name in COLUMNS[3:]))
+        )
+        measured[f"accuracy, {corpus}"], measured[f"log loss, {corpus}"] = (
+            found["accuracy"],
+            found["log_loss"],
+        )
         for name, score in word_lists().items():
             scores = np.array([score(text) for text in part.texts])
             right, undecided = (scores != 0) & ((scores > 0) == part.labels), scores == 0
-            rows.append((name, corpus, len(part), f"{right.mean():.4f}", "", "", f"{undecided.mean():.4f}"))
+            rows.append(
+                (name, corpus, len(part), f"{right.mean():.4f}", "", "", f"{undecided.mean():.4f}")
+            )
     for row in rows:
         print(*row)
-    sources = {f"learnt from {name}": f"{what}; rights: {rights}" for name, (_, what, rights) in CORPORA.items()}
+    sources = {
+        f"learnt from {name}": f"{what}; rights: {rights}"
+        for name, (_, what, rights) in CORPORA.items()
+    }
     kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}
     replace(model, metrics=sources | measured | kept).save(shipped / "sentiment-en")
     add_rows("sentiment", COLUMNS, rows)
@@ -188,12 +231,19 @@ def measure(data: Path, trained: Path, shipped: Path) -> None:
 def ablate(data: Path) -> None:
     parts = {name: read(data, name) for name in CORPORA}
     fixed = replace(SETTINGS, gate=0.0, alpha="0")
-    folds = {name: np.random.default_rng(0).integers(0, 5, len(parts[name])) for name in ("mr", "cr")}
+    folds = {
+        name: np.random.default_rng(0).integers(0, 5, len(parts[name])) for name in ("mr", "cr")
+    }
     right, loss, reads = {True: [], False: []}, {True: [], False: []}, []
     for fold in range(5):
-        own = parts | {name: parts[name].pick(np.flatnonzero(folds[name] != fold)) for name in folds}
+        own = parts | {
+            name: parts[name].pick(np.flatnonzero(folds[name] != fold)) for name in folds
+        }
         judged = [parts[name].pick(np.flatnonzero(folds[name] == fold)) for name in folds]
-        texts, truth = [text for part in judged for text in part.texts], np.concatenate([p.labels for p in judged])
+        texts, truth = (
+            [text for part in judged for text in part.texts],
+            np.concatenate([p.labels for p in judged]),
+        )
         for reading in (True, False):
             model = learn(own, replace(fixed, reading=reading))
             chances = np.clip(model.predict_proba(texts)[:, 1], 1e-9, 1 - 1e-9)
@@ -204,9 +254,15 @@ def ablate(data: Path) -> None:
                 owners = np.repeat(np.arange(len(texts)), np.diff(found.offsets))
                 reads.append(np.bincount(owners, found.factors != 1, minlength=len(texts)) > 0)
     hits = {key: np.concatenate(values).astype(float) for key, values in right.items()}
-    losses, modified = {key: np.concatenate(values) for key, values in loss.items()}, np.concatenate(reads)
+    losses, modified = (
+        {key: np.concatenate(values) for key, values in loss.items()},
+        np.concatenate(reads),
+    )
     rows = []
-    for name, chosen in (("all", np.ones(len(modified), dtype=bool)), ("with a modifier", modified)):
+    for name, chosen in (
+        ("all", np.ones(len(modified), dtype=bool)),
+        ("with a modifier", modified),
+    ):
         gain = hits[True][chosen] - hits[False][chosen]
         percent = 100 * (losses[True][chosen].mean() / losses[False][chosen].mean() - 1)
         shares = (100 * hits[key][chosen].mean() for key in (False, True))

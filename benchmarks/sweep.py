@@ -1,4 +1,5 @@
-"""A sweep beside the plain loop of `limit` and beside the batch kernel alone, in processor time on one core.
+"""A sweep beside the plain loop of `limit` and beside the batch kernel alone, in processor time on
+one core.
 
 Run: python benchmarks/sweep.py. Rows go to results/sweep.csv. All three make the clouds.
 """
@@ -9,7 +10,7 @@ from typing import Any
 from harness import compare, record
 
 import hardmax as hm
-from hardmax._parallel import limit_threads
+from hardmax._kernels.parallel import limit_threads
 
 CELLS, TOKENS, DIMENSION = 2_000, 200, 2
 HALF = hm.Dynamics("1/2")
@@ -26,7 +27,12 @@ def loop() -> list[tuple[int | None, int, int]]:
 
 def sweep() -> list[tuple[int | None, int, int]]:
     table = hm.sweep({"n": TOKENS, "d": DIMENSION, "seeds": CELLS})
-    return list(zip(*(table[name].to_pylist() for name in ("settled_at", "leaders", "clusters")), strict=True))
+    return list(
+        zip(
+            *(table[name].to_pylist() for name in ("settled_at", "leaders", "clusters")),
+            strict=True,
+        )
+    )
 
 
 if __name__ == "__main__":
@@ -38,6 +44,10 @@ if __name__ == "__main__":
             "limit in a loop": loop,
             "limit of a batch": lambda: hm.limit([*map(make, range(CELLS))], HALF),
         }
-        checks = {"sweep": lambda rows: (CELLS, sum(a != b for a, b in zip(rows, expected, strict=True)))}
-        timings = compare(work, "sweep", jobs, rounds=5, rest=0, checks=checks, clock=time.process_time)
+        checks = {
+            "sweep": lambda rows: (CELLS, sum(a != b for a, b in zip(rows, expected, strict=True)))
+        }
+        timings = compare(
+            work, "sweep", jobs, rounds=5, rest=0, checks=checks, clock=time.process_time
+        )
     record("sweep", timings)

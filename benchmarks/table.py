@@ -1,7 +1,7 @@
 """Writes the tables of README.md and docs/ from the newest rows of results/*.csv.
 
-Run: python benchmarks/table.py [--check]; with --check nothing is written, and 1 comes back if something would change.
-"""
+Run: python benchmarks/table.py [--check]; with --check nothing is written, and 1 comes back if
+something would change."""
 
 import re
 import sys
@@ -37,7 +37,7 @@ from text_tables import (
     sentiment_table,
 )
 
-from hardmax._files import write_whole
+from hardmax._common.files import write_whole
 
 ROOT = Path(__file__).parents[1]
 SHOWN = (
@@ -65,9 +65,24 @@ def numbers_table() -> str:
     times = sorted(float(row["milliseconds"]) / 1e3 for row in races.values())
     beside = ", ".join(f"{gpu_peer(row)} ({name})" for name, row in races.items())
     rows = [
-        ("one layer, 1,000,000 tokens, d 2, two cores", "speed.md", seconds(million["hardmax"]), hull),
-        ("the limit, 100,000 tokens, d 3, two cores", "speed.md", seconds(three["hardmax, the limit"]), flat),
-        ("one layer, 65,536 tokens, d 64, H200", "speed.md", " to ".join(map(duration, times)), beside),
+        (
+            "one layer, 1,000,000 tokens, d 2, two cores",
+            "speed.md",
+            seconds(million["hardmax"]),
+            hull,
+        ),
+        (
+            "the limit, 100,000 tokens, d 3, two cores",
+            "speed.md",
+            seconds(three["hardmax, the limit"]),
+            flat,
+        ),
+        (
+            "one layer, 65,536 tokens, d 64, H200",
+            "speed.md",
+            " to ".join(map(duration, times)),
+            beside,
+        ),
         *map(imdb_line, ("imdb", "imdb-best")),
         *map(faithfulness_line, ("votes", "removals")),
     ]
@@ -115,13 +130,21 @@ def cpu_line(work: str, run: Run) -> str:
     ours = [name for name in run if name.startswith("hardmax")]
     peers = [name for name in run if name not in ours]
     mine = ", ".join(
-        [seconds(run[ours[0]]), *(f"{name.removeprefix('hardmax, ')} {seconds(run[name])}" for name in ours[1:])]
+        [
+            seconds(run[ours[0]]),
+            *(f"{name.removeprefix('hardmax, ')} {seconds(run[name])}" for name in ours[1:]),
+        ]
     )
     beside = ", ".join(
-        f"{name} {seconds(run[name])} (**{number(times_faster(run, name, ours[0]))}×**)" for name in peers
+        f"{name} {seconds(run[name])} (**{number(times_faster(run, name, ours[0]))}×**)"
+        for name in peers
     )
     wrong = [f"{run[name]['disagreements']}" for name in ours[:1]]
-    wrong += [f"{name} {run[name]['disagreements']}" for name in peers if run[name]["disagreements"] not in ("", "0")]
+    wrong += [
+        f"{name} {run[name]['disagreements']}"
+        for name in peers
+        if run[name]["disagreements"] not in ("", "0")
+    ]
     what = work.removesuffix(" beside one flat pass")
     return f"| {what}, two cores{mark(run)} | {mine} | {beside} | {checked(run[ours[0]])}{', '.join(wrong)} |"
 
@@ -155,12 +178,16 @@ def gpu_line(work: str, rows: list[dict[str, str]]) -> str:
     ours = " to ".join(dict.fromkeys(map(duration, times)))
     work = re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", work)
     device = rows[0]["machine"].removeprefix("NVIDIA ").split()[0]
-    return f"| {work}, {device} | {ours} | {beside} | {checked(rows[0])}{rows[0]['disagreements']} |"
+    return (
+        f"| {work}, {device} | {ours} | {beside} | {checked(rows[0])}{rows[0]['disagreements']} |"
+    )
 
 
 def target_table() -> str:
     """What was aimed at, and what came out."""
-    return with_footnote("\n".join(["| work | aim | measured | |\n|---|---|---|---|", *map(target_line, TARGETS)]))
+    return with_footnote(
+        "\n".join(["| work | aim | measured | |\n|---|---|---|---|", *map(target_line, TARGETS)])
+    )
 
 
 def target_line(target: Target) -> str:
@@ -184,7 +211,9 @@ def machine_table() -> str:
 
 def machine_line(row: dict[str, str]) -> str:
     share = f"{float(row['share']):.1%}" if row["share"] else ""
-    return f"| {row['of']} | {row['what']} | {number(float(row['value']))} {row['unit']} | {share} |"
+    return (
+        f"| {row['of']} | {row['what']} | {number(float(row['value']))} {row['unit']} | {share} |"
+    )
 
 
 def arithmetics_table() -> str:
@@ -204,7 +233,10 @@ TABLES = {
         "table of the machine": machine_table,
     },
     DOCS / "limits.md": {"table of arithmetics": arithmetics_table},
-    DOCS / "text.md": {"sentence of reading": reading_sentence, "sentence of flips": flips_sentence},
+    DOCS / "text.md": {
+        "sentence of reading": reading_sentence,
+        "sentence of flips": flips_sentence,
+    },
     DOCS / "models.md": {
         "table of sentiment": sentiment_table,
         "table of models": model_table,
@@ -236,7 +268,11 @@ def main(only_check: bool) -> int:
         made = with_tables(text, tables)
         if made != text:
             stale = 1
-            print(f"{path.name} is not what the results say." if only_check else f"{path.name} is written.")
+            print(
+                f"{path.name} is not what the results say."
+                if only_check
+                else f"{path.name} is written."
+            )
             if not only_check:
                 write_whole(path, made.encode())
     return stale if only_check else 0

@@ -1,8 +1,8 @@
-"""From raw texts to labels, leaders and probabilities by the models that ship, beside TF-IDF and logistic regression.
+"""From raw texts to labels, leaders and probabilities by the models that ship, beside TF-IDF and
+logistic regression.
 
-Run: pip install -c constraints.txt ".[bench,tables]" && python benchmarks/text.py TRAIN.parquet, IMDb for training,
-with the columns text and label.
-"""
+Run: pip install -c constraints.txt ".[bench,tables]" && python benchmarks/text.py TRAIN.parquet,
+IMDb for training, with the columns text and label."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
 
@@ -27,7 +27,9 @@ def main(path: Path) -> None:
     train = parquet.read_table(path)
     column = train["text"][:TEXTS].combine_chunks()
     texts = column.to_pylist()
-    peer = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(C=10, max_iter=30))
+    peer = make_pipeline(
+        TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(C=10, max_iter=30)
+    )
     peer.fit(train["text"].to_pylist(), train["label"].to_numpy())
     default, films, best = (load(name) for name in ("sentiment-en", "imdb", "imdb-best"))
     cut = default.vocabulary, default.tokeniser
@@ -52,7 +54,12 @@ def main(path: Path) -> None:
                 train["text"].to_pylist()
             ),
             "hardmax, the tokens to train on": lambda: choose_tokens(
-                [(read_texts(train["text"]), train["label"].to_numpy())], 2, 2, words=10_000, phrases=30_000, min_df=2
+                [(read_texts(train["text"]), train["label"].to_numpy())],
+                2,
+                2,
+                words=10_000,
+                phrases=30_000,
+                min_df=2,
             ),
         },
         rounds=1,

@@ -31,11 +31,18 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
+    "gallery/**/*.md5",
+    "sg_execution_times.rst",
+]
 # `paper.md` and parts of the gallery may be missing.
 suppress_warnings = ["toc.empty_glob", "config.cache"]
 
-# `name` in a docstring is a link if the site has such a name, and code if it has not; :func:`name` must be there.
+# `name` in a docstring is a link if the site has such a name, and code if it has not; :func:`name`
+# must be there.
 default_role = "py:obj"
 nitpick_ignore_regex = [("py:obj", ".*")]
 
@@ -58,7 +65,9 @@ nb_output_stderr = "remove"  # "compiling kernels …"
 
 # Docstrings describe types in words; annotations would repeat them in another language.
 autodoc_typehints = "none"
-autosummary_filename_map = {"hardmax.Limit": "hardmax.Limit_"}  # not every file system tells it from `limit`
+autosummary_filename_map = {
+    "hardmax.Limit": "hardmax.Limit_"
+}  # not every file system tells it from `limit`
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False  # autodoc lists them
 
@@ -91,7 +100,9 @@ sphinx_gallery_conf = {
 def write_command_reference(_: Sphinx) -> None:
     """The `--help` of every command, which is where the options are documented, as one page."""
     program = typer.main.get_command(make_app([]))
-    parts = ["# Command line\n\n`hardmax COMMAND --help` prints the same. Exit codes: 0 done, 1 failed, 2 bad input,"]
+    parts = [
+        "# Command line\n\n`hardmax COMMAND --help` prints the same. Exit codes: 0 done, 1 failed, 2 bad input,"
+    ]
     parts[0] += " 130 interrupted.\n"
     for name, command in vars(program)["commands"].items():
         context = command.make_context(f"hardmax {name}", [], resilient_parsing=True)
@@ -105,7 +116,10 @@ def write_command_reference(_: Sphinx) -> None:
 def write_live_page(app: Sphinx, error: Exception | None) -> None:
     """The page itself, with a model, beside the others of the site."""
     if error is None and app.builder.format == "html":
-        write_page(Path(app.outdir, "live.html"), {"room": "dynamics", "models": [pack(hardmax.load("sentiment-en"))]})
+        write_page(
+            Path(app.outdir, "live.html"),
+            {"room": "dynamics", "models": [pack(hardmax.load("sentiment-en"))]},
+        )
 
 
 class TestLink(SphinxRole):
@@ -114,28 +128,39 @@ class TestLink(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         path, _, name = self.text.partition("::")
         sentence = name.removeprefix("test_").replace("_", " ")
-        node = download_reference(self.rawtext, reftarget=f"/../tests/{path}", refdoc=self.env.docname)
+        node = download_reference(
+            self.rawtext, reftarget=f"/../tests/{path}", refdoc=self.env.docname
+        )
         node += nodes.inline(text=sentence)
         return [node], []
 
 
 class ExampleLink(SphinxRole):
-    """{example}`paper/plot_figure_1`: the page of an example in the gallery; plain text while there is none."""
+    """{example}`paper/plot_figure_1`: the page of an example in the gallery; plain text while there
+    is none."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        title = re.sub(r"(?<=[a-z])(?=\d)", " ", self.text.rpartition("/")[2].removeprefix("plot_").replace("_", " "))
+        title = re.sub(
+            r"(?<=[a-z])(?=\d)",
+            " ",
+            self.text.rpartition("/")[2].removeprefix("plot_").replace("_", " "),
+        )
         if not (HERE.parent / "examples" / f"{self.text}.py").exists():
             return [nodes.inline(text=title)], []
         label = f"sphx_glr_gallery_{self.text.replace('/', '_')}.py"
         options = {"refdomain": "std", "reftype": "ref", "refexplicit": True, "refwarn": True}
-        node = pending_xref(self.rawtext, reftarget=label.lower(), refdoc=self.env.docname, **options)
+        node = pending_xref(
+            self.rawtext, reftarget=label.lower(), refdoc=self.env.docname, **options
+        )
         node += nodes.inline(text=title)
         return [node], []
 
 
 def mathml(formula: str, *, as_block: bool = False) -> str:
     """MathML; braces that stretch are too high in many fonts."""
-    return re.sub("<mo>([{}])</mo>", r'<mo stretchy="false">\1</mo>', tex2mathml(formula, as_block=as_block))
+    return re.sub(
+        "<mo>([{}])</mo>", r'<mo stretchy="false">\1</mo>', tex2mathml(formula, as_block=as_block)
+    )
 
 
 def write_inline_math(writer: HTML5Translator, node: nodes.math) -> None:

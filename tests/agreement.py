@@ -8,12 +8,14 @@ import oracle
 import pytest
 
 from hardmax._float.argmax import ArgmaxResult
-from hardmax.trajectory import Trajectory
+from hardmax._runs.trajectory import Trajectory
 
 
 def assert_same_sets(run: Trajectory, history: Iterable[oracle.Layer]) -> None:
     for layer, (_, sets) in enumerate(history):
-        assert [set(several.tolist()) for several in run.attended(layer)] == sets, f"attended sets, layer {layer}"
+        assert [set(several.tolist()) for several in run.attended(layer)] == sets, (
+            f"attended sets, layer {layer}"
+        )
 
 
 def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: int) -> None:
@@ -25,7 +27,9 @@ def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: 
         for layer, (expected, _) in enumerate(history):
             if run.arithmetic == "exact":
                 assert run.exact_at(layer).tolist() == expected, f"tokens, layer {layer}"
-            assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), f"rounded tokens, layer {layer}"
+            assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), (
+                f"rounded tokens, layer {layer}"
+            )
         assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == leaders
 
 

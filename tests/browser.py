@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+in_browser = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
+)
 
 # The frames in which something was drawn, in milliseconds since the page was asked for.
 FRAMES = """
@@ -45,12 +49,15 @@ def started_browser() -> Iterator[Any]:
 
 
 class Watched:
-    """A page, and in `heard` all that a quiet one does not do. Nothing but itself, its blobs and data can be loaded."""
+    """A page, and in `heard` all that a quiet one does not do. Nothing but itself, its blobs and
+    data can be loaded."""
 
     def __init__(self, browser: Any, width: int = 1200, height: int = 1000, **context: Any) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": height}, **context)
         self.context.set_offline(True)
-        self.context.route(lambda url: not url.startswith(("file:", "blob:", "data:")), lambda route: route.abort())
+        self.context.route(
+            lambda url: not url.startswith(("file:", "blob:", "data:")), lambda route: route.abort()
+        )
         self.page = self.context.new_page()
         self.page.set_default_timeout(10_000)
         self.heard: list[str] = []

@@ -7,11 +7,13 @@ from browser import started_browser
 from effort import HAS_GPU, THOROUGH
 from hypothesis import HealthCheck, Phase, settings
 
-# Without a GPU its kernels are interpreted. Triton asks when kernels are defined, so before any test imports them.
+# Without a GPU its kernels are interpreted. Triton asks when kernels are defined, so before any
+# test imports them.
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
 
-# The same examples on every machine: a red run can be repeated, and nothing fails that did not fail before the change.
+# The same examples on every machine: a red run can be repeated, and nothing fails that did not fail
+# before the change.
 settings.register_profile(
     "hardmax",
     max_examples=1000 if THOROUGH else 50,

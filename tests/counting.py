@@ -1,4 +1,5 @@
-"""Work counted, not timed: how many lines of Python run. Where kernels and numpy do the work, it is a few thousand."""
+"""Work counted, not timed: how many lines of Python run. Where kernels and numpy do the work, it is
+a few thousand."""
 
 import sys
 from collections.abc import Callable

@@ -19,15 +19,18 @@ def fail() -> NoReturn:
 
 
 def fork() -> int:
-    """As `os.fork`; that there are threads, whose locks the child could wait for, is no matter here."""
+    """As `os.fork`; that there are threads, whose locks the child could wait for, is no matter
+    here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
 
-def each_fault(work: Callable[[], Any], where: Path, fault: Callable[[], None], step: int = 1) -> Iterator[int]:
-    """What becomes of a process that does the work with a fault at its first call below `where`, at its second (or the
-    one `step` later), …; the last one had none."""
+def each_fault(
+    work: Callable[[], Any], where: Path, fault: Callable[[], None], step: int = 1
+) -> Iterator[int]:
+    """What becomes of a process that does the work with a fault at its first call below `where`, at
+    its second (or the one `step` later), …; the last one had none."""
     number, met = 0, True
     while met:
         code, met = _in_a_child(work, where, fault, number)
@@ -35,7 +38,9 @@ def each_fault(work: Callable[[], Any], where: Path, fault: Callable[[], None], 
         number += step
 
 
-def _in_a_child(work: Callable[[], Any], where: Path, fault: Callable[[], None], number: int) -> tuple[int, bool]:
+def _in_a_child(
+    work: Callable[[], Any], where: Path, fault: Callable[[], None], number: int
+) -> tuple[int, bool]:
     told, tell = os.pipe()
     child = fork()
     if child == 0:
@@ -50,13 +55,17 @@ def _in_a_child(work: Callable[[], Any], where: Path, fault: Callable[[], None],
     return os.waitstatus_to_exitcode(status), met
 
 
-def _run(work: Callable[[], Any], where: Path, fault: Callable[[], None], number: int, tell: int) -> None:
+def _run(
+    work: Callable[[], Any], where: Path, fault: Callable[[], None], number: int, tell: int
+) -> None:
     seen = 0
 
     # Python announces every call to the file system before it is made.
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal seen
-        if event.startswith(("open", "os.", "shutil.")) and any(str(where) in str(name) for name in arguments[:2]):
+        if event.startswith(("open", "os.", "shutil.")) and any(
+            str(where) in str(name) for name in arguments[:2]
+        ):
             seen += 1
             if seen == number + 1:
                 os.write(tell, b"!")

@@ -1,8 +1,8 @@
 """Files made to keep a checker of certificates busy, to fill its memory, or to slip through it.
 
-Every digest is the right one: only the check itself can stop a file. `HOSTILE` has them by name, each with the verdict
-it should get: refused, undecided (the budget ends first), or nothing that could be checked.
-"""
+Every digest is the right one: only the check itself can stop a file. `HOSTILE` has them by name,
+each with the verdict it should get: refused, undecided (the budget ends first), or nothing that
+could be checked."""
 
 import hashlib
 import json
@@ -27,7 +27,8 @@ def signed(document: Document) -> bytes:
 
 
 def certificate(points: list[list[str]], **changes: Any) -> bytes:
-    """A certificate of the right shape: everybody leads from layer 0 on, says it, but for the changes."""
+    """A certificate of the right shape: everybody leads from layer 0 on, says it, but for the
+    changes."""
     places = range(len(points))
     document = {
         "format": "hardmax-limit-certificate",
@@ -53,12 +54,16 @@ def line(numbers: Iterable[int | str], **changes: Any) -> bytes:
     """Positive numbers that grow: everybody attends to the last, which leads."""
     points = [[str(number)] for number in numbers]
     last = len(points) - 1
-    everybody = {"attended": [{"from": 0, "sets": [[last]] * len(points)}], "limits": [{"vertex": last}] * len(points)}
+    everybody = {
+        "attended": [{"from": 0, "sets": [[last]] * len(points)}],
+        "limits": [{"vertex": last}] * len(points),
+    }
     return certificate(points, **everybody | {"leaders": [[last, 0]]} | changes)
 
 
 def long_number(seed: int, digits: int = MOST) -> str:
-    """Digits without a pattern; the last of them is 1 or 9, so that few such numbers have a factor in common."""
+    """Digits without a pattern; the last of them is 1 or 9, so that few such numbers have a factor
+    in common."""
     return str(10 ** (digits - 1) + pow(3, 9 * digits + 2 * seed, 10 ** (digits - 1)))
 
 
@@ -71,26 +76,41 @@ def endless(n: int = 1, **changes: Any) -> bytes:
     """The numbers from -n to n attend to the other end for ever, and meet in the limit only."""
     points = [[str(i)] for i in (*range(-n, 0), *range(1, n + 1))]
     sets = [[2 * n - 1]] * n + [[0]] * n
-    told = {"metric": [["-1"]], "alpha": "1/2", "attended": [{"from": 0, "sets": sets}], "leaders": []}
+    told = {
+        "metric": [["-1"]],
+        "alpha": "1/2",
+        "attended": [{"from": 0, "sets": sets}],
+        "leaders": [],
+    }
     return certificate(points, **told | {"settled_at": 10**18} | changes)
 
 
 def chain_of_three(d: int, **changes: Any) -> bytes:
-    """In d dimensions the first of three points attends to the second, which is on its way to the third."""
+    """In d dimensions the first of three points attends to the second, which is on its way to the
+    third."""
     points = [[*start, *["1"] * (d - 2)] for start in (["-1", "3"], ["10", "20"], ["100", "0"])]
-    told = {"attended": [{"from": 0, "sets": [[1], [2], [2]]}], "alpha": "1/1000000", "settled_at": 10**6}
+    told = {
+        "attended": [{"from": 0, "sets": [[1], [2], [2]]}],
+        "alpha": "1/1000000",
+        "settled_at": 10**6,
+    }
     return certificate(points, **told | changes)
 
 
 def all_tied(n: int, **changes: Any) -> bytes:
     """With the metric 0 everybody attends to everybody for ever."""
     points = [[str(i)] for i in range(n)]
-    told = {"metric": [["0"]], "attended": [{"from": 0, "sets": [list(range(n))] * n}], "leaders": []}
+    told = {
+        "metric": [["0"]],
+        "attended": [{"from": 0, "sets": [list(range(n))] * n}],
+        "leaders": [],
+    }
     return certificate(points, **told | changes)
 
 
 def ring() -> list[list[str]]:
-    """The 324 whole points on a circle, all of them leaders, and 0 in the middle, which attends to all and stays."""
+    """The 324 whole points on a circle, all of them leaders, and 0 in the middle, which attends to
+    all and stays."""
     radius = 5 * 13 * 17 * 29
     upper = [(x, isqrt(radius**2 - x**2)) for x in range(-radius, radius + 1)]
     upper = [(x, y) for x, y in upper if x * x + y * y == radius**2]
@@ -118,13 +138,15 @@ def weighted(weights: list[str]) -> bytes:
 
 
 def close_behind() -> bytes:
-    """Two leaders tie for 79 points; 600 others come closer on the way, without ever being level. Not a word is false,
-    except that the last point ends where it does not."""
+    """Two leaders tie for 79 points; 600 others come closer on the way, without ever being level.
+    Not a word is false, except that the last point ends where it does not."""
     leaders = [["200", "200", "0", "0"], ["200", "-200", "0", "0"], ["180", "0", "0", "1200000"]]
     others = [["300", "0", str(-1400 - 20 * k), "200"] for k in range(600)]
     tied = [[str(s), "0", str(s), "0"] for s in range(20, 99)]
     sets = [[0], [1], [2], *[[2]] * len(others), *[[0, 1]] * len(tied)]
-    limits = [{"vertex": v} for v in (0, 1, 2, *[2] * len(others))] + [{"point": ["200", "0", "0", "0"]}] * len(tied)
+    limits = [{"vertex": v} for v in (0, 1, 2, *[2] * len(others))] + [
+        {"point": ["200", "0", "0", "0"]}
+    ] * len(tied)
     return certificate(
         leaders + others + tied,
         attended=[{"from": 0, "sets": sets}],
@@ -152,9 +174,15 @@ def filled(unit: str) -> bytes:
 
 READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a repeated key": ("nothing", lambda: after("alpha", '"alpha":"2",', small())),
-    "a repeated key with the same value": ("nothing", lambda: after("version", '"version":1,', small())),
+    "a repeated key with the same value": (
+        "nothing",
+        lambda: after("version", '"version":1,', small()),
+    ),
     "a repeated key in a limit": ("nothing", lambda: after("vertex", '"vertex":0,', small())),
-    "a key repeated by an escape": ("nothing", lambda: after("alpha", r'"\u0061lpha":"2",', small())),
+    "a key repeated by an escape": (
+        "nothing",
+        lambda: after("alpha", r'"\u0061lpha":"2",', small()),
+    ),
     "a bracket a million times": ("nothing", lambda: b"[" * 10**6),
     "an object in an object, and so on": ("nothing", lambda: b'{"a":' * 10**5),
     "zeros": ("nothing", lambda: bytes(10**6)),
@@ -167,7 +195,10 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "lists of one": ("refused", lambda: filled("[0],")),
     "deep lists": ("refused", lambda: filled("[" * 400 + "]" * 400 + ",")),
     "deep objects": ("refused", lambda: filled('{"":' * 400 + "0" + "}" * 400 + ",")),
-    "one float of millions of digits": ("refused", lambda: filled("1." + "7" * (LARGEST - 199) + ",")),
+    "one float of millions of digits": (
+        "refused",
+        lambda: filled("1." + "7" * (LARGEST - 199) + ","),
+    ),
     "escapes": ("refused", lambda: filled(r'"\ud83d\ude00",')),
     "one text": ("refused", lambda: filled(r'"\ud83d\ude00' + "a" * (LARGEST - 199) + '",')),
     "another's values": ("refused", lambda: small(metric=[["0"] * 900_000])),
@@ -179,25 +210,40 @@ COSTLY: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a number too long for Python": ("undecided", lambda: certificate([["9" * 100_000]])),
     "a metric over many denominators": (
         "undecided",
-        lambda: certificate([["1"] * 115, ["2"] * 115], metric=wide(115, lambda k: f"1/{2**17 + k}")),
+        lambda: certificate(
+            [["1"] * 115, ["2"] * 115], metric=wide(115, lambda k: f"1/{2**17 + k}")
+        ),
     ),
-    "a wide metric": ("undecided", lambda: certificate([["1"] * 900], metric=wide(900, lambda _: "0"))),
+    "a wide metric": (
+        "undecided",
+        lambda: certificate([["1"] * 900], metric=wide(900, lambda _: "0")),
+    ),
     "a wide point": ("undecided", lambda: certificate([["0"] * 700_000])),
     "many dimensions": ("undecided", lambda: chain_of_three(40_000)),
     "many points": ("undecided", lambda: line(range(1, 40_000))),
     "indices of one hash": (
         "refused",
-        lambda: small(attended=[{"from": 0, "sets": [[SAME_HASH * i for i in range(100_000)], [0]]}]),
+        lambda: small(
+            attended=[{"from": 0, "sets": [[SAME_HASH * i for i in range(100_000)], [0]]}]
+        ),
     ),
     "layers without end": ("undecided", endless),
     "more layers than can be counted": ("undecided", lambda: endless(settled_at=10**4200)),
     "everybody tied": ("refused", lambda: all_tied(500)),
-    "everybody tied, and many": ("undecided", lambda: all_tied(300, multiplicities=long_counts()[:300])),
+    "everybody tied, and many": (
+        "undecided",
+        lambda: all_tied(300, multiplicities=long_counts()[:300]),
+    ),
     "sizes without a common factor": ("undecided", lambda: around(multiplicities=long_counts())),
-    "weights of long fractions": ("undecided", lambda: weighted([f"1/{long_number(k)}" for k in range(324)])),
+    "weights of long fractions": (
+        "undecided",
+        lambda: weighted([f"1/{long_number(k)}" for k in range(324)]),
+    ),
     "long limits": (
         "refused",
-        lambda: line(range(1, 400), limits=[{"point": [f"1/{long_number(k)}"]} for k in range(399)]),
+        lambda: line(
+            range(1, 400), limits=[{"point": [f"1/{long_number(k)}"]} for k in range(399)]
+        ),
     ),
     "points that come close": ("refused", close_behind),
 }

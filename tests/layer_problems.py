@@ -1,4 +1,5 @@
-"""Problems that combine every part a layer can have, drawn by number, and what is wrong with the package's answers."""
+"""Problems that combine every part a layer can have, drawn by number, and what is wrong with the
+package's answers."""
 
 import signal
 from collections.abc import Iterator
@@ -54,7 +55,9 @@ def draw(number: int) -> Problem:
     if random.random() < 0.3:
         cloud = [cloud[j] for j in random.integers(0, n, n)]  # some tokens are repeated
     if random.random() < 0.35:
-        names = {"heads"}  # each with its metric; they take neither other steps nor another attention
+        names = {
+            "heads"
+        }  # each with its metric; they take neither other steps nor another attention
     else:
         names = {name for name in ("metric", "steps", "attention") if random.random() < 0.55}
     names |= {name for name in ("value", "mask") if random.random() < 0.5}
@@ -64,7 +67,10 @@ def draw(number: int) -> Problem:
     steps = draw_steps(random) if "steps" in names else choose(random, ALPHAS)
     heads = None
     if "heads" in names:
-        heads = [(draw_metric(random, d), Fraction(int(random.integers(1, 4)))) for _ in range(random.integers(1, 4))]
+        heads = [
+            (draw_metric(random, d), Fraction(int(random.integers(1, 4))))
+            for _ in range(random.integers(1, 4))
+        ]
     max_layers = choose(random, [None, 12, 25, 60])
     while True:
         value = draw_value(random, d) if "value" in names else None
@@ -74,7 +80,8 @@ def draw(number: int) -> Problem:
                 metric,
                 value=value,
                 mask=mask,
-                attention=attention and {"topk": hm.TopK, "localmax": hm.Localmax}[attention[0]](int(attention[1])),
+                attention=attention
+                and {"topk": hm.TopK, "localmax": hm.Localmax}[attention[0]](int(attention[1])),
                 heads=heads and [hm.Head(*head) for head in heads],
             )
             step = dynamics.alpha_at
@@ -84,8 +91,16 @@ def draw(number: int) -> Problem:
             if "no inverse" not in str(error):
                 raise
             continue
-        parts = Parts(step=step, metric=metric, value=value, mask=mask, attention=attention, heads=heads)
-        return Problem(cloud=cloud, dynamics=dynamics, parts=parts, names=frozenset(names), max_layers=max_layers)
+        parts = Parts(
+            step=step, metric=metric, value=value, mask=mask, attention=attention, heads=heads
+        )
+        return Problem(
+            cloud=cloud,
+            dynamics=dynamics,
+            parts=parts,
+            names=frozenset(names),
+            max_layers=max_layers,
+        )
 
 
 def choose(random: np.random.Generator, several: list[Any]) -> Any:
@@ -158,7 +173,9 @@ def judge(problem: Problem) -> tuple[list[str], set[str]]:
     """What is wrong with the limit of a problem, and what was said for ever."""
     try:
         with limited(SECONDS):
-            answer = Answer(problem, hm.limit(problem.cloud, problem.dynamics, max_layers=problem.max_layers))
+            answer = Answer(
+                problem, hm.limit(problem.cloud, problem.dynamics, max_layers=problem.max_layers)
+            )
     except TimeoutError as error:
         return [str(error)], set()
     return list(answer.wrong()), answer.claims()
@@ -176,11 +193,17 @@ class Answer:
         self.depth = self.last + FURTHER if endless else min(self.last, 40)
 
     def claims(self) -> set[str]:
-        said = {"settled": self.settled is not None, "moving": bool(self.moving), "leaders": bool(self.leaders)}
+        said = {
+            "settled": self.settled is not None,
+            "moving": bool(self.moving),
+            "leaders": bool(self.leaders),
+        }
         return {claim for claim, is_made in said.items() if is_made}
 
     def wrong(self) -> Iterator[str]:
-        layers = list(islice(oracle.any_walk(self.problem.cloud, self.problem.parts), self.depth + 1))
+        layers = list(
+            islice(oracle.any_walk(self.problem.cloud, self.problem.parts), self.depth + 1)
+        )
         self.places = [place for place, _ in layers]
         self.sets = [sets for _, sets in layers]
         yield from self.wrong_layers()
@@ -196,7 +219,9 @@ class Answer:
             yield from self.wrong_limits(self.settled)
 
     def wrong_layers(self) -> Iterator[str]:
-        known = range(self.depth + 1 if self.settled is not None else min(self.last, self.depth) + 1)
+        known = range(
+            self.depth + 1 if self.settled is not None else min(self.last, self.depth) + 1
+        )
         for layer in known:
             union = [set.union(*several) for several in zip(*self.sets[layer], strict=True)]
             if [set(several.tolist()) for several in self.run.attended(layer)] != union:
@@ -244,7 +269,10 @@ class Answer:
         if [rows.index(row) for row in rows] != [labels.index(label) for label in labels]:
             yield "clusters"
         exact = map(fraction, chain(*rows))
-        gap = max(abs(Fraction(x) - y) for x, y in zip(self.lim.points.ravel().tolist(), exact, strict=True))
+        gap = max(
+            abs(Fraction(x) - y)
+            for x, y in zip(self.lim.points.ravel().tolist(), exact, strict=True)
+        )
         if gap > Fraction(self.lim.bound):
             yield f"limits are off by {float(gap)}, not {self.lim.bound}"
 
@@ -254,20 +282,24 @@ class Answer:
         only = [[[j in several for j in everybody] for several in sets] for sets in self.sets[-1]]
         if len(only) > 1:
             return
-        parts = replace(self.problem.parts, mask=only[0], attention=("topk", Fraction(len(everybody))))
+        parts = replace(
+            self.problem.parts, mask=only[0], attention=("topk", Fraction(len(everybody)))
+        )
         now, later = (place for place, _ in islice(oracle.any_walk(to_lists(ends), parts), 2))
         if now != later:
             yield "limits do not stand still"
 
     def end_of_rule(self, keeps: Fraction) -> fmpq_mat:
-        """z(m) = f + s(m) (z - f), s(m) the product of 1 / (1 + alpha a), V = a P: two layers tell a and f."""
+        """z(m) = f + s(m) (z - f), s(m) the product of 1 / (1 + alpha a), V = a P: two layers tell
+        a and f."""
         first, step = self.last, self.problem.parts.step
         here, one, two = self.places[first : first + 3]
         if one == here:
             return here
         way, next_way = chain(*(one - here).table()), chain(*(two - one).table())
         ratio = next(fraction(b / a) for a, b in zip(way, next_way, strict=True) if a != 0)
-        # The ways are (1 - g) (f - z) and (1 - g') g (f - z), so their ratio is alpha' / alpha / (1 + alpha' a).
+        # The ways are (1 - g) (f - z) and (1 - g') g (f - z), so their ratio is alpha' / alpha / (1
+        # + alpha' a).
         scale = (step(first + 1) / (step(first) * ratio) - 1) / step(first + 1)
         far = here + (one - here) * flint_of(1 + 1 / (step(first) * scale))
         left = keeps
@@ -296,7 +328,9 @@ class Answer:
                     yield f"token {i} does not go on for ever"
                 continue
             limit = [Fraction(x) for x in self.lim.points[i].tolist()]
-            if any(abs(fraction(x) - y) > Fraction(1, 10**6) for x, y in zip(row, limit, strict=True)):
+            if any(
+                abs(fraction(x) - y) > Fraction(1, 10**6) for x, y in zip(row, limit, strict=True)
+            ):
                 yield f"token {i} has another limit, or none"
 
     def wrong_trap(self) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""The dynamics once more, in plain loops over fractions: slow, obvious, independent of the package it checks.
+"""The dynamics once more, in plain loops over fractions: slow, obvious, independent of the package
+it checks.
 
 A cloud is a list of tokens, a token a list of `Fraction`s, a matrix a list of rows.
 
@@ -56,7 +57,9 @@ def moved(tokens: Cloud, sets: list[set[int]], alpha: Fraction) -> Cloud:
     ]
 
 
-def walk(tokens: Cloud, alpha: Fraction, metric: Matrix | None = None, layers: int = 0) -> Iterator[Layer]:
+def walk(
+    tokens: Cloud, alpha: Fraction, metric: Matrix | None = None, layers: int = 0
+) -> Iterator[Layer]:
     """The cloud and its attended sets at layers 0, 1, ..., `layers`."""
     for layer in range(layers + 1):
         sets = attended_sets(tokens, metric)
@@ -65,13 +68,18 @@ def walk(tokens: Cloud, alpha: Fraction, metric: Matrix | None = None, layers: i
             tokens = moved(tokens, sets, alpha)
 
 
-def run(tokens: Cloud, alpha: Fraction, metric: Matrix | None = None, layers: int = 0) -> list[Cloud]:
+def run(
+    tokens: Cloud, alpha: Fraction, metric: Matrix | None = None, layers: int = 0
+) -> list[Cloud]:
     """The clouds at layers 0, 1, ..., `layers`."""
     return [cloud for cloud, _ in walk(tokens, alpha, metric, layers)]
 
 
-def leaders(tokens: Cloud, alpha: Fraction, metric: Matrix | None = None, layers: int = 0) -> dict[int, int]:
-    """The tokens that attend only to their own position at a layer up to `layers`: index -> first layer."""
+def leaders(
+    tokens: Cloud, alpha: Fraction, metric: Matrix | None = None, layers: int = 0
+) -> dict[int, int]:
+    """The tokens that attend only to their own position at a layer up to `layers`: index -> first
+    layer."""
     return leaders_of(walk(tokens, alpha, metric, layers))
 
 
@@ -94,14 +102,24 @@ def is_layer(
     value: Matrix | None = None,
     mask: list[list[bool]] | None = None,
 ) -> bool:
-    """Whether these are the attended sets, and (I + alpha V) z' = z + alpha V w: nothing has to be inverted."""
+    """Whether these are the attended sets, and (I + alpha V) z' = z + alpha V w: nothing has to be
+    inverted."""
     for i, (token, later, said) in enumerate(zip(before, after, sets, strict=True)):
-        scores = {j: dot(apply(metric, token), other) for j, other in enumerate(before) if mask is None or mask[i][j]}
+        scores = {
+            j: dot(apply(metric, token), other)
+            for j, other in enumerate(before)
+            if mask is None or mask[i][j]
+        }
         best = max(scores.values())
         if said != {j for j, score in scores.items() if score == best}:
             return False
-        mean = [sum((before[j][axis] for j in said), Fraction(0)) / len(said) for axis in range(len(token))]
-        for axis, (own, there) in enumerate(zip(apply(value, later), apply(value, mean), strict=True)):
+        mean = [
+            sum((before[j][axis] for j in said), Fraction(0)) / len(said)
+            for axis in range(len(token))
+        ]
+        for axis, (own, there) in enumerate(
+            zip(apply(value, later), apply(value, mean), strict=True)
+        ):
             if later[axis] + alpha * own != token[axis] + alpha * there:
                 return False
     return True
@@ -129,7 +147,9 @@ def table_of(rows: Sequence[Sequence[Fraction | int]]) -> fmpq_mat:
     return fmpq_mat(len(rows), len(rows[0]), entries)
 
 
-def attended_among(scores: list[fmpq], allowed: list[bool], attention: tuple[str, Fraction] | None) -> set[int]:
+def attended_among(
+    scores: list[fmpq], allowed: list[bool], attention: tuple[str, Fraction] | None
+) -> set[int]:
     """Of the scores along one direction those that count."""
     able = [j for j, may in enumerate(allowed) if may]
     kind, number = attention or ("topk", Fraction(1))

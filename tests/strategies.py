@@ -1,9 +1,9 @@
-"""Hypothesis generators of clouds full of ties, metrics and turns. Everything drawn is made of `Fraction`s.
+"""Hypothesis generators of clouds full of ties, metrics and turns. Everything drawn is made of
+`Fraction`s.
 
-Ties are where the dynamics is decided by equality, and random reals never tie. So clouds are drawn from
-families in which scores collide: small numbers, repeated tokens, flat clouds, polytopes. And some tokens of a
-problem are moved to where its metric makes a tie.
-"""
+Ties are where the dynamics is decided by equality, and random reals never tie. So clouds are drawn
+from families in which scores collide: small numbers, repeated tokens, flat clouds, polytopes. And
+some tokens of a problem are moved to where its metric makes a tie."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -49,8 +49,9 @@ def identity(d: int) -> Matrix:
     return [[Fraction(i == j) for j in range(d)] for i in range(d)]
 
 
-# Families of clouds: each is a function of the dimension d and the sizes min_n, max_n and gives a strategy.
-# A family with a size of its own is cut by `clouds`, or repeated where more tokens are needed.
+# Families of clouds: each is a function of the dimension d and the sizes min_n, max_n and gives a
+# strategy. A family with a size of its own is cut by `clouds`, or repeated where more tokens are
+# needed.
 
 
 def small_numbers(d: int, min_n: int, max_n: int) -> SearchStrategy[Cloud]:
@@ -93,7 +94,8 @@ def flat(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
 
 @st.composite
 def orbits(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
-    """Images of a few tokens under the powers of one signed permutation: squares, cross-polytopes."""
+    """Images of a few tokens under the powers of one signed permutation: squares,
+    cross-polytopes."""
     turn = draw(signed_permutations(d))
     cloud: Cloud = []
     for seed in draw(st.lists(tokens(d, ratios), min_size=1 + min_n // 5, max_size=1 + max_n // 4)):
@@ -121,13 +123,17 @@ def polytopes(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
 
 @st.composite
 def emerging(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
-    """Clouds like the paper's with an emerging leader (-q, q), which leads once (0, r) has left for (1, p)."""
+    """Clouds like the paper's with an emerging leader (-q, q), which leads once (0, r) has left for
+    (1, p)."""
     # Chance makes a late leader in one cloud out of a hundred.
     p, q, r = (Fraction(1, draw(st.integers(*bounds))) for bounds in ((2, 4), (9, 15), (3, 5)))
     one, zero = Fraction(1), Fraction(0)
     plane = [[one, p], [-q, q], [-one, -one], [zero, r]]
     short = draw(st.lists(tokens(2), max_size=max_n))
-    return [[*token, *[zero] * d][:d] for token in plane + [scaled(Fraction(1, 64), token) for token in short]]
+    return [
+        [*token, *[zero] * d][:d]
+        for token in plane + [scaled(Fraction(1, 64), token) for token in short]
+    ]
 
 
 FAMILIES: list[Callable[[int, int, int], SearchStrategy[Cloud]]] = [
@@ -145,7 +151,8 @@ FAMILIES: list[Callable[[int, int, int], SearchStrategy[Cloud]]] = [
 def clouds(draw: DrawFn, min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12) -> Cloud:
     """Clouds of min_n to max_n tokens of dimension min_d to max_d, full of ties, in any order."""
     d = draw(st.integers(min_d, max_d))
-    # Lists drawn by Hypothesis are short: a lower bound drawn first makes large clouds as common as small ones.
+    # Lists drawn by Hypothesis are short: a lower bound drawn first makes large clouds as common as
+    # small ones.
     at_least = draw(st.integers(min_n, max_n))
     cloud = draw(draw(st.sampled_from(FAMILIES))(d, at_least, max_n))
     size = min(max(len(cloud), min_n), max_n)
@@ -186,14 +193,21 @@ def any_metrics(d: int) -> SearchStrategy[Matrix]:
     """Square matrices of any kind: indefinite, not symmetric, singular, zero."""
     signs = st.sampled_from([Fraction(-1), Fraction(0), Fraction(1)])
     rank_one = st.tuples(tokens(d), tokens(d)).map(lambda ab: [scaled(x, ab[1]) for x in ab[0]])
-    return st.one_of(tokens(d, signs).map(diagonal), signed_permutations(d), rank_one, matrices(d), matrices(d, ratios))
+    return st.one_of(
+        tokens(d, signs).map(diagonal),
+        signed_permutations(d),
+        rank_one,
+        matrices(d),
+        matrices(d, ratios),
+    )
 
 
 Problem = tuple[Cloud, Matrix | None, Fraction]
 
 
 def tied(token: Token, cloud: Cloud, metric: Matrix | None) -> Token:
-    """The token moved until the two places furthest out its way score alike: z = u - <A u, g> / <A g, g> g."""
+    """The token moved until the two places furthest out its way score alike: z = u - <A u, g> / <A
+    g, g> g."""
     look = apply(metric, token)
     furthest = max(cloud, key=lambda other: dot(look, other))
     others = [other for other in cloud if other != furthest]
@@ -213,29 +227,37 @@ def with_metric(
     min_n: int,
     max_n: int,
 ) -> Problem:
-    """A cloud, a metric, and further tokens put where this metric makes a tie, which it rarely leaves to chance."""
+    """A cloud, a metric, and further tokens put where this metric makes a tie, which it rarely
+    leaves to chance."""
     room = draw(st.integers(0, min(3, max_n - min_n)))
     cloud = draw(clouds(min_d, max_d, min_n, max_n - room))
     metric = draw(metrics(len(cloud[0])))
     ties = [
-        scaled(draw(st.sampled_from(SHARES)), tied(draw(st.sampled_from(cloud)), cloud, metric)) for _ in range(room)
+        scaled(draw(st.sampled_from(SHARES)), tied(draw(st.sampled_from(cloud)), cloud, metric))
+        for _ in range(room)
     ]
     return draw(st.permutations(cloud + ties)), metric, draw(alphas)
 
 
-def problems(min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12) -> SearchStrategy[Problem]:
-    """(cloud, metric, alpha) with a symmetric positive definite metric, or `None` for the identity."""
+def problems(
+    min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12
+) -> SearchStrategy[Problem]:
+    """(cloud, metric, alpha) with a symmetric positive definite metric, or `None` for the
+    identity."""
     return with_metric(spd_metrics, min_d, max_d, min_n, max_n)
 
 
-def any_metric_problems(min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12) -> SearchStrategy[Problem]:
+def any_metric_problems(
+    min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12
+) -> SearchStrategy[Problem]:
     """(cloud, metric, alpha) with a metric the theorem does not cover: leaders need not exist."""
     return with_metric(any_metrics, min_d, max_d, min_n, max_n)
 
 
 @st.composite
 def signed_permutations(draw: DrawFn, d: int) -> Matrix:
-    """Matrices that permute the coordinates and change some signs: exact symmetries even in floats."""
+    """Matrices that permute the coordinates and change some signs: exact symmetries even in
+    floats."""
     signs = draw(st.lists(st.sampled_from([1, -1]), min_size=d, max_size=d))
     rows = draw(st.permutations(identity(d)))
     return [scaled(Fraction(sign), row) for sign, row in zip(signs, rows, strict=True)]
@@ -243,11 +265,14 @@ def signed_permutations(draw: DrawFn, d: int) -> Matrix:
 
 @st.composite
 def rational_rotations(draw: DrawFn, d: int) -> Matrix:
-    """Products of plane rotations by the angles of the 3-4-5 and 5-12-13 triangles (d = 1: the identity)."""
+    """Products of plane rotations by the angles of the 3-4-5 and 5-12-13 triangles (d = 1: the
+    identity)."""
     rotation = identity(d)
     if d == 1:
         return rotation
-    angles = st.sampled_from([(Fraction(3, 5), Fraction(4, 5)), (Fraction(5, 13), Fraction(12, 13))])
+    angles = st.sampled_from(
+        [(Fraction(3, 5), Fraction(4, 5)), (Fraction(5, 13), Fraction(12, 13))]
+    )
     planes = st.lists(st.integers(0, d - 1), min_size=2, max_size=2, unique=True)
     for (i, j), (cos, sin) in draw(st.lists(st.tuples(planes, angles), min_size=1, max_size=d)):
         first, second = rotation[i], rotation[j]
@@ -258,9 +283,15 @@ def rational_rotations(draw: DrawFn, d: int) -> Matrix:
 
 @st.composite
 def hard_floats(
-    draw: DrawFn, kinds: Sequence[str] = tuple(KINDS), min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12
+    draw: DrawFn,
+    kinds: Sequence[str] = tuple(KINDS),
+    min_d: int = 1,
+    max_d: int = 5,
+    min_n: int = 1,
+    max_n: int = 12,
 ) -> np.ndarray:
-    """float64 clouds that are hard on proofs: nearly flat, nearly round, clustered, far out, of every scale.
+    """float64 clouds that are hard on proofs: nearly flat, nearly round, clustered, far out, of
+    every scale.
 
     The kinds are those of the soak, which has them at every size.
     """

@@ -1,4 +1,5 @@
-"""The checker of certificates against an independent maker: true certificates pass, nothing else does, at any cost."""
+"""The checker of certificates against an independent maker: true certificates pass, nothing else
+does, at any cost."""
 
 import copy
 import hashlib
@@ -25,7 +26,8 @@ from hardmax.certificate import verify
 Document = dict[str, Any]
 CHECKER = Path(checker.__file__)
 
-# The maker: statements 1 to 5 of docs/certificate.md, in plain fractions, by other means than the checker's.
+# The maker: statements 1 to 5 of docs/certificate.md, in plain fractions, by other means than the
+# checker's.
 
 
 def make(
@@ -36,7 +38,8 @@ def make(
     metric: Matrix | None = None,
     at_most: int = 40,
 ) -> Document | None:
-    """The certificate of a cloud of distinct points; None if it does not settle within `at_most` layers."""
+    """The certificate of a cloud of distinct points; None if it does not settle within `at_most`
+    layers."""
     cloud = [[Fraction(x, denominator) for x in row] for row in numerators]
     attended, leaders = [], {}
     for layer in range(at_most + 1):
@@ -71,11 +74,19 @@ def make(
 
 def mean(several: list[int], cloud: Cloud, multiplicities: list[int]) -> Token:
     size = sum(multiplicities[j] for j in several)
-    return [sum(multiplicities[j] * cloud[j][axis] for j in several) / Fraction(size) for axis in range(len(cloud[0]))]
+    return [
+        sum(multiplicities[j] * cloud[j][axis] for j in several) / Fraction(size)
+        for axis in range(len(cloud[0]))
+    ]
 
 
 def last_for_ever(
-    cloud: Cloud, w: Cloud, sets: list[list[int]], multiplicities: list[int], metric: Matrix | None, keep: Fraction
+    cloud: Cloud,
+    w: Cloud,
+    sets: list[list[int]],
+    multiplicities: list[int],
+    metric: Matrix | None,
+    keep: Fraction,
 ) -> bool:
     u = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(cloud, w, strict=True)]
     if any(any(mean(several, u, multiplicities)) for several in sets):
@@ -85,7 +96,8 @@ def last_for_ever(
             continue
         along_w, along_u = apply(metric, w[i]), apply(metric, u[i])
         scores = [
-            (dot(along_w, w[j]), dot(along_w, u[j]) + dot(along_u, w[j]), dot(along_u, u[j])) for j in range(len(w))
+            (dot(along_w, w[j]), dot(along_w, u[j]) + dot(along_u, w[j]), dot(along_u, u[j]))
+            for j in range(len(w))
         ]
         for j, score in enumerate(scores):
             a0, a1, a2 = (x - y for x, y in zip(score, scores[several[0]], strict=True))
@@ -100,7 +112,9 @@ def stays_negative(a0: Fraction, a1: Fraction, a2: Fraction, keep: Fraction) -> 
     if near_zero > 0:
         return False
     while a0 + a1 * t + a2 * t * t < 0:
-        if a2 == 0 or t <= -a1 / (2 * a2) or a1 / a2 >= 0:  # it goes on as it began, or past the top of a hump
+        if (
+            a2 == 0 or t <= -a1 / (2 * a2) or a1 / a2 >= 0
+        ):  # it goes on as it began, or past the top of a hump
             return True
         t *= keep
     return False
@@ -120,18 +134,26 @@ def described(target: Token, leaders: list[int], cloud: Cloud, metric: Matrix | 
 
 
 def weights_of(target: Token, vertices: Cloud) -> list[Fraction] | None:
-    """Weights, not negative and with sum 1, that make the target the mean of the vertices; None if there are none."""
+    """Weights, not negative and with sum 1, that make the target the mean of the vertices; None if
+    there are none."""
     for size in range(1, len(target) + 2):
         for chosen in itertools.combinations(range(len(vertices)), size):
-            rows = [[*column, goal] for *column, goal in zip(*(vertices[v] for v in chosen), target, strict=True)]
+            rows = [
+                [*column, goal]
+                for *column, goal in zip(*(vertices[v] for v in chosen), target, strict=True)
+            ]
             solution = solved([*rows, [Fraction(1)] * (size + 1)], size)
             if solution is not None and min(solution) >= 0:
-                return [solution[chosen.index(v)] if v in chosen else Fraction(0) for v in range(len(vertices))]
+                return [
+                    solution[chosen.index(v)] if v in chosen else Fraction(0)
+                    for v in range(len(vertices))
+                ]
     return None
 
 
 def solved(rows: list[list[Fraction]], unknowns: int) -> list[Fraction] | None:
-    """The one solution of a linear system, the right-hand side last in each row; None if there is none or many."""
+    """The one solution of a linear system, the right-hand side last in each row; None if there is
+    none or many."""
     for k in range(unknowns):
         pivot = next((row for row in rows[k:] if row[k]), None)
         if pivot is None:
@@ -152,7 +174,9 @@ def text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
-def certified(tokens: Cloud, alpha: Fraction = Fraction(1), metric: Matrix | None = None) -> Document:
+def certified(
+    tokens: Cloud, alpha: Fraction = Fraction(1), metric: Matrix | None = None
+) -> Document:
     document = settled(tokens, alpha, metric)
     assert document is not None
     return document
@@ -162,7 +186,9 @@ def settled(tokens: Cloud, alpha: Fraction, metric: Matrix | None) -> Document |
     places = list(dict.fromkeys(map(tuple, tokens)))
     denominator = math.lcm(*(x.denominator for place in places for x in place))
     numerators = [[int(x * denominator) for x in place] for place in places]
-    return make(numerators, denominator, [tokens.count(list(place)) for place in places], alpha, metric)
+    return make(
+        numerators, denominator, [tokens.count(list(place)) for place in places], alpha, metric
+    )
 
 
 def made_again(document: Document) -> Document | None:
@@ -172,7 +198,9 @@ def made_again(document: Document) -> Document | None:
         int(document["denominator"]),
         document["multiplicities"],
         Fraction(document["alpha"]),
-        None if document["metric"] is None else [[Fraction(x) for x in row] for row in document["metric"]],
+        None
+        if document["metric"] is None
+        else [[Fraction(x) for x in row] for row in document["metric"]],
     )
 
 
@@ -181,17 +209,23 @@ EXAMPLES = {
     "line": certified(rational("3", "1", "1/7", "-1/4", "-2"), Fraction(1, 2)),
     "square": certified(SQUARE + rational("1/2 0"), Fraction(1, 2)),
     "turned": certified(turned(SQUARE + rational("1/2 0", "-1/2 0")), Fraction(1, 2)),
-    "late leader": certified(next(k for k in KNOWN if k.name == "emerging leader").tokens, Fraction(1, 2)),
+    "late leader": certified(
+        next(k for k in KNOWN if k.name == "emerging leader").tokens, Fraction(1, 2)
+    ),
     "repeated": certified([*SQUARE, *SQUARE[:1], *INNER]),
-    "metric": certified(rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2"), Fraction(2), rational("2 1", "1 1")),
-    # The last token ties two that are on their way to the first two, until it is level with them, after 12 layers.
+    "metric": certified(
+        rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2"), Fraction(2), rational("2 1", "1 1")
+    ),
+    # The last token ties two that are on their way to the first two, until it is level with them,
+    # after 12 layers.
     "chain": certified(rational("7/4 2", "7/4 -2", "2 1", "2 -1", "1/2 0"), Fraction(1, 2)),
     "cube": certified(CUBE + rational("1/3 0 0", "1/3 1/3 0"), Fraction(1, 3)),
 }
 
 
 def changed(document: Document, *path: Any, to: Any) -> Document:
-    """A copy with another value at a place, its digest in order again: only the mathematics can find it out."""
+    """A copy with another value at a place, its digest in order again: only the mathematics can
+    find it out."""
     forged = copy.deepcopy(document)
     *way, last = path
     place = forged
@@ -217,7 +251,9 @@ def test_true_certificates_are_accepted_and_what_they_say_comes_true(problem):
     point_of = [places.index(tuple(token)) for token in tokens]
     for layer, (_, found) in enumerate(oracle.walk(tokens, alpha, metric, last + 8)):
         if layer >= last:
-            assert [{point_of[j] for j in several} for several in found] == [set(sets[point]) for point in point_of]
+            assert [{point_of[j] for j in several} for several in found] == [
+                set(sets[point]) for point in point_of
+            ]
 
 
 def test_points_that_meet_lead_together_where_the_metric_lets_them_meet():
@@ -237,7 +273,9 @@ def test_without_any_leader_limits_are_bare_points():
     assert not verify(changed(document, "limits", 0, to=face))
 
 
-@pytest.mark.parametrize(("tokens", "alpha", "settled_at", "changes"), CLAUSES.values(), ids=CLAUSES.keys())
+@pytest.mark.parametrize(
+    ("tokens", "alpha", "settled_at", "changes"), CLAUSES.values(), ids=CLAUSES.keys()
+)
 def test_sets_are_settled_when_it_is_certain_that_they_last(tokens, alpha, settled_at, changes):
     document = certified(tokens, Fraction(alpha))
     assert document["settled_at"] == settled_at
@@ -269,7 +307,9 @@ KEEP = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(1, 11), Fractio
 
 
 @given(
-    KEEP, st.lists(st.tuples(st.sampled_from([0, 1, 2, 3, 70, 71]), st.integers(-9, 9)), max_size=5), st.integers(0, 3)
+    KEEP,
+    st.lists(st.tuples(st.sampled_from([0, 1, 2, 3, 70, 71]), st.integers(-9, 9)), max_size=5),
+    st.integers(0, 3),
 )
 def test_the_sign_of_a_sum_of_powers_is_that_of_fractions(keep, terms, shift):
     found = dict(terms)
@@ -294,7 +334,8 @@ def test_a_power_is_enclosed(keep, exponent, bits):
 
 @st.composite
 def leads(draw: st.DrawFn) -> tuple[Fraction, checker.Lead]:
-    """A lead that is negative at layer 0 and may be 0 at a later layer, or above it between two: at t = s1 and s2."""
+    """A lead that is negative at layer 0 and may be 0 at a later layer, or above it between two: at
+    t = s1 and s2."""
     keep, way = draw(KEEP), draw(st.sampled_from(["straight", "hump", "any"]))
     if way == "straight":
         lead = {(r, 0): {0: draw(st.integers(-30, 30))} for r in range(3)}
@@ -305,10 +346,14 @@ def leads(draw: st.DrawFn) -> tuple[Fraction, checker.Lead]:
         lead = {(r, 0): {0: int(c * scale)} for r, c in enumerate((-s1 * s2, s1 + s2, -1))}
     else:
         keys = st.sampled_from([(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)])
-        parts = st.dictionaries(st.sampled_from([0, 1, 3]), st.integers(-12, 12), min_size=1, max_size=2)
+        parts = st.dictionaries(
+            st.sampled_from([0, 1, 3]), st.integers(-12, 12), min_size=1, max_size=2
+        )
         lead = {(0, 0): {0: 0}} | draw(st.dictionaries(keys, parts, min_size=1))
         left = value(lead, keep, draw(st.integers(1, 6)))
-        lead = {key: {e: c * left.denominator for e, c in part.items()} for key, part in lead.items()}
+        lead = {
+            key: {e: c * left.denominator for e, c in part.items()} for key, part in lead.items()
+        }
         lead[0, 0][0] = lead[0, 0].get(0, 0) - left.numerator
     assume(value(lead, keep, 0) < 0)
     return keep, lead
@@ -316,7 +361,11 @@ def leads(draw: st.DrawFn) -> tuple[Fraction, checker.Lead]:
 
 def value(lead: checker.Lead, keep: Fraction, m: int) -> Fraction:
     return sum(
-        (c * keep ** (e + r * m) * math.comb(m, k) for (r, k), part in lead.items() for e, c in part.items()),
+        (
+            c * keep ** (e + r * m) * math.comb(m, k)
+            for (r, k), part in lead.items()
+            for e, c in part.items()
+        ),
         Fraction(),
     )
 
@@ -332,7 +381,11 @@ def test_a_lead_is_called_negative_if_it_is_so_at_every_layer(case, layers):
 def test_weights_are_not_unique_and_may_be_zero():
     document, point = EXAMPLES["cube"], ["1", "0", "0"]
     for weights in (["1/4"] * 4, ["1/2", "0", "0", "1/2"], ["1/8", "3/8", "3/8", "1/8"]):
-        assert verify(changed(document, "limits", 8, to={"face": [0, 1, 2, 3], "weights": weights, "point": point}))
+        assert verify(
+            changed(
+                document, "limits", 8, to={"face": [0, 1, 2, 3], "weights": weights, "point": point}
+            )
+        )
 
 
 # What is false is refused, with its name
@@ -341,10 +394,20 @@ SQUARE_SETS, LATE_SETS = EXAMPLES["square"]["attended"], EXAMPLES["late leader"]
 # An example, a place in it, values that make it false or no certificate, and what the reason begins with.
 TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
     ("square", ("version",), [2, True], "version:"),
-    ("square", ("alpha",), ["0", 0.5, "-1/2", "1e999999999", "1_0", "1\n", "1/0", "١", "\ud800"], "shape: alpha"),
+    (
+        "square",
+        ("alpha",),
+        ["0", 0.5, "-1/2", "1e999999999", "1_0", "1\n", "1/0", "١", "\ud800"],
+        "shape: alpha",
+    ),
     ("square", ("alpha",), ["2/4"], "shape: 2/4 is not in lowest terms"),
     ("late leader", ("alpha",), ["100"], "layer 1: point"),
-    ("square", ("metric",), [[["2", "1"], ["1", "1"]]], "layer 0: point 1 attends to [1, 2], not to [1]"),
+    (
+        "square",
+        ("metric",),
+        [[["2", "1"], ["1", "1"]]],
+        "layer 0: point 1 attends to [1, 2], not to [1]",
+    ),
     ("square", ("metric",), [[], [["1", "0"]]], "shape:"),
     ("square", ("denominator",), ["3"], "limits: of point 4"),
     ("square", ("denominator",), ["-2", "1/2"], "shape: denominator"),
@@ -354,34 +417,80 @@ TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
     ("square", ("multiplicities", 0), [2], "settled_at: the sets of layer 0 need not last"),
     ("square", ("multiplicities", 0), [0, True, math.inf], "shape: multiplicities"),
     ("square", ("multiplicities",), [[1] * 6], "shape:"),
-    ("square", ("attended", 0, "sets", 4), [[0], [3, 0]], "layer 0: point 4 attends to [0, 3], not to"),
+    (
+        "square",
+        ("attended", 0, "sets", 4),
+        [[0], [3, 0]],
+        "layer 0: point 4 attends to [0, 3], not to",
+    ),
     ("square", ("attended", 0, "sets", 1), [[True], [-1], []], "shape: attended"),
     ("square", ("attended", 0, "sets", 1), [[10**30]], "layer 0: point 1"),
-    ("square", ("attended",), [SQUARE_SETS * 2, [*SQUARE_SETS, {"from": 0, "sets": [[0]] * 5}]], "attended:"),
-    ("square", ("attended",), [[*SQUARE_SETS, {"from": 9, "sets": [[0]] * 5}]], "settled_at: before the last change"),
+    (
+        "square",
+        ("attended",),
+        [SQUARE_SETS * 2, [*SQUARE_SETS, {"from": 0, "sets": [[0]] * 5}]],
+        "attended:",
+    ),
+    (
+        "square",
+        ("attended",),
+        [[*SQUARE_SETS, {"from": 9, "sets": [[0]] * 5}]],
+        "settled_at: before the last change",
+    ),
     ("square", ("attended", 0, "from"), [1], "attended:"),
-    ("late leader", ("attended",), [LATE_SETS[:1], [LATE_SETS[0], LATE_SETS[1] | {"from": 2}]], "layer 1: point"),
+    (
+        "late leader",
+        ("attended",),
+        [LATE_SETS[:1], [LATE_SETS[0], LATE_SETS[1] | {"from": 2}]],
+        "layer 1: point",
+    ),
     ("late leader", ("settled_at",), [0], "settled_at: before the last change"),
     ("late leader", ("settled_at",), [2], "settled_at: the sets of layer 1 last"),
     ("late leader", ("settled_at",), [1.0, True, -1, math.nan], "shape: settled_at"),
-    ("chain", ("attended", 1, "from"), [11], "layer 11: point 4 attends to [2, 3], not to [2, 3, 4]"),
+    (
+        "chain",
+        ("attended", 1, "from"),
+        [11],
+        "layer 11: point 4 attends to [2, 3], not to [2, 3, 4]",
+    ),
     ("chain", ("attended", 2, "from"), [14], "layer 13: point 4 attends to [4], not to [2, 3, 4]"),
     ("chain", ("settled_at",), [12], "settled_at: before the last change"),
     ("chain", ("settled_at",), [14, 10**15], "settled_at: the sets of layer 13 last"),
     ("chain", ("leaders", 2), [[4, 12]], "leaders:"),
-    ("square", ("leaders",), [[[i, 0] for i in some] for some in ([0, 1, 2], range(5), [1, 0, 2, 3])], "leaders:"),
+    (
+        "square",
+        ("leaders",),
+        [[[i, 0] for i in some] for some in ([0, 1, 2], range(5), [1, 0, 2, 3])],
+        "leaders:",
+    ),
     ("late leader", ("leaders", 1), [[1, 0]], "leaders:"),
     ("line", ("limits", 2), [{"vertex": 4}, {"vertex": 1}], "limits: of point 2 it is false that"),
     ("line", ("limits", 2), [{"vertex": 0, "unique": 1}, {"vertex": -1}, {}], "shape: limits"),
     ("square", ("limits", 4), [{"vertex": 0}, {"point": ["1", "1/9"]}], "limits: of point 4"),
-    ("square", ("limits", 4), [{"face": [0, 3], "weights": ["1"]}, {"weights": [], "point": ["1", "0"]}], "shape:"),
+    (
+        "square",
+        ("limits", 4),
+        [{"face": [0, 3], "weights": ["1"]}, {"weights": [], "point": ["1", "0"]}],
+        "shape:",
+    ),
     ("square", ("limits", 4, "point"), [["1", "1"]], "limits: of point 4"),
     ("square", ("limits", 4, "point"), [["1"], ["1", "0", "0"], ["2/2", "0"]], "shape:"),
-    ("square", ("limits", 4, "weights"), [["1/3", "2/3"], ["1/2", "1/2", "1/2"], ["1"]], "limits: of point 4"),
+    (
+        "square",
+        ("limits", 4, "weights"),
+        [["1/3", "2/3"], ["1/2", "1/2", "1/2"], ["1"]],
+        "limits: of point 4",
+    ),
     ("square", ("limits", 4, "face"), [[3, 0], [0, 4], [0, 1]], "limits: of point 4"),
     ("square", ("limits",), [EXAMPLES["square"]["limits"] * 2], "shape:"),
-    # The limit is the middle of a diagonal too, and its projection of the origin, but the cube has no such edge.
-    ("cube", ("limits", 8), [{"face": [0, 3], "weights": ["1/2", "1/2"], "point": ["1", "0", "0"]}], "limits: of"),
+    # The limit is the middle of a diagonal too, and its projection of the origin, but the cube has
+    # no such edge.
+    (
+        "cube",
+        ("limits", 8),
+        [{"face": [0, 3], "weights": ["1/2", "1/2"], "point": ["1", "0", "0"]}],
+        "limits: of",
+    ),
     ("cube", ("limits", 8, "weights"), [["3/4", "-1/4", "-1/4", "3/4"]], "shape: limits"),
     ("square", ("author",), ["me"], "shape: other keys"),
 ]
@@ -397,7 +506,10 @@ def test_what_is_tampered_with_is_refused_by_its_name(name, path, values, reason
 
 def test_a_walk_of_no_layer_proves_nothing():
     nothing = EXAMPLES["late leader"] | {"settled_at": -1, "attended": [], "leaders": []}
-    points = [[str(Fraction(int(x), int(nothing["denominator"]))) for x in row] for row in nothing["points"]]
+    points = [
+        [str(Fraction(int(x), int(nothing["denominator"]))) for x in row]
+        for row in nothing["points"]
+    ]
     assert not verify(signed(nothing | {"limits": [{"point": point} for point in points]}))
 
 
@@ -421,14 +533,31 @@ def mutated(document: Document, rng: random.Random) -> Document:
         forged = copy.deepcopy(document)
         place, key = rng.choice(list(every_slot(forged)))
         borrowed = rng.choice([there[key] for there, key in every_slot(document)])
-        strange = rng.choice([None, True, 0, 1.0, -1, 10**30, "", "1e9", [], {}, [place[key]], {"vertex": place[key]}])
+        strange = rng.choice(
+            [
+                None,
+                True,
+                0,
+                1.0,
+                -1,
+                10**30,
+                "",
+                "1e9",
+                [],
+                {},
+                [place[key]],
+                {"vertex": place[key]},
+            ]
+        )
         place[key] = copy.deepcopy(rng.choice([*nudged(place[key], rng), borrowed, strange]))
         if text(forged) != text(document):
             return forged
 
 
 def every_slot(value: Any):
-    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    keys = (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    )
     for key in keys:
         yield value, key
         yield from every_slot(value[key])
@@ -438,14 +567,26 @@ def nudged(value: Any, rng: random.Random) -> list[Any]:
     if isinstance(value, int):
         return [value - 1, value + 1, value + 2, value + 10]
     if isinstance(value, str):
-        return [value + "0", value[:-1] + "7", "-" + value, f"1/{rng.randint(2, 9)}", str(rng.randint(2, 9))]
+        return [
+            value + "0",
+            value[:-1] + "7",
+            "-" + value,
+            f"1/{rng.randint(2, 9)}",
+            str(rng.randint(2, 9)),
+        ]
     if isinstance(value, dict):
         gone = rng.choice([*value, None])
         return [{key: item for key, item in value.items() if key != gone}, value | {"more": 1}]
     if not isinstance(value, list):
         return []
     i = rng.randrange(len(value) + 1)
-    return [value[:i] + value[i + 1 :], value + value[i : i + 1], value[i:] + value[:i], value[::-1], []]
+    return [
+        value[:i] + value[i + 1 :],
+        value + value[i : i + 1],
+        value[i:] + value[:i],
+        value[::-1],
+        [],
+    ]
 
 
 @pytest.mark.parametrize("mutations", [1, 2])
@@ -466,7 +607,19 @@ def test_of_thousands_of_mutations_with_a_new_digest_those_pass_that_are_true(mu
 
 @pytest.mark.parametrize(
     "odd",
-    [None, [], "x", 1, float("nan"), {}, {"format": []}, {1: 2, "a": 3}, {"a": {1, 2}}, {"a": 10**5000}, object()],
+    [
+        None,
+        [],
+        "x",
+        1,
+        float("nan"),
+        {},
+        {"format": []},
+        {1: 2, "a": 3},
+        {"a": {1, 2}},
+        {"a": 10**5000},
+        object(),
+    ],
     ids=itertools.count(),
 )
 def test_odd_objects_are_refused(odd):

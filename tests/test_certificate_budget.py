@@ -1,4 +1,5 @@
-"""The checker of certificates keeps to its budget: hostile files are answered, honest ones are not given up."""
+"""The checker of certificates keeps to its budget: hostile files are answered, honest ones are not
+given up."""
 
 import ast
 import json
@@ -23,7 +24,10 @@ from hardmax import certificate as checker
 from hardmax.certificate import Verdict, verify
 
 CHECKER = Path(checker.__file__)
-MEBIBYTES, SECONDS = 300, 12  # of the processor: three times what the slowest file takes on a slow machine
+MEBIBYTES, SECONDS = (
+    300,
+    12,
+)  # of the processor: three times what the slowest file takes on a slow machine
 STATUS = {"refused": 1, "nothing": 2, "undecided": 3}
 LIMITED = f"""
 import resource, runpy, sys
@@ -37,7 +41,9 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def run(*arguments: str | Path, **environment: str) -> tuple[int, str]:
     """The checker in a process of its own, which ends if it takes more than it should."""
     command = [sys.executable, "-S", "-c", LIMITED, CHECKER, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | environment
+    )
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
     return done.returncode, done.stdout.strip()
@@ -54,7 +60,9 @@ def test_hostile_files_are_answered_in_seconds_and_little_memory(name: str, tmp_
     assert len(answer) < 400
 
 
-@pytest.mark.parametrize("make", [make for verdict, make in COSTLY.values() if verdict == "undecided"][::2])
+@pytest.mark.parametrize(
+    "make", [make for verdict, make in COSTLY.values() if verdict == "undecided"][::2]
+)
 def test_a_budget_that_is_spent_is_told_apart_from_a_false_statement(make: Callable[[], bytes]):
     verdict = verify(json.loads(make()), effort=0.01)
     assert not verdict
@@ -67,7 +75,8 @@ def cloud(n: int, d: int, seed: int = 0) -> Any:
 
 
 def late(n: int) -> list[list[str]]:
-    """The third token comes to the front along the target of the fourth, after some sixty layers of alpha = 1/10."""
+    """The third token comes to the front along the target of the fourth, after some sixty layers of
+    alpha = 1/10."""
     front = [["10", "10", "0"], ["10", "-10", "0"], ["101/10", "0", "-300"], ["1", "0", "1"]]
     return front + [[str(x) for x in row] for row in np.round(cloud(n, 3) / 10, 3).tolist()]
 
@@ -92,7 +101,9 @@ def test_whatever_is_decided_is_decided_so_at_any_effort(problem, effort, lie):
     tokens, metric, alpha = problem
     proof = limit(tokens, Dynamics(alpha, metric)).certificate
     if lie:
-        proof = json.loads(certificate(proof["points"], **{key: proof[key] for key in ("alpha", "metric")}))
+        proof = json.loads(
+            certificate(proof["points"], **{key: proof[key] for key in ("alpha", "metric")})
+        )
     verdict = verify(proof, effort=effort)
     assert verdict == verify(proof) if verdict.decided else not verdict
 
@@ -106,7 +117,9 @@ def test_a_check_that_is_given_up_says_what_would_do():
     assert verify(proof, effort=1.001 * share)
     assert verify(proof, effort=float("inf"))
     reason = verify(proof, effort=share / 2).reason
-    assert reason.endswith(f"more than effort {share / 2:g} allows; raise it by verify(..., effort=1) or --effort")
+    assert reason.endswith(
+        f"more than effort {share / 2:g} allows; raise it by verify(..., effort=1) or --effort"
+    )
 
 
 CHAIN = rational("0 0", "0 -1", "0 2", "0 -2", "-1 0", "-1 1")
@@ -148,13 +161,18 @@ def test_memory_that_runs_out_decides_nothing(monkeypatch: pytest.MonkeyPatch):
         raise MemoryError
 
     monkeypatch.setattr(checker.Check, "walk", exhausted)
-    assert verify(json.loads(line([1]))) == Verdict(False, "budget: this machine has no memory left")
+    assert verify(json.loads(line([1]))) == Verdict(
+        False, "budget: this machine has no memory left"
+    )
 
 
 def test_a_file_can_be_given_more_effort(tmp_path: Path):
     path = tmp_path / "proof.json"
     path.write_bytes(line(range(1, 9)) + b" " * checker.FILE_SIZE)
-    assert run(path) == (2, "refused: unreadable as JSON: larger than 4 MB; allow more by FILE EFFORT")
+    assert run(path) == (
+        2,
+        "refused: unreadable as JSON: larger than 4 MB; allow more by FILE EFFORT",
+    )
     assert run(path, "2") == (0, "accepted: every point has its limit, settled at layer 0")
     assert run(path, "much")[0] == 2
 
@@ -162,7 +180,10 @@ def test_a_file_can_be_given_more_effort(tmp_path: Path):
 def test_python_can_be_asked_to_read_longer_numbers(tmp_path: Path):
     path = tmp_path / "proof.json"
     path.write_bytes(line([1, "1" + "0" * 4999]))
-    assert run(path) == (3, "undecided: budget: a number of 5000 digits; PYTHONINTMAXSTRDIGITS allows 4300")
+    assert run(path) == (
+        3,
+        "undecided: budget: a number of 5000 digits; PYTHONINTMAXSTRDIGITS allows 4300",
+    )
     assert run(path, PYTHONINTMAXSTRDIGITS="5000")[0] == 0
 
 
@@ -171,13 +192,21 @@ def test_the_checker_needs_nothing_but_python(tmp_path: Path):
     alone.write_text(CHECKER.read_text())
     path.write_bytes(line(range(1, 9)))
     for command in (["-m", "hardmax.certificate"], ["-I", "-S", alone]):
-        done = subprocess.run([sys.executable, *command, path], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, *command, path], capture_output=True, text=True, check=False
+        )
         assert done.stdout == "accepted: every point has its limit, settled at layer 0\n"
     imported = {
-        name for name in ast.walk(ast.parse(CHECKER.read_text())) if isinstance(name, ast.Import | ast.ImportFrom)
+        name
+        for name in ast.walk(ast.parse(CHECKER.read_text()))
+        if isinstance(name, ast.Import | ast.ImportFrom)
     }
-    names = {alias.name for node in imported for alias in node.names if isinstance(node, ast.Import)}
-    names |= {str(node.module).split(".")[0] for node in imported if isinstance(node, ast.ImportFrom)}
+    names = {
+        alias.name for node in imported for alias in node.names if isinstance(node, ast.Import)
+    }
+    names |= {
+        str(node.module).split(".")[0] for node in imported if isinstance(node, ast.ImportFrom)
+    }
     assert names <= sys.stdlib_module_names
 
 

@@ -1,4 +1,5 @@
-"""Starting clouds: what they hold, that they can be repeated, and that bad sizes are refused in one line."""
+"""Starting clouds: what they hold, that they can be repeated, and that bad sizes are refused in one
+line."""
 
 import json
 from fractions import Fraction
@@ -87,7 +88,9 @@ def test_a_polygon_is_regular_and_its_own_mirror_image_to_the_last_bit(sides):
 
 
 def test_gaussian_clouds_follow_their_seed():
-    assert np.array_equal(clouds.gaussian(9, 2, seed=np.random.default_rng(4)), clouds.gaussian(9, 2, seed=4))
+    assert np.array_equal(
+        clouds.gaussian(9, 2, seed=np.random.default_rng(4)), clouds.gaussian(9, 2, seed=4)
+    )
     assert not np.array_equal(clouds.gaussian(9, 2, seed=4), clouds.gaussian(9, 2, seed=5))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hardmax
-from hardmax._compile import kernel_sources
+from hardmax._kernels.compiling import kernel_sources
 
 PACKAGE = Path(hardmax.__file__).parent
 
@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hardmax._compile import njit
+from hardmax._kernels.compiling import njit
 
 CONSTANT = 1
 
@@ -38,7 +38,7 @@ def generated(typingctx):
     return types.int64(), lambda context, builder, signature, args: ir.Constant(ir.IntType(64), 1000)
 """
 KERNEL = """
-from hardmax._compile import njit
+from hardmax._kernels.compiling import njit
 from hardmax.helpers import CONSTANT, called, generated, inlined
 
 @njit
@@ -57,26 +57,36 @@ print(json.dumps([found, sum(stats.cache_hits.values()), sum(stats.cache_misses.
 
 
 class Tree:
-    """A copy of what compiles kernels, with a small kernel and its helpers, and a cache of its own."""
+    """A copy of what compiles kernels, with a small kernel and its helpers, and a cache of its
+    own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.cached, self.package = folder, folder / "cached", folder / "hardmax"
         self.package.mkdir()
-        for name in ("_compile.py", "_kernel_cache.py", "_cached.py", "_parallel.py"):
-            shutil.copy(PACKAGE / name, self.package)
+        shutil.copytree(PACKAGE / "_kernels", self.package / "_kernels")
+        (self.package / "_common").mkdir()
+        for name in ("__init__.py", "cached.py"):
+            shutil.copy(PACKAGE / "_common" / name, self.package / "_common")
         for name, text in {"__init__": "", "helpers": HELPERS, "small": KERNEL}.items():
             (self.package / f"{name}.py").write_text(text)
         # Two edits within a second leave bytecode that Python takes for that of the new source.
-        ours = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": str(self.cached)}
+        ours = {
+            "PYTHONPATH": str(folder),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NUMBA_CACHE_DIR": str(self.cached),
+        }
         self.settings = os.environ | ours
 
     def start(self, before: str = "", arguments: str = "[0]") -> "subprocess.Popen[str]":
         command = [sys.executable, "-c", PROGRAM.format(before=before, arguments=arguments)]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, env=self.settings, stdout=pipe, stderr=pipe, text=True, cwd=self.folder)
+        return subprocess.Popen(
+            command, env=self.settings, stdout=pipe, stderr=pipe, text=True, cwd=self.folder
+        )
 
     def run(self, before: str = "", arguments: str = "[0]") -> tuple[list[float], int, int]:
-        """What the kernel returned, how many signatures of it were loaded, and how many compiled."""
+        """What the kernel returned, how many signatures of it were loaded, and how many
+        compiled."""
         return answer_of(self.start(before, arguments))
 
     def edit(self, old: str, new: str) -> None:
@@ -90,7 +100,9 @@ def answer_of(program: "subprocess.Popen[str]") -> tuple[list[float], int, int]:
     assert program.returncode == 0, err
     found, loaded, compiled = json.loads(out)
     # People read what takes so long, once, and only then.
-    assert [line.partition(",")[0] for line in err.splitlines()] == ["hardmax: compiling kernels"] * bool(compiled)
+    assert [line.partition(",")[0] for line in err.splitlines()] == [
+        "hardmax: compiling kernels"
+    ] * bool(compiled)
     return found, loaded, compiled
 
 
@@ -151,18 +163,27 @@ def test_sources_edited_since_they_were_imported_are_not_kept(tree):
 def defined_in(tree: ast.Module) -> set[str]:
     names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return names | {
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
 
 
 def test_whatever_a_kernel_may_use_is_defined_in_a_kernel_source():
     trees = {path: ast.parse(path.read_text()) for path in kernel_sources()}
-    kernels = {path for path in trees if "njit" in path.read_text()} - {PACKAGE / "_compile.py"}
+    kernels = {path for path in trees if "njit" in path.read_text()} - {
+        PACKAGE / "_kernels/compiling.py"
+    }
     assert len(kernels) > 10
     for path in kernels:
         for node in trees[path].body:
-            if isinstance(node, ast.ImportFrom) and (node.module or "hardmax").startswith("hardmax"):
-                # A module imported as such, or a name that its module has from a third one, would not be in the digest.
+            if isinstance(node, ast.ImportFrom) and (node.module or "hardmax").startswith(
+                "hardmax"
+            ):
+                # A module imported as such, or a name that its module has from a third one, would
+                # not be in the digest.
                 home = PACKAGE.joinpath(*(node.module or "").split(".")[1:]).with_suffix(".py")
                 assert home in trees, (path, node.module)
-                assert home in kernels or {name.name for name in node.names} <= defined_in(trees[home]), (path, home)
+                assert home in kernels or {name.name for name in node.names} <= defined_in(
+                    trees[home]
+                ), (path, home)

@@ -28,11 +28,20 @@ def find(path: str) -> Any:
 def callables() -> list[str]:
     """Public functions and classes, and the methods of these."""
     found = sorted({*NAMED, *(name for module in OPEN for name in defined_in(module))})
-    return [*found, *(member for path in found if inspect.isclass(find(path)) for member in members(path, find(path)))]
+    return [
+        *found,
+        *(
+            member
+            for path in found
+            if inspect.isclass(find(path))
+            for member in members(path, find(path))
+        ),
+    ]
 
 
 def named_defaults(thing: Any) -> dict[str, Any]:
-    """What the docstring says of parameters that may be left out: None of those that are optional."""
+    """What the docstring says of parameters that may be left out: None of those that are
+    optional."""
     told = {}
     for names, kind, _ in NumpyDocString(inspect.getdoc(thing) or "")["Parameters"]:
         said = re.search(r"default:? (.+)$", kind)
@@ -52,16 +61,23 @@ def actual_defaults(thing: Any) -> dict[str, Any]:
     """Those of the signature; None where there is nothing in it, or it is made anew each time."""
     function = getattr(thing, "__func__", thing)
     try:
-        found = {name: each.default for name, each in inspect.signature(function).parameters.items()}
+        found = {
+            name: each.default for name, each in inspect.signature(function).parameters.items()
+        }
     except (TypeError, ValueError):
         return {}
-    return {name: None if value in ("", ()) or repr(value) == "<factory>" else value for name, value in found.items()}
+    return {
+        name: None if value in ("", ()) or repr(value) == "<factory>" else value
+        for name, value in found.items()
+    }
 
 
 def same(told: Any, actual: Any) -> bool:
     if isinstance(told, bool) or isinstance(actual, bool):
         return told is actual
-    return told == actual or (not told and actual is None) or told == re.sub(r"\w+=", "", repr(actual))
+    return (
+        told == actual or (not told and actual is None) or told == re.sub(r"\w+=", "", repr(actual))
+    )
 
 
 def test_there_are_many():
@@ -71,4 +87,6 @@ def test_there_are_many():
 @pytest.mark.parametrize("path", callables())
 def test_defaults_are_those_that_the_docstring_names(path: str):
     told, actual = named_defaults(find(path)), actual_defaults(find(path))
-    assert [name for name, value in told.items() if name not in actual or not same(value, actual[name])] == []
+    assert [
+        name for name, value in told.items() if name not in actual or not same(value, actual[name])
+    ] == []

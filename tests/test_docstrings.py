@@ -19,13 +19,33 @@ NAMED = [
     for name in names.split(",")
 ]
 NAMED += ["hardmax.sklearn.HardmaxClassifier"]
-NAMED += ["hardmax.train.fitting.fit", "hardmax.train.fitting.fit_tables", "hardmax.train.settings.Settings"]
+NAMED += [
+    "hardmax.train.fitting.fit",
+    "hardmax.train.fitting.fit_tables",
+    "hardmax.train.settings.Settings",
+]
 # Public modules, of which not every name is also one of the package.
 OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
 RETURNED = {"Analysis", "Corpus", "Explanation", "Reading"}
-RETURNED |= {"AttendedSets", "Certificate", "Limit", "Limits", "TheoremReport", "Trajectories", "Trajectory", "Verdict"}
-RETURNED |= {"StreamedLimit", "StreamedRun", "AlgebraicNumber", "Bifurcations", "Enclosures", "Temperature"}
+RETURNED |= {
+    "AttendedSets",
+    "Certificate",
+    "Limit",
+    "Limits",
+    "TheoremReport",
+    "Trajectories",
+    "Trajectory",
+    "Verdict",
+}
+RETURNED |= {
+    "StreamedLimit",
+    "StreamedRun",
+    "AlgebraicNumber",
+    "Bifurcations",
+    "Enclosures",
+    "Temperature",
+}
 
 
 def defined_in(module: str) -> list[str]:
@@ -34,31 +54,47 @@ def defined_in(module: str) -> list[str]:
     return [
         f"hardmax.{module}.{name}"
         for name, thing in vars(loaded).items()
-        if not name.startswith("_") and getattr(thing, "__module__", "") == loaded.__name__ and callable(thing)
+        if not name.startswith("_")
+        and getattr(thing, "__module__", "") == loaded.__name__
+        and callable(thing)
     ]
 
 
 def members(path: str, thing: type) -> list[str]:
-    """Methods and properties, in numpydoc's names; those that a base class has are documented there."""
-    kinds, known = property | classmethod | staticmethod, {name for base in thing.__mro__[1:] for name in vars(base)}
+    """Methods and properties, in numpydoc's names; those that a base class has are documented
+    there."""
+    kinds, known = (
+        property | classmethod | staticmethod,
+        {name for base in thing.__mro__[1:] for name in vars(base)},
+    )
     return [
         f"{path}.{name}"
         for name, value in vars(thing).items()
-        if not name.startswith("_") and name not in known and (inspect.isfunction(value) or isinstance(value, kinds))
+        if not name.startswith("_")
+        and name not in known
+        and (inspect.isfunction(value) or isinstance(value, kinds))
     ]
 
 
 def errors(path: str, codes: str) -> list[str]:
-    return [f"{path}: {code} {text}" for code, text in validate(path)["errors"] if code in codes.split()]
+    return [
+        f"{path}: {code} {text}" for code, text in validate(path)["errors"] if code in codes.split()
+    ]
 
 
-@pytest.mark.parametrize("path", sorted({*NAMED, *(name for module in OPEN for name in defined_in(module))}))
+@pytest.mark.parametrize(
+    "path", sorted({*NAMED, *(name for module in OPEN for name in defined_in(module))})
+)
 def test_a_public_name_is_documented(path: str):
     module, _, name = path.rpartition(".")
     thing = getattr(importlib.import_module(module), name)
     if inspect.isclass(thing):
         wrong = errors(path, "GL08 SS01 EX01" + ("" if name in RETURNED else " PR01 PR02"))
-        wrong += [error for member in members(path, thing) for error in errors(member, "GL08 SS01 PR01 PR02")]
+        wrong += [
+            error
+            for member in members(path, thing)
+            for error in errors(member, "GL08 SS01 PR01 PR02")
+        ]
     else:
         wrong = errors(path, "GL08 SS01 PR01 PR02 RT01 EX01") if inspect.isfunction(thing) else []
     assert not wrong, "\n".join(wrong)

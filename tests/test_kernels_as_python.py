@@ -1,4 +1,5 @@
-"""Kernels run as Python do a little work without waiting for numba, and to the same bits as compiled ones."""
+"""Kernels run as Python do a little work without waiting for numba, and to the same bits as
+compiled ones."""
 
 import json
 import os
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import hardmax as hm
-from hardmax import _compile
+from hardmax._kernels import compiling
 
 TEXTS = [
     "",
@@ -39,17 +40,34 @@ def answers() -> list:
     found: list = [model.predict_proba(TEXTS).tobytes().hex()]
     for text in TEXTS:
         why = model.explain(text)
-        ledger = [[entry.word, entry.vote.hex(), entry.factor.hex(), entry.spans] for entry in why.ledger]
-        found.append([why.logit.hex(), ledger, why.links, model.predict_proba([text]).tobytes().hex()])
+        ledger = [
+            [entry.word, entry.vote.hex(), entry.factor.hex(), entry.spans] for entry in why.ledger
+        ]
+        found.append(
+            [why.logit.hex(), ledger, why.links, model.predict_proba([text]).tobytes().hex()]
+        )
     for cloud in CLOUDS:
         lim = hm.limit(cloud, half if len(cloud[0]) == 2 else hm.Dynamics("1/2"))
-        found.append([lim.leaders.tolist(), lim.settled_at, lim.points.tobytes().hex(), lim.run.decided_by[0]])
+        found.append(
+            [
+                lim.leaders.tolist(),
+                lim.settled_at,
+                lim.points.tobytes().hex(),
+                lim.run.decided_by[0],
+            ]
+        )
     return json.loads(json.dumps(found))
 
 
 def run(program: str, **settings: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-c", f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n{program}"]
-    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-c",
+        f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n{program}",
+    ]
+    done = subprocess.run(
+        command, env=os.environ | settings, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done
 
@@ -64,11 +82,13 @@ print(json.dumps([answers(), "numba" in sys.modules, "scipy" in sys.modules]))
     interpreted, numba, scipy = json.loads(run(program).stdout)
     assert not numba
     assert not scipy
-    monkeypatch.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_: False)
+    monkeypatch.setattr(compiling.Kernel, "_is_sooner_interpreted", lambda *_: False)
     assert answers() == interpreted
 
 
-def test_with_nothing_compiled_a_little_work_takes_less_than_a_second_whatever_was_called_before(tmp_path):
+def test_with_nothing_compiled_a_little_work_takes_less_than_a_second_whatever_was_called_before(
+    tmp_path,
+):
     program = """
 import time, numpy as np, hardmax as hm
 from hardmax._float.bounds import norms_above
@@ -83,14 +103,16 @@ print(time.process_time() - began)
 """
     done = run(program, NUMBA_CACHE_DIR=str(tmp_path))
     assert float(done.stdout) < 1
-    assert [line.partition(",")[0] for line in done.stderr.splitlines()] == ["hardmax: compiling kernels"]
+    assert [line.partition(",")[0] for line in done.stderr.splitlines()] == [
+        "hardmax: compiling kernels"
+    ]
 
 
 def test_after_a_while_there_is_work_worth_compiling_for():
     program = """
 import hardmax as hm
-from hardmax import _compile
-_compile._IMPORTING = 0.01
+from hardmax._kernels import compiling
+compiling._IMPORTING = 0.01
 rounds = 0
 while 'numba' not in sys.modules:
     hm.limit([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics('1/2'))
@@ -102,15 +124,15 @@ print(rounds > 1)
 
 def test_kernels_run_as_python_answer_adversarial_problems_as_integers_do():
     program = """
-from hardmax import _compile
+from hardmax._kernels import compiling
 from hardmax._float.kernels import mark_furthest
 from soak.checks import judge
 from soak.problems import QUICK, Tier, problem
 
-_compile._IMPORTING = 1e9
+compiling._IMPORTING = 1e9
 small = [each for each in map(problem, QUICK[:400]) if each.tier is Tier.SMALL and each.engine.name == "processor"]
 chosen = [each for each in small if each.engine.search is None and each.tokens.size * len(each.tokens) <= 2**14]
-with _compile.interpreted(mark_furthest):
+with compiling.interpreted(mark_furthest):
     wrong = [str(each) for each in chosen if judge(each).wrong]
 print(len(chosen) > 10, wrong, "numba" in sys.modules)
 """

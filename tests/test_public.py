@@ -42,6 +42,14 @@ def test_a_users_file_is_understood_by_a_strict_type_checker(tmp_path: Path):
     paths = [str(Path(hm.__file__).parents[1])]
     settings = {"typeCheckingMode": "strict", "extraPaths": paths, "pythonVersion": "3.11"}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--project", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "pyright",
+        "--pythonpath",
+        sys.executable,
+        "--project",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "0 errors" in done.stdout, done.stdout + done.stderr

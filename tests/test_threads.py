@@ -1,4 +1,5 @@
-"""Parallel loops: every task once, on any number of threads, after a fork, from many threads at once."""
+"""Parallel loops: every task once, on any number of threads, after a fork, from many threads at
+once."""
 
 import os
 import signal
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax import _parallel
-from hardmax._cached import cached_property
-from hardmax._parallel import limit_threads, parallel_for
+from hardmax._common.cached import cached_property
+from hardmax._kernels import parallel
+from hardmax._kernels.parallel import limit_threads, parallel_for
 
 HALF = hm.Dynamics("1/2")
 
@@ -67,7 +68,8 @@ def test_a_failure_in_a_thread_is_raised_and_the_rest_is_left():
 
 @pytest.mark.parametrize("starting", [0, 1, 2])
 def test_where_no_more_threads_can_be_started_those_that_were_are_awaited(starting, monkeypatch):
-    """`submit` fails at the limit of processes: futures before that were once forgotten, and still wrote."""
+    """`submit` fails at the limit of processes: futures before that were once forgotten, and still
+    wrote."""
     done, submitted = [], []
 
     class Crowded(ThreadPoolExecutor):
@@ -78,11 +80,13 @@ def test_where_no_more_threads_can_be_started_those_that_were_are_awaited(starti
             return submitted[-1]
 
     def work(first, last):
-        threading.Event().wait(0.002 if threading.current_thread() is threading.main_thread() else 0.05)
+        threading.Event().wait(
+            0.002 if threading.current_thread() is threading.main_thread() else 0.05
+        )
         done.extend(range(first, last))
 
     with Crowded(4) as pool, limit_threads(4):
-        monkeypatch.setattr(_parallel, "_pool", lambda: pool)
+        monkeypatch.setattr(parallel, "_pool", lambda: pool)
         parallel_for(work, 64, ())
         assert sorted(done) == list(range(64))
 
@@ -186,7 +190,9 @@ last(); atexit.register(last)
 
 
 def run(program: str) -> str:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -232,8 +238,8 @@ def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():
 # What takes minutes, in kernels and in Qhull.
 LONG = {
     "exact numbers": """
-from hardmax import _run
-_run._MOST_WORK = 10**15
+from hardmax._runs import run
+run._MOST_WORK = 10**15
 x = 2 - 2.0**-14
 cloud = [(x, 2), (x, -2), (2, 1), (2, -1), (0.5, 0)]
 hm.limit(cloud, hm.Dynamics("1/2"), max_layers=2)
@@ -263,17 +269,23 @@ run = lambda: polytope.facets
 def test_whatever_takes_long_ends_soon_on_an_interruption(name):
     setup = f"import numpy as np, hardmax as hm\nrng = np.random.default_rng(0)\n{LONG[name]}"
     program = f"{setup}\nprint('ready', flush=True)\nrun()"
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as begun:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as begun:
         try:
             assert begun.stdout is not None
             assert begun.stdout.readline() == b"ready\n"
             with pytest.raises(subprocess.TimeoutExpired):
                 begun.wait(0.7)
             err = b""
-            for _ in range(6):  # one that comes while numba loads a kernel may be lost in a callback of its own
+            for _ in range(
+                6
+            ):  # one that comes while numba loads a kernel may be lost in a callback of its own
                 begun.send_signal(signal.SIGINT)
                 with suppress(subprocess.TimeoutExpired):
-                    _, err = begun.communicate(timeout=5)  # one second, on a machine with nothing else to do
+                    _, err = begun.communicate(
+                        timeout=5
+                    )  # one second, on a machine with nothing else to do
                     break
             assert err.rstrip().endswith(b"KeyboardInterrupt")
         finally:

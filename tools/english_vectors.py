@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardmax._files import write_whole
+from hardmax._common.files import write_whole
 
 OUTPUT = Path(__file__).parents[1] / "src/hardmax/train/english.npz"
 WORDS = 60_000  # lines that are read

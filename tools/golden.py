@@ -1,13 +1,13 @@
-"""A record of what the package answers on 2,000 hard problems and on the command line, to compare two commits.
+"""A record of what the package answers on 2,000 hard problems and on the command line, to compare
+two commits.
 
-    PYTHONPATH=src:tests python tools/golden.py record after.jsonl
-    PYTHONPATH=OTHER/src:tests python tools/golden.py record before.jsonl      # another checkout, the same problems
-    python tools/golden.py compare before.jsonl after.jsonl
-    python tools/golden.py rows OTHER/src src       # times of the README's rows, the two trees taking turns
+    PYTHONPATH=src:tests python tools/golden.py record after.jsonl PYTHONPATH=OTHER/src:tests python
+    tools/golden.py record before.jsonl      # another checkout, the same problems python
+    tools/golden.py compare before.jsonl after.jsonl python tools/golden.py rows OTHER/src src
+    # times of the README's rows, the two trees taking turns
 
-Choices, leaders, clusters, certificates and messages must be equal; positions may differ by 1e-15 of the largest norm,
-or by what the runs themselves state as their error.
-"""
+Choices, leaders, clusters, certificates and messages must be equal; positions may differ by 1e-15
+of the largest norm, or by what the runs themselves state as their error."""
 
 import argparse
 import hashlib
@@ -50,7 +50,8 @@ def digest(value: Any) -> str:
 
 
 def problem(number: int) -> tuple[np.ndarray, np.ndarray | None, str, bool]:
-    """Tokens, metric, alpha, and whether the metric need not be one: always the same for a number."""
+    """Tokens, metric, alpha, and whether the metric need not be one: always the same for a
+    number."""
     from soak.clouds import KINDS, make
     from soak.problems import draw_metric
 
@@ -61,7 +62,12 @@ def problem(number: int) -> tuple[np.ndarray, np.ndarray | None, str, bool]:
     d = int(rng.integers(1, 6) if large else rng.choice([1, 2, 2, 3, 3, 4, 5, 8, 20]))
     metric = str(rng.choice(["identity", "identity", "diagonal", "general", "any"]))
     tokens = make(kind, rng, n, d)
-    return tokens, draw_metric(rng, metric, d), str(rng.choice(["1/2", "1", "1/10", "1000"])), metric == "any"
+    return (
+        tokens,
+        draw_metric(rng, metric, d),
+        str(rng.choice(["1/2", "1", "1/10", "1000"])),
+        metric == "any",
+    )
 
 
 def answer(number: int) -> dict[str, Any]:
@@ -80,7 +86,9 @@ def answer(number: int) -> dict[str, Any]:
         run = hm.simulate(tokens, dynamics, layers=3)
         found: dict[str, Any] = {
             "attended": [digest(run.attended(layer).tolist()) for layer in range(4)],
-            "leaders": {str(token): int(layer) for token, layer in enumerate(run.leader_since) if layer >= 0},
+            "leaders": {
+                str(token): int(layer) for token, layer in enumerate(run.leader_since) if layer >= 0
+            },
             "at": positions(run.at(3)),
             "error": float(run.error),
         }
@@ -90,13 +98,20 @@ def answer(number: int) -> dict[str, Any]:
             return found | {"number": number, "seconds": time.process_time() - began}
         found |= {"settled_at": lim.settled_at, "certified": lim.certified}
         if lim.settled_at is not None:
-            found |= {"clusters": digest(lim.clusters.labels.tolist()), "points": positions(lim.points)}
+            found |= {
+                "clusters": digest(lim.clusters.labels.tolist()),
+                "points": positions(lim.points),
+            }
             if len(tokens) <= CERTIFIED:
                 document = lim.certificate
                 found |= {"certificate": digest(document), "accepted": hm.verify(document).accepted}
     except hm.InputError as error:
         found = {"refused": str(error)}
-    found |= {"number": number, "seconds": time.process_time() - began, "norm": float(np.abs(tokens).max())}
+    found |= {
+        "number": number,
+        "seconds": time.process_time() - began,
+        "norm": float(np.abs(tokens).max()),
+    }
     return found
 
 
@@ -111,8 +126,17 @@ def outputs() -> list[dict[str, Any]]:
         rows = []
         for command in COMMANDS:
             line = f"{sys.executable} -m hardmax {command}"
-            done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False)
-            rows.append({"command": command, "status": done.returncode, "out": done.stdout, "err": done.stderr})
+            done = subprocess.run(
+                line, shell=True, cwd=folder, capture_output=True, text=True, check=False
+            )
+            rows.append(
+                {
+                    "command": command,
+                    "status": done.returncode,
+                    "out": done.stdout,
+                    "err": done.stderr,
+                }
+            )
         return rows
 
 
@@ -171,10 +195,18 @@ def serve() -> None:
 
 
 def time_rows(before: str, after: str, rounds: int) -> int:
-    """Print the fastest of some rounds in either tree; the number of rows that are more than 15 % slower."""
+    """Print the fastest of some rounds in either tree; the number of rows that are more than 15 %
+    slower."""
     command = [sys.executable, __file__, "serve"]
     trees = [
-        subprocess.Popen(command, env=os.environ | {"PYTHONPATH": tree}, stdin=PIPE, stdout=PIPE, text=True, bufsize=1)
+        subprocess.Popen(
+            command,
+            env=os.environ | {"PYTHONPATH": tree},
+            stdin=PIPE,
+            stdout=PIPE,
+            text=True,
+            bufsize=1,
+        )
         for tree in (before, after)
     ]
     slower = 0
@@ -199,28 +231,42 @@ def same(name: str, one: Any, other: Any, allowed: float) -> bool:
     if name in ("seconds", "error", "norm"):
         return True
     if name in ("at", "points") and one is not None and other is not None:
-        return np.shape(one) == np.shape(other) and bool((np.abs(np.subtract(one, other)) <= allowed).all())
+        return np.shape(one) == np.shape(other) and bool(
+            (np.abs(np.subtract(one, other)) <= allowed).all()
+        )
     return one == other
 
 
 def compare(before: Path, after: Path) -> int:
     """Print what differs, and how long both took; the number of differences."""
     wrong, seconds = 0, np.zeros(2)
-    for texts in zip_longest(*(path.read_text().splitlines() for path in (before, after)), fillvalue="{}"):
+    for texts in zip_longest(
+        *(path.read_text().splitlines() for path in (before, after)), fillvalue="{}"
+    ):
         one, other = map(json.loads, texts)
         seconds += [row.get("seconds", 0.0) for row in (one, other)]
         tokens = FEW if np.ndim(one.get("at")) == 2 else 5000  # a sum has an error for each token
-        allowed = tokens * max(1e-15 * one.get("norm", 0.0), one.get("error", 0.0) + other.get("error", 0.0))
+        allowed = tokens * max(
+            1e-15 * one.get("norm", 0.0), one.get("error", 0.0) + other.get("error", 0.0)
+        )
         for name in sorted(one.keys() | other.keys()):
             if not same(name, one.get(name), other.get(name), allowed):
                 wrong += 1
-                print(one.get("number", one.get("command")), name, str(one.get(name))[:150], "->", other.get(name))
+                print(
+                    one.get("number", one.get("command")),
+                    name,
+                    str(one.get(name))[:150],
+                    "->",
+                    other.get(name),
+                )
     print(f"{wrong} differences; processor seconds {seconds[0]:.1f} before, {seconds[1]:.1f} after")
     return wrong
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("action", choices=["record", "compare", "rows", "serve"])
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--count", type=int, default=PROBLEMS, help="problems to record")

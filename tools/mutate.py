@@ -9,15 +9,14 @@ and those that are type errors at once: bit operators for arithmetic, `is` for `
 - `files` and `left_out`, globs of the files from which mutants are drawn; and `looks`, arguments in
   `figures` that change how something looks, and not what it shows: they are not drawn either.
 - `[tests]`: `"room" = [test files or folders]`, where a room is the beginning of a path in
-  `src/hardmax`. The longest that fits counts. First come the doctests of the file itself, then these
-  in their order, up to the first failure: those nearest to the file go first. At last come those
-  that look at all of `src`, `everywhere`.
+  `src/hardmax`. The longest that fits counts. First come the doctests of the file itself, then
+  these in their order, up to the first failure: those nearest to the file go first. At last come
+  those that look at all of `src`, `everywhere`.
 - `[equivalent]`: `"reason" = rows`, a row `file: line` if no mutant of that line can be told from
   the source, or `file: line => what it becomes`. Blanks and comments do not count.
 
-Mutants and results are JSON lines, `mutants-SEED.jsonl` and `mutants-SEED.results.jsonl`: a run that
-was interrupted goes on where it was.
-"""
+Mutants and results are JSON lines, `mutants-SEED.jsonl` and `mutants-SEED.results.jsonl`: a run
+that was interrupted goes on where it was."""
 
 import argparse
 import ast
@@ -46,11 +45,14 @@ Mutant = dict[str, Any]  # file, line (where the change begins), old and new (wh
 ROOT = Path(__file__).parents[1]
 LISTS = tomllib.loads((ROOT / "tools/mutants.toml").read_text(encoding="utf-8"))
 SECONDS = 300  # of processor time, for one mutant
-_TYPE_ERRORS = re.compile(r"_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(.Shift|Bit.*)|_(Eq|NotEq|LtE?|GtE?)_Is(Not)?")
+_TYPE_ERRORS = re.compile(
+    r"_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(.Shift|Bit.*)|_(Eq|NotEq|LtE?|GtE?)_Is(Not)?"
+)
 
 
 class _WithoutText(ast.NodeTransformer):
-    """Leaves out what no result depends on: annotations, messages of errors, what notebooks show, looks."""
+    """Leaves out what no result depends on: annotations, messages of errors, what notebooks show,
+    looks."""
 
     def __init__(self, looks: Collection[str]) -> None:
         self.looks = {"strict", *looks}  # `strict` is only ever an assertion
@@ -66,7 +68,9 @@ class _WithoutText(ast.NodeTransformer):
             case ast.Raise(exc=ast.Call() as error):
                 error.args, error.keywords = [], []
             case ast.Call():
-                node.keywords = [keyword for keyword in node.keywords if keyword.arg not in self.looks]
+                node.keywords = [
+                    keyword for keyword in node.keywords if keyword.arg not in self.looks
+                ]
             case ast.Dict():
                 named = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
                 kept = [place for place, name in enumerate(named) if name not in self.looks]
@@ -81,10 +85,17 @@ def draw(seed: int) -> Iterator[Mutant]:
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
 
-    classes = {name: get_operator(name) for name in operator_names() if not _TYPE_ERRORS.search(name)}
+    classes = {
+        name: get_operator(name) for name in operator_names() if not _TYPE_ERRORS.search(name)
+    }
     operators = {name: make() for name, make in classes.items() if not make.arguments()}
-    chosen, left_out = ({file for glob in LISTS[key] for file in ROOT.glob(glob)} for key in ("files", "left_out"))
-    sources, everything = {path: path.read_text(encoding="utf-8") for path in sorted(chosen - left_out)}, []
+    chosen, left_out = (
+        {file for glob in LISTS[key] for file in ROOT.glob(glob)} for key in ("files", "left_out")
+    )
+    sources, everything = (
+        {path: path.read_text(encoding="utf-8") for path in sorted(chosen - left_out)},
+        [],
+    )
     for path, source in sources.items():
         nodes = list(ast_nodes(get_ast(source)))
         for name, operator in operators.items():
@@ -97,16 +108,28 @@ def draw(seed: int) -> Iterator[Mutant]:
         with suppress(SyntaxError):
             if len({ast.dump(what_counts.visit(ast.parse(text))) for text in texts}) == 2:
                 old, new = (text.splitlines() for text in texts)
-                changes = [each for each in SequenceMatcher(None, old, new).get_opcodes() if each[0] != "equal"]
+                changes = [
+                    each
+                    for each in SequenceMatcher(None, old, new).get_opcodes()
+                    if each[0] != "equal"
+                ]
                 (_, first, _, new_first, _), (_, _, last, _, new_last) = changes[0], changes[-1]
-                mutant = {"file": path.relative_to(ROOT).as_posix(), "line": first + 1, "operator": name}
-                mutant |= {"old": "\n".join(old[first:last]), "new": "\n".join(new[new_first:new_last])}
+                mutant = {
+                    "file": path.relative_to(ROOT).as_posix(),
+                    "line": first + 1,
+                    "operator": name,
+                }
+                mutant |= {
+                    "old": "\n".join(old[first:last]),
+                    "new": "\n".join(new[new_first:new_last]),
+                }
                 if not is_equivalent(mutant):
                     yield mutant
 
 
 def is_equivalent(mutant: Mutant) -> bool:
-    """Whether it is listed, as `file: line` or, where not all mutants of a line are equivalent, `file: line => new`."""
+    """Whether it is listed, as `file: line` or, where not all mutants of a line are equivalent,
+    `file: line => new`."""
     for row in (row for reason in LISTS["equivalent"].values() for row in reason.splitlines()):
         file, _, change = row.partition(": ")
         # Blanks and comments do not count.
@@ -121,7 +144,7 @@ def is_equivalent(mutant: Mutant) -> bool:
 def kernels() -> tuple[str, frozenset[str]]:
     """The digest of the sources that are compiled into kernels, and their files."""
     sys.path.insert(0, str(ROOT / "src"))
-    from hardmax._compile import IMPORTED, kernel_sources
+    from hardmax._kernels.compiling import IMPORTED, kernel_sources
 
     return IMPORTED, frozenset(path.relative_to(ROOT).as_posix() for path in kernel_sources())
 
@@ -141,24 +164,39 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 
 def pytest_configure() -> None:
-    """As a plugin of pytest: signals are as in a terminal, and kernels valid that were not changed."""
+    """As a plugin of pytest: signals are as in a terminal, and kernels valid that were not
+    changed."""
     for number in (signal.SIGINT, signal.SIGHUP):  # which nohup and & have processes ignore
         signal.signal(number, signal.default_int_handler)
     if "NUMBA_BOUNDSCHECK" not in os.environ:
-        from hardmax import _compile
+        from hardmax._kernels import compiling
 
-        _compile.IMPORTED = os.environ["HARDMAX_MUTANT"]
-        _compile.digest_sources = lambda: _compile.IMPORTED
+        compiling.IMPORTED = os.environ["HARDMAX_MUTANT"]
+        compiling.digest_sources = lambda: compiling.IMPORTED
 
 
 def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[str, str]:
     """Run tests up to the first that fails: how it ended, and by which.
 
-    If what changed is `compiled`, kernels are compiled anew, with checked indices: one out of bounds
-    often does no harm that shows.
-    """
-    limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]  # the machine may be busy with other things
-    command = [*limited, sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    If what changed is `compiled`, kernels are compiled anew, with checked indices: one out of
+    bounds often does no harm that shows."""
+    limited = [
+        "sh",
+        "-c",
+        f'ulimit -t {SECONDS}; exec "$@"',
+        "sh",
+    ]  # the machine may be busy with other things
+    command = [
+        *limited,
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
         paths = os.pathsep.join([str(tree / "src"), str(ROOT / "tools")])
         ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": kernels()[0]}
@@ -176,7 +214,11 @@ def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[
         failed = re.search(r"^(?:FAILED|ERROR) (.+)", told := output.read(), flags=re.MULTILINE)
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return "timeout", f"not done after {SECONDS} s"
-    return ("survived", "") if code == 0 else ("killed", failed[1][:100] if failed else f"exit {code}: {told[-300:]}")
+    return (
+        ("survived", "")
+        if code == 0
+        else ("killed", failed[1][:100] if failed else f"exit {code}: {told[-300:]}")
+    )
 
 
 def try_out(pristine: Path, mutant: Mutant) -> Mutant:
@@ -187,7 +229,11 @@ def try_out(pristine: Path, mutant: Mutant) -> Mutant:
         path, first, old = tree / mutant["file"], mutant["line"] - 1, mutant["old"].splitlines()
         lines = path.read_text(encoding="utf-8").splitlines()
         if lines[first : first + len(old)] != old:
-            return mutant | {"outcome": "stale", "by": "the source has changed since the draw", "seconds": 0}
+            return mutant | {
+                "outcome": "stale",
+                "by": "the source has changed since the draw",
+                "seconds": 0,
+            }
         lines[first : first + len(old)] = mutant["new"].splitlines()
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         tests = [mutant["file"], *tests_of(mutant), *LISTS["everywhere"]]
@@ -196,15 +242,20 @@ def try_out(pristine: Path, mutant: Mutant) -> Mutant:
 
 
 def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
-    """Results as they come. First the tests run on the sources as they are: numba compiles kernels."""
+    """Results as they come. First the tests run on the sources as they are: numba compiles
+    kernels."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
         pristine = Path(folder, "pristine")
         for part in ("src", "tests", "examples", "docs", "README.md", "pyproject.toml"):
             if (ROOT / part).is_dir():
-                shutil.copytree(ROOT / part, pristine / part, ignore=shutil.ignore_patterns("node_modules"))
+                shutil.copytree(
+                    ROOT / part, pristine / part, ignore=shutil.ignore_patterns("node_modules")
+                )
             else:
                 shutil.copy(ROOT / part, pristine / part)
-        needed = sorted({*LISTS["everywhere"], *(test for mutant in mutants for test in tests_of(mutant))})
+        needed = sorted(
+            {*LISTS["everywhere"], *(test for mutant in mutants for test in tests_of(mutant))}
+        )
         results = pool.map(lambda test: run_tests(pristine, [test]), needed)
         for test, (outcome, by) in zip(needed, results, strict=True):
             if outcome != "survived":
@@ -215,21 +266,35 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
 
 def main() -> None:
     """Draw mutants or read them, try those that have no result yet, and say which survive."""
-    parser = argparse.ArgumentParser(description="Change the source at random places; do the tests notice?")
+    parser = argparse.ArgumentParser(
+        description="Change the source at random places; do the tests notice?"
+    )
     parser.add_argument("--count", type=int, default=300, help="how many to draw (300)")
     parser.add_argument("--seed", type=int, default=0, help="which ones (0)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at once (one for each core)")
-    parser.add_argument("--mutants", type=Path, help="JSON lines; drawn, unless the file exists (mutants-SEED.jsonl)")
     parser.add_argument(
-        "--draw-only", action="store_true", help="try nothing: another machine will, without cosmic-ray"
+        "--jobs", type=int, default=os.cpu_count(), help="how many at once (one for each core)"
+    )
+    parser.add_argument(
+        "--mutants",
+        type=Path,
+        help="JSON lines; drawn, unless the file exists (mutants-SEED.jsonl)",
+    )
+    parser.add_argument(
+        "--draw-only",
+        action="store_true",
+        help="try nothing: another machine will, without cosmic-ray",
     )
     options = parser.parse_args()
     path: Path = options.mutants or Path(f"mutants-{options.seed}.jsonl")
     if not path.exists():
-        path.write_text("".join(json.dumps(each) + "\n" for each in islice(draw(options.seed), options.count)))
+        path.write_text(
+            "".join(json.dumps(each) + "\n" for each in islice(draw(options.seed), options.count))
+        )
     results = path.with_suffix(".results.jsonl")
     results.touch()
-    mutants, found = ([json.loads(line) for line in file.read_text().splitlines()] for file in (path, results))
+    mutants, found = (
+        [json.loads(line) for line in file.read_text().splitlines()] for file in (path, results)
+    )
     tried = {(each["file"], each["line"], each["new"]) for each in found}
     left = [each for each in mutants if (each["file"], each["line"], each["new"]) not in tried]
     for each in try_all(left, options.jobs) if left and not options.draw_only else ():
@@ -239,9 +304,15 @@ def main() -> None:
         print(f"{len(found)}/{len(mutants)} {told(each)}", flush=True)
     counted = [each for each in found if not is_equivalent(each)]
     outcomes = Counter(each["outcome"] for each in counted)
-    print("", *(told(each) for each in counted if each["outcome"] not in ("killed", "timeout")), sep="\n")
+    print(
+        "",
+        *(told(each) for each in counted if each["outcome"] not in ("killed", "timeout")),
+        sep="\n",
+    )
     killed, total = outcomes["killed"] + outcomes["timeout"], len(counted)
-    print(f"{killed} of {total} killed ({killed / max(total, 1):.1%}), {outcomes['timeout']} of them by the clock.")
+    print(
+        f"{killed} of {total} killed ({killed / max(total, 1):.1%}), {outcomes['timeout']} of them by the clock."
+    )
 
 
 def told(mutant: Mutant) -> str:

@@ -1,8 +1,8 @@
 """A release, as far as one machine can make it: `make release`.
 
-Builds the source archive and the wheel, has their descriptions checked, installs the wheel in an empty environment, and
-runs there what a newcomer runs first. Then it prints what the changelog says of this version. Nothing is uploaded.
-"""
+Builds the source archive and the wheel, has their descriptions checked, installs the wheel in an
+empty environment, and runs there what a newcomer runs first. Then it prints what the changelog says
+of this version. Nothing is uploaded."""
 
 import re
 import shutil
@@ -41,7 +41,9 @@ def main() -> int:
 
 def call(*command: object, cwd: Path = ROOT) -> str:
     """What a command prints; its failure is ours."""
-    told = subprocess.run([str(part) for part in command], cwd=cwd, text=True, capture_output=True, check=False)
+    told = subprocess.run(
+        [str(part) for part in command], cwd=cwd, text=True, capture_output=True, check=False
+    )
     if told.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{told.stdout}{told.stderr}")
     return told.stdout
@@ -57,7 +59,9 @@ def read_version() -> str:
 def read_notes(version: str) -> str:
     """What the changelog says of this version. One in the making may be tried out, too."""
     heading = f"{version.partition('.dev')[0]}{' (unreleased)' if '.dev' in version else ''}"
-    _, found, rest = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition(f"## {heading}\n")
+    _, found, rest = (
+        (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition(f"## {heading}\n")
+    )
     if not found:
         sys.exit(f"CHANGELOG.md has no part `## {heading}`: say what users notice.")
     return rest.partition("\n## ")[0].strip()
@@ -65,7 +69,9 @@ def read_notes(version: str) -> str:
 
 def check_contents(wheel: Path) -> None:
     """A wheel has every file of the package that git knows, and nothing else."""
-    known = {line.removeprefix("src/") for line in call("git", "ls-files", "src/hardmax").splitlines()}
+    known = {
+        line.removeprefix("src/") for line in call("git", "ls-files", "src/hardmax").splitlines()
+    }
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     if packed != known:

@@ -2,15 +2,15 @@
 Basins of the leaders
 =====================
 
-Where would one more token end, if it were added to a cloud? Each place on a grid over the hull of a cloud is tried by
-itself: the token is added there, and its exact limit computed.
+Where would one more token end, if it were added to a cloud? Each place on a grid over the hull of a
+cloud is tried by itself: the token is added there, and its exact limit computed.
 
 Once only leaders are attended to, the plane is divided into *cells*, cones in which one leader lies
-furthest out, and a token inside a cell goes to its leader. On the border of two cells, where leaders
-tie, it may go to neither. If all vertices of the hull lead from the start, as in the square, the
-cells are the basins. Otherwise a token may first follow one that is itself on its way to a leader,
-and be carried into a neighbouring cell, or lie so far out that it becomes a leader itself.
-"""
+furthest out, and a token inside a cell goes to its leader. On the border of two cells, where
+leaders tie, it may go to neither. If all vertices of the hull lead from the start, as in the
+square, the cells are the basins. Otherwise a token may first follow one that is itself on its way
+to a leader, and be carried into a neighbouring cell, or lie so far out that it becomes a leader
+itself."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,8 +31,11 @@ clouds = {
 
 
 def ends_of_added(cloud, places, leaders):
-    """For a token added at each place: the number of the leader at which it ends, ITSELF or FACE."""
-    added = np.concatenate([np.broadcast_to(cloud, (len(places), *cloud.shape)), places[:, None]], axis=1)
+    """For a token added at each place: the number of the leader at which it ends, ITSELF or
+    FACE."""
+    added = np.concatenate(
+        [np.broadcast_to(cloud, (len(places), *cloud.shape)), places[:, None]], axis=1
+    )
     limits, ends = hm.limit(added, hm.Dynamics("1/2")), []
     for points, leading in zip(limits.points, limits.leaders, strict=True):
         here = [int(token) for token in leading if (points[token] == points[-1]).all()]
@@ -57,20 +60,44 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     heights = places @ points.T
     on_border = (heights == heights.max(axis=1, keepdims=True)).sum(axis=1) > 1
     strays = (ends >= 0) & (ends != heights.argmax(axis=1)) & ~on_border
-    print(f"{name}: {len(places):,} places, {(ends == ITSELF).sum()} lead, {strays.sum()} leave their cell")
+    print(
+        f"{name}: {len(places):,} places, {(ends == ITSELF).sum()} lead, {strays.sum()} leave their cell"
+    )
 
     colors = [CYCLE[number % len(CYCLE)] for number in range(len(leaders))]
     image = np.zeros((SIDE * SIDE, 4))
     image[inside] = [to_rgba(colors[end], 0.4) if end >= 0 else (0, 0, 0, 0) for end in ends]
-    ax.imshow(image.reshape(SIDE, SIDE, 4), extent=(left, right, bottom, top), origin="lower", interpolation="nearest")
+    ax.imshow(
+        image.reshape(SIDE, SIDE, 4),
+        extent=(left, right, bottom, top),
+        origin="lower",
+        interpolation="nearest",
+    )
     ax.scatter(*places[strays].T, s=9, marker="x", color="black", lw=0.8, label="leaves its cell")
     ax.scatter(*places[ends == ITSELF].T, s=4, color="black", lw=0, label="leads itself")
     for cell in hm.geometry.leader_cells(points, (left, right, bottom, top)):
         ax.plot(*np.vstack([cell, cell[:1]]).T, color="black", lw=0.7, alpha=0.6)
-    ax.scatter(*cloud.T, s=18, color="white", edgecolors="black", lw=0.8, zorder=3, label="token of the cloud")
     ax.scatter(
-        *points.T, s=150, c=colors, marker="*", edgecolors="black", lw=0.7, zorder=4, label="leader, in its colour"
+        *cloud.T,
+        s=18,
+        color="white",
+        edgecolors="black",
+        lw=0.8,
+        zorder=3,
+        label="token of the cloud",
+    )
+    ax.scatter(
+        *points.T,
+        s=150,
+        c=colors,
+        marker="*",
+        edgecolors="black",
+        lw=0.7,
+        zorder=4,
+        label="leader, in its colour",
     )
     ax.set(title=name, aspect="equal", xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[])
-figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+figure.legend(
+    *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
+)
 plt.show()

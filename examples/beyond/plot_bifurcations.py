@@ -2,10 +2,10 @@
 At which step sizes the outcome changes
 =======================================
 
-In the paper's second cloud of Figure 2 a token becomes a leader at layer 1 only, for alpha = 1/2. Does it for every
-alpha? While attended sets stay the same, every lead of one token over another is a polynomial in alpha, so the step
-sizes at which the outcome changes are roots of polynomials, and can be given exactly.
-"""
+In the paper's second cloud of Figure 2 a token becomes a leader at layer 1 only, for alpha = 1/2.
+Does it for every alpha? While attended sets stay the same, every lead of one token over another is
+a polynomial in alpha, so the step sizes at which the outcome changes are roots of polynomials, and
+can be given exactly."""
 
 import matplotlib.pyplot as plt
 
@@ -19,7 +19,9 @@ for interval in found.intervals:
     print(f"alpha from {interval.low} to {interval.high}: leaders {interval.outcome.leaders}")
 for value, outcome in zip(found.values, found.at_values, strict=True):
     assert outcome is not None
-    print(f"alpha = {value} = {float(value):.6f}, a root of {value.polynomial}: leaders {outcome.leaders}")
+    print(
+        f"alpha = {value} = {float(value):.6f}, a root of {value.polynomial}: leaders {outcome.leaders}"
+    )
 
 # %%
 # A row for each token: whom it attends to in the end. Stars lead.

@@ -2,12 +2,12 @@
 Limits that are not vertices
 ============================
 
-The last cloud of the paper's Figure 2 has tokens that end on an edge of the polytope, at the projection of the origin,
-where no leader is. How often does that happen? It takes a tie, and among numbers drawn at random nobody ties. Coarse
-numbers and symmetric clouds have ties.
+The last cloud of the paper's Figure 2 has tokens that end on an edge of the polytope, at the
+projection of the origin, where no leader is. How often does that happen? It takes a tie, and among
+numbers drawn at random nobody ties. Coarse numbers and symmetric clouds have ties.
 
-For each kind of cloud the exact limits are computed, and the tokens counted whose limit no leader shares.
-"""
+For each kind of cloud the exact limits are computed, and the tokens counted whose limit no leader
+shares."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,8 @@ rng = np.random.default_rng(0)
 
 
 def on_grid(batch, step):
-    """Coordinates rounded to multiples of a step; without zero and repeated tokens, which the theorem excludes."""
+    """Coordinates rounded to multiples of a step; without zero and repeated tokens, which the
+    theorem excludes."""
     batch = [np.unique(np.round(cloud / step) * step + 0.0, axis=0) for cloud in batch]
     return [cloud[(cloud != 0).any(axis=1)] for cloud in batch if cloud.any()]
 
@@ -32,9 +33,15 @@ def grid(side):
 
 
 def shares(batch):
-    """Shares of clouds with a limit that is no vertex, and of tokens that end there, in %; clouds that are counted."""
-    # A token that ties others still on their way may keep a cloud from settling: such clouds are not counted.
-    settled = [lim for lim in hm.limit(batch, hm.Dynamics("1/2"), max_layers=40) if lim.settled_at is not None]
+    """Shares of clouds with a limit that is no vertex, and of tokens that end there, in %; clouds
+    that are counted."""
+    # A token that ties others still on their way may keep a cloud from settling: such clouds are
+    # not counted.
+    settled = [
+        lim
+        for lim in hm.limit(batch, hm.Dynamics("1/2"), max_layers=40)
+        if lim.settled_at is not None
+    ]
     on_face = [~np.isin(lim.clusters.labels, lim.clusters.labels[lim.leaders]) for lim in settled]
     clouds = 100 * np.mean([mask.any() for mask in on_face])
     return clouds, 100 * np.concatenate(on_face).mean(), len(settled)
@@ -42,7 +49,10 @@ def shares(batch):
 
 # %%
 # Kinds of clouds in the plane:
-gaussian, half = rng.standard_normal((CLOUDS, TOKENS, 2)), rng.standard_normal((CLOUDS, TOKENS // 2 - 2, 2))
+gaussian, half = (
+    rng.standard_normal((CLOUDS, TOKENS, 2)),
+    rng.standard_normal((CLOUDS, TOKENS // 2 - 2, 2)),
+)
 axis = rng.standard_normal((CLOUDS, 4, 1)) * [1, 0]  # four tokens on the axis of symmetry
 kinds = {
     "Gaussian": list(gaussian),
@@ -69,10 +79,22 @@ for d in (2, 3, 4):
 # %%
 # Left: clouds with such a limit, and tokens that end there, by kind of cloud (d = 2). Right: the finer the numbers, the
 # rarer the ties, in every dimension.
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", width_ratios=(1.2, 1))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10, 3.8), layout="constrained", width_ratios=(1.2, 1)
+)
 rows = np.arange(len(kinds))
-for offset, column, color, hatch, name in ((-0.2, 0, BLUE, "", "clouds"), (0.2, 1, VERMILION, "////", "tokens")):
-    bars = left.barh(rows + offset, [row[column] for row in found.values()], 0.38, color=color, hatch=hatch, ec="white")
+for offset, column, color, hatch, name in (
+    (-0.2, 0, BLUE, "", "clouds"),
+    (0.2, 1, VERMILION, "////", "tokens"),
+):
+    bars = left.barh(
+        rows + offset,
+        [row[column] for row in found.values()],
+        0.38,
+        color=color,
+        hatch=hatch,
+        ec="white",
+    )
     left.bar_label(bars, fmt="%.3g", padding=3, fontsize="small")
     bars.set_label(name)
 left.set_yticks(rows, list(kinds))

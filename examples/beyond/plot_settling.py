@@ -2,12 +2,12 @@
 When a cloud settles
 ====================
 
-The theorem is about infinitely many layers, but clouds *settle* after a few: from then on no attended set ever changes
-again, and every token moves straight to its limit. The layer is proved for each cloud. How does it depend on the step
-size alpha?
+The theorem is about infinitely many layers, but clouds *settle* after a few: from then on no
+attended set ever changes again, and every token moves straight to its limit. The layer is proved
+for each cloud. How does it depend on the step size alpha?
 
-A layer moves tokens by the share alpha / (1 + alpha), so that log(1 + alpha) is the time that a layer takes in the
-continuous limit. For small alpha, layers times log(1 + alpha) hardly changes.
+A layer moves tokens by the share alpha / (1 + alpha), so that log(1 + alpha) is the time that a
+layer takes in the continuous limit. For small alpha, layers times log(1 + alpha) hardly changes.
 """
 
 from fractions import Fraction
@@ -32,7 +32,9 @@ for d in (2, 4, 8):
         settled[d, alpha] = np.array(limits.settled_at)
         near[d, alpha] = np.mean([lim.layers_to(NEAR) for lim in limits[:20]])
 
-print("alpha   layers (mean, d = 2)   slowest cloud   layers x log(1 + alpha)   layers to within 1e-6")
+print(
+    "alpha   layers (mean, d = 2)   slowest cloud   layers x log(1 + alpha)   layers to within 1e-6"
+)
 for alpha in ALPHAS:
     mean, most = settled[2, alpha].mean(), max(settled[d, alpha].max() for d in (2, 4, 8))
     time = mean * np.log1p(float(Fraction(alpha)))
@@ -44,8 +46,16 @@ for alpha in ALPHAS:
 sizes = [float(Fraction(alpha)) for alpha in ALPHAS]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
 for d, color, marker in ((2, BLUE, "o"), (4, VERMILION, "s"), (8, GREEN, "^")):
-    left.loglog(sizes, [settled[d, alpha].mean() for alpha in ALPHAS], marker=marker, color=color, label=f"d = {d}")
-    right.loglog(sizes, [near[d, alpha] for alpha in ALPHAS], marker=marker, color=color, label=f"d = {d}")
+    left.loglog(
+        sizes,
+        [settled[d, alpha].mean() for alpha in ALPHAS],
+        marker=marker,
+        color=color,
+        label=f"d = {d}",
+    )
+    right.loglog(
+        sizes, [near[d, alpha] for alpha in ALPHAS], marker=marker, color=color, label=f"d = {d}"
+    )
 slowest = [max(settled[d, alpha].max() for d in (2, 4, 8)) for alpha in ALPHAS]
 left.plot(sizes, slowest, "--", color="black", lw=1, label="slowest cloud")
 left.set(title="settled", xlabel="alpha", ylabel="layers, mean over clouds")

@@ -2,9 +2,9 @@
 From softmax to hardmax
 =======================
 
-Hardmax is softmax at temperature zero, and classifiers are trained with softmax at a low temperature instead. Token by
-token the two are not the same. This example runs both for the same clouds and counts the tokens that end up more than
-0.1 apart.
+Hardmax is softmax at temperature zero, and classifiers are trained with softmax at a low
+temperature instead. Token by token the two are not the same. This example runs both for the same
+clouds and counts the tokens that end up more than 0.1 apart.
 
 Whether a token differs after one layer depends on the *lead* of its best score over the next, in
 units of the temperature. And where a token attends to both ends of an edge, a low temperature helps
@@ -42,7 +42,10 @@ cloud = hm.clouds.nonleader_clusters().astype(float)
 hard = np.asarray(hm.simulate(cloud, hm.Dynamics("1/2"), layers=30))
 for temperature in (1e-1, 1e-2, 1e-3, 1e-4):
     apart = np.linalg.norm(softmax_layers(cloud, temperature, 30) - hard, axis=2) > APART
-    first = [f"token {token} from layer {apart[:, token].argmax()}" for token in np.flatnonzero(apart.any(axis=0))]
+    first = [
+        f"token {token} from layer {apart[:, token].argmax()}"
+        for token in np.flatnonzero(apart.any(axis=0))
+    ]
     print(f"temperature {temperature:g}, more than {APART} apart: {', '.join(first) or 'no token'}")
 
 # %%
@@ -79,24 +82,43 @@ left.plot(*soft[:, off].transpose(2, 0, 1), color=VERMILION, lw=1.8)
 left.plot(*hard[-1, off].T, "o", mfc="none", color=BLUE, ms=10, mew=1.6, label="hardmax")
 left.plot(*soft[-1, off].T, "X", color=VERMILION, ms=8, label="softmax")
 left.set(title="30 layers, temperature 0.001", aspect="equal", xticks=[], yticks=[])
-left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=3, frameon=False, fontsize="small")
+left.legend(
+    loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=3, frameon=False, fontsize="small"
+)
 
 edges = [0, 0.5, 1, 2, 4, 8, 16, np.inf]
 names = [f"{low:g}–{high:g}" for low, high in pairwise(edges[:-1])] + ["> 16"]
 for temperature, color in COLORS.items():
     name = f"temperature {temperature:g}"
-    middle.plot(layers, [100 * apart[temperature][k].mean() for k in layers], "o-", color=color, ms=4, label=name)
+    middle.plot(
+        layers,
+        [100 * apart[temperature][k].mean() for k in layers],
+        "o-",
+        color=color,
+        ms=4,
+        label=name,
+    )
     bins = np.digitize(leads / temperature, edges) - 1
-    shares = [100 * apart[temperature][1][bins == k].mean() if (bins == k).any() else np.nan for k in range(len(names))]
+    shares = [
+        100 * apart[temperature][1][bins == k].mean() if (bins == k).any() else np.nan
+        for k in range(len(names))
+    ]
     right.plot(names, shares, "o-", color=color, ms=4, label=name)
 middle.set_xscale("log", base=2)
 middle.set_yscale("symlog", linthresh=0.1)
 middle.set_xticks(layers, layers)
 middle.set_yticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
-middle.set(title="Gaussian clouds", xlabel="layer", ylabel=f"% of tokens more than {APART} apart", ylim=(-0.01, 100))
+middle.set(
+    title="Gaussian clouds",
+    xlabel="layer",
+    ylabel=f"% of tokens more than {APART} apart",
+    ylim=(-0.01, 100),
+)
 middle.legend(frameon=False, fontsize="small")
 right.tick_params(axis="x", labelsize="small")
-right.set(title="after one layer", xlabel="lead of the best score / temperature", ylabel="% of tokens")
+right.set(
+    title="after one layer", xlabel="lead of the best score / temperature", ylabel="% of tokens"
+)
 plt.show()
 
 # %%

@@ -1,10 +1,11 @@
 """Leaders of the reviews in the paper's classifiers: the numbers behind Table 1 and the histogram.
 
-    python examples/paper/measure.py ids.npz WEIGHTS-FOLDER leaders.json [--authors authors_model_d2.pth]
+    python examples/paper/measure.py ids.npz WEIGHTS-FOLDER leaders.json [--authors
+    authors_model_d2.pth]
 
-`ids.npz` comes from `prepare.py`, the folder holds `d2.npz`, `d4.npz`, ... from `train.py --weights`. The authors'
-weights are in their repository (`saved/model_d=2_epoch=100.pth`). The result contains counts and single words only.
-"""
+`ids.npz` comes from `prepare.py`, the folder holds `d2.npz`, `d4.npz`, ... from `train.py
+--weights`. The authors' weights are in their repository (`saved/model_d=2_epoch=100.pth`). The
+result contains counts and single words only."""
 
 import argparse
 import json
@@ -16,12 +17,16 @@ import numpy as np
 import hardmax as hm
 
 LAYERS, TRAINING_SHARE, HEAD = 8, 0.7, 2_000
-CONFIDENT, LOUD = np.log(0.95 / 0.05), 2.0  # the authors' thresholds: |logit| of the review and of the leader
+CONFIDENT, LOUD = (
+    np.log(0.95 / 0.05),
+    2.0,
+)  # the authors' thresholds: |logit| of the review and of the leader
 TOP = 25
 
 
 def load_authors(path: Path) -> dict[str, np.ndarray]:
-    """The authors' weights. Their file pickles a whole module; only tensors and these five classes are accepted."""
+    """The authors' weights. Their file pickles a whole module; only tensors and these five classes
+    are accepted."""
     import torch
 
     class Stub(torch.nn.Module):
@@ -36,20 +41,34 @@ def load_authors(path: Path) -> dict[str, np.ndarray]:
     return found | {"decoder": found["decoder"][0]}
 
 
-def run_reviews(weights: dict[str, np.ndarray], ids: np.ndarray) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Logits, leading words and share of leaders since layer 0 for each review, 1,000 reviews at a time."""
-    dynamics, logits, leaders, since_start = hm.Dynamics(alpha=float(weights["alpha"][0])), [], [], []
+def run_reviews(
+    weights: dict[str, np.ndarray], ids: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """Logits, leading words and share of leaders since layer 0 for each review, 1,000 reviews at a
+    time."""
+    dynamics, logits, leaders, since_start = (
+        hm.Dynamics(alpha=float(weights["alpha"][0])),
+        [],
+        [],
+        [],
+    )
     for part in np.array_split(ids, -(-len(ids) // 1000)):
         runs = hm.simulate(weights["embedding"][part].astype(float), dynamics, layers=LAYERS)
-        logits.append(np.asarray(runs.ends()).mean(axis=1) @ weights["decoder"] + weights["bias"][0])
+        logits.append(
+            np.asarray(runs.ends()).mean(axis=1) @ weights["decoder"] + weights["bias"][0]
+        )
         for review, run in zip(part, runs, strict=True):
-            words, first = np.unique(review[run.leaders], return_index=True)  # a repeated word is one leader
+            words, first = np.unique(
+                review[run.leaders], return_index=True
+            )  # a repeated word is one leader
             leaders.append(words)
             since_start.append((run.leader_layers[first] == 0).mean())
     return np.concatenate(logits), leaders, np.array(since_start)
 
 
-def summarize(weights: dict[str, np.ndarray], ids: np.ndarray, labels: np.ndarray, words: list[str]) -> dict:
+def summarize(
+    weights: dict[str, np.ndarray], ids: np.ndarray, labels: np.ndarray, words: list[str]
+) -> dict:
     """Accuracy, loss, the row of Table 1, and the histogram by the authors' rule."""
     logits, leaders, since_start = run_reviews(weights, ids)
     correct = (logits > 0) == (labels == 1)
@@ -59,7 +78,9 @@ def summarize(weights: dict[str, np.ndarray], ids: np.ndarray, labels: np.ndarra
     loud, often = np.abs(own) > LOUD, Counter()
     for review in np.flatnonzero(correct & (np.abs(logits) > CONFIDENT)):
         often.update(leaders[review][loud[leaders[review]]].tolist())
-    anywhere = np.bincount(np.concatenate(leaders), minlength=len(own))  # in any review, confident and correct or not
+    anywhere = np.bincount(
+        np.concatenate(leaders), minlength=len(own)
+    )  # in any review, confident and correct or not
     return {
         "d": weights["embedding"].shape[1],
         "alpha": round(float(weights["alpha"][0]), 4),
@@ -95,7 +116,9 @@ def main(data: Path, weights: Path, out: Path, authors: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name in ("data", "weights", "out"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--authors", type=Path)

@@ -1,4 +1,5 @@
-"""Shared by the scripts of this folder: kept numbers, colours, and the attracting set in the plane."""
+"""Shared by the scripts of this folder: kept numbers, colours, and the attracting set in the
+plane."""
 
 import json
 import os
@@ -9,13 +10,37 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 # Okabe and Ito's colours, which most colour-blind readers can tell apart.
-ORANGE, SKY, GREEN, BLUE, RED, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
+ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
 INK, GREY, SHADE = "#222222", "#9A9A9A", "#EDEDED"
 DIMENSIONS = {"2": BLUE, "4": GREEN, "8": RED, "16": ORANGE}
 
-# Five leaders, then tokens that follow them; the sixth is equally attracted by the first two and ends between them.
-PENTAGON = np.array([(2, 1), (2, -1), (-0.5, 2.25), (-2.25, 0.5), (-1, -2), (1, 0), (0.75, 1.25), (1.25, -0.75),
-                     (-0.5, 1), (-1, 0.75), (-0.25, -1), (-1.5, -0.5), (0.5, 0.25), (0.25, 0.75)])  # fmt: skip
+# Five leaders, then tokens that follow them; the sixth is equally attracted by the first two and
+# ends between them.
+PENTAGON = np.array(
+    [
+        (2, 1),
+        (2, -1),
+        (-0.5, 2.25),
+        (-2.25, 0.5),
+        (-1, -2),
+        (1, 0),
+        (0.75, 1.25),
+        (1.25, -0.75),
+        (-0.5, 1),
+        (-1, 0.75),
+        (-0.25, -1),
+        (-1.5, -0.5),
+        (0.5, 0.25),
+        (0.25, 0.75),
+    ]
+)
 
 
 def load(name: str) -> Any:
@@ -25,8 +50,8 @@ def load(name: str) -> Any:
 
 
 def attracting_set(leaders: np.ndarray) -> np.ndarray:
-    """Points of the polygon K of the leaders that tokens can converge to, for A = I: its vertices, and on every edge
-    the point closest to the origin, if it is not an end of the edge."""
+    """Points of the polygon K of the leaders that tokens can converge to, for A = I: its vertices,
+    and on every edge the point closest to the origin, if it is not an end of the edge."""
     polygon = leaders[ConvexHull(leaders).vertices]
     edges = np.roll(polygon, -1, axis=0) - polygon
     along = -(polygon * edges).sum(axis=1) / (edges**2).sum(axis=1)

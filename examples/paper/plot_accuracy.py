@@ -2,16 +2,17 @@
 Accuracy during training
 ========================
 
-Training and test accuracy of the paper's classifier in 2, 4, 8 and 16 dimensions: the authors' training histories
-(solid) and ours (dashed). Ours come from ``train.py``, which follows the authors' program step by step: the same
-starting weights for d = 2, ``BCELoss`` of a float32 sigmoid, the batches that torch's ``DataLoader`` draws, one seed
-for all four dimensions, and accuracies that are means of batch means. What differs is the order of the reviews: only
-its first 2,000 are known to us, so most of the training and the test part are others than theirs.
+Training and test accuracy of the paper's classifier in 2, 4, 8 and 16 dimensions: the authors'
+training histories (solid) and ours (dashed). Ours come from ``train.py``, which follows the
+authors' program step by step: the same starting weights for d = 2, ``BCELoss`` of a float32
+sigmoid, the batches that torch's ``DataLoader`` draws, one seed for all four dimensions, and
+accuracies that are means of batch means. What differs is the order of the reviews: only its first
+2,000 are known to us, so most of the training and the test part are others than theirs.
 
-With d = 2 another order of the reviews can end some two points higher; *Two outcomes of training in the plane* says
-why. With d = 16 our last test loss is 23 % higher than the authors', though the accuracies agree; we do not know why.
-The best epoch is chosen on the test part, as in the paper, so it is no estimate of the accuracy on new reviews.
-"""
+With d = 2 another order of the reviews can end some two points higher; *Two outcomes of training in
+the plane* says why. With d = 16 our last test loss is 23 % higher than the authors', though the
+accuracies agree; we do not know why. The best epoch is chosen on the test part, as in the paper, so
+it is no estimate of the accuracy on new reviews."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +27,9 @@ for d in DIMENSIONS:
     theirs, mine = (np.array(curve) for curve in (authors[d]["test_acc"], ours[d]["test_accuracy"]))
     best = "   ".join(f"{100 * curve.max():.2f} % ({curve.argmax():3})" for curve in (theirs, mine))
     last = f"{100 * theirs[-1]:.1f}     {100 * mine[-1]:.1f}   "
-    training = f"{100 * authors[d]['train_acc'][-1]:5.1f}   {100 * ours[d]['train_accuracy'][-1]:5.1f}"
+    training = (
+        f"{100 * authors[d]['train_acc'][-1]:5.1f}   {100 * ours[d]['train_accuracy'][-1]:5.1f}"
+    )
     losses = f"{authors[d]['test_loss'][-1]:.2f}     {ours[d]['test_loss'][-1]:.2f}"
     print(f"{d:>2}   {best}    {last} {training}   {losses}")
 

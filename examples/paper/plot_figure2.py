@@ -6,10 +6,10 @@ Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 
 All 37 starting positions are the authors', read from the vector graphic of their figure;
 ``hm.clouds`` has them.
 
-Stars attend to themselves alone. A circle has the colours of the tokens it follows, in two halves if there are two,
-and a rim of another colour if it is followed itself. The hull of the leaders is shaded: every token converges to one
-of its vertices or, in the last row, to the middle of an edge, where no leader is.
-"""
+Stars attend to themselves alone. A circle has the colours of the tokens it follows, in two halves
+if there are two, and a rim of another colour if it is followed itself. The hull of the leaders is
+shaded: every token converges to one of its vertices or, in the last row, to the middle of an edge,
+where no leader is."""
 
 import matplotlib.pyplot as plt
 
@@ -50,5 +50,13 @@ plt.show()
 # Not all limits are leaders: two tokens of the last row end in the middle of an edge.
 for name, limit in limits.items():
     leaders = {tuple(point) for point in limit.exact_points[limit.leaders].tolist()}
-    others = sorted({tuple(map(str, point)) for point in limit.exact_points.tolist() if tuple(point) not in leaders})
-    print(f"{name}: {', '.join('(' + ', '.join(point) + ')' for point in others) or 'every limit is a leader'}")
+    others = sorted(
+        {
+            tuple(map(str, point))
+            for point in limit.exact_points.tolist()
+            if tuple(point) not in leaders
+        }
+    )
+    print(
+        f"{name}: {', '.join('(' + ', '.join(point) + ')' for point in others) or 'every limit is a leader'}"
+    )

@@ -2,12 +2,13 @@
 Figure 5: a hyperplane separates a vertex from the other limits
 ===============================================================
 
-If delta is small enough, the hyperplane through any point x near a vertex :math:`s_0`, perpendicular to x, has
+If delta is small enough, the hyperplane through any point x near a vertex :math:`s_0`,
+perpendicular to x, has
 :math:`s_0` on one side and the delta-neighbourhoods of all other points of :math:`S` on the other. A token that has
 come close to a leader can therefore attend to nothing but what is close to the same leader.
 
-The paper illustrates this with :math:`S' = \\{s_1, s_2\\}`; here it is computed for the cloud of Figure 4.
-"""
+The paper illustrates this with :math:`S' = \\{s_1, s_2\\}`; here it is computed for the cloud of
+Figure 4."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,7 +43,10 @@ print(f"{statement.claim}: {statement.verdict}")
 # %%
 # The first layer at which all tokens are within 0.2 of S, and the line through one of them.
 delta = 0.2
-distances = [np.linalg.norm(limit.run.floats_at(k)[:, None] - attractors, axis=2).min(axis=1).max() for k in range(20)]
+distances = [
+    np.linalg.norm(limit.run.floats_at(k)[:, None] - attractors, axis=2).min(axis=1).max()
+    for k in range(20)
+]
 layer = int(np.argmax(np.array(distances) < delta))
 tokens = limit.run.floats_at(layer)
 x = tokens[TOKEN]
@@ -60,14 +64,23 @@ for ax in panels:
     ax.axline(x, x + across, color=GREEN)
     for number, point in enumerate(attractors):
         color = GREEN if number == 0 else BLUE
-        ax.add_patch(plt.Circle(point, delta, fc=color + "33" if number == 0 else SKY + "55", ec=color))
+        ax.add_patch(
+            plt.Circle(point, delta, fc=color + "33" if number == 0 else SKY + "55", ec=color)
+        )
         ax.plot(*point, "*" if number < 5 else "D", color=INK, ms=11 if number < 5 else 5, zorder=3)
     ax.plot(*tokens.T, "o", color=GREY, ms=4)
-    ax.plot(*np.transpose([limit.run.floats_at(k)[TOKEN] for k in range(layer + 1)]), ".-", color=INK, lw=0.8)
+    ax.plot(
+        *np.transpose([limit.run.floats_at(k)[TOKEN] for k in range(layer + 1)]),
+        ".-",
+        color=INK,
+        lw=0.8,
+    )
     ax.plot(*x, "o", color=GREEN, mec="white", ms=8)
 nearest = np.argsort(np.linalg.norm(attractors - vertex, axis=1))[:3]
 for name, number in zip(("$s_0$", "$s_1$", "$s_2$"), nearest, strict=True):
-    panels[0].annotate(name, attractors[number], xytext=(9, 6), textcoords="offset points", fontsize=12)
+    panels[0].annotate(
+        name, attractors[number], xytext=(9, 6), textcoords="offset points", fontsize=12
+    )
 panels[1].annotate("$x$", x, xytext=(-14, -13), textcoords="offset points", fontsize=12)
 panels[1].annotate("$s_0$", vertex, xytext=(9, 6), textcoords="offset points", fontsize=12)
 panels[0].set(xlim=(-2.7, 2.7), ylim=(-2.4, 2.7))

@@ -2,9 +2,10 @@
 Softmax and hardmax training loss
 =================================
 
-The classifier is trained with softmax attention of temperature 0.001. How much does it matter that the theory is about
-hardmax? Every tenth epoch the same weights are also evaluated with hardmax (markers). The two losses agree to about
-two digits for the authors and for us: at the end of training with d = 4 theirs are 0.0151 and 0.0146.
+The classifier is trained with softmax attention of temperature 0.001. How much does it matter that
+the theory is about hardmax? Every tenth epoch the same weights are also evaluated with hardmax
+(markers). The two losses agree to about two digits for the authors and for us: at the end of
+training with d = 4 theirs are 0.0151 and 0.0146.
 
 The axis is logarithmic, as in the paper.
 """
@@ -30,7 +31,14 @@ for ax, name, curves in zip(panels, ("authors", "ours"), (authors, ours), strict
         hardmax = curves[d]["train_loss_hardmax"] if name == "authors" else curves[d]["hardmax"]
         losses = hardmax["loss"] if name == "authors" else hardmax["train_loss"]
         ax.semilogy(curves[d]["train_loss"], color=DIMENSIONS[d], label=f"softmax, d = {d}")
-        ax.semilogy(hardmax["epoch"], losses, marker, color=DIMENSIONS[d], mfc="none", label=f"hardmax, d = {d}")
+        ax.semilogy(
+            hardmax["epoch"],
+            losses,
+            marker,
+            color=DIMENSIONS[d],
+            mfc="none",
+            label=f"hardmax, d = {d}",
+        )
     ax.set(xlabel="epoch", ylabel="training loss")
     ax.set_title(name, loc="left")
     ax.grid(alpha=0.3)

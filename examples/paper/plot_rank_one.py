@@ -2,16 +2,16 @@
 A value matrix of rank one
 ==========================
 
-What if attended tokens act through a matrix, :math:`z' = (I + V)^{-1} (z + V w)`, instead of a number alpha? The
-authors' repository has a third notebook on :math:`V = u v^T`; this is very probably the paper's tenth figure. It has
-50 tokens, uniform in a square (numpy's seed 1), and 100 layers, once with u = v = (1, 1) and once with
-u = (1/2, -1/2), v = (1, 1).
+What if attended tokens act through a matrix, :math:`z' = (I + V)^{-1} (z + V w)`, instead of a
+number alpha? The authors' repository has a third notebook on :math:`V = u v^T`; this is very
+probably the paper's tenth figure. It has 50 tokens, uniform in a square (numpy's seed 1), and 100
+layers, once with u = v = (1, 1) and once with u = (1/2, -1/2), v = (1, 1).
 
-With u = v tokens move along (1, 1) only and gather on a few lines perpendicular to it, not in points: the limit is
-proved after 10 layers. In the second case :math:`\\langle u, v \\rangle = 0`, so :math:`V^2 = 0` and nothing contracts:
-12 tokens stand still from some layer on, and the other 38 move for ever within their hull, which is proved too.
-Definition 1.1 does not carry over, since tokens that attend to themselves alone can stop doing so.
-"""
+With u = v tokens move along (1, 1) only and gather on a few lines perpendicular to it, not in
+points: the limit is proved after 10 layers. In the second case :math:`\\langle u, v \\rangle = 0`,
+so :math:`V^2 = 0` and nothing contracts: 12 tokens stand still from some layer on, and the other 38
+move for ever within their hull, which is proved too. Definition 1.1 does not carry over, since
+tokens that attend to themselves alone can stop doing so."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +26,9 @@ START = np.random.RandomState(1).uniform(-5, 5, (2, 50)).T
 
 def alone(run, layer):
     """Which tokens attend to themselves alone at a layer."""
-    return np.array([attended.tolist() == [token] for token, attended in enumerate(run.attended(layer))])
+    return np.array(
+        [attended.tolist() == [token] for token, attended in enumerate(run.attended(layer))]
+    )
 
 
 # %%

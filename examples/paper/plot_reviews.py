@@ -2,13 +2,14 @@
 Two reviews: words gather around leaders
 ========================================
 
-The paper shows the words of two film reviews at layer 0 and layer 8 of its classifier in two dimensions: one review
-of *Strangeland* (positive) and one of *Attack Force* (negative). The dashed line is where the decoder changes from
-negative (red) to positive (green); the triangle is the mean of the 128 tokens, which decides.
+The paper shows the words of two film reviews at layer 0 and layer 8 of its classifier in two
+dimensions: one review of *Strangeland* (positive) and one of *Attack Force* (negative). The dashed
+line is where the decoder changes from negative (red) to positive (green); the triangle is the mean
+of the 128 tokens, which decides.
 
-The tokens are the rows of the authors' saved embedding that their vector graphic shows. Run by this package they end
-at the published positions: the same four leaders each, and all 256 final positions agree to 3e-6.
-"""
+The tokens are the rows of the authors' saved embedding that their vector graphic shows. Run by this
+package they end at the published positions: the same four leaders each, and all 256 final positions
+agree to 3e-6."""
 
 import os
 from pathlib import Path
@@ -30,8 +31,12 @@ for row, (film, review) in zip(panels, reviews.items(), strict=True):
     run = hm.simulate(review["tokens"], hm.Dynamics(alpha=model["alpha"]), layers=8)
     error = np.abs(run.floats_at(8) - review["final_positions"]).max()
     logits = [float(run.floats_at(layer).mean(axis=0) @ decoder + bias) for layer in (0, 8)]
-    print(f"{film}: logit {logits[0]:+.2f} at layer 0, {logits[1]:+.2f} at layer 8; settled at layer {run.settled_at};")
-    print(f"    largest difference from the published positions {error:.1e}; leaders {', '.join(review['leaders'])}")
+    print(
+        f"{film}: logit {logits[0]:+.2f} at layer 0, {logits[1]:+.2f} at layer 8; settled at layer {run.settled_at};"
+    )
+    print(
+        f"    largest difference from the published positions {error:.1e}; leaders {', '.join(review['leaders'])}"
+    )
 
     leaders = [review["rows"].index(number) for number in review["leader_rows"]]
     assert set(np.array(review["rows"])[run.leaders]) == set(review["leader_rows"])
@@ -39,10 +44,27 @@ for row, (film, review) in zip(panels, reviews.items(), strict=True):
     nearest = np.linalg.norm(ends[:, None] - ends[leaders], axis=2).argmin(axis=1)
     for ax, layer in zip(row, (0, 8), strict=True):
         tokens = run.floats_at(layer)
-        ax.scatter(*tokens.T, c=np.array([BLUE, ORANGE, PURPLE, GREY])[nearest], s=22, ec="white", lw=0.4)
-        ax.scatter(*tokens[leaders].T, marker="*", s=170, c=[BLUE, ORANGE, PURPLE, GREY], ec=INK, lw=0.7, zorder=3)
+        ax.scatter(
+            *tokens.T, c=np.array([BLUE, ORANGE, PURPLE, GREY])[nearest], s=22, ec="white", lw=0.4
+        )
+        ax.scatter(
+            *tokens[leaders].T,
+            marker="*",
+            s=170,
+            c=[BLUE, ORANGE, PURPLE, GREY],
+            ec=INK,
+            lw=0.7,
+            zorder=3,
+        )
         for place, word in zip(leaders, review["leaders"], strict=True):
-            text = ax.annotate(word, tokens[place], xytext=(0, 9), textcoords="offset points", ha="center", zorder=5)
+            text = ax.annotate(
+                word,
+                tokens[place],
+                xytext=(0, 9),
+                textcoords="offset points",
+                ha="center",
+                zorder=5,
+            )
             text.set_bbox({"fc": "white", "ec": "none", "alpha": 0.7, "pad": 0.5})
         ax.plot(*tokens.mean(axis=0), "^", color=INK, mec="white", ms=10, zorder=4)
         ax.margins(0.14)

@@ -2,18 +2,19 @@
 Two outcomes of training in the plane
 =====================================
 
-With d = 2 the authors' classifier reaches 79.1 % on its test reviews and a training loss of 0.160. Trained again from
-the same starting weights, it usually ends at 80 to 83 % and at a loss of 0.02 to 0.1. That is too far away for chance
-in the choice of the test reviews.
+With d = 2 the authors' classifier reaches 79.1 % on its test reviews and a training loss of 0.160.
+Trained again from the same starting weights, it usually ends at 80 to 83 % and at a loss of 0.02 to
+0.1. That is too far away for chance in the choice of the test reviews.
 
-The difference is in alpha, the step size that is learned along with the words. From its start at 0.98 it rises in the
-first epochs. In most trainings it falls again, often below 0.2; in some it stays above 1.5, the words gather in a few
-leaders, and training is slow. The authors' training is of the slow kind: their final alpha is 2.35.
+The difference is in alpha, the step size that is learned along with the words. From its start at
+0.98 it rises in the first epochs. In most trainings it falls again, often below 0.2; in some it
+stays above 1.5, the words gather in a few leaders, and training is slow. The authors' training is
+of the slow kind: their final alpha is 2.35.
 
-The order of the batches decides, and so does rounding: the same training has other values of alpha on a CPU than on a
-GPU after one epoch. The run with all of the authors' choices, which is shown in the other figures, is of the slow kind,
-too; since most of its reviews come in another order than theirs, that is partly luck.
-"""
+The order of the batches decides, and so does rounding: the same training has other values of alpha
+on a CPU than on a GPU after one epoch. The run with all of the authors' choices, which is shown in
+the other figures, is of the slow kind, too; since most of its reviews come in another order than
+theirs, that is partly luck."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,16 +30,30 @@ EPOCH, LARGE = 30, 1.5
 for loss in ("bce", "logits"):
     some = [run for run in runs if run["loss"] == loss]
     slow = [run for run in some if run["alpha"][EPOCH] > LARGE]
-    print(f"loss {loss}: alpha is above {LARGE} after epoch {EPOCH} in {len(slow)} of {len(some)} trainings")
+    print(
+        f"loss {loss}: alpha is above {LARGE} after epoch {EPOCH} in {len(slow)} of {len(some)} trainings"
+    )
     for run in slow:
         if len(run["alpha"]) > 100:
-            print(f"    loss {run['train_loss'][-1]:.3f}, test {100 * run['test_accuracy'][-1]:.1f} %, ", end="")
+            print(
+                f"    loss {run['train_loss'][-1]:.3f}, test {100 * run['test_accuracy'][-1]:.1f} %, ",
+                end="",
+            )
             print(f"alpha {run['alpha'][-1]:.2f} at the end")
 theirs = authors["training"]["2"]
-print(f"authors: loss {theirs['train_loss'][-1]:.3f}, test {100 * theirs['test_acc'][-1]:.1f} %, ", end="")
+print(
+    f"authors: loss {theirs['train_loss'][-1]:.3f}, test {100 * theirs['test_acc'][-1]:.1f} %, ",
+    end="",
+)
 print(f"alpha {authors['model']['alpha']:.2f} at the end")
-quick = [run["test_accuracy"][-1] for run in runs if run["alpha"][EPOCH] <= LARGE and len(run["alpha"]) > 100]
-print(f"the other {len(quick)} complete trainings: test {100 * min(quick):.1f} to {100 * max(quick):.1f} %")
+quick = [
+    run["test_accuracy"][-1]
+    for run in runs
+    if run["alpha"][EPOCH] <= LARGE and len(run["alpha"]) > 100
+]
+print(
+    f"the other {len(quick)} complete trainings: test {100 * min(quick):.1f} to {100 * max(quick):.1f} %"
+)
 
 # %%
 # Whether the authors' loss makes the slow outcome more likely, too few trainings are here to say.
@@ -61,6 +76,8 @@ for look, name in (({"color": RED}, "alpha stays large"), ({"color": GREY}, "alp
 panels[2].plot([], [], "D--", color=INK, label="authors")
 panels[2].legend(frameon=False, loc="lower right")
 print(f"correlation of final test accuracy and alpha after epoch {EPOCH}: ", end="")
-complete = [(run["alpha"][EPOCH], run["test_accuracy"][-1]) for run in runs if len(run["alpha"]) > 100]
+complete = [
+    (run["alpha"][EPOCH], run["test_accuracy"][-1]) for run in runs if len(run["alpha"]) > 100
+]
 print(f"{np.corrcoef(np.transpose(complete))[0, 1]:.2f}")
 plt.show()

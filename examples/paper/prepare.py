@@ -1,16 +1,19 @@
-"""Turn the 50,000 IMDb reviews into what the paper's classifier is trained on: rows of 128 word numbers.
+"""Turn the 50,000 IMDb reviews into what the paper's classifier is trained on: rows of 128 word
+numbers.
 
-    python examples/paper/prepare.py IMDB-FOLDER ids.npz [--head authors_first_2000.parquet] [--wordnet FOLDER]
+    python examples/paper/prepare.py IMDB-FOLDER ids.npz [--head authors_first_2000.parquet]
+    [--wordnet FOLDER]
 
-The folder holds `train.parquet` and `test.parquet` with the columns `text` and `label`. Every step is the authors':
-capitals stay, the stop words (with *not* and *no* among them) are removed, nouns become singular by WordNet, the
-vocabulary is counted over training and test reviews together, and padding is word 0. On the full data this gives the
-121,296 rows of the embedding that the authors saved.
+The folder holds `train.parquet` and `test.parquet` with the columns `text` and `label`. Every step
+is the authors': capitals stay, the stop words (with *not* and *no* among them) are removed, nouns
+become singular by WordNet, the vocabulary is counted over training and test reviews together, and
+padding is word 0. On the full data this gives the 121,296 rows of the embedding that the authors
+saved.
 
-The authors read the reviews in the order of a public file. `--head` names a table (`part`, `row`) of its first
-reviews; all others follow in random order. Words that occur equally often are numbered in order of appearance, so the
-head also decides which row of the authors' embedding most words have.
-"""
+The authors read the reviews in the order of a public file. `--head` names a table (`part`, `row`)
+of its first reviews; all others follow in random order. Words that occur equally often are numbered
+in order of appearance, so the head also decides which row of the authors' embedding most words
+have."""
 
 import argparse
 import re
@@ -24,10 +27,20 @@ import numpy as np
 
 LENGTH = 128
 PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation, " "))
-ENDINGS = (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"))
+ENDINGS = (
+    ("s", ""),
+    ("ses", "s"),
+    ("ves", "f"),
+    ("xes", "x"),
+    ("zes", "z"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+)
 ENDINGS += (("men", "man"), ("ies", "y"))
 # The only rules of the Penn Treebank tokenizer that apply once punctuation is gone.
-CONTRACTIONS = re.compile(r"\b(?:can(?=not\b)|gim(?=me\b)|gon(?=na\b)|got(?=ta\b)|lem(?=me\b)|wan(?=na\s))", re.I)
+CONTRACTIONS = re.compile(
+    r"\b(?:can(?=not\b)|gim(?=me\b)|gon(?=na\b)|got(?=ta\b)|lem(?=me\b)|wan(?=na\s))", re.I
+)
 # NLTK's 179 English stop words. They are lower case, so `The` and `I` stay.
 STOP_WORDS = """
 i me my myself we our ours ourselves you you're you've you'll you'd your yours yourself yourselves he him
@@ -43,22 +56,27 @@ shan shan't shouldn shouldn't wasn wasn't weren weren't won won't wouldn wouldn'
 
 
 def clean(text: str) -> str:
-    """Remove links, tags, punctuation, digits and characters beyond ASCII; shorten runs of a character to two."""
+    """Remove links, tags, punctuation, digits and characters beyond ASCII; shorten runs of a
+    character to two."""
     text = re.sub(r"<.*?>", "", re.sub(r"https?://\S+|www\.\S+", "", text))
-    # Any white space is folded, but only where two characters of it meet: a lone U+00A0 is removed below with the
-    # other non-ASCII characters, which joins its neighbours. This changes 238 words of IMDb.
+    # Any white space is folded, but only where two characters of it meet: a lone U+00A0 is removed
+    # below with the other non-ASCII characters, which joins its neighbours. This changes 238 words
+    # of IMDb.
     text = re.sub(r"\s{2,}", " ", re.sub(r"[.,!?-]", r" \g<0> ", text))
     text = re.sub(r" {2,}", " ", re.sub(r"\d+", "", text.translate(PUNCTUATION)))
     return re.sub(r"(.)\1{2,}", r"\1\1", text.encode("ascii", "ignore").decode("ascii"))
 
 
 class Lemmatizer:
-    """Noun lemmas from WordNet's files `index.noun` and `noun.exc`: the shortest noun a word can be a form of."""
+    """Noun lemmas from WordNet's files `index.noun` and `noun.exc`: the shortest noun a word can be
+    a form of."""
 
     def __init__(self, folder: Path):
         index = (folder / "index.noun").read_text("utf-8").splitlines()
         exceptions = (folder / "noun.exc").read_text("utf-8").splitlines()
-        self.nouns = {line.split(" ", 1)[0] for line in index if not line.startswith(" ")}  # indented: the licence
+        self.nouns = {
+            line.split(" ", 1)[0] for line in index if not line.startswith(" ")
+        }  # indented: the licence
         self.irregular = {form: lemmas for form, *lemmas in map(str.split, exceptions)}
 
     def __call__(self, word: str) -> str:
@@ -81,7 +99,8 @@ def _singular(forms: Iterable[str]) -> list[str]:
 
 
 def words_of(texts: Iterable[str], lemmatize) -> list[list[str]]:
-    """The words of each review: cleaned, split, without stop words before and after they become lemmas."""
+    """The words of each review: cleaned, split, without stop words before and after they become
+    lemmas."""
     stop_words = set(STOP_WORDS.split())
 
     @cache
@@ -94,7 +113,8 @@ def words_of(texts: Iterable[str], lemmatize) -> list[list[str]]:
 
 
 def encode(reviews: list[list[str]]) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """The reviews as (reviews, 128) word numbers, the words by number, and how often each occurs; 0 is padding."""
+    """The reviews as (reviews, 128) word numbers, the words by number, and how often each occurs; 0
+    is padding."""
     counts = Counter(word for review in reviews for word in review)
     ranked = [("", 0), *counts.most_common()]  # equally frequent words in order of appearance
     number = {word: place for place, (word, _) in enumerate(ranked)}
@@ -104,11 +124,16 @@ def encode(reviews: list[list[str]]) -> tuple[np.ndarray, list[str], np.ndarray]
     return ids, [word for word, _ in ranked], np.array([count for _, count in ranked])
 
 
-def load_imdb(folder: Path, head: Path | None = None, seed: int = 0) -> tuple[list[str], np.ndarray, np.ndarray]:
+def load_imdb(
+    folder: Path, head: Path | None = None, seed: int = 0
+) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Texts, labels (1 is positive) and places in (train, test), the reviews of `head` first."""
     import pyarrow.parquet as parquet
 
-    parts = [parquet.read_table(folder / f"{part}.parquet", columns=["text", "label"]) for part in ("train", "test")]
+    parts = [
+        parquet.read_table(folder / f"{part}.parquet", columns=["text", "label"])
+        for part in ("train", "test")
+    ]
     texts = [text for part in parts for text in part["text"].to_pylist()]
     labels = np.concatenate([part["label"].to_numpy() for part in parts]).astype(np.int8)
     order = np.random.default_rng(seed).permutation(len(texts))
@@ -123,18 +148,27 @@ def load_imdb(folder: Path, head: Path | None = None, seed: int = 0) -> tuple[li
 
 
 def prepare(folder: Path, out: Path, head: Path | None, wordnet: Path) -> None:
-    """Read the reviews and write `ids`, `labels`, `order`, `words` and `counts` to one compressed file."""
+    """Read the reviews and write `ids`, `labels`, `order`, `words` and `counts` to one compressed
+    file."""
     texts, labels, order = load_imdb(folder, head)
     ids, words, counts = encode(words_of(texts, Lemmatizer(wordnet)))
     joined = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
     np.savez_compressed(
-        out, ids=ids, labels=labels, order=order.astype(np.int32), words=joined, counts=counts, rows=len(words)
+        out,
+        ids=ids,
+        labels=labels,
+        order=order.astype(np.int32),
+        words=joined,
+        counts=counts,
+        rows=len(words),
     )
     print(f"{len(texts):,} reviews, {len(words):,} rows: {', '.join(words[1:7])}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--head", type=Path)

@@ -1,12 +1,12 @@
 """Run every script of this folder and collect figures and numbers in one page.
 
-    python examples/paper/report.py paper                       no data needed
-    python examples/paper/report.py paper --data IMDB-FOLDER    train the four classifiers again first
+    python examples/paper/report.py paper                       no data needed python
+    examples/paper/report.py paper --data IMDB-FOLDER    train the four classifiers again first
 
-The folder holds `train.parquet` and `test.parquet` of IMDb and, if you have them, `authors_first_2000.parquet` (which
-reviews come first in the authors' order) and `authors_model_d2.pth` (their weights). Training takes 7 minutes on an
-H200 and many hours on a CPU; WordNet's `index.noun` and `noun.exc` are read from `--wordnet`.
-"""
+The folder holds `train.parquet` and `test.parquet` of IMDb and, if you have them,
+`authors_first_2000.parquet` (which reviews come first in the authors' order) and
+`authors_model_d2.pth` (their weights). Training takes 7 minutes on an H200 and many hours on a CPU;
+WordNet's `index.noun` and `noun.exc` are read from `--wordnet`."""
 
 import argparse
 import ast
@@ -66,7 +66,11 @@ def run_script(name: str) -> dict:
         plt.figure(number).savefig(picture, dpi=110, format="png")
         images.append(base64.b64encode(picture.getvalue()).decode())
     title, _, text = (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n", 2)
-    plain = re.sub(r"``?|\*", "", re.sub(r":math:`(.*?)`", lambda formula: _plain(formula[1]), text, flags=re.S))
+    plain = re.sub(
+        r"``?|\*",
+        "",
+        re.sub(r":math:`(.*?)`", lambda formula: _plain(formula[1]), text, flags=re.S),
+    )
     return {
         "name": name,
         "title": title,
@@ -79,12 +83,22 @@ def run_script(name: str) -> dict:
 
 def _plain(formula: str) -> str:
     """A short formula as text."""
-    signs = {r"\langle": "⟨", r"\rangle": "⟩", r"\ge": "≥", r"\mapsto": "↦", r"\alpha": "α", r"\{": "{", r"\}": "}"}
+    signs = {
+        r"\langle": "⟨",
+        r"\rangle": "⟩",
+        r"\ge": "≥",
+        r"\mapsto": "↦",
+        r"\alpha": "α",
+        r"\{": "{",
+        r"\}": "}",
+    }
     for sign, letter in signs.items():
         formula = formula.replace(sign, letter)
     raised = str.maketrans("-012KT", "⁻⁰¹²ᴷᵀ")
     formula = re.sub(r"\^\{?(-?\w)\}?", lambda power: power[1].upper().translate(raised), formula)
-    return re.sub(r"_(\w)", lambda index: index[1].translate(str.maketrans("01234i", "₀₁₂₃₄ᵢ")), formula)
+    return re.sub(
+        r"_(\w)", lambda index: index[1].translate(str.maketrans("01234i", "₀₁₂₃₄ᵢ")), formula
+    )
 
 
 def train_again(folder: Path, wordnet: Path, device: str, out: Path) -> str:
@@ -102,7 +116,9 @@ def train_again(folder: Path, wordnet: Path, device: str, out: Path) -> str:
     prepare.prepare(folder, out / "ids.npz", head if head.exists() else None, wordnet)
     held, kept = np.load(out / "ids.npz"), json.loads((out / "training.json").read_text())
     for d in train.DIMENSIONS:
-        curves, weights = train.train(held["ids"], held["labels"], int(held["rows"]), d, device=device)
+        curves, weights = train.train(
+            held["ids"], held["labels"], int(held["rows"]), d, device=device
+        )
         kept["curves"][str(d)] = curves
         np.savez(out / f"d{d}.npz", **weights)  # pyright: ignore[reportArgumentType]
         (out / "training.json").write_text(json.dumps(kept))
@@ -115,7 +131,9 @@ def train_again(folder: Path, wordnet: Path, device: str, out: Path) -> str:
 
 def main() -> None:
     """Write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("output", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--wordnet", type=Path, default=Path("/usr/share/wordnet"))
@@ -133,7 +151,9 @@ def main() -> None:
         sections.append(run_script(name))
         print(f"plot_{name}.py: {sections[-1]['seconds']} s", flush=True)
     options.output.mkdir(parents=True, exist_ok=True)
-    page = jinja2.Environment(autoescape=True).from_string(PAGE).render(sections=sections, note=note)
+    page = (
+        jinja2.Environment(autoescape=True).from_string(PAGE).render(sections=sections, note=note)
+    )
     (options.output / "report.html").write_text(page, "utf-8")
     print(f"wrote {options.output / 'report.html'}")
 

@@ -2,9 +2,8 @@
 A certificate checked by a stranger
 ===================================
 
-You compute where the tokens of a cloud end after infinitely many layers. Somebody who trusts neither you nor this
-package checks the answer with one file and the standard library.
-"""
+You compute where the tokens of a cloud end after infinitely many layers. Somebody who trusts
+neither you nor this package checks the answer with one file and the standard library."""
 
 import json
 import shutil
@@ -19,7 +18,16 @@ from hardmax import certificate as checker
 
 # %%
 # Your side: a cloud with a repeated token and a tie, its limit, and the proof in a file.
-cloud = [["1", "1"], ["1", "1"], ["1", "-1"], ["-1", "-1"], ["-1", "1"], ["1/2", "0"], ["-1/2", "0"], ["0.3", "0.1"]]
+cloud = [
+    ["1", "1"],
+    ["1", "1"],
+    ["1", "-1"],
+    ["-1", "-1"],
+    ["-1", "1"],
+    ["1/2", "0"],
+    ["-1/2", "0"],
+    ["0.3", "0.1"],
+]
 lim = hm.limit(cloud, hm.Dynamics(alpha="1/2"))
 lim.plot()
 

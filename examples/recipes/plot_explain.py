@@ -2,8 +2,8 @@
 Explain a review
 ================
 
-Why does the model call a review positive? Its active tokens add up to the score exactly, so they are the whole answer.
-"""
+Why does the model call a review positive? Its active tokens add up to the score exactly, so they
+are the whole answer."""
 
 import tempfile
 from pathlib import Path

@@ -2,9 +2,8 @@
 Use the GPU
 ===========
 
-``engine=hm.Gpu()``, or tensors that are on a GPU already. Results are the same as on the CPU. Without a GPU this script
-says so and runs on the CPU alone.
-"""
+``engine=hm.Gpu()``, or tensors that are on a GPU already. Results are the same as on the CPU.
+Without a GPU this script says so and runs on the CPU alone."""
 
 import time
 
@@ -14,7 +13,10 @@ import torch
 import hardmax as hm
 
 has_gpu = torch.cuda.is_available()
-print("GPU:", torch.cuda.get_device_name() if has_gpu else "none; `hardmax doctor` shows what is installed")
+print(
+    "GPU:",
+    torch.cuda.get_device_name() if has_gpu else "none; `hardmax doctor` shows what is installed",
+)
 
 # %%
 # A Gaussian cloud in 16 dimensions, and its limit on each device. Every choice is proved on both, so the leaders
@@ -41,5 +43,9 @@ print(points.device, points.dtype)
 sizes = sorted(found["CPU"].clusters.sizes, reverse=True)
 figure, ax = plt.subplots(figsize=(6, 3))
 ax.loglog(range(1, len(sizes) + 1), sizes)
-ax.set(xlabel="cluster, by size", ylabel="tokens", title=f"{len(sizes):,} clusters of {len(cloud):,} tokens")
+ax.set(
+    xlabel="cluster, by size",
+    ylabel="tokens",
+    title=f"{len(sizes):,} clusters of {len(cloud):,} tokens",
+)
 figure.tight_layout()

@@ -2,8 +2,8 @@
 A layer in your own network
 ===========================
 
-``HardmaxAttention`` is a PyTorch module. A student learns the step size of a teacher by gradient descent: given who
-attends to whom, the layer is linear in the tokens, and its gradient is exact.
+``HardmaxAttention`` is a PyTorch module. A student learns the step size of a teacher by gradient
+descent: given who attends to whom, the layer is linear in the tokens, and its gradient is exact.
 """
 
 import matplotlib.pyplot as plt
@@ -42,5 +42,7 @@ plt.show()
 
 # %%
 # In a larger network it is a layer like any other:
-network = torch.nn.Sequential(torch.nn.Linear(16, 2), HardmaxAttention(alpha=0.5, layers=4, learn_alpha=True))
+network = torch.nn.Sequential(
+    torch.nn.Linear(16, 2), HardmaxAttention(alpha=0.5, layers=4, learn_alpha=True)
+)
 network(torch.randn(8, 100, 16)).sum().backward()

@@ -2,9 +2,8 @@
 In a notebook
 =============
 
-Runs, limits, models and explanations display themselves. Download this page as a notebook with the link at the bottom,
-or type the cells into your own.
-"""
+Runs, limits, models and explanations display themselves. Download this page as a notebook with the
+link at the bottom, or type the cells into your own."""
 
 import hardmax as hm
 

@@ -2,10 +2,9 @@
 Score a folder
 ==============
 
-A folder of Parquet files, one command, and every row gets a label, a probability and the words behind it. The command
-reads and writes in parts, so memory does not grow with the number of rows, and an interrupted command continues where
-it stopped.
-"""
+A folder of Parquet files, one command, and every row gets a label, a probability and the words
+behind it. The command reads and writes in parts, so memory does not grow with the number of rows,
+and an interrupted command continues where it stopped."""
 
 import subprocess
 import sys
@@ -28,7 +27,9 @@ for year in (2023, 2024, 2025):
 # %%
 # In a shell this is ``hardmax score reviews -o scored --text review --abstain 0.7``.
 command = [sys.executable, "-m", "hardmax", "score", work / "reviews", "-o", work / "scored"]
-done = subprocess.run([*command, "--text", "review", "--abstain", "0.7"], capture_output=True, text=True, check=True)
+done = subprocess.run(
+    [*command, "--text", "review", "--abstain", "0.7"], capture_output=True, text=True, check=True
+)
 print(done.stdout or done.stderr)
 
 # %%
@@ -40,7 +41,11 @@ scored[["year", "label", "probability", "active"]].head()
 # How sure is the model? Rows below 0.7 are marked in the column ``abstain``, for a person to read.
 figure, ax = plt.subplots(figsize=(6, 3))
 bins = [0.5 + 0.025 * k for k in range(21)]
-ax.hist([scored.loc[scored["abstain"] == low, "probability"] for low in (True, False)], bins=bins, stacked=True)
+ax.hist(
+    [scored.loc[scored["abstain"] == low, "probability"] for low in (True, False)],
+    bins=bins,
+    stacked=True,
+)
 ax.legend(["abstains", "answers"], frameon=False)
 ax.set(
     xlabel="probability of the label",

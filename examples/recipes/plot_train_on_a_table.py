@@ -2,8 +2,8 @@
 Train on a table
 ================
 
-From a table of texts and labels to a classifier in a few lines, next to TF-IDF with logistic regression.
-"""
+From a table of texts and labels to a classifier in a few lines, next to TF-IDF with logistic
+regression."""
 
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer

@@ -2,8 +2,8 @@
 Four traps
 ==========
 
-Small clouds on which intuition, or floating point, goes wrong. The first two are computed in fractions.
-"""
+Small clouds on which intuition, or floating point, goes wrong. The first two are computed in
+fractions."""
 
 from fractions import Fraction
 
@@ -24,8 +24,14 @@ def draw(title: str, lines: dict, ax: plt.Axes) -> None:
 def distances_of_token_4(cloud, dynamics: hm.Dynamics) -> dict:
     """Its distance to its limit at layers 0 to 120, in two arithmetics."""
     goal = hm.limit(cloud, dynamics).points[4]
-    runs = {name: hm.simulate(cloud, dynamics, layers=120, arithmetic=name) for name in ("float", "certified")}
-    return {name: [np.linalg.norm(run.at(k)[4] - goal) for k in range(121)] for name, run in runs.items()}
+    runs = {
+        name: hm.simulate(cloud, dynamics, layers=120, arithmetic=name)
+        for name in ("float", "certified")
+    }
+    return {
+        name: [np.linalg.norm(run.at(k)[4] - goal) for k in range(121)]
+        for name, run in runs.items()
+    }
 
 
 # %%
@@ -37,7 +43,11 @@ for k in range(20):
     share = Fraction(1, 2 ** (k + 2))
     tokens = hm.step(tokens, hm.Dynamics(share / (1 - share)))
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-draw(f"stops at {float(tokens[1, 0]):.3f}", dict(zip(("leader", "follower"), np.transpose(path), strict=True)), ax)
+draw(
+    f"stops at {float(tokens[1, 0]):.3f}",
+    dict(zip(("leader", "follower"), np.transpose(path), strict=True)),
+    ax,
+)
 
 # %%
 # **A negative metric.** With A = -1 and steps 2/(k+2), the two tokens -1 and 3 do not meet at the origin: one freezes
@@ -48,14 +58,22 @@ for k in range(1, 30):
     share = Fraction(2, k + 2)
     tokens = hm.step(tokens, hm.Dynamics(share / (1 - share), metric=[[-1]]))
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-draw(f"freezes at {tokens[1, 0]}", dict(zip(("token 0", "token 1"), np.transpose(path), strict=True)), ax)
+draw(
+    f"freezes at {tokens[1, 0]}",
+    dict(zip(("token 0", "token 1"), np.transpose(path), strict=True)),
+    ax,
+)
 
 # %%
 # **Ties in floats.** Rotated by the angle of the 3-4-5 triangle, the square loses its ties in float64, and a token that
 # should stay on an edge leaves for a corner.
 turned = hm.clouds.rotated(hm.clouds.nonleader_clusters())
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-draw("rotated square: distance of token 4 to its limit", distances_of_token_4(turned, hm.Dynamics("1/2")), ax)
+draw(
+    "rotated square: distance of token 4 to its limit",
+    distances_of_token_4(turned, hm.Dynamics("1/2")),
+    ax,
+)
 ax.set_yscale("log")
 
 # %%
@@ -63,5 +81,9 @@ ax.set_yscale("log")
 # of token 4. In float64 it comes close enough after about 40 layers to count, and pulls token 4 away from its limit.
 cloud = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0], ["3/10", "1/10"]]
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-draw("late follower: distance of token 4 to its limit", distances_of_token_4(cloud, hm.Dynamics(1)), ax)
+draw(
+    "late follower: distance of token 4 to its limit",
+    distances_of_token_4(cloud, hm.Dynamics(1)),
+    ax,
+)
 ax.set_yscale("log")

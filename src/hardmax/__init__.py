@@ -10,6 +10,6 @@ import lazy_loader
 
 __version__ = "0.2.0.dev0"
 
-# The stub beside this file says where each name is defined; it is imported when first used, so that `hardmax --help`
-# does not wait for numpy.
+# The stub beside this file says where each name is defined; it is imported when first used, so that
+# `hardmax --help` does not wait for numpy.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,21 +1,23 @@
 __version__: str
 
 from . import clouds, engines, figures, geometry, sklearn, text, train
-from ._algebraic import AlgebraicNumber
-from ._attended import AttendedSets
-from ._attention import Localmax, Softmax, TopK
-from ._bifurcations import Bifurcations, bifurcations
-from ._certify import Certificate
+from ._beyond.algebraic import AlgebraicNumber
+from ._beyond.bifurcations import Bifurcations, bifurcations
+from ._beyond.random import random_leaders
+from ._beyond.temperature import Temperature, temperature
+from ._common.validation import InputError
 from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
-from ._layer import Head, Steps
-from ._random import random_leaders
-from ._softmax import Enclosures
-from ._temperature import Temperature, temperature
+from ._layer.attended import AttendedSets
+from ._layer.attention import Localmax, Softmax, TopK
+from ._layer.parts import Head, Steps
+from ._limits.certify import Certificate
+from ._runs.softmax import Enclosures
+from ._runs.trajectory import Trajectories, Trajectory
+from ._streams.streamed import StreamedLimit, StreamedRun
 from ._tokens.batches import Ragged
 from ._tokens.rationals import parse_decimals
-from ._validation import InputError
 from .certificate import Verdict
 from .dynamics import Dynamics, attended
 from .engines import Engine
@@ -23,14 +25,12 @@ from .explorer import Explorer
 from .limits import Limit, Limits, limit, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
-from .stream import StreamedLimit, StreamedRun
 from .sweeps import sweep
 from .text.explain import Explanation
 from .text.page import report
 from .text.shipped import load
 from .text.text_model import TextModel
 from .theorem import TheoremReport, check_theorem
-from .trajectory import Trajectories, Trajectory
 
 __all__ = [
     "AfterLayers",

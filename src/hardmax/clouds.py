@@ -1,12 +1,13 @@
-"""Starting clouds: tables `(n, d)` of float64 where it stores every coordinate exactly, else of Fractions."""
+"""Starting clouds: tables `(n, d)` of float64 where it stores every coordinate exactly, else of
+Fractions."""
 
 from typing import Any
 
 import numpy as np
 
+from hardmax._common.validation import InputError, check_int
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import to_fractions
-from hardmax._validation import InputError, check_int
 
 # The tokens of the paper's Figure 2 (arXiv 2407.01602): six decimals, read from the vector graphic
 # in the authors' repository (DCN-FAU-AvH/clustering-hardmax-transformers, CC0), and thirds and
@@ -49,9 +50,11 @@ def triangle() -> np.ndarray:
 
 
 def emerging_leader() -> np.ndarray:
-    """Eight tokens, of which the second becomes a leader at layer 1 only (Figure 2, second row; alpha = 1/2).
+    """Eight tokens, of which the second becomes a leader at layer 1 only (Figure 2, second row;
+    alpha = 1/2).
 
-    It first follows (0, 1/4), which leaves for (1, 1/3); from then on no token lies further out in its direction.
+    It first follows (0, 1/4), which leaves for (1, 1/3); from then on no token lies further out in
+    its direction.
 
     Returns
     -------
@@ -86,11 +89,15 @@ def square(inside: Any = None) -> np.ndarray:
     [Fraction(3, 10), Fraction(1, 10)]
     """
     inside = _IN_SQUARE if inside is None else inside
-    if (isinstance(inside, list | tuple) and not inside) or getattr(inside, "shape", (1,))[:1] == (0,):
+    if (isinstance(inside, list | tuple) and not inside) or getattr(inside, "shape", (1,))[:1] == (
+        0,
+    ):
         return _SQUARE.copy()
     inner = read_table(inside, "`inside`")
     if inner.shape[1] != 2:
-        raise InputError(f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.", argument="inside")
+        raise InputError(
+            f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.", argument="inside"
+        )
     cloud = np.concatenate([_SQUARE, inner])
     return cloud if cloud.dtype == np.float64 else to_fractions(cloud, "`inside`")
 
@@ -98,8 +105,8 @@ def square(inside: Any = None) -> np.ndarray:
 def nonleader_clusters() -> np.ndarray:
     """The square (±1, ±1), the tokens (±1/2, 0) and four inner ones (Figure 2, fourth row).
 
-    (±1/2, 0) tie two vertices each and tend to (±1, 0), the projections of the origin onto two edges, where there is
-    no leader.
+    (±1/2, 0) tie two vertices each and tend to (±1, 0), the projections of the origin onto two
+    edges, where there is no leader.
 
     Returns
     -------
@@ -139,7 +146,8 @@ def polygon(sides: int) -> np.ndarray:
     """
     sides = check_int(sides, "`sides`", at_least=3, at_most=2**31)
     vertex = np.arange(sides)
-    # Sine is odd and cosine even, so mirror images in both axes agree to the last bit; rounding makes cos(π/2) zero.
+    # Sine is odd and cosine even, so mirror images in both axes agree to the last bit; rounding
+    # makes cos(π/2) zero.
     turn = np.pi / 2 * ((sides - 4 * np.minimum(vertex, sides - vertex)) / sides)
     upper = np.where(2 * vertex > sides, -1, 1)
     return np.stack([np.sin(turn), upper * np.cos(turn)], axis=1).round(15) + 0.0  # without -0.0

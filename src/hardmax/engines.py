@@ -1,4 +1,5 @@
-"""Engines (the processor or a GPU) and arithmetics by name: what computes the layers, never what comes out."""
+"""Engines (the processor or a GPU) and arithmetics by name: what computes the layers, never what
+comes out."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -6,19 +7,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hardmax._batch import BatchOutcome, Then, walk_batch
-from hardmax._compile import interpreted
+from hardmax._common.validation import InputError, check_choice, shorten
 from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
+from hardmax._float.batch import BatchOutcome, Then, walk_batch
 from hardmax._float.kernels import mark_furthest
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._gpu import Gpu
+from hardmax._kernels.compiling import interpreted
 from hardmax._tokens.batches import as_array, kind_of
 from hardmax._tokens.points import Points
-from hardmax._validation import InputError, check_choice, shorten
 from hardmax.dynamics import Dynamics
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ Engine: TypeAlias = Cpu | Gpu
 [1]
 """
 ARITHMETICS = ("certified", "exact", "float")
-"""What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats without a proof."""
+"""What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats
+without a proof."""
 Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver"
 
 LARGEST_SMALL_CLOUD = 2048
@@ -42,7 +44,8 @@ _SMALL = 2**14  # products of coordinates
 
 
 def machine_for(tokens: Any, asked: Engine | str | None) -> Engine:
-    """The engine asked for; else the GPU for tensors that are on one, and the processor for all else."""
+    """The engine asked for; else the GPU for tensors that are on one, and the processor for all
+    else."""
     if asked is None:
         kind = kind_of(tokens)
         return Gpu(str(kind.device)) if kind is not None and kind.device.type == "cuda" else CPU
@@ -50,21 +53,27 @@ def machine_for(tokens: Any, asked: Engine | str | None) -> Engine:
         return asked
     if isinstance(asked, str) and asked in ("cpu", "gpu"):
         return CPU if asked == "cpu" else Gpu()
-    raise InputError(f"`engine` must be Cpu(...), Gpu(), 'cpu', 'gpu' or None, not {shorten(asked)}.")
+    raise InputError(
+        f"`engine` must be Cpu(...), Gpu(), 'cpu', 'gpu' or None, not {shorten(asked)}."
+    )
 
 
-def solvers_for(arithmetic: str | TieSlack, machine: Engine, *, plain: bool = True) -> tuple[Solver, ...]:
+def solvers_for(
+    arithmetic: str | TieSlack, machine: Engine, *, plain: bool = True
+) -> tuple[Solver, ...]:
     """The solvers for an arithmetic, to be tried in turn; the last one decides everything.
 
-    What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU hands the cloud to
-    the processor. `exact` does without floats altogether, so that it can check the others. Where attended sets stay
-    as they are for long, but may change, the general solver takes over; layers that are not `plain` are left to it.
-    """
+    What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU
+    hands the cloud to the processor. `exact` does without floats altogether, so that it can check
+    the others. Where attended sets stay as they are for long, but may change, the general solver
+    takes over; layers that are not `plain` are left to it."""
     if not isinstance(arithmetic, TieSlack):
         check_choice(arithmetic, ARITHMETICS, "`arithmetic`", also=", or a TieSlack")
     if not plain:
         if isinstance(arithmetic, TieSlack) or arithmetic == "float":
-            message = f"`arithmetic` {shorten(arithmetic)} knows the paper's layer only: use 'certified'."
+            message = (
+                f"`arithmetic` {shorten(arithmetic)} knows the paper's layer only: use 'certified'."
+            )
             raise InputError(message, argument="arithmetic")
         return (GeneralSolver(),)
     if isinstance(machine, Gpu):
@@ -77,11 +86,19 @@ def solvers_for(arithmetic: str | TieSlack, machine: Engine, *, plain: bool = Tr
         return GpuSolver(machine), FloatSolver(), GeneralSolver()
     if arithmetic == "exact":
         return ExactSolver(machine), GeneralSolver()
-    slack = TieSlack() if arithmetic == "float" else arithmetic if isinstance(arithmetic, TieSlack) else None
+    slack = (
+        TieSlack()
+        if arithmetic == "float"
+        else arithmetic
+        if isinstance(arithmetic, TieSlack)
+        else None
+    )
     return (FloatSolver(slack, machine), *([GeneralSolver()] if slack is None else []))
 
 
-def walk(solver: Solver, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase | ExactPhase | GeneralPhase]:
+def walk(
+    solver: Solver, points: Points, dynamics: Dynamics
+) -> Iterator[FloatPhase | ExactPhase | GeneralPhase]:
     """The phases of a run; those of a small cloud are computed without waiting for numba."""
     phases = iter(solver.walk(points, dynamics))
     while True:
@@ -107,9 +124,16 @@ def takes_batch(machine: Engine, offsets: np.ndarray, dimension: int) -> bool:
 
 
 def walk_many(
-    machine: Engine, tokens: Any, offsets: np.ndarray, dynamics: Dynamics, layers: int, then: Then, **watched: Any
+    machine: Engine,
+    tokens: Any,
+    offsets: np.ndarray,
+    dynamics: Dynamics,
+    layers: int,
+    then: Then,
+    **watched: Any,
 ) -> BatchOutcome:
-    """Run many clouds in one kernel; a GPU leaves tensors where they are. `watched`: more arguments of `walk_batch`."""
+    """Run many clouds in one kernel; a GPU leaves tensors where they are. `watched`: more arguments
+    of `walk_batch`."""
     if isinstance(machine, Cpu):
         tokens = as_array(tokens, "`tokens`")
         return walk_batch(tokens, offsets, dynamics, layers, then=then, cpu=machine, **watched)

@@ -4,10 +4,10 @@ from html import escape
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
-from hardmax._format import pluralize
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, MissingExtra, check_int, check_str, shorten
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import merge
-from hardmax._validation import InputError, MissingExtra, check_int, check_str, shorten
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.page import cloud_data, dynamics_data, render, style, widget_module
 
@@ -74,7 +74,9 @@ class Explorer(anywidget.AnyWidget):
     ([[2, 1], ['1', '-1'], ['1/3', '0']], '1/10')
     """
 
-    __signature__ = signature(lambda tokens, dynamics=None: None)  # or help would show *args and **kwargs
+    __signature__ = signature(
+        lambda tokens, dynamics=None: None
+    )  # or help would show *args and **kwargs
     _esm = widget_module()
     _css = style()
     _data = traitlets.Dict().tag(sync=True)
@@ -137,7 +139,9 @@ class Explorer(anywidget.AnyWidget):
         cloud = {name: getattr(self, name) for name in ("tokens", "alpha", "metric")}
         is_text = self._data.get("room") == "reviews"
         page = escape(render(self._data | ({"text": self.text} if is_text else {"cloud": cloud})))
-        allowed = 'title="hardmax" sandbox="allow-scripts allow-downloads" style="width: 100%; border: 0"'
+        allowed = (
+            'title="hardmax" sandbox="allow-scripts allow-downloads" style="width: 100%; border: 0"'
+        )
         frame = f'<iframe srcdoc="{page}" {allowed} height="{_HEIGHT}"></iframe>'
         bundle = found[0] if isinstance(found, tuple) else found
         if bundle is not None:
@@ -148,6 +152,8 @@ class Explorer(anywidget.AnyWidget):
 def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
     clouds, form = read_batch(tokens)
     if not form.is_single:
-        raise InputError(f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.", argument="tokens")
+        raise InputError(
+            f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.", argument="tokens"
+        )
     dynamics.check_dimension(clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics)

@@ -1,8 +1,7 @@
 """Clouds from files, exactly.
 
-CSV and JSON files are text, so their numbers are the decimals written there: `0.1` is 1/10, not the nearest binary
-fraction. npy, npz and Parquet files store floats, which are what they are.
-"""
+CSV and JSON files are text, so their numbers are the decimals written there: `0.1` is 1/10, not the
+nearest binary fraction. npy, npz and Parquet files store floats, which are what they are."""
 
 import csv
 import io
@@ -15,11 +14,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax._files import ZIP_MAGIC, decode, parse_json, read_arrays, read_bytes, shown_name
-from hardmax._format import pluralize
+from hardmax._common.files import ZIP_MAGIC, decode, parse_json, read_arrays, read_bytes, shown_name
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, check_path, require_extra, shorten
 from hardmax._tokens.batches import Ragged, depth, read_table
 from hardmax._tokens.rationals import finite_number
-from hardmax._validation import InputError, check_path, require_extra, shorten
 
 Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
 
@@ -33,7 +32,8 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     Parameters
     ----------
     path : str or Path
-        The file; its suffix is its format. The string ``-`` is standard input, whose first bytes tell the format.
+        The file; its suffix is its format. The string ``-`` is standard input, whose first bytes
+        tell the format.
 
     Returns
     -------
@@ -64,7 +64,9 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
         known = {b"\x93NUM": ".npy", ZIP_MAGIC: ".npz", b"PAR1": ".parquet"}
         suffix = known.get(first, ".json" if first[:1] in (b"[", b"{") else ".csv")
     if suffix not in _READERS:
-        raise InputError(f"{name} has the suffix {suffix!r}: expected one of {', '.join(_READERS)}.")
+        raise InputError(
+            f"{name} has the suffix {suffix!r}: expected one of {', '.join(_READERS)}."
+        )
     return _READERS[suffix](data, name)
 
 
@@ -73,20 +75,30 @@ def _read_csv(data: bytes, name: str) -> Table:
     first = text.lstrip().partition("\n")[0]
     # The semicolon first: where it separates, a comma may be somebody's decimal point.
     delimiter = next((mark for mark in ";\t" if mark in first), ",")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
+    )
     try:
         lines = [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
     except csv.Error as error:
-        raise InputError(f"{name} line {reader.line_num} is not CSV ({error}): expected numbers.") from None
+        raise InputError(
+            f"{name} line {reader.line_num} is not CSV ({error}): expected numbers."
+        ) from None
     if lines and all(map(_COLUMN_NAME.match, lines[0][1])):
         del lines[0]
     if not lines:
-        raise InputError(f"{name} holds no tokens: expected one per line, its coordinates separated by commas.")
+        raise InputError(
+            f"{name} holds no tokens: expected one per line, its coordinates separated by commas."
+        )
     numbers, width = [], len(lines[0][1])
     for line, row in lines:
         if len(row) != width:
-            raise InputError(f"{name} line {line} has {pluralize(len(row), 'column')}: expected {width} as above.")
-        numbers += [finite_number(cell, f"{name} line {line}, column {c}") for c, cell in enumerate(row, 1)]
+            raise InputError(
+                f"{name} line {line} has {pluralize(len(row), 'column')}: expected {width} as above."
+            )
+        numbers += [
+            finite_number(cell, f"{name} line {line}, column {c}") for c, cell in enumerate(row, 1)
+        ]
     return _stored(np.array(numbers, dtype=object).reshape(-1, width))
 
 
@@ -94,7 +106,10 @@ def _read_json(data: bytes, name: str) -> Table | list[Table]:
     document = parse_json(data, name, "expected [[0, 1], [1, 0]]", parse_float=Decimal)
     found: Any = document.get("tokens") if isinstance(document, dict) else document
     if depth(found) > 2:
-        return [_stored(read_table(cloud, f"{name} (cloud {number})")) for number, cloud in enumerate(found)]
+        return [
+            _stored(read_table(cloud, f"{name} (cloud {number})"))
+            for number, cloud in enumerate(found)
+        ]
     return _stored(read_table(found, name))
 
 
@@ -109,12 +124,20 @@ def _stored(numbers: np.ndarray) -> Table:
 def _read_arrays(data: bytes, name: str) -> Table | Ragged:
     arrays = read_arrays(data, name)
     if len(arrays) != 1 and "tokens" not in arrays:
-        raise InputError(f"{name} holds the arrays {', '.join(sorted(arrays)) or '(none)'}: expected `tokens`.")
+        raise InputError(
+            f"{name} holds the arrays {', '.join(sorted(arrays)) or '(none)'}: expected `tokens`."
+        )
     tokens = arrays.get("tokens", next(iter(arrays.values())))
     if tokens.ndim == 3 and tokens.size:
-        return np.stack([read_table(cloud, f"{name} (cloud {number})") for number, cloud in enumerate(tokens)])
+        return np.stack(
+            [read_table(cloud, f"{name} (cloud {number})") for number, cloud in enumerate(tokens)]
+        )
     tokens = read_table(tokens, name)
-    return Ragged(tokens, arrays["offsets"], arrays.get("multiplicities")) if "offsets" in arrays else tokens
+    return (
+        Ragged(tokens, arrays["offsets"], arrays.get("multiplicities"))
+        if "offsets" in arrays
+        else tokens
+    )
 
 
 def _read_parquet(data: bytes, name: str) -> Table:
@@ -125,7 +148,9 @@ def _read_parquet(data: bytes, name: str) -> Table:
     try:
         columns = parquet.read_table(pyarrow.BufferReader(data)).columns
     except Exception as error:  # a broken file raises whatever its bytes happen to mean
-        raise InputError(f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again.") from None
+        raise InputError(
+            f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again."
+        ) from None
     return read_table(list(zip(*(column.to_pylist() for column in columns), strict=True)), name)
 
 

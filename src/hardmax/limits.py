@@ -10,30 +10,36 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from hardmax import _clusters
 from hardmax import certificate as checker
-from hardmax._cached import cached_property
-from hardmax._certify import Certificate, certify
-from hardmax._chunks import is_stream
-from hardmax._clusters import Clusters, Vertex, number
-from hardmax._columns import Columns, Tabular
+from hardmax._common.cached import cached_property
+from hardmax._common.columns import Columns, Tabular
+from hardmax._common.files import read_certificate
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, check_int, check_path, check_real, shorten
 from hardmax._exact.vectors import fractions_table
-from hardmax._files import read_certificate
-from hardmax._format import pluralize
-from hardmax._observers import find_core
-from hardmax._radius import radius
-from hardmax._run import Together
+from hardmax._limits.certify import Certificate, certify
+from hardmax._limits.clusters import (
+    Clusters,
+    Vertex,
+    find_clusters,
+    find_period,
+    first_within,
+    number,
+)
+from hardmax._limits.radius import radius
+from hardmax._runs.run import Together
+from hardmax._runs.trajectory import Table, Trajectories, Trajectory
+from hardmax._streams.chunks import is_stream
+from hardmax._streams.observers import find_core
+from hardmax._streams.streamed import StreamedLimit, open_stream
 from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
 from hardmax._tokens.rationals import above, longest_above, read_number
-from hardmax._validation import InputError, check_int, check_path, check_real, shorten
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import EachPhase, Every, LastOnly, Settled
-from hardmax.stream import StreamedLimit, open_stream
-from hardmax.trajectory import Table, Trajectories, Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +49,8 @@ if TYPE_CHECKING:
 class Limit(Tabular):
     """Infinite-depth limit of one cloud. Made by `limit`.
 
-    As a table it has a row per token: token, limit (z0, z1, …), cluster, kind of the limit, leader_since (or missing).
+    As a table it has a row per token: token, limit (z0, z1, …), cluster, kind of the limit,
+    leader_since (or missing).
 
     Examples
     --------
@@ -56,11 +63,13 @@ class Limit(Tabular):
     """
 
     run: Trajectory
-    """The layers up to settling, from which all else follows: `Limit(Trajectory.load(path))` is a saved limit."""
+    """The layers up to settling, from which all else follows: `Limit(Trajectory.load(path))` is a
+    saved limit."""
 
     @property
     def settled_at(self) -> int | None:
-        """The layer of the last change, from which on all attended sets stay as they are; None: not settled."""
+        """The layer of the last change, from which on all attended sets stay as they are; None: not
+        settled."""
         return self.run.settled_at
 
     @property
@@ -76,37 +85,51 @@ class Limit(Tabular):
     @property
     def stopped(self) -> str:
         """Why the run ended, in words."""
-        repeats = "" if self.period is None else f"; the attended sets repeat with period {self.period}"
+        repeats = (
+            "" if self.period is None else f"; the attended sets repeat with period {self.period}"
+        )
         endless = len(self.moving) if self.settled_at is not None else 0
-        return self.run.stopped + repeats + (f"; {pluralize(endless, 'token')} move for ever" if endless else "")
+        return (
+            self.run.stopped
+            + repeats
+            + (f"; {pluralize(endless, 'token')} move for ever" if endless else "")
+        )
 
     @property
     def moving(self) -> np.ndarray:
-        """Tokens that are proved to move for ever and have no limit: to infinity, as `points` say, or within bounds."""
+        """Tokens that are proved to move for ever and have no limit: to infinity, as `points` say,
+        or within bounds."""
         return self.run.moving
 
     @cached_property
     def points(self) -> Table:
-        """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run did not settle."""
+        """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run
+        did not settle."""
         return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
 
     @cached_property
     def float_points(self) -> np.ndarray:
         """`points` as a float64 array, even if the tokens were tensors."""
-        return self.run.floats_at(self.run.layers) if self.settled_at is None else self.run.float_ends()
+        return (
+            self.run.floats_at(self.run.layers)
+            if self.settled_at is None
+            else self.run.float_ends()
+        )
 
     @cached_property
     def exact_points(self) -> np.ndarray:
         """The limit of every token as Fractions, (n, d), if it is proved."""
         if not self.certified:
-            raise InputError("`exact_points` needs a limit that is proved: use arithmetic='certified'.")
+            raise InputError(
+                "`exact_points` needs a limit that is proved: use arithmetic='certified'."
+            )
         targets = self.run._exactly(self.run.phases[-1]).targets(range(self.run.points.count))
         return fractions_table(targets)[self.run.points.of_token]
 
     @cached_property
     def clusters(self) -> Clusters:
         """Tokens with equal limits."""
-        return _clusters.find_clusters(self.run)
+        return find_clusters(self.run)
 
     @cached_property
     def kind(self) -> np.ndarray:
@@ -118,11 +141,14 @@ class Limit(Tabular):
         """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
-        return Polytope(self.run.floats_at(self.run.layers)[self.distinct_leaders], all_vertices=True)
+        return Polytope(
+            self.run.floats_at(self.run.layers)[self.distinct_leaders], all_vertices=True
+        )
 
     @cached_property
     def distinct_leaders(self) -> np.ndarray:
-        """The first leader at each position where there is one: the vertices of the polytope, in order."""
+        """The first leader at each position where there is one: the vertices of the polytope, in
+        order."""
         _, first = np.unique(self.clusters.labels[self.leaders], return_index=True)
         return self.leaders[np.sort(first)]
 
@@ -134,15 +160,17 @@ class Limit(Tabular):
             return self.run.error if len(self.moving) < self.run.n else 0.0
         if self.run.dynamics.value is not None:
             return math.inf
-        # All tokens stay in the hull that is left, and no two points of a hull are further apart than twice the largest
-        # distance of its vertices from any one place; the true tokens are within the error of `points`.
+        # All tokens stay in the hull that is left, and no two points of a hull are further apart
+        # than twice the largest distance of its vertices from any one place; the true tokens are
+        # within the error of `points`.
         middle = self.float_points.min(axis=0) / 2 + self.float_points.max(axis=0) / 2
         return above(2 * longest_above(self.float_points - middle) + 3 * self.run.error)
 
     @cached_property
     def period(self) -> int | None:
-        """After how many layers the attended sets repeat, if they do so at the end of a run that did not settle."""
-        return None if self.settled_at is not None else _clusters.find_period(self.run)
+        """After how many layers the attended sets repeat, if they do so at the end of a run that
+        did not settle."""
+        return None if self.settled_at is not None else find_period(self.run)
 
     def layers_to(self, eps: float | str | Fraction) -> int:
         """The first layer from which on every token is within a distance of its limit.
@@ -159,17 +187,23 @@ class Limit(Tabular):
         """
         near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if near <= 0:
-            raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
+            raise InputError(
+                f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit."
+            )
         if len(self.moving):
-            raise InputError(f"Token {self.moving[0]} moves for ever: it has no limit to come close to.")
+            raise InputError(
+                f"Token {self.moving[0]} moves for ever: it has no limit to come close to."
+            )
         if self.settled_at is None:
-            raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")
-        return _clusters.first_within(self.run, near**2)
+            raise InputError(
+                f"The run has not settled ({self.run.stopped}): no distance to the limit is known."
+            )
+        return first_within(self.run, near**2)
 
     @cached_property
     def radius(self) -> float:
-        """Moving every token by at most this Euclidean distance changes no attended set at any layer, which is proved;
-        0 if a token attends to several. For the paper's layer."""
+        """Moving every token by at most this Euclidean distance changes no attended set at any
+        layer, which is proved; 0 if a token attends to several. For the paper's layer."""
         return radius(self.run)
 
     @cached_property
@@ -189,17 +223,20 @@ class Limit(Tabular):
 
     @property
     def theorem_applies(self) -> bool:
-        """Whether Theorem 1.1 applies: tokens distinct and nonzero, metric symmetric positive definite."""
+        """Whether Theorem 1.1 applies: tokens distinct and nonzero, metric symmetric positive
+        definite."""
         return not self.theorem_reason
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Plain data that proves the limit, for `verify` or any other checker (docs/certificate.md)."""
+        """Plain data that proves the limit, for `verify` or any other checker
+        (docs/certificate.md)."""
         return certify(self.run, self.clusters)
 
     @cached_property
     def robust_certificate(self) -> Certificate:
-        """The same with the radius, which is proved, too; for a finite one and a symmetric metric."""
+        """The same with the radius, which is proved, too; for a finite one and a symmetric
+        metric."""
         if self.radius == math.inf:
             raise InputError("`robust_certificate`: a single token may be moved anywhere.")
         return certify(self.run, self.clusters, self.radius)
@@ -208,7 +245,9 @@ class Limit(Tabular):
         return _columns_of(*_rows_of(self, 0)[1:])
 
     def __repr__(self) -> str:
-        settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
+        settled = (
+            "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
+        )
         try:
             clusters = f"{pluralize(len(self.clusters), 'cluster')}, "
         except InputError:  # exact positions are too long to be compared
@@ -218,8 +257,11 @@ class Limit(Tabular):
             f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run.arithmetic})"
         )
 
-    def plot(self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None) -> "Axes":
-        """Draw tokens, paths and limits, with a colour and shape for each cluster (extra `figures`).
+    def plot(
+        self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes":
+        """Draw tokens, paths and limits, with a colour and shape for each cluster (extra
+        `figures`).
 
         Parameters
         ----------
@@ -238,7 +280,8 @@ class Limit(Tabular):
         return plot_limit(self, ax=ax, figsize=figsize)
 
     def page(self, path: str | Path) -> None:
-        """Write a page that runs this cloud in any browser: drag tokens, change alpha, see the exact limit.
+        """Write a page that runs this cloud in any browser: drag tokens, change alpha, see the
+        exact limit.
 
         Parameters
         ----------
@@ -284,7 +327,8 @@ class Limits(Tabular, Sequence[Limit]):
 
     @property
     def points(self) -> Any:
-        """The limits of all tokens in the form in which the clouds came; all clouds must have settled."""
+        """The limits of all tokens in the form in which the clouds came; all clouds must have
+        settled."""
         return self.runs.ends()
 
     @property
@@ -298,12 +342,21 @@ class Limits(Tabular, Sequence[Limit]):
         return self.runs.settled_at
 
     def _counts(self) -> dict[str, list[Any]]:
-        """When each cloud settled, how many leaders and clusters it has, if one kernel found them for all of them."""
+        """When each cloud settled, how many leaders and clusters it has, if one kernel found them
+        for all of them."""
         if not isinstance(runs := self.runs, Together):
             return {}
-        starts, since = runs.clouds.offsets[:-1], as_array(runs.outcome.leader_since, "`leader_since`")
-        own = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets)) == runs.leader_of
-        leaders, clusters = (np.add.reduceat(which, starts, dtype=np.int64).tolist() for which in (since >= 0, own))
+        starts, since = (
+            runs.clouds.offsets[:-1],
+            as_array(runs.outcome.leader_since, "`leader_since`"),
+        )
+        own = (
+            np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets))
+            == runs.leader_of
+        )
+        leaders, clusters = (
+            np.add.reduceat(which, starts, dtype=np.int64).tolist() for which in (since >= 0, own)
+        )
         for cloud in np.flatnonzero(runs.leader_of[starts] < 0).tolist():  # not all follow leaders
             clusters[cloud] = len(self[cloud].clusters)
         return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
@@ -326,8 +379,12 @@ class Limits(Tabular, Sequence[Limit]):
         return batch_card(self)
 
 
-def _columns_of(tokens: np.ndarray, points: np.ndarray, labels: np.ndarray, kinds: Any, since: Any) -> Columns:
-    columns: Columns = {"token": tokens} | {f"z{axis}": column for axis, column in enumerate(points.T)}
+def _columns_of(
+    tokens: np.ndarray, points: np.ndarray, labels: np.ndarray, kinds: Any, since: Any
+) -> Columns:
+    columns: Columns = {"token": tokens} | {
+        f"z{axis}": column for axis, column in enumerate(points.T)
+    }
     return columns | {"cluster": labels, "kind": kinds, "leader_since": np.ma.masked_less(since, 0)}
 
 
@@ -335,7 +392,14 @@ def _rows_of(lim: Limit, cloud: int) -> tuple[np.ndarray, ...]:
     since, clusters = np.full(lim.run.n, -1), lim.clusters
     since[lim.leaders] = lim.run.leader_layers
     kinds = np.array(list(map(str, clusters.kinds)), dtype=object)[clusters.labels]
-    return np.full(lim.run.n, cloud), np.arange(lim.run.n), lim.float_points, clusters.labels, kinds, since
+    return (
+        np.full(lim.run.n, cloud),
+        np.arange(lim.run.n),
+        lim.float_points,
+        clusters.labels,
+        kinds,
+        since,
+    )
 
 
 def _rows_together(limits: Limits, runs: Together) -> tuple[np.ndarray, ...]:
@@ -346,7 +410,9 @@ def _rows_together(limits: Limits, runs: Together) -> tuple[np.ndarray, ...]:
     tokens, leader_of = np.arange(len(clouds)) - start, runs.leader_of
     labels, first = number(np.where(leader_of < 0, 0, leader_of) + start)
     labels -= np.searchsorted(first, start)
-    kinds = np.array([str(Vertex(token)) for token in range(max(1, leader_of.max() + 1))], dtype=object)[leader_of]
+    kinds = np.array(
+        [str(Vertex(token)) for token in range(max(1, leader_of.max() + 1))], dtype=object
+    )[leader_of]
     since = as_array(runs.outcome.leader_since, "`leader_since`").astype(np.int64)
     rows = clouds, tokens, as_array(runs.arrived.tokens, "`tokens`").copy(), labels, kinds, since
     for cloud in np.flatnonzero(leader_of[offsets[:-1]] < 0).tolist():
@@ -384,26 +450,29 @@ def limit(
     Parameters
     ----------
     tokens : array_like of shape (n, d), a batch of clouds, or a source of chunks
-        Starting points. Floats stand for the binary fractions they store, strings for what they say. A cloud larger
-        than memory is read chunk by chunk from a `numpy.memmap`, an array of Zarr or Dask, a `pyarrow.dataset`, or a
-        Parquet file, folder or pattern (``"points/*.parquet"``).
+        Starting points. Floats stand for the binary fractions they store, strings for what they
+        say. A cloud larger than memory is read chunk by chunk from a `numpy.memmap`, an array of
+        Zarr or Dask, a `pyarrow.dataset`, or a Parquet file, folder or pattern
+        (``"points/*.parquet"``).
     dynamics : Dynamics
         Step size and metric.
     max_layers : int, optional
-        Give up (`settled_at` is None) if the attended sets may still change after so many layers. By default, after
-        they had to be computed 10,000 times, or 500 times where tokens may never settle: if the metric is not symmetric
-        positive definite, or the layer not the paper's.
+        Give up (`settled_at` is None) if the attended sets may still change after so many layers.
+        By default, after they had to be computed 10,000 times, or 500 times where tokens may never
+        settle: if the metric is not symmetric positive definite, or the layer not the paper's.
     arithmetic : {"certified", "exact", "float"}, default "certified"
         As in `simulate`; "float" proves nothing.
     engine : Engine or str, optional
         As in `simulate`.
     progress : callable, optional
-        Called with (clouds done, clouds), or with (tokens read, tokens) in every pass over a source of chunks.
+        Called with (clouds done, clouds), or with (tokens read, tokens) in every pass over a source
+        of chunks.
 
     Returns
     -------
     Limit, Limits or StreamedLimit
-        Limit points, leaders, polytope and clusters; `Limits` for a batch, `StreamedLimit` for a source of chunks.
+        Limit points, leaders, polytope and clusters; `Limits` for a batch, `StreamedLimit` for a
+        source of chunks.
 
     Notes
     -----
@@ -418,10 +487,14 @@ def limit(
     """
     dynamics = check_dynamics(dynamics)
     if not dynamics.is_definite:
-        warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
+        warnings.warn(
+            f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2
+        )
     dynamics.check_rational("`limit`")
     default = None if dynamics.is_definite or not dynamics.is_plain else 500
-    stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
+    stop = Settled(
+        default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
+    )
     if is_stream(tokens):
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
         return StreamedLimit(chunks, find_core(chunks, dynamics, stop))
@@ -431,7 +504,11 @@ def limit(
         stop=stop,
         arithmetic=arithmetic,
         # Without the theorem there may be cycles, which are found in the layers.
-        record=EachPhase() if not dynamics.is_plain else LastOnly() if dynamics.is_definite else Every(1),
+        record=EachPhase()
+        if not dynamics.is_plain
+        else LastOnly()
+        if dynamics.is_definite
+        else Every(1),
         progress=progress,
         engine=engine,
     )
@@ -439,7 +516,8 @@ def limit(
 
 
 def verify(certificate: dict[str, Any] | str | Path | Limit, *, effort: float = 1) -> Verdict:
-    """Check the certificate of a limit with `hardmax.certificate`, which shares no code with the rest of the package.
+    """Check the certificate of a limit with `hardmax.certificate`, which shares no code with the
+    rest of the package.
 
     Parameters
     ----------

@@ -4,21 +4,21 @@ from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
-from hardmax._attention import Softmax
-from hardmax._chunks import check_progress, is_stream
+from hardmax._common.validation import InputError, check_instance, require_extra
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._observers import find_core
-from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
-from hardmax._softmax import Enclosures, enclose
+from hardmax._layer.attention import Softmax
+from hardmax._runs.run import DEEPEST_KERNEL, Plan, Together, run_cloud
+from hardmax._runs.softmax import Enclosures, enclose
+from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
+from hardmax._streams.chunks import check_progress, is_stream
+from hardmax._streams.observers import find_core
+from hardmax._streams.streamed import StreamedRun, open_stream
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
-from hardmax._validation import InputError, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
-from hardmax.stream import StreamedRun, open_stream
-from hardmax.trajectory import Tables, Trajectories, Trajectory
 
 Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
@@ -38,7 +38,9 @@ class Options(TypedDict, total=False):
 @overload
 def simulate(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectory: ...
 @overload
-def simulate(tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectories: ...
+def simulate(
+    tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]
+) -> Trajectories: ...
 @overload
 def simulate(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def simulate(
@@ -57,8 +59,8 @@ def simulate(
     Parameters
     ----------
     tokens : array_like of shape (n, d), a batch of clouds, or a source of chunks
-        Starting points. Torch tensors are returned as such, of their dtype and on their device. Sources of chunks are
-        those of `limit`; they need ``record=LastOnly()``.
+        Starting points. Torch tensors are returned as such, of their dtype and on their device.
+        Sources of chunks are those of `limit`; they need ``record=LastOnly()``.
     dynamics : Dynamics
         Step size and metric.
     layers : int, optional
@@ -66,7 +68,8 @@ def simulate(
     stop : Stop, optional
         When to stop, such as `Settled()`.
     arithmetic : {"certified", "exact", "float"} or TieSlack, default "certified"
-        Floats with every choice proved or decided by integers; integers alone; or floats that prove nothing.
+        Floats with every choice proved or decided by integers; integers alone; or floats that prove
+        nothing.
     record : Record, default Every(1)
         Which layers to keep, such as `Every(10)` or `LastOnly()`.
     progress : callable, optional
@@ -77,8 +80,8 @@ def simulate(
     Returns
     -------
     Trajectory, Trajectories, StreamedRun or Enclosures
-        The run of the cloud; `Trajectories` for a batch, `StreamedRun` for a source of chunks, `Enclosures` for
-        softmax (a list of them for a batch).
+        The run of the cloud; `Trajectories` for a batch, `StreamedRun` for a source of chunks,
+        `Enclosures` for softmax (a list of them for a batch).
 
     Examples
     --------
@@ -88,10 +91,19 @@ def simulate(
     ([1.0, 0.0], 'exact', 0)
     """
     if (layers is None) == (stop is None):
-        raise InputError("Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both.")
+        raise InputError(
+            "Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both."
+        )
     if isinstance(check_dynamics(dynamics).attention, Softmax):
-        if layers is None or arithmetic != "certified" or record is not EVERY_LAYER or engine is not None:
-            raise InputError("Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`.")
+        if (
+            layers is None
+            or arithmetic != "certified"
+            or record is not EVERY_LAYER
+            or engine is not None
+        ):
+            raise InputError(
+                "Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`."
+            )
         clouds, form = read_batch(tokens)
         dynamics.check_dimension(clouds[0].tokens.shape[1])
         enclosed = [enclose(cloud, dynamics, layers) for cloud in clouds]
@@ -109,11 +121,13 @@ def simulate(
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
         if not isinstance(plan.record, LastOnly) or plan.stop.when_settled:
             wish = "keeps the last layer only: pass layers=… and record=LastOnly()"
-            raise InputError(f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record")
+            raise InputError(
+                f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record"
+            )
         return StreamedRun(chunks, find_core(chunks, dynamics, plan.stop))
     there = None
     if isinstance(machine, Gpu):  # tensors are read there
-        from hardmax._gpu.simulation import read_there
+        from hardmax._runs.tensors import read_there
 
         there = read_there(tokens, machine.device)
     clouds, form = there or read_batch(tokens)
@@ -158,8 +172,8 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
     Returns
     -------
     array, tensor, list of them or Ragged
-        As the tokens were given. They are those of the definition, rounded once; on a GPU they are computed in float64
-        and are off by no more than ten roundings of the longest token.
+        As the tokens were given. They are those of the definition, rounded once; on a GPU they are
+        computed in float64 and are off by no more than ten roundings of the longest token.
 
     Examples
     --------
@@ -169,7 +183,7 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
     dynamics = check_dynamics(dynamics).check_rational("`step`")
     if dynamics.is_plain and is_tensor(tokens) and tokens.is_cuda:
         require_extra("The GPU engine", "gpu", "torch", "triton")
-        from hardmax._gpu.simulation import step_table
+        from hardmax._runs.tensors import step_table
 
         moved = step_table(tokens, dynamics)
         if moved is not None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hardmax._common.validation import InputError, MissingExtra, check_int, check_numeric, shorten
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, MissingExtra, check_int, check_numeric, shorten
 from hardmax.text._texts import TextBytes, is_missing, read_texts
 from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
@@ -46,15 +46,17 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     overlapping : bool, default True
         Count every token that occurs in a text; if False, every word belongs to one token at most.
     min_df : int, optional
-        Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 at which held-out texts are
-        predicted hardly worse.
+        Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 at which
+        held-out texts are predicted hardly worse.
     max_tokens : int, optional
         Size of the vocabulary: the most influential tokens are kept, by default all.
     stop_words : sequence of str, optional
-        Words of which no token may consist, alone or with others of them; by default frequent words of which each class
-        has about as many are no tokens, if held-out texts are predicted hardly worse.
+        Words of which no token may consist, alone or with others of them; by default frequent words
+        of which each class has about as many are no tokens, if held-out texts are predicted hardly
+        worse.
     strength : float, optional
-        Inverse regularisation strength. This and the next three are chosen by cross-validation if None.
+        Inverse regularisation strength. This and the next three are chosen by cross-validation if
+        None.
     gate : float, optional
         A token is active if it is stronger than this share of the strongest token in its text.
     alpha : str, optional
@@ -64,12 +66,13 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     bias : bool, default True
         Whether to fit an intercept, the log odds of the classes.
     vectors : "auto", "english", path, mapping or None, default "auto"
-        Word vectors, from which words get weights that few training texts contain, or none: English ones,
-        those of a file (GloVe's text format, or npz with `words` and `vectors`), or of a mapping. "auto"
-        takes the English ones if there are at most 1,000 texts, which are in English, and held-out texts
-        do not speak against them.
+        Word vectors, from which words get weights that few training texts contain, or none: English
+        ones, those of a file (GloVe's text format, or npz with `words` and `vectors`), or of a
+        mapping. "auto" takes the English ones if there are at most 1,000 texts, which are in
+        English, and held-out texts do not speak against them.
     consistent : bool, default False
-        Whether, with two classes, every token must speak for the class in which it is more frequent.
+        Whether, with two classes, every token must speak for the class in which it is more
+        frequent.
     class_weight : dict or "balanced", optional
         Weights of classes, as in scikit-learn.
     column : str, optional
@@ -159,12 +162,18 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         classes, numbers = _read_targets(y, len(texts))
         learns = weights > 0
         if len(np.unique(numbers[learns])) < len(classes):
-            raise InputError("`sample_weight` is 0 for every text of a class: leave the class out, or give it weight.")
+            raise InputError(
+                "`sample_weight` is 0 for every text of a class: leave the class out, or give it weight."
+            )
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
         texts = texts.pick(np.flatnonzero(learns))
         together = None if groups is None else np.asarray(groups)[learns]
-        say = partial(print, file=sys.stderr) if check_int(int(self.verbose), "`verbose`", at_least=0) else None
+        say = (
+            partial(print, file=sys.stderr)
+            if check_int(int(self.verbose), "`verbose`", at_least=0)
+            else None
+        )
         model = fit(
             texts,
             numbers[learns],
@@ -240,7 +249,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             Labels; the most frequent one for a text that is undecided (`model_.decided`).
         """
         check_is_fitted(self)
-        number = {name: n for n, name in enumerate(self.model_.classes)}  # their names need not have this dtype
+        number = {
+            name: n for n, name in enumerate(self.model_.classes)
+        }  # their names need not have this dtype
         predicted = self.model_.predict(self._texts(X)).tolist()
         return self.classes_[np.array([number[name] for name in predicted], dtype=np.int64)]
 
@@ -277,7 +288,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return np.array(self.model_.vocabulary.surfaces, dtype=object)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Table of all tokens: their weights, and the number of training texts of each class that have them."""
+        """Table of all tokens: their weights, and the number of training texts of each class that
+        have them."""
         check_is_fitted(self)
         return self.model_.to_pandas()
 
@@ -318,7 +330,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return Settings(**given, seed=_seed(self.random_state))
 
     def _texts(self, X: Any) -> TextBytes:  # noqa: N803
-        names = getattr(X, "column_names", getattr(X, "columns", None))  # of Arrow, or of pandas and polars
+        names = getattr(
+            X, "column_names", getattr(X, "columns", None)
+        )  # of Arrow, or of pandas and polars
         if names is None and self.column is None:
             return read_texts(X, "`X`")
         if names is None:
@@ -327,7 +341,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         column = names[0] if self.column is None and len(names) == 1 else self.column
         if column not in list(names):
             there = ", ".join(map(str, names))
-            raise InputError(f"`column` must be the column of the texts in `X`, one of {there}, not {shorten(column)}.")
+            raise InputError(
+                f"`column` must be the column of the texts in `X`, one of {there}, not {shorten(column)}."
+            )
         return read_texts(X[column], f"`X`, column {shorten(column)},")
 
     def __sklearn_tags__(self) -> Any:
@@ -352,7 +368,9 @@ def _seed(random_state: Any) -> int:
         return int(check_random_state(random_state).randint(_LARGEST_SEED))
     except Exception:  # a ValueError of scikit-learn, or of whatever was given
         came = shorten(random_state)
-        raise InputError(f"`random_state` must be a whole number or a RandomState, not {came}.") from None
+        raise InputError(
+            f"`random_state` must be a whole number or a RandomState, not {came}."
+        ) from None
 
 
 def _read_weights(sample_weight: Any, texts: int) -> np.ndarray:
@@ -362,39 +380,56 @@ def _read_weights(sample_weight: Any, texts: int) -> np.ndarray:
     weights = float_array(sample_weight, "`sample_weight`")
     weights = np.full(texts, weights) if np.ndim(sample_weight) == 0 else weights
     if weights.shape != (texts,):
-        raise InputError(f"`sample_weight` has shape {weights.shape}: expected ({texts},), one for each text.")
+        raise InputError(
+            f"`sample_weight` has shape {weights.shape}: expected ({texts},), one for each text."
+        )
     if not np.isfinite(weights).all() or weights.min() < 0:
         raise InputError("`sample_weight` must be finite numbers, none of them negative.")
     return weights
 
 
 def _read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different labels in order, of the dtype in which they were given, and the number of each text's label."""
+    """The different labels in order, of the dtype in which they were given, and the number of each
+    text's label."""
     if y is None:
-        raise InputError("`y`: HardmaxClassifier requires y to be passed, but the target y is None.")
+        raise InputError(
+            "`y`: HardmaxClassifier requires y to be passed, but the target y is None."
+        )
     check_numeric(y, "`y`")
     try:
         labels = column_or_1d(y, warn=True)
     except Exception:  # of scikit-learn, or of whatever was given
-        raise InputError("`y` must hold one label for each text: give a list or a column of labels.") from None
+        raise InputError(
+            "`y` must hold one label for each text: give a list or a column of labels."
+        ) from None
     if len(labels) != texts:
-        raise InputError(f"`y` has {len(labels)} labels for {texts} texts: expected one for each text.")
+        raise InputError(
+            f"`y` has {len(labels)} labels for {texts} texts: expected one for each text."
+        )
     if labels.dtype.kind in "fO":
         for row, label in enumerate(labels.tolist()):
             if is_missing(label):
-                raise InputError(f"`y` row {row} is missing (NaN): give the text a label, or leave it out.")
+                raise InputError(
+                    f"`y` row {row} is missing (NaN): give the text a label, or leave it out."
+                )
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        raise InputError("`y` has fractions. Unknown label type: continuous. Give every text a class.")
+        raise InputError(
+            "`y` has fractions. Unknown label type: continuous. Give every text a class."
+        )
     if labels.dtype.kind == "U" and isinstance(y, list | tuple):
         # numpy makes texts of all of them, and 1 would come back as "1".
         other = next((label for label in y if not isinstance(label, str)), "")
         if not isinstance(other, str):
-            raise InputError(f"`y` mixes texts with {shorten(other)}: give all labels as texts, or none.")
+            raise InputError(
+                f"`y` mixes texts with {shorten(other)}: give all labels as texts, or none."
+            )
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
     except Exception as error:  # whatever comparing labels raises
         why = shorten(str(error), 80)
-        raise InputError(f"`y` has labels that cannot be put in order: {why}. Give texts or numbers.") from None
+        raise InputError(
+            f"`y` has labels that cannot be put in order: {why}. Give texts or numbers."
+        ) from None
     if len(classes) < 2:
         raise InputError(f"`y` has only one class, {classes.tolist()[0]!r}: expected at least two.")
     return classes, numbers.astype(np.int64)

@@ -1,4 +1,5 @@
-"""When a simulation stops, and which layers it keeps. Layers that are not kept are computed again on request."""
+"""When a simulation stops, and which layers it keeps. Layers that are not kept are computed again
+on request."""
 
 import os
 import sys
@@ -6,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hardmax._validation import InputError, check_instance, check_int
+from hardmax._common.validation import InputError, check_instance, check_int
 
 try:
     MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # bytes
@@ -27,7 +28,8 @@ class Record:
     """
 
     def layers(self, first: int, until: int) -> Sequence[int]:
-        """Layers to keep among `first`, …, `until` - 1, increasing; the last layer of a run is kept in any case.
+        """Layers to keep among `first`, …, `until` - 1, increasing; the last layer of a run is kept
+        in any case.
 
         Parameters
         ----------
@@ -101,7 +103,8 @@ A_STOP = "Settled(), AfterLayers(30) or another Stop"
 
 
 class Stop:
-    """What ends a run: `AfterLayers`, `Settled`, `FirstOf`, or a subclass of your own that has both attributes.
+    """What ends a run: `AfterLayers`, `Settled`, `FirstOf`, or a subclass of your own that has both
+    attributes.
 
     Examples
     --------
@@ -144,7 +147,8 @@ class Settled(Stop):
     Parameters
     ----------
     max_layers : int, optional
-        Give up after so many layers; by default, after attended sets had to be computed 10,000 times.
+        Give up after so many layers; by default, after attended sets had to be computed 10,000
+        times.
 
     Examples
     --------
@@ -155,8 +159,14 @@ class Settled(Stop):
     max_layers: int | None = None
 
     def __post_init__(self) -> None:
-        layers = None if self.max_layers is None else check_int(self.max_layers, "`max_layers`", at_least=0)
-        vars(self).update(max_layers=layers, last_layer=NO_LIMIT if layers is None else layers, when_settled=True)
+        layers = (
+            None
+            if self.max_layers is None
+            else check_int(self.max_layers, "`max_layers`", at_least=0)
+        )
+        vars(self).update(
+            max_layers=layers, last_layer=NO_LIMIT if layers is None else layers, when_settled=True
+        )
 
 
 @dataclass(frozen=True, init=False)
@@ -178,6 +188,10 @@ class FirstOf(Stop):
 
     def __init__(self, *stops: Stop) -> None:
         if not stops:
-            raise InputError("`FirstOf` needs at least one stop, such as FirstOf(Settled(), AfterLayers(1000)).")
+            raise InputError(
+                "`FirstOf` needs at least one stop, such as FirstOf(Settled(), AfterLayers(1000))."
+            )
         last = min(check_instance(stop, Stop, "`stop`", A_STOP).last_layer for stop in stops)
-        vars(self).update(stops=stops, last_layer=last, when_settled=any(stop.when_settled for stop in stops))
+        vars(self).update(
+            stops=stops, last_layer=last, when_settled=any(stop.when_settled for stop in stops)
+        )

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hardmax import __version__, clouds
-from hardmax._chunks import check_progress
-from hardmax._columns import write_parquet
-from hardmax._files import make_folder, write_whole
-from hardmax._fingerprint import fingerprint
-from hardmax._format import pluralize
-from hardmax._parallel import limit_threads, max_threads
-from hardmax._validation import InputError, check_path, require_extra, shorten
+from hardmax._common.columns import write_parquet
+from hardmax._common.files import make_folder, write_whole
+from hardmax._common.fingerprint import fingerprint
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, check_path, require_extra, shorten
+from hardmax._kernels.parallel import limit_threads, max_threads
+from hardmax._streams.chunks import check_progress
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, Limits, limit
 
@@ -32,7 +32,8 @@ MAKERS = {
     for name, make in vars(clouds).items()
     if inspect.isfunction(make) and make.__module__ == clouds.__name__ and name != "rotated"
 }
-# Cells go through one kernel together, in groups of about so many coordinates; a group is a part of the table.
+# Cells go through one kernel together, in groups of about so many coordinates; a group is a part of
+# the table.
 _COORDINATES, _CELLS = 2**18, 512
 _AS_DONE = "generator_unordered"  # which Ray's backend does not do
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -83,25 +84,28 @@ def sweep(
     Parameters
     ----------
     grid : mapping
-        What to vary; every value is one or a list. `maker` is the name of a function of `hardmax.clouds`
-        (default: gaussian) or a function of your own, `n`, `d`, `seed` and others are its arguments, ``seeds=100``
-        stands for the seeds 0 to 99, `alpha` is the step size (default: 1/2), and `metric` maps
-        names to matrices, such as [[2, 1], [1, 1]], "2,1;1,1" or "identity".
+        What to vary; every value is one or a list. `maker` is the name of a function of
+        `hardmax.clouds` (default: gaussian) or a function of your own, `n`, `d`, `seed` and others
+        are its arguments, ``seeds=100`` stands for the seeds 0 to 99, `alpha` is the step size
+        (default: 1/2), and `metric` maps names to matrices, such as [[2, 1], [1, 1]], "2,1;1,1" or
+        "identity".
     observables : sequence or mapping, default ("settled_at", "leaders", "clusters")
         Names of attributes of `Limit`, or functions of it, each under a name of its own. Of what
         has a length, the length is taken.
     output : str or Path, optional
-        A folder for Parquet files. Each is written as soon as its cells are done; a sweep that was interrupted goes on
-        after them and tries failed cells again. A folder of another sweep is refused: of another
-        version of hardmax, or with other code of a maker or observable, as well.
+        A folder for Parquet files. Each is written as soon as its cells are done; a sweep that was
+        interrupted goes on after them and tries failed cells again. A folder of another sweep is
+        refused: of another version of hardmax, or with other code of a maker or observable, as
+        well.
     progress : callable, optional
         Called with (cells done, cells).
 
     Returns
     -------
     pyarrow.Table
-        A row for each cell: its number, maker, arguments, alpha, metric, observables, and `error`, the reason if it
-        failed. Its `schema.metadata` has under "earlier" what an earlier call left in the folder.
+        A row for each cell: its number, maker, arguments, alpha, metric, observables, and `error`,
+        the reason if it failed. Its `schema.metadata` has under "earlier" what an earlier call left
+        in the folder.
 
     Notes
     -----
@@ -128,7 +132,9 @@ def sweep(
     threads = max(1, max_threads() // max(1, joblib.effective_n_jobs()))
     tasks = (joblib.delayed(_run_part)(checked, part, threads) for part in parts if part.cells)
     backend: Any = joblib.parallel.get_active_backend()[0]
-    finished: Any = joblib.Parallel(return_as=_AS_DONE if backend.supports_return_generator else "list")(tasks)
+    finished: Any = joblib.Parallel(
+        return_as=_AS_DONE if backend.supports_return_generator else "list"
+    )(tasks)
     for table in finished:
         tables.append(table)
         done += len(table)
@@ -144,18 +150,28 @@ def sweep(
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
     """Check a grid and list its cells in groups."""
     if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
-        raise InputError(f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid")
-    axes = {name: _listed(values) for name, values in grid.items() if name not in ("metric", "seeds")}
+        raise InputError(
+            f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid"
+        )
+    axes = {
+        name: _listed(values) for name, values in grid.items() if name not in ("metric", "seeds")
+    }
     if "seeds" in grid:
         if not isinstance(grid["seeds"], int) or grid["seeds"] < 1 or "seed" in grid:
-            raise InputError("`grid`: 'seeds' must be how many there are, from 1 up, without 'seed'.", argument="grid")
+            raise InputError(
+                "`grid`: 'seeds' must be how many there are, from 1 up, without 'seed'.",
+                argument="grid",
+            )
         axes["seed"] = list(range(grid["seeds"]))
     if empty := [name for name, values in axes.items() if not values]:
         raise InputError(f"`grid`: {empty[0]!r} has no value.", argument="grid")
     makers = _makers(axes.pop("maker", ["gaussian"]), axes.keys() - {"alpha"})
     matrices = grid.get("metric", {"identity": None})
     if not isinstance(matrices, Mapping) or not matrices:
-        raise InputError("`grid`: 'metric' must map names to matrices, {'tilted': [[2, 1], [1, 1]]}.", argument="grid")
+        raise InputError(
+            "`grid`: 'metric' must map names to matrices, {'tilted': [[2, 1], [1, 1]]}.",
+            argument="grid",
+        )
     pairs = [
         ((str(alpha), str(name)), Dynamics(alpha, _matrix(matrix)))
         for alpha in axes.pop("alpha", ["1/2"])
@@ -168,7 +184,10 @@ def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
     groups: list[list[Cell]] = []
     for (alpha, metric), (name, make) in itertools.product(dynamics, makers.items()):
         names = [argument for argument in axes if argument in inspect.signature(make).parameters]
-        given = [dict(zip(names, values, strict=True)) for values in itertools.product(*(axes[one] for one in names))]
+        given = [
+            dict(zip(names, values, strict=True))
+            for values in itertools.product(*(axes[one] for one in names))
+        ]
         cells = [Cell(next(numbers), name, one, alpha, metric) for one in given]
         # Clouds of one dimension go through a kernel together.
         groups += _grouped(sorted(cells, key=lambda cell: str(cell.given.get("d"))))
@@ -196,7 +215,11 @@ def _matrix(given: Any) -> Any:
 
 def _listed(values: Any) -> list[Any]:
     many = isinstance(values, Sequence | range | np.ndarray) and not isinstance(values, str)
-    return [value.item() if isinstance(value, np.generic) else value for value in values] if many else [values]
+    return (
+        [value.item() if isinstance(value, np.generic) else value for value in values]
+        if many
+        else [values]
+    )
 
 
 def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
@@ -205,14 +228,20 @@ def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
         make = MAKERS.get(one.replace("-", "_")) if isinstance(one, str) else one
         if not callable(make):
             known = ", ".join(MAKERS)
-            raise InputError(f"`grid`: 'maker' must be one of {known}, or a function, not {shorten(one)}.")
+            raise InputError(
+                f"`grid`: 'maker' must be one of {known}, or a function, not {shorten(one)}."
+            )
         pairs.append((one if isinstance(one, str) else getattr(make, "__name__", repr(make)), make))
     makers = _named(pairs, "makers")
     signatures = {name: inspect.signature(make).parameters for name, make in makers.items()}
     for name, taken in signatures.items():
-        needed = [one.name for one in taken.values() if one.default is one.empty and one.kind in _NAMED]
+        needed = [
+            one.name for one in taken.values() if one.default is one.empty and one.kind in _NAMED
+        ]
         if missing := [one for one in needed if one not in arguments]:
-            raise InputError(f"`grid`: {name} needs {missing[0]!r}: give a value, or a list.", argument="grid")
+            raise InputError(
+                f"`grid`: {name} needs {missing[0]!r}: give a value, or a list.", argument="grid"
+            )
     if unknown := sorted(arguments - set().union(*signatures.values())):
         raise InputError(f"`grid`: no maker takes {unknown[0]!r}.", argument="grid")
     return makers
@@ -220,12 +249,20 @@ def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
 
 def _observables(wanted: Any) -> dict[str, Observable]:
     if isinstance(wanted, str) or not isinstance(wanted, Sequence | Mapping) or not wanted:
-        raise InputError(f"`observables` must be names of attributes of Limit or functions, not {shorten(wanted)}.")
-    pairs = wanted.items() if isinstance(wanted, Mapping) else [(getattr(one, "__name__", one), one) for one in wanted]
+        raise InputError(
+            f"`observables` must be names of attributes of Limit or functions, not {shorten(wanted)}."
+        )
+    pairs = (
+        wanted.items()
+        if isinstance(wanted, Mapping)
+        else [(getattr(one, "__name__", one), one) for one in wanted]
+    )
     for name, one in pairs:
         public = isinstance(one, str) and not one.startswith("_") and hasattr(Limit, one)
         if not isinstance(name, str) or not (callable(one) or public):
-            raise InputError(f"`observables`: {shorten(one)} is neither an attribute of Limit nor a function.")
+            raise InputError(
+                f"`observables`: {shorten(one)} is neither an attribute of Limit nor a function."
+            )
     return _named(pairs, "observables")
 
 
@@ -246,7 +283,9 @@ def _prepare(folder: Path, grid: Grid) -> Path:
     dynamics = {names: one.to_dict() for names, one in grid.dynamics.items()}
     inputs = grid._asdict() | {"dynamics": dynamics, "version of hardmax": __version__}
     lines = {f"{what} {fingerprint(value, what)}" for what, value in inputs.items()}
-    about = make_folder(folder, "`output`") / "_sweep"  # which readers of folders of Parquet files leave out
+    about = (
+        make_folder(folder, "`output`") / "_sweep"
+    )  # which readers of folders of Parquet files leave out
     before = {*about.read_text("utf-8", "replace").splitlines()} if about.exists() else set()
     if lines != before and any(folder.glob("part-*.parquet")):
         changed = ", ".join(line.rpartition(" ")[0] for line in sorted(lines - before))
@@ -315,7 +354,9 @@ def _reason(error: Exception) -> str:
 def _observed(grid: Grid, limits: Limits) -> dict[str, list[Any]]:
     at_once = limits._counts()  # what the batch has for all clouds need not be asked of each
     return {
-        name: at_once[one] if isinstance(one, str) and one in at_once else [_value(lim, one) for lim in limits]
+        name: at_once[one]
+        if isinstance(one, str) and one in at_once
+        else [_value(lim, one) for lim in limits]
         for name, one in grid.observables.items()
     }
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax._clusters import FaceProjection, Vertex
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, check_instance
 from hardmax._exact.argmax import by_all_scores, directions_of, products
 from hardmax._exact.solver import ExactSolver
 from hardmax._exact.vectors import DIGIT
-from hardmax._format import pluralize
-from hardmax._run import Plan, run_points
-from hardmax._validation import InputError, check_instance
+from hardmax._limits.clusters import FaceProjection, Vertex
+from hardmax._runs.run import Plan, run_points
+from hardmax._runs.trajectory import Trajectory
 from hardmax.limits import Limit
 from hardmax.stops import Every, Settled
-from hardmax.trajectory import Trajectory
 
 MOST_TOKENS = 2000
 HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
@@ -32,8 +32,8 @@ CLAIMS = (
     "a limit that is no vertex is the projection of 0 onto a face",
     "a hyperplane separates each vertex from the other limits",
 )
-# A cloud is followed for so many layers, or as many as it took to settle, but for no more work than this: products of
-# digits, some ten seconds.
+# A cloud is followed for so many layers, or as many as it took to settle, but for no more work than
+# this: products of digits, some ten seconds.
 PATIENCE, MOST_WORK = 500, 10**10
 AFTERWARDS = (1, 2, 5, 20)  # layers beyond settling that are checked too
 
@@ -84,9 +84,9 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     Returns
     -------
     TheoremReport
-        A verdict on each statement. The cloud is followed in integers to the layer at which the run settled; if it did
-        not, for 500 layers, or fewer if numbers become too long. If the cloud has not settled by then, statements about
-        all layers are "undecided".
+        A verdict on each statement. The cloud is followed in integers to the layer at which the run
+        settled; if it did not, for 500 layers, or fewer if numbers become too long. If the cloud
+        has not settled by then, statements about all layers are "undecided".
 
     Notes
     -----
@@ -102,7 +102,9 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     >>> bool(report), {statement.verdict for statement in report}
     (True, {'holds'})
     """
-    given = check_instance(result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud")
+    given = check_instance(
+        result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud"
+    )
     run = given.run if isinstance(given, Limit) else given
     if run.points.count > MOST_TOKENS:
         raise InputError(
@@ -113,18 +115,22 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
     plan = Plan(run.dynamics, (ExactSolver(),), Settled(_patience(run)), Every(1))
     observed = zip(CLAIMS, _observe(Limit(run_points(run.points, plan))), strict=True)
-    return TheoremReport(Statement(claim, VERDICTS[holds], detail) for claim, (holds, detail) in observed)
+    return TheoremReport(
+        Statement(claim, VERDICTS[holds], detail) for claim, (holds, detail) in observed
+    )
 
 
 def _patience(run: Trajectory) -> int:
-    """How many layers can be afforded: the cost of one grows with the square of the digits that all before added."""
+    """How many layers can be afforded: the cost of one grows with the square of the digits that all
+    before added."""
     products, bits = run.points.count**2 * run.d, run.dynamics.contraction.denominator.bit_length()
     layers = range(max(PATIENCE, run.settled_at or 0))
     return bisect_right(layers, MOST_WORK, key=lambda k: k * products * (k * bits // DIGIT) ** 2)
 
 
 def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
-    """Whether each of the claims holds (None: not known), and what was observed, with sets computed from all scores."""
+    """Whether each of the claims holds (None: not known), and what was observed, with sets computed
+    from all scores."""
     run, dynamics, last = lim.run, lim.run.dynamics, lim.run.layers
     settled = lim.settled_at is not None
     layers = [*range(last + 1), *(last + more for more in AFTERWARDS if settled)]
@@ -149,9 +155,15 @@ def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
     if not settled:
         # What holds at the layers checked may fail at later ones.
         late = f"not settled within {last:,} layers"
-        so_far = ((None if holds else False, f"{late}; {detail}") for holds, detail in about_leaders)
+        so_far = (
+            (None if holds else False, f"{late}; {detail}") for holds, detail in about_leaders
+        )
         return [exist, *so_far, *[(None, late)] * 4]
-    phase, clusters, points = run.phase_at(last), lim.clusters, pluralize(len(lim.clusters), "point")
+    phase, clusters, points = (
+        run.phase_at(last),
+        lim.clusters,
+        pluralize(len(lim.clusters), "point"),
+    )
     examples = run.points.of_token[np.unique(clusters.labels, return_index=True)[1]].tolist()
     limits = phase.targets.rows(examples).numerators
     directions = directions_of(limits, dynamics)
@@ -170,7 +182,10 @@ def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
         exist,
         *about_leaders,
         (sets[last:] == [sets[last]] * len(sets[last:]), f"{points}; settled at layer {last}"),
-        (furthest and all(map(any, directions)), "K lies on one side of the hyperplane through each, with normal A w"),
+        (
+            furthest and all(map(any, directions)),
+            "K lies on one side of the hyperplane through each, with normal A w",
+        ),
         (vertices + faces == kinds.total(), f"vertices: {vertices}, projections: {faces}"),
         (separated, "of all limits, each vertex alone lies furthest its own way"),
     ]

@@ -1,8 +1,9 @@
-"""Hardmax attention as a layer of a torch network, with its exact derivative given the attended sets.
+"""Hardmax attention as a layer of a torch network, with its exact derivative given the attended
+sets.
 
-Who attends to whom is found a block of rows at a time and kept as one index per token. Rows that tie are searched again
-where their sets are needed: after collapse everybody ties with everybody, and lists of sets would be quadratic.
-"""
+Who attends to whom is found a block of rows at a time and kept as one index per token. Rows that
+tie are searched again where their sets are needed: after collapse everybody ties with everybody,
+and lists of sets would be quadratic."""
 
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 from math import expm1, log
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hardmax._validation import InputError, check_bool, check_int
+from hardmax._common.validation import InputError, check_bool, check_int
 from hardmax.dynamics import Dynamics
 
 __all__ = ["HardmaxAttention"]
@@ -40,10 +41,11 @@ class HardmaxAttention(nn.Module):
     Scores are computed in float64, whatever the tokens are in, and tie if they are equal as floats; `hardmax.step`
     decides ties exactly.
 
-    The derivative is exact as long as the attended sets stay the same: gradients flow to each token, to the tokens that
-    it attends to, and to alpha. The choice itself is piecewise constant, so the derivative with respect to A is zero
-    wherever it exists, and A is no parameter. Nothing is lost: with A = L L^T, the tokens L^T z have the metric I, so
-    ``nn.Linear(d, d, bias=False)`` in front of the layer learns a metric, by the gradients of the tokens.
+    The derivative is exact as long as the attended sets stay the same: gradients flow to each
+    token, to the tokens that it attends to, and to alpha. The choice itself is piecewise constant,
+    so the derivative with respect to A is zero wherever it exists, and A is no parameter. Nothing
+    is lost: with A = L L^T, the tokens L^T z have the metric I, so ``nn.Linear(d, d, bias=False)``
+    in front of the layer learns a metric, by the gradients of the tokens.
 
     For b clouds of n tokens, memory is O(b n d) per layer, ties or not.
 
@@ -64,7 +66,12 @@ class HardmaxAttention(nn.Module):
     """The metric A, in the state but no parameter; None for the identity."""
 
     def __init__(
-        self, alpha: float | str = 1.0, metric: Any = None, *, layers: int = 1, learn_alpha: bool = False
+        self,
+        alpha: float | str = 1.0,
+        metric: Any = None,
+        *,
+        layers: int = 1,
+        learn_alpha: bool = False,
     ) -> None:
         super().__init__()
         given = Dynamics(alpha, metric).check_definite()
@@ -83,7 +90,8 @@ class HardmaxAttention(nn.Module):
 
     @property
     def dynamics(self) -> Dynamics:
-        """The step size and the metric for the functions of the package, such as `hardmax.limit`."""
+        """The step size and the metric for the functions of the package, such as
+        `hardmax.limit`."""
         metric = None if self.metric is None else self.metric.double().cpu().numpy()
         return Dynamics(torch.as_tensor(self.alpha, dtype=torch.float64).item(), metric)
 
@@ -99,7 +107,8 @@ class HardmaxAttention(nn.Module):
         tokens : Tensor of shape (n, d) or (batch, n, d)
             One cloud, or a batch of clouds of the same number of tokens, real or padding.
         mask : bool Tensor of shape (n,) or (batch, n), optional
-            Which tokens are real; all by default. Nobody attends to padding, which is returned as it is.
+            Which tokens are real; all by default. Nobody attends to padding, which is returned as
+            it is.
 
         Returns
         -------
@@ -108,7 +117,9 @@ class HardmaxAttention(nn.Module):
         """
         if tokens.ndim not in (2, 3) or not tokens.numel() or not tokens.is_floating_point():
             found = f"{tokens.dtype} of shape {tuple(tokens.shape)}"
-            raise InputError(f"`tokens` must be a nonempty tensor of floats, (n, d) or (batch, n, d), not {found}.")
+            raise InputError(
+                f"`tokens` must be a nonempty tensor of floats, (n, d) or (batch, n, d), not {found}."
+            )
         *shape, n, d = tokens.shape
         if mask is None:
             mask = torch.ones((*shape, n), dtype=torch.bool, device=tokens.device)
@@ -116,7 +127,9 @@ class HardmaxAttention(nn.Module):
             found = f"{mask.dtype} of shape {tuple(mask.shape)}"
             raise InputError(f"`mask` must be torch.bool of shape {(*shape, n)}, not {found}.")
         if self.metric is not None and len(self.metric) != d:
-            raise InputError(f"`tokens` must have {len(self.metric)} coordinates, as `metric` has, not {d}.")
+            raise InputError(
+                f"`tokens` must have {len(self.metric)} coordinates, as `metric` has, not {d}."
+            )
         # Padding may be anything, even nan, which times 0 is nan.
         z, real = tokens.where(mask[..., None], 0).view(-1, n, d), mask.view(-1, n)
         keep = 1 / (1 + self.alpha)
@@ -127,12 +140,18 @@ class HardmaxAttention(nn.Module):
         return z.view(tokens.shape).where(mask[..., None], tokens)
 
 
-# Operators of their own, which torch.compile does not look into: they branch on whether there are ties.
+# Operators of their own, which torch.compile does not look into: they branch on whether there are
+# ties.
 @torch.library.custom_op("hardmax::choose", mutates_args=())
 def _choose(z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
-    """The token that each one attends to, numbered through the batch; of those that tie, ~ their own number."""
+    """The token that each one attends to, numbered through the batch; of those that tie, ~ their
+    own number."""
     points, directions = _double(z, metric)
-    own, m, chosen = torch.arange(real.numel(), device=z.device).view(real.shape), _rows_at_once(real), []
+    own, m, chosen = (
+        torch.arange(real.numel(), device=z.device).view(real.shape),
+        _rows_at_once(real),
+        [],
+    )
     for rows, block in zip(own.split(m, dim=1), directions.split(m, dim=1), strict=True):
         scores = _score(block, points, real)
         best, first = scores.max(2)
@@ -141,18 +160,27 @@ def _choose(z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
 
 
 @torch.library.custom_op("hardmax::average", mutates_args=())
-def _average(v: Tensor, transposed: bool, chosen: Tensor, z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
-    """The mean of the values v of what each token attends to; transposed, what it gets from those that attend to it."""
+def _average(
+    v: Tensor, transposed: bool, chosen: Tensor, z: Tensor, metric: Tensor | None, real: Tensor
+) -> Tensor:
+    """The mean of the values v of what each token attends to; transposed, what it gets from those
+    that attend to it."""
     values = v.double()  # bfloat16 cannot count beyond 256
     index, tied = chosen.maximum(~chosen).flatten(), (chosen < 0)[:, :, None]
     if transposed:
         alone = values.masked_fill(tied, 0)
-        result = torch.zeros_like(alone.flatten(0, 1)).index_add_(0, index, alone.flatten(0, 1)).view(v.shape)
+        result = (
+            torch.zeros_like(alone.flatten(0, 1))
+            .index_add_(0, index, alone.flatten(0, 1))
+            .view(v.shape)
+        )
     else:
         result = values.flatten(0, 1)[index].view(v.shape).masked_fill(tied, 0)
     if most := int(tied.sum(1).max()):
         points, directions = _double(z, metric)
-        order = tied.byte().argsort(dim=1, descending=True)[:, :most]  # all that tie, and some others
+        order = tied.byte().argsort(dim=1, descending=True)[
+            :, :most
+        ]  # all that tie, and some others
         for rows in order.split(_rows_at_once(real), dim=1):
             scores = _score(directions.take_along_dim(rows, 1), points, real)
             hits = (scores == scores.amax(2, keepdim=True)).double()
@@ -187,7 +215,8 @@ _average.register_autograd(_backward, setup_context=_keep_sets)
 
 
 def _double(z: Tensor, metric: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The tokens and A times the tokens in float64: no TF32, no autocast, and products of shorter floats are exact."""
+    """The tokens and A times the tokens in float64: no TF32, no autocast, and products of shorter
+    floats are exact."""
     points = z.double()
     return points, points if metric is None else points @ metric.double().mT
 

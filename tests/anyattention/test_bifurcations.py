@@ -1,4 +1,5 @@
-"""Step sizes at which the outcome changes: exact values, and on both sides of them what `limit` says."""
+"""Step sizes at which the outcome changes: exact values, and on both sides of them what `limit`
+says."""
 
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from strategies import clouds, emerging, identity, spd_metrics
 
 import hardmax as hm
 from hardmax import AlgebraicNumber
-from hardmax._algebraic import between
+from hardmax._beyond.algebraic import between
 
 LOW, HIGH = Fraction(1, 4), Fraction(3)
 ROOTS = (AlgebraicNumber((1, -5, 3), 0), AlgebraicNumber((1, -5, 3), 1))
@@ -35,7 +36,11 @@ def test_the_papers_emerging_leader_exists_between_the_roots_of_a_quadratic():
     found = hm.bifurcations(hm.clouds.emerging_leader(), ("1/10", 2))
     assert found.values == ROOTS
     assert list(map(str, ROOTS)) == ["(5 - √13)/6", "(5 + √13)/6"]
-    assert [each.outcome and each.outcome.leaders for each in found.intervals] == [(0, 2), (0, 1, 2), (0, 2)]
+    assert [each.outcome and each.outcome.leaders for each in found.intervals] == [
+        (0, 2),
+        (0, 1, 2),
+        (0, 2),
+    ]
     # Exactly there token 1 has two tokens to attend to, and goes.
     assert [each and each.leaders for each in found.at_values] == [(0, 2), (0, 2)]
     for root in ROOTS:
@@ -47,7 +52,8 @@ def test_the_papers_emerging_leader_exists_between_the_roots_of_a_quadratic():
 
 
 def sets_in_400_digits(cloud, metric, alpha, layer):
-    """The attended sets at a layer, by the definition; what agrees to 200 digits is taken as equal."""
+    """The attended sets at a layer, by the definition; what agrees to 200 digits is taken as
+    equal."""
     z = [[mpmath.mpmathify(x) for x in token] for token in cloud]
     matrix = [[mpmath.mpmathify(x) for x in row] for row in metric or identity(len(cloud[0]))]
     sets: list[set[int]] = []
@@ -70,7 +76,8 @@ CHANGING = {
 
 @st.composite
 def changing(draw):
-    """Such a cloud in any order, sheared together with its metric, and a range that may end there."""
+    """Such a cloud in any order, sheared together with its metric, and a range that may end
+    there."""
     value, shear = draw(st.sampled_from([*CHANGING])), draw(st.integers(-2, 2))
     cloud = [[x - shear * y, y] for x, y in draw(st.permutations(CHANGING[value]))]
     alphas = draw(st.sampled_from([(LOW, value), (value, HIGH), (LOW, HIGH)]))
@@ -128,7 +135,11 @@ def test_at_rational_values_the_run_is_decided_too():
     for alpha, here in zip((1, 2), found.at_values, strict=True):
         assert here == outcome_of(hm.limit(cloud, hm.Dynamics(alpha)))
     # Token 7 ends with 8, with 0, and leads.
-    assert [each.outcome and each.outcome.attended[7] for each in found.intervals] == [(8,), (0,), (7,)]
+    assert [each.outcome and each.outcome.attended[7] for each in found.intervals] == [
+        (8,),
+        (0,),
+        (7,),
+    ]
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=4), st.integers(-9, 9), st.integers(1, 9))
@@ -165,12 +176,16 @@ def test_the_unit_of_length_does_not_matter():
 
 
 def test_repeated_tokens_and_ties_have_their_part():
-    # Twice at (1, 1), once at (1, -1): the token on the axis ends nearer to the first, whatever the step.
+    # Twice at (1, 1), once at (1, -1): the token on the axis ends nearer to the first, whatever the
+    # step.
     found = hm.bifurcations([[1, 1], [1, 1], [1, -1], ["1/2", 0]], (1, 2))
     assert found.values == ()
     (interval,) = found.intervals
-    assert interval.outcome == outcome_of(hm.limit([[1, 1], [1, 1], [1, -1], ["1/2", 0]], hm.Dynamics("3/2")))
-    # A tie that a third leader breaks on the way: it is far behind token 3, but the furthest from where that goes.
+    assert interval.outcome == outcome_of(
+        hm.limit([[1, 1], [1, 1], [1, -1], ["1/2", 0]], hm.Dynamics("3/2"))
+    )
+    # A tie that a third leader breaks on the way: it is far behind token 3, but the furthest from
+    # where that goes.
     late = [[1, 1, 0], [1, -1, 0], ["6/5", 0, -2], ["1/2", 0, "2/5"]]
     (interval,) = hm.bifurcations(late, (1, 2)).intervals
     leaders, attended = outcome_of(hm.limit(late, hm.Dynamics(1)))

@@ -1,4 +1,5 @@
-"""Layers that combine every part there is: what the package says of them is true, for as long as it says."""
+"""Layers that combine every part there is: what the package says of them is true, for as long as it
+says."""
 
 from collections import Counter
 from itertools import combinations
@@ -29,9 +30,13 @@ def test_problems_have_all_parts_and_pairs_of_them():
     problems = [draw(number) for number in range(5000)]
     counts = Counter(part for problem in problems for part in problem.names)
     assert min(counts[part] for part in PARTS) >= 0.3 * len(problems)
-    pairs = Counter(pair for problem in problems for pair in combinations(PARTS, 2) if {*pair} <= problem.names)
+    pairs = Counter(
+        pair for problem in problems for pair in combinations(PARTS, 2) if {*pair} <= problem.names
+    )
     assert min(pairs[pair] for pair in combinations(PARTS, 2) if pair not in NEVER_TOGETHER) >= 100
-    diagonals = [np.diag(np.array(problem.parts.mask)).all() for problem in problems if problem.parts.mask]
+    diagonals = [
+        np.diag(np.array(problem.parts.mask)).all() for problem in problems if problem.parts.mask
+    ]
     assert min(Counter(diagonals).values()) >= 0.3 * len(diagonals)
     sizes = {(len(problem.cloud), len(problem.cloud[0])) for problem in problems}
     assert sizes == {(n, d) for n in range(3, 11) for d in range(1, 4)}

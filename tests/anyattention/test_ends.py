@@ -1,4 +1,5 @@
-"""Limits beyond the paper's layer, and those of tokens that follow moving tokens: proved, or not claimed."""
+"""Limits beyond the paper's layer, and those of tokens that follow moving tokens: proved, or not
+claimed."""
 
 import json
 import math
@@ -17,10 +18,10 @@ from known import CLAUSES, rational
 from strategies import alphas, any_metric_problems, clouds, problems, spd_metrics
 
 import hardmax as hm
-from hardmax._certify import digest
 from hardmax._exact.forms import Means
 from hardmax._exact.general import GeneralSolver
 from hardmax._exact.trapped import _vanishes
+from hardmax._limits.certify import digest
 
 LAYERS = 40
 CAUSAL = [[4, 0], [1, 3], [2, 6], [4, -3], [-2, 6]]
@@ -32,7 +33,8 @@ def square():
 
 
 def chain(exponent):
-    """Token 4 follows the middle of 2 and 3, which go to 0 and 1, until it is ahead of both: at m = 3 / delta."""
+    """Token 4 follows the middle of 2 and 3, which go to 0 and 1, until it is ahead of both: at m =
+    3 / delta."""
     x = 2 - Fraction(1, 2**exponent)
     return [[x, 2], [x, -2], [2, 1], [2, -1], ["1/2", 0]]
 
@@ -52,9 +54,13 @@ def test_sets_that_are_said_to_last_for_ever_do_and_limits_are_approached(proble
     near, ends = lim.run.at(far), lim.points
     moving = np.isinf(ends)
     assert np.isin(np.flatnonzero(moving.any(axis=1)), lim.moving).all()
-    assert np.allclose(near[~moving], ends[~moving], atol=(1 + np.abs(ends[~moving]).max(initial=0)) / 10)
+    assert np.allclose(
+        near[~moving], ends[~moving], atol=(1 + np.abs(ends[~moving]).max(initial=0)) / 10
+    )
     if not isinstance(dynamics.steps, hm.Steps):
-        assert np.allclose(near[~moving], ends[~moving], atol=1e-9 * (1 + np.abs(ends[~moving]).max(initial=0)))
+        assert np.allclose(
+            near[~moving], ends[~moving], atol=1e-9 * (1 + np.abs(ends[~moving]).max(initial=0))
+        )
     assert (near[moving] * np.sign(ends[moving]) > 1000).all()
 
 
@@ -73,18 +79,29 @@ def test_the_general_walker_jumps_over_layers_as_if_it_had_seen_them(cloud, alph
         phase = next(p for p in phases if p.until is None or layer < p.until)
         places = phase.exactly.later(points.of_token.tolist(), layer - phase.layer)
         assert [list(place) for place in places] == tokens
-        here = [{t for p in phase.choices[i].tolist() for t in points.members[p].tolist()} for i in points.of_token]
+        here = [
+            {t for p in phase.choices[i].tolist() for t in points.members[p].tolist()}
+            for i in points.of_token
+        ]
         assert here == sets
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
 @pytest.mark.parametrize(("exponent", "layer"), [(14, 49_153), (52, 13_510_798_882_111_489)])
-def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(exponent, layer, arithmetic):
+def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(
+    exponent, layer, arithmetic
+):
     start = time.perf_counter()
     lim = hm.limit(chain(exponent), hm.Dynamics("1/2"), arithmetic=arithmetic)
     assert (lim.settled_at, lim.leaders.tolist()) == (layer, [0, 1, 4])
     assert lim.run.leader_layers.tolist() == [0, 0, layer]
-    assert [str(kind) for kind in lim.kind] == ["vertex 0", "vertex 1", "vertex 0", "vertex 1", "vertex 4"]
+    assert [str(kind) for kind in lim.kind] == [
+        "vertex 0",
+        "vertex 1",
+        "vertex 0",
+        "vertex 1",
+        "vertex 4",
+    ]
     assert lim.run.attended(layer - 2)[4].tolist() == [2, 3]
     assert lim.run.attended(layer - 1)[4].tolist() == [2, 3, 4]
     assert time.perf_counter() - start < 5
@@ -93,7 +110,9 @@ def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(exponen
     for key, off in ((1, 1), (1, -1), (2, 1), (2, -1)):
         forged = json.loads(json.dumps(proof | {"settled_at": layer + off * (key == 2)}))
         forged["attended"][key]["from"] += off
-        assert not hm.verify(forged | {"sha256": digest({k: v for k, v in forged.items() if k != "sha256"})})
+        assert not hm.verify(
+            forged | {"sha256": digest({k: v for k, v in forged.items() if k != "sha256"})}
+        )
     # m = 3 / delta - 1 layers before it is level with 2 and 3 in the first coordinate.
     assert layer - 1 == 3 * 2**exponent
 
@@ -112,13 +131,22 @@ def test_what_cannot_be_written_down_is_not_claimed():
     assert (lim.leaders.tolist(), lim.points[7].tolist()) == ([0, 1, 4, 5, 6], [float(-x), 0])
     with pytest.raises(hm.InputError, match="more than 100,000 digits"):
         _ = lim.kind
-    assert repr(lim) == "Limit(8 tokens in 2 dimensions: 5 leaders, settled at layer 13510798882111489, exact)"
+    assert (
+        repr(lim)
+        == "Limit(8 tokens in 2 dimensions: 5 leaders, settled at layer 13510798882111489, exact)"
+    )
 
 
 def test_a_chain_beside_copies_that_a_mask_keeps_apart_is_decided():
     cloud = [*chain(14), *chain(14)[:3]]
-    paper, masked = hm.limit(cloud, hm.Dynamics("1/2")), hm.limit(cloud, hm.Dynamics("1/2", mask=np.ones((8, 8), bool)))
-    assert (paper.settled_at, paper.leaders.tolist()) == (masked.settled_at, masked.leaders.tolist())
+    paper, masked = (
+        hm.limit(cloud, hm.Dynamics("1/2")),
+        hm.limit(cloud, hm.Dynamics("1/2", mask=np.ones((8, 8), bool))),
+    )
+    assert (paper.settled_at, paper.leaders.tolist()) == (
+        masked.settled_at,
+        masked.leaders.tolist(),
+    )
     assert (paper.points == masked.points).all()
 
 
@@ -149,7 +177,9 @@ def test_mirrored_axis_and_lattice_clouds_all_settle():
 
 
 @pytest.mark.parametrize("small", [False, True], ids=["", "small steps"])
-@pytest.mark.parametrize(("tokens", "alpha"), [case[:2] for case in CLAUSES.values()], ids=CLAUSES.keys())
+@pytest.mark.parametrize(
+    ("tokens", "alpha"), [case[:2] for case in CLAUSES.values()], ids=CLAUSES.keys()
+)
 def test_the_general_walker_notices_every_change(tokens, alpha, small):
     alpha = "1/50" if small else alpha
     plain = hm.limit(tokens, hm.Dynamics(alpha))
@@ -169,7 +199,11 @@ def test_the_general_walker_notices_every_change(tokens, alpha, small):
 def test_the_layer_from_which_on_all_are_near_is_right(problem, general):
     cloud, metric, alpha = problem
     # A value matrix that is the identity: the same, by the general walker.
-    value = [[Fraction(i == j) for j in range(len(cloud[0]))] for i in range(len(cloud[0]))] if general else None
+    value = (
+        [[Fraction(i == j) for j in range(len(cloud[0]))] for i in range(len(cloud[0]))]
+        if general
+        else None
+    )
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric, value=value))
     assume(lim.settled_at < 40)
     kept = hm.Limit(hm.simulate(cloud, lim.run.dynamics, layers=lim.settled_at))  # with all phases
@@ -186,7 +220,9 @@ def test_the_layer_from_which_on_all_are_near_is_right(problem, general):
 
 def test_scores_may_be_longer_than_any_float():
     # Positions at layer 600 have a thousand bits when the sets are computed again.
-    cloud = [[Fraction(x), y] for x, y in (("399/200", 2), ("399/200", -2), (2, 1), (2, -1), ("1/2", 0))]
+    cloud = [
+        [Fraction(x), y] for x, y in (("399/200", 2), ("399/200", -2), (2, 1), (2, -1), ("1/2", 0))
+    ]
     lim = hm.limit(cloud, hm.Dynamics("1/2", mask=np.ones((5, 5), bool)))
     assert (lim.settled_at, lim.leaders.tolist()) == (601, [0, 1, 4])
 
@@ -198,9 +234,15 @@ def test_the_settling_lemma_is_false_with_a_mask():
     assert sets[0] == [[0], [0], [2], [0], [2]]  # all follow leaders
     assert sets[1] == sets[2] == [[0], [0], [2], [2], [2]]
     lim = hm.limit(CAUSAL, dynamics)
-    assert (lim.settled_at, lim.leaders.tolist(), lim.points.tolist()) == (1, [0, 2], [[4, 0]] * 2 + [[2, 6]] * 3)
+    assert (lim.settled_at, lim.leaders.tolist(), lim.points.tolist()) == (
+        1,
+        [0, 2],
+        [[4, 0]] * 2 + [[2, 6]] * 3,
+    )
     assert not lim.theorem_applies
-    with pytest.raises(hm.InputError, match="the layer is not the paper's, for which there is no form yet"):
+    with pytest.raises(
+        hm.InputError, match="the layer is not the paper's, for which there is no form yet"
+    ):
         _ = lim.certificate
 
 
@@ -209,7 +251,10 @@ def test_with_a_value_matrix_of_rank_one_tokens_end_on_lines_and_leaders_are_los
     assert lim.settled_at == 10
     assert len({sum(point) for point in lim.exact_points.tolist()}) == 10
     assert len({tuple(point) for point in lim.exact_points.tolist()}) == len(lim.clusters) == 50
-    alone = [{i for i, c in enumerate(lim.run.attended(layer)) if c.tolist() == [i]} for layer in range(11)]
+    alone = [
+        {i for i, c in enumerate(lim.run.attended(layer)) if c.tolist() == [i]}
+        for layer in range(11)
+    ]
     assert len(set.union(*alone)) == 25
     assert len(set.union(*alone) - alone[10]) == 15
     assert sorted(alone[10]) == lim.leaders.tolist()
@@ -234,7 +279,11 @@ def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1), (1, -2), (0, 1), (3, 1)]), st.sampled_from(["1/4", "1/8"]))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([(1, 1), (1, -2), (0, 1), (3, 1)]),
+    st.sampled_from(["1/4", "1/8"]),
+)
 def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
     random = np.random.default_rng(seed)
     corners = [[8, 1], [1, 8], [-8, 2], [-2, -8], [7, -6]]
@@ -250,7 +299,10 @@ def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
         moved = (run.exact_at(layer + 1) != run.exact_at(layer)).any(axis=1)
         assert np.flatnonzero(moved).tolist() == lim.moving.tolist()
     # Within the hull of those that stand still.
-    assert np.abs(np.asarray(run)[lim.run.layers :]).max() <= np.abs(np.delete(lim.points, lim.moving, axis=0)).max()
+    assert (
+        np.abs(np.asarray(run)[lim.run.layers :]).max()
+        <= np.abs(np.delete(lim.points, lim.moving, axis=0)).max()
+    )
 
 
 def test_nothing_moves_for_ever_where_the_proof_does_not_apply():
@@ -274,7 +326,10 @@ def test_nothing_moves_for_ever_where_the_proof_does_not_apply():
 
 
 def test_fewer_than_three_tokens_that_stand_still_prove_nothing():
-    lim = hm.limit([[5, -5], [-1, -5], [-5, -5]], hm.Dynamics(3, value=[[-2, -2], [0, 0]], attention=hm.TopK(3)))
+    lim = hm.limit(
+        [[5, -5], [-1, -5], [-5, -5]],
+        hm.Dynamics(3, value=[[-2, -2], [0, 0]], attention=hm.TopK(3)),
+    )
     assert not len(lim.moving)
 
 
@@ -325,7 +380,11 @@ def test_equal_tokens_that_a_mask_keeps_apart_lead_and_end_as_one():
     assert (apart.leaders.tolist(), apart.clusters.labels.tolist()) == ([0, 1], [0, 0])
 
 
-@given(st.lists(st.integers(-4, 4), min_size=2, max_size=2), st.fractions(-3, 3, max_denominator=4), st.integers(0, 3))
+@given(
+    st.lists(st.integers(-4, 4), min_size=2, max_size=2),
+    st.fractions(-3, 3, max_denominator=4),
+    st.integers(0, 3),
+)
 def test_a_direction_that_vanishes_on_the_way_is_noticed(way, where, width):
     way = np.array([Fraction(part) for part in way])
     bounds = where - width, where + width
@@ -348,10 +407,13 @@ def test_means_that_go_round_never_come_to_rest_and_chains_do():
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")
 def test_runs_whose_fractions_grow_long_are_given_up_in_time(monkeypatch):
-    cloud, dynamics = [[3, 1], [-1, 2], [1, -2]], hm.Dynamics("1/3", [[0, -1], [1, 0]], value=[[1, 1], [-1, 1]])
+    cloud, dynamics = (
+        [[3, 1], [-1, 2], [1, -2]],
+        hm.Dynamics("1/3", [[0, -1], [1, 0]], value=[[1, 1], [-1, 1]]),
+    )
     longer = hm.limit(cloud, dynamics, max_layers=60)
     assert (longer.settled_at, longer.run.layers) == (None, 60)
-    monkeypatch.setattr("hardmax._run._MOST_WORK", 3000)
+    monkeypatch.setattr("hardmax._runs.run._MOST_WORK", 3000)
     lim = hm.limit(cloud, dynamics)
     assert 1 < lim.run.layers < 60
     digits = re.search(r"exact positions have (\d+) digits by now", lim.stopped)
@@ -360,10 +422,15 @@ def test_runs_whose_fractions_grow_long_are_given_up_in_time(monkeypatch):
 
 
 def test_tokens_that_move_for_ever_are_said_to():
-    # Only second coordinates are compared, and what token 1 attends to moves it along the first, for ever.
+    # Only second coordinates are compared, and what token 1 attends to moves it along the first,
+    # for ever.
     with pytest.warns(UserWarning, match="the theorem does not apply"):
         lim = hm.limit([[0, 2], [0, 1]], hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]]))
-    assert (lim.settled_at, lim.moving.tolist(), lim.points.tolist()) == (0, [1], [[0, 2], [np.inf, 1]])
+    assert (lim.settled_at, lim.moving.tolist(), lim.points.tolist()) == (
+        0,
+        [1],
+        [[0, 2], [np.inf, 1]],
+    )
     assert lim.run.at(10**6)[1].tolist() == [10**6, 1]
     assert "1 token move for ever" in lim.stopped
     with pytest.raises(hm.InputError, match="moves for ever"):
@@ -378,7 +445,8 @@ def test_tokens_that_move_for_ever_are_said_to():
     [
         ("1/2", Fraction(1, 3)),
         ("1/10", Fraction(1519, 14641)),
-        # A token keeps 1 - 2 / (k + 3): the step size of Frank and Wolfe, after a first layer that swaps both.
+        # A token keeps 1 - 2 / (k + 3): the step size of Frank and Wolfe, after a first layer that
+        # swaps both.
         (hm.Steps(lambda k: Fraction(2, k + 1), keeps=0), Fraction(1, 3)),
     ],
 )

@@ -1,4 +1,5 @@
-"""Several heads: one head is the paper's layer, layers are those of the words, and sets said to last do."""
+"""Several heads: one head is the paper's layer, layers are those of the words, and sets said to
+last do."""
 
 from fractions import Fraction
 
@@ -17,7 +18,10 @@ weights = st.sampled_from(["1", "1/2", "3"])
 @given(problems(max_n=6, max_d=2), st.lists(weights, min_size=1, max_size=2))
 def test_heads_that_are_alike_are_one(problem, shares):
     cloud, metric, alpha = problem
-    one, several = hm.Dynamics(alpha, metric), hm.Dynamics(alpha, heads=[hm.Head(metric, share) for share in shares])
+    one, several = (
+        hm.Dynamics(alpha, metric),
+        hm.Dynamics(alpha, heads=[hm.Head(metric, share) for share in shares]),
+    )
     assert hm.Dynamics(**several.to_dict()) == several != one
     paper, runs = (hm.simulate(cloud, each, layers=4) for each in (one, several))
     for layer in range(5):
@@ -32,20 +36,37 @@ def test_heads_that_are_alike_are_one(problem, shares):
 @settings(max_examples=50)
 @given(clouds(max_n=5, max_d=2), alphas, st.data())
 def test_every_layer_is_that_of_the_words_and_sets_that_last_do(cloud, alpha, data):
-    metrics = [data.draw(st.one_of(spd_metrics(len(cloud[0])), any_metrics(len(cloud[0])))) for _ in range(2)]
+    metrics = [
+        data.draw(st.one_of(spd_metrics(len(cloud[0])), any_metrics(len(cloud[0]))))
+        for _ in range(2)
+    ]
     shares = [Fraction(data.draw(weights)) for _ in metrics]
-    dynamics = hm.Dynamics(alpha, heads=[hm.Head(*pair) for pair in zip(metrics, shares, strict=True)])
+    dynamics = hm.Dynamics(
+        alpha, heads=[hm.Head(*pair) for pair in zip(metrics, shares, strict=True)]
+    )
     run = hm.simulate(cloud, dynamics, layers=4)
     for layer in range(4):
         z = run.exact_at(layer).tolist()
         heads = [oracle.attended_sets(z, metric) for metric in metrics]
-        assert [set(c) for c in run.attended(layer).tolist()] == [a | b for a, b in zip(*heads, strict=True)]
+        assert [set(c) for c in run.attended(layer).tolist()] == [
+            a | b for a, b in zip(*heads, strict=True)
+        ]
         after = []
         for i, token in enumerate(z):
-            means = [[sum(z[j][a] for j in sets[i]) / len(sets[i]) for a in range(len(token))] for sets in heads]
-            w = [sum(s * m[a] for s, m in zip(shares, means, strict=True)) / sum(shares) for a in range(len(token))]
+            means = [
+                [sum(z[j][a] for j in sets[i]) / len(sets[i]) for a in range(len(token))]
+                for sets in heads
+            ]
+            w = [
+                sum(s * m[a] for s, m in zip(shares, means, strict=True)) / sum(shares)
+                for a in range(len(token))
+            ]
             after.append([(x + alpha * y) / (1 + alpha) for x, y in zip(token, w, strict=True)])
-        assert run.exact_at(layer + 1).tolist() == after == hm.step(run.exact_at(layer), dynamics).tolist()
+        assert (
+            run.exact_at(layer + 1).tolist()
+            == after
+            == hm.step(run.exact_at(layer), dynamics).tolist()
+        )
     lim = hm.limit(cloud, dynamics, max_layers=8)
     if lim.settled_at is not None:
         far = hm.simulate(cloud, dynamics, layers=lim.settled_at + 10)

@@ -1,4 +1,5 @@
-"""Localmax and top-k: hardmax is one of them, layers are those of the words, and no limit is claimed too early."""
+"""Localmax and top-k: hardmax is one of them, layers are those of the words, and no limit is
+claimed too early."""
 
 from fractions import Fraction
 
@@ -13,7 +14,8 @@ import hardmax as hm
 
 LAYERS = 4
 kinds = st.one_of(
-    st.integers(1, 4).map(hm.TopK), st.sampled_from(["0", "1/3", "1", "4"]).map(Fraction).map(hm.Localmax)
+    st.integers(1, 4).map(hm.TopK),
+    st.sampled_from(["0", "1/3", "1", "4"]).map(Fraction).map(hm.Localmax),
 )
 
 
@@ -22,7 +24,9 @@ def counted(scores, attention):
     if isinstance(attention, hm.Localmax):
         return {j for j, score in enumerate(scores) if max(scores) - score <= attention.slack}
     ranked = sorted(scores, reverse=True)
-    return {j for j, score in enumerate(scores) if score >= ranked[min(attention.k, len(ranked)) - 1]}
+    return {
+        j for j, score in enumerate(scores) if score >= ranked[min(attention.k, len(ranked)) - 1]
+    }
 
 
 @settings(max_examples=60)
@@ -40,7 +44,8 @@ def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
         assert (ends.exact_points == same.exact_points).all()
         assert ends.leaders.tolist() == same.leaders.tolist()
     elif ends.settled_at <= 15:
-        # What is left open are chains that last: there both must say the same of every layer looked at.
+        # What is left open are chains that last: there both must say the same of every layer looked
+        # at.
         assert ends.run.attended(15).tolist() == same.run.attended(15).tolist()
 
 
@@ -55,9 +60,12 @@ def test_every_layer_is_that_of_the_words(cloud, attention, alpha, data):
         looks = [oracle.apply(metric, token) for token in z]
         sets = [counted([oracle.dot(look, other) for other in z], attention) for look in looks]
         assert [set(c) for c in run.attended(layer).tolist()] == sets
-        means = [[sum(z[j][a] for j in c) / Fraction(len(c)) for a in range(len(z[0]))] for c in sets]
+        means = [
+            [sum(z[j][a] for j in c) / Fraction(len(c)) for a in range(len(z[0]))] for c in sets
+        ]
         after = [
-            [(x + alpha * w) / (1 + alpha) for x, w in zip(*pair, strict=True)] for pair in zip(z, means, strict=True)
+            [(x + alpha * w) / (1 + alpha) for x, w in zip(*pair, strict=True)]
+            for pair in zip(z, means, strict=True)
         ]
         assert run.exact_at(layer + 1).tolist() == after
 
@@ -81,14 +89,20 @@ def test_limits_are_claimed_where_nothing_turns_and_nowhere_else():
     assert (lim.settled_at, lim.points.ravel().tolist()) == (0, [3, 3, 3, -2, -2])
     alone = hm.limit([[4], [-4]], hm.Dynamics(1, attention=hm.Localmax(2)))
     assert (alone.settled_at, alone.leaders.tolist()) == (0, [0, 1])
-    # 1 goes to 4 until it is within the slack of it: then 4 attends to it, too, leads no longer, and both meet.
+    # 1 goes to 4 until it is within the slack of it: then 4 attends to it, too, leads no longer,
+    # and both meet.
     pair = hm.limit([[4], [-4], [1]], hm.Dynamics(1, attention=hm.Localmax(2)))
     assert (pair.settled_at, pair.leaders.tolist()) == (3, [1])
     assert [pair.run.attended(layer)[0].tolist() for layer in (2, 3)] == [[0], [0, 2]]
     assert pair.points.ravel().tolist() == [(4 + 4 - 3 / 8) / 2, -4, (4 + 4 - 3 / 8) / 2]
-    assert hm.limit([[4], [-3], [2]], hm.Dynamics(1, attention=hm.TopK(3))).points.tolist() == [[1]] * 3
+    assert (
+        hm.limit([[4], [-3], [2]], hm.Dynamics(1, attention=hm.TopK(3))).points.tolist()
+        == [[1]] * 3
+    )
     # In a circle that is not closed at once there is no closed form.
-    turning = hm.limit([[4, 1], [1, 4], [3, 3], [-3, -3]], hm.Dynamics(1, attention=hm.TopK(2)), max_layers=9)
+    turning = hm.limit(
+        [[4, 1], [1, 4], [3, 3], [-3, -3]], hm.Dynamics(1, attention=hm.TopK(2)), max_layers=9
+    )
     assert turning.settled_at is None
     assert not turning.theorem_applies
 

@@ -1,4 +1,5 @@
-"""Layers with a value matrix, a mask or steps: each is that of the definition, and the paper's is one of them."""
+"""Layers with a value matrix, a mask or steps: each is that of the definition, and the paper's is
+one of them."""
 
 from fractions import Fraction
 
@@ -16,7 +17,13 @@ LAYERS = 6
 
 
 def table_of(mask, n):
-    return np.tri(n, dtype=bool).tolist() if isinstance(mask, str) else None if mask is None else mask.tolist()
+    return (
+        np.tri(n, dtype=bool).tolist()
+        if isinstance(mask, str)
+        else None
+        if mask is None
+        else mask.tolist()
+    )
 
 
 @given(layers())
@@ -43,10 +50,16 @@ def test_parts_that_are_the_papers_change_nothing(problem, part):
         other = hm.Dynamics(1, metric, value=[scaled(alpha, row) for row in identity(d)])
     else:
         steps = hm.Steps(lambda layer: alpha, keeps=0) if part == "steps" else alpha
-        given_parts = {"value": {"value": identity(d)}, "mask": {"mask": np.ones((n, n), dtype=bool)}, "steps": {}}
+        given_parts = {
+            "value": {"value": identity(d)},
+            "mask": {"mask": np.ones((n, n), dtype=bool)},
+            "steps": {},
+        }
         other = hm.Dynamics(steps, metric, **given_parts[part])
     assert not other.is_plain
-    paper, run = (hm.simulate(cloud, each, layers=LAYERS) for each in (hm.Dynamics(alpha, metric), other))
+    paper, run = (
+        hm.simulate(cloud, each, layers=LAYERS) for each in (hm.Dynamics(alpha, metric), other)
+    )
     for layer in range(LAYERS + 1):
         assert (paper.exact_at(layer) == run.exact_at(layer)).all()
         assert paper.attended(layer).tolist() == run.attended(layer).tolist()
@@ -133,7 +146,9 @@ def test_what_does_not_fit_or_has_no_engine_is_refused():
 def test_dynamics_compare_print_and_are_plain_data():
     one = hm.Dynamics(["1/2", 1, 1], value=[[1, 0], [0, 2]], mask=[[True, False], [True, True]])
     assert one == hm.Dynamics(**one.to_dict())
-    assert one != hm.Dynamics(["1/2", 1], value=[[1, 0], [0, 3]], mask=[[True, False], [True, True]])
+    assert one != hm.Dynamics(
+        ["1/2", 1], value=[[1, 0], [0, 3]], mask=[[True, False], [True, True]]
+    )
     assert repr(one) == (
         "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], mask=[[True, False], [True, True]])"
     )

@@ -1,4 +1,5 @@
-"""Signs of sums of powers, and the first layer at which a lead is not negative: against every layer, looked at."""
+"""Signs of sums of powers, and the first layer at which a lead is not negative: against every
+layer, looked at."""
 
 from fractions import Fraction
 from math import comb
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 from hardmax._exact.leads import Lead, binomial_product, sign_of
 
-keeps = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(3, 2) ** -1])
+keeps = st.sampled_from(
+    [Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(3, 2) ** -1]
+)
 whole = st.integers(-40, 40)
 FAR = 400
 
@@ -20,14 +23,24 @@ def value(terms, keep, m):
 
 @st.composite
 def sums(draw, most_k=2):
-    """Sums of c g^(e + r m) C(m, k): a constant, polynomials times g^m and g^2m, some of a much later layer."""
-    keys = [(0, 0, 0), *((0, r, k) for r in (1, 2) for k in range(most_k + 1)), (3, 1, 0), (7, 2, 1)]
+    """Sums of c g^(e + r m) C(m, k): a constant, polynomials times g^m and g^2m, some of a much
+    later layer."""
+    keys = [
+        (0, 0, 0),
+        *((0, r, k) for r in (1, 2) for k in range(most_k + 1)),
+        (3, 1, 0),
+        (7, 2, 1),
+    ]
     chosen = draw(st.lists(st.sampled_from(keys), min_size=1, max_size=5, unique=True))
     return {key: draw(whole) for key in chosen}
 
 
 @settings(max_examples=examples(2000))
-@given(st.dictionaries(st.integers(0, 900), st.integers(-(10**9), 10**9), max_size=5), keeps, st.integers(1, 300))
+@given(
+    st.dictionaries(st.integers(0, 900), st.integers(-(10**9), 10**9), max_size=5),
+    keeps,
+    st.integers(1, 300),
+)
 def test_the_sign_of_a_sum_of_powers_is_that_of_the_fraction(terms, keep, gap):
     # A sum that cancels exactly: c g^e with q^gap in c, and the same amount on the other side.
     exact = sum(c * keep**e for e, c in terms.items())
@@ -58,7 +71,9 @@ def test_the_last_layer_at_which_a_sum_is_positive_is_found(terms, keep):
     assert Lead(terms, keep).last_positive(-1, None) == max(
         (m for m in range(FAR) if value(terms, keep, m) > 0), default=-1
     )
-    assert Lead(terms, keep).last_positive(-1, 5) == max((m for m in range(6) if value(terms, keep, m) > 0), default=-1)
+    assert Lead(terms, keep).last_positive(-1, 5) == max(
+        (m for m in range(6) if value(terms, keep, m) > 0), default=-1
+    )
 
 
 @given(st.tuples(whole, whole, whole))
@@ -72,7 +87,9 @@ def test_a_quadratic_in_the_layer_is_followed_too(factors):
 
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 12))
 def test_a_product_of_binomials_is_a_sum_of_them(a, b, m):
-    assert comb(m, a) * comb(m, b) == sum(factor * comb(m, k) for k, factor in binomial_product(a, b).items())
+    assert comb(m, a) * comb(m, b) == sum(
+        factor * comb(m, k) for k, factor in binomial_product(a, b).items()
+    )
 
 
 def test_a_lead_that_turns_after_ten_to_the_sixteen_layers_costs_what_one_of_ten_does():

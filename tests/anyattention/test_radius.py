@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import hardmax as hm
-from hardmax._certify import digest
+from hardmax._limits.certify import digest
 
 CLOUDS, PERTURBED = (500, 200) if THOROUGH else (40, 12)
 
@@ -22,11 +22,17 @@ def history(cloud, dynamics, layers):
 
 
 def worst_direction(cloud, lim, metric):
-    """Which way to move tokens, each by as much, so that a lead is lost first, and when; to first order.
+    """Which way to move tokens, each by as much, so that a lead is lost first, and when; to first
+    order.
 
-    Tokens are M Z at layer k, Z at the start, so the lead <A z_i, z_c - z_j> has the gradient v_w in token w.
-    """
-    n, keep, mix, best = len(cloud), float(lim.run.dynamics.contraction), np.eye(len(cloud)), (math.inf, cloud)
+    Tokens are M Z at layer k, Z at the start, so the lead <A z_i, z_c - z_j> has the gradient v_w
+    in token w."""
+    n, keep, mix, best = (
+        len(cloud),
+        float(lim.run.dynamics.contraction),
+        np.eye(len(cloud)),
+        (math.inf, cloud),
+    )
     for layer in range(lim.settled_at + 1):
         chosen = [c[0] for c in lim.run.attended(layer).tolist()]
         z = mix @ cloud
@@ -48,7 +54,9 @@ def test_nothing_changes_inside_the_radius_and_something_does_close_to_it():
         n, d = int(random.integers(3, 13)), int(random.integers(1, 4))
         cloud, root = random.standard_normal((n, d)), random.integers(-2, 3, (d, d))
         metric = root @ root.T + np.eye(d, dtype=int) if case % 2 else np.eye(d, dtype=int)
-        dynamics = hm.Dynamics(str(random.choice(["1/10", "1/2", "1", "3"])), metric.tolist() if case % 2 else None)
+        dynamics = hm.Dynamics(
+            str(random.choice(["1/10", "1/2", "1", "3"])), metric.tolist() if case % 2 else None
+        )
         lim = hm.limit(cloud, dynamics)
         before = history(cloud, dynamics, lim.settled_at)
         for _ in range(PERTURBED):
@@ -68,7 +76,9 @@ def test_nothing_changes_inside_the_radius_and_something_does_close_to_it():
 def test_it_is_zero_if_and_only_if_a_token_attends_to_several(problem):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
-    sets = [c for layer in range(min(lim.settled_at, 200) + 1) for c in lim.run.attended(layer).tolist()]
+    sets = [
+        c for layer in range(min(lim.settled_at, 200) + 1) for c in lim.run.attended(layer).tolist()
+    ]
     assert (lim.radius == 0) == any(len(c) > 1 for c in sets)
 
 
@@ -83,27 +93,37 @@ def test_the_checker_accepts_the_radius_and_what_is_less_and_nothing_more(proble
 
     def said(radius):
         document = {key: value for key, value in lim.robust_certificate.items() if key != "sha256"}
-        return hm.verify(document | {"radius": str(radius), "sha256": digest(document | {"radius": str(radius)})})
+        return hm.verify(
+            document | {"radius": str(radius), "sha256": digest(document | {"radius": str(radius)})}
+        )
 
     assert said(Fraction(lim.radius) * Fraction(digits, 41))
-    # What is a little more than the root of a quadratic is refused; at a tie, whatever is more than 0.
+    # What is a little more than the root of a quadratic is refused; at a tie, whatever is more than
+    # 0.
     more = Fraction(lim.radius) * (1 + Fraction(1, 10**9)) or Fraction(1, 10**digits)
     assert said(more).reason.startswith("radius: ")
 
 
 def test_it_is_known_on_the_line():
-    # Token 1 leads by L = 2 over token 2, with b = |2 (-1) - 1| + |-1| = 4 and q = 2: 2 - 4 e - 2 e^2 > 0.
+    # Token 1 leads by L = 2 over token 2, with b = |2 (-1) - 1| + |-1| = 4 and q = 2: 2 - 4 e - 2
+    # e^2 > 0.
     found = hm.limit([[3.0], [-1.0], [1.0]], hm.Dynamics(1)).radius
     assert 2 - 4 * Fraction(found) - 2 * Fraction(found) ** 2 > 0
     assert found == pytest.approx(math.sqrt(2) - 1, rel=1e-12)
     assert hm.limit([[3.0]], hm.Dynamics(1)).radius == math.inf
-    # Two copies of a token may be moved apart: 3 then has a lead of 2 over the other one, with b = |3 - 1| + 2.
-    once, twice = (hm.limit([[3.0], [-2.0], *[[1.0]] * copies], hm.Dynamics(1)) for copies in (1, 2))
+    # Two copies of a token may be moved apart: 3 then has a lead of 2 over the other one, with b =
+    # |3 - 1| + 2.
+    once, twice = (
+        hm.limit([[3.0], [-2.0], *[[1.0]] * copies], hm.Dynamics(1)) for copies in (1, 2)
+    )
     assert twice.radius == pytest.approx(math.sqrt(2) - 1, rel=1e-12)
     assert once.radius > 0.6
     assert hm.verify(twice.robust_certificate)
     # In units of any size it is the same share of the cloud.
-    shares = [hm.limit([[3 * s], [-1 * s], [1 * s]], hm.Dynamics(1)).radius / s for s in (1.0, 2.0**900, 2.0**-900)]
+    shares = [
+        hm.limit([[3 * s], [-1 * s], [1 * s]], hm.Dynamics(1)).radius / s
+        for s in (1.0, 2.0**900, 2.0**-900)
+    ]
     assert shares[0] == shares[1] == shares[2]
 
 

@@ -6,7 +6,9 @@ import pytest
 import hardmax as hm
 
 
-@pytest.mark.parametrize(("n", "d", "expected"), [(100, 2, 17.78), (300, 3, 44.25), (300, 8, 174.64)])
+@pytest.mark.parametrize(
+    ("n", "d", "expected"), [(100, 2, 17.78), (300, 3, 44.25), (300, 8, 174.64)]
+)
 def test_causal_clouds_have_as_many_leaders_as_the_integral_says(n, d, expected):
     assert hm.random_leaders(n, d, mask="causal") == pytest.approx(expected, abs=0.005)
     assert hm.random_leaders(n, d, mask=np.tri(n, dtype=bool)) == pytest.approx(

@@ -1,4 +1,5 @@
-"""Enclosures of softmax hold the truth that mpmath computes; zero temperature and infinite depth."""
+"""Enclosures of softmax hold the truth that mpmath computes; zero temperature and infinite
+depth."""
 
 import json
 import math
@@ -33,8 +34,13 @@ def definition(cloud, beta, alpha, metric, mask, layers):
             counted = [mask[i][j] and x - top > -(10**5) for j, x in enumerate(exponents)]
             powers = [mpmath.exp(x - top) if counted[j] else 0 for j, x in enumerate(exponents)]
             total = sum(powers)
-            means = [sum(p * other[a] for p, other in zip(powers, z, strict=True)) / total for a in range(d)]
-            after.append([(x + alpha * mean) / (1 + alpha) for x, mean in zip(token, means, strict=True)])
+            means = [
+                sum(p * other[a] for p, other in zip(powers, z, strict=True)) / total
+                for a in range(d)
+            ]
+            after.append(
+                [(x + alpha * mean) / (1 + alpha) for x, mean in zip(token, means, strict=True)]
+            )
         z = after
     return z
 
@@ -43,7 +49,11 @@ def test_no_coordinate_is_outside_its_enclosure():
     random = np.random.default_rng(1)
     with mpmath.workdps(200):
         for case in range(RUNS):
-            n, d, layers = int(random.integers(1, 5)), int(random.integers(1, 3)), int(random.integers(1, 6))
+            n, d, layers = (
+                int(random.integers(1, 5)),
+                int(random.integers(1, 3)),
+                int(random.integers(1, 6)),
+            )
             cloud, beta = random.standard_normal((n, d)), int(random.choice([1, 10, 300]))
             root, alpha = random.integers(-2, 3, (d, d)), [1, 2, 5][case % 3]
             mask = np.tri(n, dtype=bool) if case % 2 else np.ones((n, n), dtype=bool)
@@ -102,7 +112,9 @@ def test_exponents_too_large_for_floats_leave_no_coordinate_unknown(scale, softm
 def test_what_no_precision_can_prove_is_refused():
     # At a tie each layer takes about as many bits more as beta has.
     soft = hm.Dynamics("1/2", attention=hm.Softmax(10**300))
-    with pytest.raises(hm.InputError, match="cannot be proved with 32,768 bits: ask for fewer layers"):
+    with pytest.raises(
+        hm.InputError, match="cannot be proved with 32,768 bits: ask for fewer layers"
+    ):
         hm.simulate([[1, 1], [1, -1], ["1/2", 0]], soft, layers=60)
 
 
@@ -111,20 +123,31 @@ def test_a_value_matrix_steps_and_copies_have_their_part():
     plain = hm.simulate(cloud, hm.Dynamics("1/2", attention=beta), layers=3).at(3)
     value = hm.Dynamics(1, value=[["1/2", 0], [0, "1/2"]], attention=beta)
     (copies,) = hm.simulate(
-        hm.Ragged([[1.0, 2.0], [0.5, -1.0]], [0, 2], [1, 2]), hm.Dynamics(1, attention=beta), layers=1
+        hm.Ragged([[1.0, 2.0], [0.5, -1.0]], [0, 2], [1, 2]),
+        hm.Dynamics(1, attention=beta),
+        layers=1,
     )
     assert np.allclose(plain, hm.simulate(cloud, value, layers=3).at(3), atol=1e-11)
     assert (plain[1] == plain[2]).all()
-    once, twice = (hm.simulate(cloud, hm.Dynamics(a, attention=beta), layers=2) for a in ("1/2", ["1/2", 3]))
+    once, twice = (
+        hm.simulate(cloud, hm.Dynamics(a, attention=beta), layers=2) for a in ("1/2", ["1/2", 3])
+    )
     assert (once.at(1) == twice.at(1)).all()
     assert not (once.at(2) == twice.at(2)).all()
-    assert np.allclose(copies.at(1), hm.simulate(cloud, hm.Dynamics(1, attention=beta), layers=1).at(1)[:2], atol=1e-11)
+    assert np.allclose(
+        copies.at(1),
+        hm.simulate(cloud, hm.Dynamics(1, attention=beta), layers=1).at(1)[:2],
+        atol=1e-11,
+    )
 
 
 @settings(max_examples=20)
 @given(clouds(min_n=2, max_n=4, max_d=2), st.sampled_from(["1/2", "2"]))
 def test_precision_is_raised_until_the_error_is_small(cloud, alpha):
-    runs = [hm.simulate(cloud, hm.Dynamics(alpha, attention=hm.Softmax(50, e)), layers=6) for e in (1e-3, 1e-13)]
+    runs = [
+        hm.simulate(cloud, hm.Dynamics(alpha, attention=hm.Softmax(50, e)), layers=6)
+        for e in (1e-3, 1e-13)
+    ]
     assert [run.error <= e for run, e in zip(runs, (1e-3, 1e-13), strict=True)] == [True, True]
     assert runs[0].bits <= runs[1].bits
     assert (np.abs(runs[0].tokens - runs[1].tokens) <= runs[0].error + runs[1].error).all()
@@ -146,7 +169,9 @@ def test_what_cannot_be_enclosed_is_refused():
     [("triangle", "1/2", 0.969), ("emerging leader", "41/1296", 0.952), ("square", "2", 0.634)],
 )
 def test_the_distance_to_hardmax_falls_like_one_over_beta(name, delta, constant):
-    found = hm.temperature(json.loads(FIGURE_2.read_text())["figure2"][name], hm.Dynamics("1/2"), [3000, 10_000])
+    found = hm.temperature(
+        json.loads(FIGURE_2.read_text())["figure2"][name], hm.Dynamics("1/2"), [3000, 10_000]
+    )
     assert found.delta == Fraction(delta)
     assert (found.threshold or 0) < 10_000
     assert found.constant == pytest.approx(constant, abs=6e-4)
@@ -185,7 +210,9 @@ def test_the_default_depth_knows_the_scale_of_the_tokens_and_the_step():
     depths = [hm.temperature(cloud * k, hm.Dynamics(1), [10 / k**2]).layers for k in (1, 8, 0.25)]
     assert depths == [60 + math.ceil(math.log2(90))] * 3
     assert hm.temperature(cloud / 1024, hm.Dynamics(1), [10]).layers == 60
-    with pytest.raises(hm.InputError, match="followers have weight only after over 10,000 layers; give a"):
+    with pytest.raises(
+        hm.InputError, match="followers have weight only after over 10,000 layers; give a"
+    ):
         hm.temperature(cloud, hm.Dynamics("1/100000"), [10])
 
 

@@ -1,4 +1,5 @@
-"""`benchmarks/corpora.py` on planted texts: its rows, what it passes over, and that choosing sees no test split."""
+"""`benchmarks/corpora.py` on planted texts: its rows, what it passes over, and that choosing sees
+no test split."""
 
 # pyright: reportMissingImports=false
 import csv
@@ -17,7 +18,8 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 @pytest.fixture
 def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The benchmark with a classifier that is trained in a moment, which writes its rows to tmp_path/results."""
+    """The benchmark with a classifier that is trained in a moment, which writes its rows to
+    tmp_path/results."""
     pytest.importorskip("pyarrow.parquet")
     # At the end: the folder has a text.py and a train.py, and so have the tests.
     monkeypatch.setattr(sys, "path", [*sys.path, str(FOLDER)])
@@ -32,25 +34,46 @@ def write_tables(folder: Path, test_split: str = "test") -> None:
     import pyarrow.parquet
 
     found = plant(120, words=6, length=8, disturbed=0.1, seed=1)
-    columns = {"text": found.texts, "label": found.labels, "split": ["train"] * 80 + [test_split] * 40}
+    columns = {
+        "text": found.texts,
+        "label": found.labels,
+        "split": ["train"] * 80 + [test_split] * 40,
+    }
     pyarrow.parquet.write_table(pyarrow.table(columns), folder / "planted.parquet")
-    pyarrow.parquet.write_table(pyarrow.table({"words": [["a"]], "label": ["x"]}), folder / "wordy.parquet")
+    pyarrow.parquet.write_table(
+        pyarrow.table({"words": [["a"]], "label": ["x"]}), folder / "wordy.parquet"
+    )
 
 
-def test_a_row_for_the_peer_and_one_for_every_seed(corpora: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture):
+def test_a_row_for_the_peer_and_one_for_every_seed(
+    corpora: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture
+):
     write_tables(tmp_path)
     corpora.main([str(tmp_path)])
     assert "wordy: passed over" in capsys.readouterr().out
     with (tmp_path / "results" / "corpora.csv").open(newline="") as stream:
         peer, *ours = csv.DictReader(stream)
-    assert (peer["contestant"], peer["seed"], peer["above_peer"]) == (corpora.BY_WORDS, "", "+0.0000")
-    assert [(row["contestant"], row["seed"]) for row in ours] == [(corpora.OURS, seed) for seed in "012"]
+    assert (peer["contestant"], peer["seed"], peer["above_peer"]) == (
+        corpora.BY_WORDS,
+        "",
+        "+0.0000",
+    )
+    assert [(row["contestant"], row["seed"]) for row in ours] == [
+        (corpora.OURS, seed) for seed in "012"
+    ]
     for row in (peer, *ours):
         assert 0 < float(row["log_loss"]) < 0.7
         assert 0 <= float(row["calibration_error"]) < 0.5
     for row in ours:
-        assert (row["corpus"], row["texts"], row["judged"], row["classes"]) == ("planted", "80", "40", "2")
-        assert float(row["above_peer"]) == pytest.approx(float(row["accuracy"]) - float(peer["accuracy"]), abs=1e-4)
+        assert (row["corpus"], row["texts"], row["judged"], row["classes"]) == (
+            "planted",
+            "80",
+            "40",
+            "2",
+        )
+        assert float(row["above_peer"]) == pytest.approx(
+            float(row["accuracy"]) - float(peer["accuracy"]), abs=1e-4
+        )
         assert float(row["accuracy"]) > 0.7 < float(row["f1_macro"])
         assert float(row["words_that_count"]) > 0 < float(row["leaders_per_text"])
         assert 0 < float(row["share_that_counts"]) <= 1
@@ -76,8 +99,11 @@ def test_the_peer_reads_characters_where_there_are_no_spaces(corpora: ModuleType
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [([], "usage"), (["FOLDER", "--test"], "usage"), (["FOLDER", "x"], "no such")]
+    ("arguments", "words"),
+    [([], "usage"), (["FOLDER", "--test"], "usage"), (["FOLDER", "x"], "no such")],
 )
-def test_bad_arguments_are_told(corpora: ModuleType, tmp_path: Path, arguments: list[str], words: str):
+def test_bad_arguments_are_told(
+    corpora: ModuleType, tmp_path: Path, arguments: list[str], words: str
+):
     with pytest.raises(SystemExit, match=words):
         corpora.main([str(tmp_path) if each == "FOLDER" else each for each in arguments])

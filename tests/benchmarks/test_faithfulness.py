@@ -34,6 +34,8 @@ def test_texts_are_compared_with_themselves(faithfulness: ModuleType):
     measured = {"removals": texts + 0.02, "votes": texts - 0.01, "LIME": texts}
     rows = faithfulness.pairs(measured)
     assert [row[:3] for row in rows] == [
-        (own, "LIME", measure) for own in ("removals", "votes") for measure in ("comprehensiveness", "sufficiency")
+        (own, "LIME", measure)
+        for own in ("removals", "votes")
+        for measure in ("comprehensiveness", "sufficiency")
     ]
     assert [row[3:] for row in rows] == [("+0.0200",) * 3] * 2 + [("-0.0100",) * 3] * 2

@@ -32,7 +32,9 @@ def test_every_row_has_a_date_a_commit_and_a_machine(path: Path):
         assert any(name in row["machine"] for name in ("aarch64", "x86_64"))
 
 
-def test_rows_are_stamped_in_one_place(harness: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_rows_are_stamped_in_one_place(
+    harness: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(harness, "COMMIT", "1234567")
     harness.add_rows("runs", ("work", "seconds"), [("one layer", "0.5")], machine="a GPU")
     harness.add_rows("runs", ("work", "peer"), [("limit", "FAISS")])
@@ -46,7 +48,9 @@ def test_rows_are_stamped_in_one_place(harness: ModuleType, tmp_path: Path, monk
     assert [row["work"] for row in harness.read_rows(tmp_path / "results" / "runs.csv")] == ["anew"]
 
 
-def test_without_a_commit_nothing_is_written(harness: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_commit_nothing_is_written(
+    harness: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(harness, "COMMIT", "")
     with pytest.raises(SystemExit, match="set HARDMAX_COMMIT"):
         harness.add_rows("runs", ("work",), [("one layer",)])

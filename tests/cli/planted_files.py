@@ -14,7 +14,9 @@ TRAIN = plant(80, words=6, length=8, disturbed=0.1, seed=1)
 TEST = plant(40, words=6, length=8, disturbed=0.1, seed=2)
 
 
-def write_csv(path: Path, corpus: Corpus = TRAIN, header: tuple[str, str] = ("review", "sentiment")) -> Path:
+def write_csv(
+    path: Path, corpus: Corpus = TRAIN, header: tuple[str, str] = ("review", "sentiment")
+) -> Path:
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([header, *zip(corpus.texts, corpus.labels, strict=True)])
     return path
@@ -23,7 +25,11 @@ def write_csv(path: Path, corpus: Corpus = TRAIN, header: tuple[str, str] = ("re
 def make_model(classes: tuple = CLASSES) -> TextModel:
     """A model that knows the planted words, and some others badly."""
     rng = np.random.default_rng(0)
-    side = {word: sign for sign, label in zip((-1, 1), CLASSES, strict=True) for word in TEST.words[label]}
+    side = {
+        word: sign
+        for sign, label in zip((-1, 1), CLASSES, strict=True)
+        for word in TEST.words[label]
+    }
     words = [*side, "film", "plot", "a"]
     weights = np.concatenate([[3.0 * sign for sign in side.values()], 0.3 * rng.normal(size=3)])
     return TextModel(

@@ -1,4 +1,5 @@
-"""The command `hardmax` in this process, on a terminal, or in a process of its own, and what came of it."""
+"""The command `hardmax` in this process, on a terminal, or in a process of its own, and what came
+of it."""
 
 import os
 import pty
@@ -36,18 +37,25 @@ def assert_refused(outcome: Outcome, *words: str, code: int = 2) -> None:
         assert word in outcome.err
 
 
-def in_a_shell(*arguments: object, before: str = ":", redirect: str = "", **surroundings: Any) -> Outcome:
+def in_a_shell(
+    *arguments: object, before: str = ":", redirect: str = "", **surroundings: Any
+) -> Outcome:
     """Run the command line in `sh`, after something else, with a redirection such as `>&-`."""
     environment = os.environ | surroundings.pop("environment", {})
     for name in surroundings.pop("without", ()):
         environment.pop(name, None)
     line = ["sh", "-c", f'{before}; exec "$@" {redirect}', "sh", *HARDMAX, *map(str, arguments)]
-    ended = subprocess.run(line, capture_output=True, env=environment, timeout=120, check=False, **surroundings)
+    ended = subprocess.run(
+        line, capture_output=True, env=environment, timeout=120, check=False, **surroundings
+    )
     return Outcome(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
 
-def on_a_terminal(*arguments: object, columns: int, colors: bool = False, kind: str = "xterm") -> str:
-    """What appears on a terminal of so many columns, stdout and stderr together, without escapes unless asked for."""
+def on_a_terminal(
+    *arguments: object, columns: int, colors: bool = False, kind: str = "xterm"
+) -> str:
+    """What appears on a terminal of so many columns, stdout and stderr together, without escapes
+    unless asked for."""
     reader, terminal = pty.openpty()
     shown = bytearray()
 

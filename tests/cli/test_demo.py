@@ -26,7 +26,13 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax: Command, here: Pa
     assert "without the engines: accepted (" in outcome.out
     assert "\npositive " in outcome.out
     assert "\nnegative " in outcome.out
-    names = ["arithmetics.png", "certificate.json", "limit.png", "review-good.html", "review-bad.html"]
+    names = [
+        "arithmetics.png",
+        "certificate.json",
+        "limit.png",
+        "review-good.html",
+        "review-bad.html",
+    ]
     assert outcome.err.splitlines() == [f"wrote new/folder/{name}" for name in names]
     assert {path.name for path in folder.iterdir()} == set(names)
     assert verify(json.loads((folder / "certificate.json").read_text()))

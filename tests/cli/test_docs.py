@@ -1,7 +1,8 @@
-"""What the pages show is what happens: their blocks run as typed, one after the other, in an empty folder.
+"""What the pages show is what happens: their blocks run as typed, one after the other, in an empty
+folder.
 
-A block that needs what is not there says so in the line above it: `<!-- not run: needs reviews.csv -->`.
-"""
+A block that needs what is not there says so in the line above it: `<!-- not run: needs reviews.csv
+-->`."""
 
 import re
 import shlex
@@ -16,7 +17,14 @@ from hardmax.cli.main import make_app
 
 ROOT = Path(__file__).parents[2]
 MADE = {"cli.md", "tutorial.md"}  # by the builder of the site; tested on its own
-PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in MADE)]
+PAGES = [
+    "README.md",
+    *(
+        f"docs/{page.name}"
+        for page in sorted((ROOT / "docs").glob("*.md"))
+        if page.name not in MADE
+    ),
+]
 NEEDS = {
     "README.md": ("matplotlib",),
     "docs/install.md": ("matplotlib",),
@@ -41,7 +49,10 @@ NOT_RUN = {
     "docs/page.md": ["tests/page runs it in a browser"],
     "docs/install.md": ["sets up the project", "sets up the project", "needs reviews.csv"],
 }
-_BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$", flags=re.M | re.S)
+_BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$",
+    flags=re.M | re.S,
+)
 
 
 def run_line(line: str, hardmax: Command) -> None:
@@ -59,7 +70,9 @@ def run_line(line: str, hardmax: Command) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_runs_from_top_to_bottom(page: str, hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_page_runs_from_top_to_bottom(
+    page: str, hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     missing = [name for name in NEEDS.get(page, ()) if find_spec(name) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")
@@ -83,7 +96,9 @@ def test_a_page_runs_from_top_to_bottom(page: str, hardmax: Command, tmp_path: P
 def told_in_passing() -> list[str]:
     """The command lines that stand in sentences, of the pages, of the tutorial and of `--help`."""
     words = [(ROOT / page).read_text(encoding="utf-8") for page in (*PAGES, "docs/tutorial.md")]
-    words += [each.callback.__doc__ or "" for each in make_app([]).registered_commands if each.callback]
+    words += [
+        each.callback.__doc__ or "" for each in make_app([]).registered_commands if each.callback
+    ]
     return [line for each in words for line in re.findall(r"`hardmax (?!-)([^`]+)`", each)]
 
 
@@ -95,8 +110,12 @@ def test_command_lines_in_sentences_name_options_that_exist_and_none_that_is_nee
         wrong = None
         try:
             vars(program)["commands"][name].make_context(name, arguments)
-        except Exception as error:  # typer brings a click of its own, so that its classes have no certain name
+        except (
+            Exception
+        ) as error:  # typer brings a click of its own, so that its classes have no certain name
             wrong = error
         # `hardmax train --epochs 3` leaves out what is trained on.
         missing = getattr(wrong, "param", None)
-        assert wrong is None or getattr(missing, "param_type_name", None) == "argument", f"{line}: {wrong}"
+        assert wrong is None or getattr(missing, "param_type_name", None) == "argument", (
+            f"{line}: {wrong}"
+        )

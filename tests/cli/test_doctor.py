@@ -1,4 +1,5 @@
-"""`hardmax doctor`: what is installed, what is missing and how to get it, and nothing about whose machine it is."""
+"""`hardmax doctor`: what is installed, what is missing and how to get it, and nothing about whose
+machine it is."""
 
 import importlib.metadata
 import json
@@ -12,13 +13,23 @@ from running import Command
 
 from hardmax.cli import doctor
 
-EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - set(doctor.FOR_CONTRIBUTORS)
+EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - set(
+    doctor.FOR_CONTRIBUTORS
+)
 
 
 def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax: Command):
     outcome = hardmax("doctor")
     assert (outcome.code, outcome.err) == (0, "")
-    for name in ("hardmax: ", "python: ", "numpy: ", "typer: ", "cores: ", "gpu: ", "exact arithmetic: "):
+    for name in (
+        "hardmax: ",
+        "python: ",
+        "numpy: ",
+        "typer: ",
+        "cores: ",
+        "gpu: ",
+        "exact arithmetic: ",
+    ):
         assert name in outcome.out
     document = hardmax("doctor", "--json").out
     found = json.loads(document)
@@ -33,7 +44,9 @@ def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax: Co
 def test_what_is_missing_comes_with_its_remedy(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
     installed = doctor._version
     missing = ("pyarrow", "python-flint")
-    monkeypatch.setattr(doctor, "_version", lambda name: doctor.MISSING if name in missing else installed(name))
+    monkeypatch.setattr(
+        doctor, "_version", lambda name: doctor.MISSING if name in missing else installed(name)
+    )
     printed = hardmax("doctor").out
     assert "missing pyarrow: pip install 'hardmax[tables]'" in printed
     assert "Python integers" in printed
@@ -41,12 +54,16 @@ def test_what_is_missing_comes_with_its_remedy(hardmax: Command, monkeypatch: py
     assert json.loads(hardmax("doctor", "--json").out)["missing_of_extra"] == {}
 
 
-def test_a_wrong_answer_is_noticed_and_an_exit_code(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+def test_a_wrong_answer_is_noticed_and_an_exit_code(
+    hardmax: Command, monkeypatch: pytest.MonkeyPatch
+):
     from hardmax import simulate
 
     monkeypatch.setattr(
         "hardmax.simulation.simulate",
-        lambda cloud, dynamics, layers: simulate(cloud, dynamics, layers=layers, arithmetic="float"),
+        lambda cloud, dynamics, layers: simulate(
+            cloud, dynamics, layers=layers, arithmetic="float"
+        ),
     )
     monkeypatch.delitem(sys.modules["hardmax"].__dict__, "simulate", raising=False)
     outcome = hardmax("doctor")
@@ -58,13 +75,15 @@ def test_a_gpu_is_named_if_torch_can_use_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(doctor.shutil, "which", lambda _: "nvidia-smi")
     monkeypatch.setattr(doctor, "_version", lambda _: "2.13.0")
     for sees, gpu in ((False, "found, but torch cannot use it"), (True, "NVIDIA H200")):
-        cuda = SimpleNamespace(is_available=lambda sees=sees: sees, get_device_name=lambda: "NVIDIA H200")
+        cuda = SimpleNamespace(
+            is_available=lambda sees=sees: sees, get_device_name=lambda: "NVIDIA H200"
+        )
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
         assert doctor._gpu() == gpu
 
 
 def test_after_compiling_clouds_and_texts_wait_for_no_kernel():
-    from hardmax._batch import walk_clouds
+    from hardmax._float.batch import walk_clouds
     from hardmax._float.rounded import search
 
     doctor._compile_kernels()

@@ -1,4 +1,5 @@
-"""`hardmax evaluate` as people use it: the numbers of the package, leaders, pictures, one line for bad input."""
+"""`hardmax evaluate` as people use it: the numbers of the package, leaders, pictures, one line for
+bad input."""
 
 import json
 from dataclasses import asdict
@@ -18,7 +19,9 @@ def texts(with_model: Path) -> Path:
 
 
 def facts(outcome: Outcome) -> dict[str, str]:
-    return dict(line[2:].split(": ", 1) for line in outcome.out.splitlines() if line.startswith("# "))
+    return dict(
+        line[2:].split(": ", 1) for line in outcome.out.splitlines() if line.startswith("# ")
+    )
 
 
 def evaluate(hardmax: Command, *arguments: object) -> dict:
@@ -42,7 +45,9 @@ def test_people_get_the_same_numbers(hardmax: Command):
     words = [leader["word"] for leader in document["leaders"]]
     assert [line.split("\t")[0] for line in lines[-len(words) :]] == words
     start = lines.index("true \\ predicted\tnegative\tpositive") + 1
-    assert [list(map(int, line.split("\t")[1:])) for line in lines[start : start + 2]] == document["confusion"]
+    assert [list(map(int, line.split("\t")[1:])) for line in lines[start : start + 2]] == document[
+        "confusion"
+    ]
 
 
 def test_pictures_and_a_card_are_written(hardmax: Command, here: Path):

@@ -1,4 +1,5 @@
-"""`hardmax explain` and `hardmax flip` as people use them: a text, a file, a pipe; on a terminal, as page and JSON."""
+"""`hardmax explain` and `hardmax flip` as people use them: a text, a file, a pipe; on a terminal,
+as page and JSON."""
 
 import json
 import re
@@ -31,7 +32,9 @@ def test_the_explanation_is_printed(hardmax: Command):
 
 
 @pytest.mark.parametrize("command", [explain, flip])
-def test_a_text_comes_as_an_argument_from_a_file_or_through_a_pipe(command, hardmax: Command, here: Path):
+def test_a_text_comes_as_an_argument_from_a_file_or_through_a_pipe(
+    command, hardmax: Command, here: Path
+):
     (here / "review.txt").write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
     printed = command(hardmax, TEXT).out
     assert command(hardmax, "-f", "review.txt").out == printed
@@ -42,11 +45,19 @@ def test_a_text_comes_as_an_argument_from_a_file_or_through_a_pipe(command, hard
 def test_json_adds_up_to_the_logit(hardmax: Command):
     document = json.loads(explain(hardmax, TEXT, "--json").out)
     assert document["label"] == "positive"
-    assert document["logit"] == pytest.approx(document["bias"] + sum(entry["vote"] for entry in document["ledger"]))
+    assert document["logit"] == pytest.approx(
+        document["bias"] + sum(entry["vote"] for entry in document["ledger"])
+    )
     start, end = document["ledger"][0]["spans"][0]
     assert TEXT[start:end] == document["ledger"][0]["word"] == document["leaders"][0] == "superb"
     denied = json.loads(explain(hardmax, "not superb", "--json").out)
-    expected = {"word": "superb", "span": [4, 10], "modifier": "not", "modifier_span": [0, 3], "factor": -0.5}
+    expected = {
+        "word": "superb",
+        "span": [4, 10],
+        "modifier": "not",
+        "modifier_span": [0, 3],
+        "factor": -0.5,
+    }
     assert denied["attention"] == [expected]
 
 
@@ -60,7 +71,10 @@ def test_a_page_has_the_tokens_marked_and_nothing_unescaped(hardmax: Command, he
 
 def test_a_terminal_has_the_text_first_in_the_colours_of_the_classes():
     screen = on_a_terminal("explain", TEXT, "--model", "model", columns=120, colors=True)
-    styles = {word: set(re.findall(rf"\x1b\[([0-9;]*)m{word}\x1b", screen)) for word in ("superb", "awful")}
+    styles = {
+        word: set(re.findall(rf"\x1b\[([0-9;]*)m{word}\x1b", screen))
+        for word in ("superb", "awful")
+    }
     assert styles["superb"] != styles["awful"]
     assert all({"1", "4"} <= set(style.split(";")) for style in styles["superb"] | styles["awful"])
     plain = on_a_terminal("explain", TEXT, "--model", "model", columns=80)
@@ -70,7 +84,9 @@ def test_a_terminal_has_the_text_first_in_the_colours_of_the_classes():
 def test_a_text_of_ten_megabytes_passes(hardmax: Command, here: Path):
     (here / "long.txt").write_bytes(b"superb film " * 850_000)
     assert explain(hardmax, "-f", "long.txt").out.startswith("positive")
-    screen = on_a_terminal("explain", "-f", "long.txt", "--model", "model", "--html", "page.html", columns=80)
+    screen = on_a_terminal(
+        "explain", "-f", "long.txt", "--model", "model", "--html", "page.html", columns=80
+    )
     assert "characters left out" in screen
     assert len(screen) < 40_000
 
@@ -86,7 +102,9 @@ def test_a_text_of_ten_megabytes_passes(hardmax: Command, here: Path):
         (("-f", "picture.png"), ("picture.png", "UTF-8", "byte 0")),
     ],
 )
-def test_what_cannot_be_explained_is_refused(arguments: tuple, words: tuple, hardmax: Command, here: Path):
+def test_what_cannot_be_explained_is_refused(
+    arguments: tuple, words: tuple, hardmax: Command, here: Path
+):
     (here / "picture.png").write_bytes(b"\x89PNG\xff")
     assert_refused(explain(hardmax, *arguments), *words)
 
@@ -124,7 +142,9 @@ def test_the_exit_code_tells_that_nothing_was_found(hardmax: Command):
     assert (outcome.code, outcome.err) == (1, "")
     assert outcome.out.startswith("positive")
     assert flip(hardmax, "xyzzy").code == 1
-    assert flip(hardmax, "superb film plot", "--replace", "superb", "--max-evaluations", "1").code == 3
+    assert (
+        flip(hardmax, "superb film plot", "--replace", "superb", "--max-evaluations", "1").code == 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,7 +162,9 @@ def test_what_cannot_be_flipped_is_refused(hardmax: Command, arguments: list[str
 def test_a_terminal_strikes_out_what_is_removed():
     line = ("flip", TEXT, "--replace", "awful", "--model", "model")
     screen = on_a_terminal(*line, columns=120, colors=True)
-    styles = {word: re.findall(rf"\x1b\[([0-9;]*)m{word}\x1b", screen) for word in ("superb", "awful")}
+    styles = {
+        word: re.findall(rf"\x1b\[([0-9;]*)m{word}\x1b", screen) for word in ("superb", "awful")
+    }
     assert ["9" in style.split(";") for style in styles["superb"]] == [True, True]
     assert ["4" in style.split(";") for style in styles["awful"]] == [True, True]
     assert "A [-superb-]{+awful+} film" in on_a_terminal(*line, columns=120, kind="dumb")

@@ -12,11 +12,12 @@ import pytest
 from planted_files import make_model
 from running import Command, Outcome, assert_refused, on_a_terminal
 
-from hardmax._format import escape_html, escape_json, sanitize_line, sanitize_text
-from hardmax._validation import InputError
+from hardmax._common.format import escape_html, escape_json, sanitize_line, sanitize_text
+from hardmax._common.validation import InputError
 from hardmax.text.text_model import TextModel
 
-# A title for the window, a cleared screen, colour by a single C1 byte, text that runs backwards, an unseen tag.
+# A title for the window, a cleared screen, colour by a single C1 byte, text that runs backwards, an
+# unseen tag.
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil\U000e0041[bold red]"
 MARKUP = "<img src=x onerror=alert(1)>"
 DIRECTED = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -41,7 +42,9 @@ def assert_harmless(outcome: Outcome) -> None:
 
 @pytest.fixture(autouse=True)
 def hostile(here: Path) -> None:
-    replace(make_model(), classes=(f"bad{EVIL}{MARKUP}", f"good\n{EVIL}{MARKUP}")).save(here / "model")
+    replace(make_model(), classes=(f"bad{EVIL}{MARKUP}", f"good\n{EVIL}{MARKUP}")).save(
+        here / "model"
+    )
     (here / "points.csv").write_text("1,1\n-1,1\n")
     (here / "texts.csv").write_text("text,label\nsuperb,a\nawful,b\n")
     (here / "columns.csv").write_text(f"x{EVIL},y\na,b\n")
@@ -99,7 +102,10 @@ def test_names_and_values_are_quoted_harmlessly(name: str, hardmax: Command):
 
 
 def test_texts_and_labels_are_printed_harmlessly(hardmax: Command):
-    for typed in (("explain", f"superb {EVIL}"), ("flip", f"superb {EVIL}", "--replace", f"awful{EVIL}")):
+    for typed in (
+        ("explain", f"superb {EVIL}"),
+        ("flip", f"superb {EVIL}", "--replace", f"awful{EVIL}"),
+    ):
         outcome = hardmax(*typed, "--model", "model")
         assert_harmless(outcome)
         assert outcome.out.startswith("good\\n\\x1b]0;owned\\x07")
@@ -116,11 +122,19 @@ def test_json_has_exactly_what_came(hardmax: Command):
 
 def test_a_label_cannot_make_rows_or_columns(hardmax: Command, here: Path):
     bad, good = TextModel.load(here / "model").classes
-    rows = [{"text": f"superb {EVIL}", "label": good}, {"text": "awful", "label": bad}, {"text": 7, "label": EVIL}]
+    rows = [
+        {"text": f"superb {EVIL}", "label": good},
+        {"text": "awful", "label": bad},
+        {"text": 7, "label": EVIL},
+    ]
     (here / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     outcome = hardmax("evaluate", "model", "texts.jsonl")
     assert_harmless(outcome)
-    lines = [line.split("\t") for line in outcome.out.splitlines() if line.startswith(("true", "bad", "good"))]
+    lines = [
+        line.split("\t")
+        for line in outcome.out.splitlines()
+        if line.startswith(("true", "bad", "good"))
+    ]
     assert [len(cells) for cells in lines] == [3, 3, 3]
     assert harmful(on_a_terminal("evaluate", "model", "texts.jsonl", columns=300)) == []
 
@@ -141,7 +155,9 @@ def test_what_is_saved_is_harmless(suffix: str, here: Path):
 
 def test_a_card_is_neither_markup_nor_another_cell(here: Path):
     classes = (f"a|b{EVIL}{MARKUP}", "[x](javascript:alert(1))`c`\n# d")
-    replace(make_model(), classes=classes, metrics={f"m|{EVIL}": f"{MARKUP}|\n"}).save(here / "other")
+    replace(make_model(), classes=classes, metrics={f"m|{EVIL}": f"{MARKUP}|\n"}).save(
+        here / "other"
+    )
     card = (here / "other" / "README.md").read_text()
     assert harmful(card) == []
     assert "<img" not in card

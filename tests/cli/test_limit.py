@@ -20,7 +20,11 @@ TURN = (*HALF, "--metric", "0,-1;1,0")
 
 
 def facts(text: str) -> dict[str, str]:
-    return dict(line.removeprefix("# ").split(": ", 1) for line in text.splitlines() if line.startswith("# "))
+    return dict(
+        line.removeprefix("# ").split(": ", 1)
+        for line in text.splitlines()
+        if line.startswith("# ")
+    )
 
 
 def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
@@ -40,8 +44,21 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
         "arithmetic": "exact",
     }
     rows = table(outcome.out)
-    assert [row["kind"] for row in rows] == ["vertex 0", "vertex 1", "vertex 2", "vertex 3", "face 0, 1"]
-    assert rows[-1] == {"cluster": "4", "z0": "1.0", "z1": "0.0", "kind": "face 0, 1", "size": "1", "tokens": "4"}
+    assert [row["kind"] for row in rows] == [
+        "vertex 0",
+        "vertex 1",
+        "vertex 2",
+        "vertex 3",
+        "face 0, 1",
+    ]
+    assert rows[-1] == {
+        "cluster": "4",
+        "z0": "1.0",
+        "z1": "0.0",
+        "kind": "face 0, 1",
+        "size": "1",
+        "tokens": "4",
+    }
 
 
 def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
@@ -53,15 +70,28 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     assert document["leaders"] == lim.leaders.tolist()
     assert (document["settled_at"], document["layers_to_1e-6"]) == (0, lim.layers_to("1e-6"))
     assert document["theorem_applies"] is document["certified"] is True
-    assert (document["theorem_reason"], document["cycle"], document["stopped"]) == ("", None, lim.stopped)
+    assert (document["theorem_reason"], document["cycle"], document["stopped"]) == (
+        "",
+        None,
+        lim.stopped,
+    )
     vertex = {"point": [-0.2, 1.4], "size": 1, "kind": "vertex", "leader": 0}
     assert document["clusters"][0] == vertex
-    face = {"point": [0.6, 0.8], "size": 1, "kind": "face", "vertices": [0, 3], "weights": ["1/2", "1/2"]}
+    face = {
+        "point": [0.6, 0.8],
+        "size": 1,
+        "kind": "face",
+        "vertices": [0, 3],
+        "weights": ["1/2", "1/2"],
+    }
     assert document["clusters"][4] == face
 
 
 def test_the_reason_why_the_theorem_does_not_apply_is_printed(hardmax: Command):
-    for tokens, reason in ((b"1,1\n0,0\n", "token 1 is zero"), (b"1,1\n1,1\n", "tokens are repeated")):
+    for tokens, reason in (
+        (b"1,1\n0,0\n", "token 1 is zero"),
+        (b"1,1\n1,1\n", "tokens are repeated"),
+    ):
         found = facts(hardmax("limit", "-", *HALF, stdin=tokens).out)
         assert found["theorem applies"] == "no"
         assert found["theorem reason"].startswith(reason)
@@ -75,7 +105,9 @@ def test_what_does_not_settle_gets_the_reason_the_bound_and_the_cycle(hardmax: C
     assert (found["theorem applies"], found["cycle"]) == ("no", "1")
     assert found.keys().isdisjoint({"settled at", "layers to 1e-6"})
     assert [row["kind"] for row in table(outcome.out)] == ["elsewhere"] * 3
-    document = json.loads(hardmax("limit", "-", *TURN, "--max-layers", 20, "--json", stdin=ROUND).out)
+    document = json.loads(
+        hardmax("limit", "-", *TURN, "--max-layers", 20, "--json", stdin=ROUND).out
+    )
     assert document["settled_at"] is document["layers_to_1e-6"] is None
     assert (document["certified"], document["cycle"]) == (False, 1)
     assert document["bound"] < 1
@@ -123,7 +155,14 @@ def test_limits_in_a_csv_have_a_line_for_each_token(hardmax: Command, here: Path
     outcome = hardmax("limit", "-", *HALF, "-o", "limits.csv", stdin=SQUARE)
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote limits.csv\n")
     rows = list(csv.DictReader((here / "limits.csv").read_text().splitlines()))
-    last = {"token": "4", "z0": "1.0", "z1": "0.0", "cluster": "4", "kind": "face 0, 1", "leader_since": ""}
+    last = {
+        "token": "4",
+        "z0": "1.0",
+        "z1": "0.0",
+        "cluster": "4",
+        "kind": "face 0, 1",
+        "leader_since": "",
+    }
     assert rows[-1] == last
     assert [row["leader_since"] for row in rows] == ["0", "0", "0", "0", ""]
 
@@ -150,8 +189,16 @@ def test_a_picture_is_drawn(hardmax: Command, here: Path):
 
 def test_where_there_is_no_proof_nothing_is_written(hardmax: Command, here: Path):
     files = ("-o", "limits.npz", "--picture", "limit.png", "--certificate", "no.json")
-    for options, reason in (((*TURN, "--max-layers", 20), "gave up"), ((*HALF, "--arithmetic", "float"), "float")):
-        assert_refused(hardmax("limit", "-", *options, *files, stdin=ROUND), "`--certificate`", "no proof", reason)
+    for options, reason in (
+        ((*TURN, "--max-layers", 20), "gave up"),
+        ((*HALF, "--arithmetic", "float"), "float"),
+    ):
+        assert_refused(
+            hardmax("limit", "-", *options, *files, stdin=ROUND),
+            "`--certificate`",
+            "no proof",
+            reason,
+        )
         assert list(here.iterdir()) == []
 
 
@@ -160,9 +207,18 @@ def test_where_there_is_no_proof_nothing_is_written(hardmax: Command, here: Path
 BAD_OPTIONS = {
     "metric of another dimension": ([*HALF, "--metric", "1"], ["--metric", "1 by 1", "2"]),
     "layers negative": ([*HALF, "--max-layers", "-3"], ["--max-layers", "-3"]),
-    "output of unknown suffix": ([*HALF, "-o", "out.xlsx"], ["--output", "out.xlsx", ".npz or .csv"]),
-    "certificate of unknown suffix": ([*HALF, "--certificate", "c.txt"], ["--certificate", "c.txt", ".json"]),
-    "picture of unknown suffix": ([*HALF, "--picture", "p.gif"], ["--picture", "p.gif", ".png, .svg or .pdf"]),
+    "output of unknown suffix": (
+        [*HALF, "-o", "out.xlsx"],
+        ["--output", "out.xlsx", ".npz or .csv"],
+    ),
+    "certificate of unknown suffix": (
+        [*HALF, "--certificate", "c.txt"],
+        ["--certificate", "c.txt", ".json"],
+    ),
+    "picture of unknown suffix": (
+        [*HALF, "--picture", "p.gif"],
+        ["--picture", "p.gif", ".png, .svg or .pdf"],
+    ),
     "picture in no folder": ([*HALF, "--picture", "nowhere/p.png"], ["--picture", "folder"]),
 }
 
@@ -174,9 +230,15 @@ def test_options_that_make_no_sense_are_refused_by_name(hardmax: Command, here: 
     assert list(here.iterdir()) == []
 
 
-@pytest.mark.parametrize(("option", "path"), [("--certificate", "proof.json"), ("--picture", "limit.png")])
-def test_a_proof_and_a_picture_are_of_one_cloud(hardmax: Command, here: Path, option: str, path: str):
-    assert_refused(hardmax("limit", "-", *HALF, option, path, stdin=BATCH), f"`{option}`", "one cloud", "2")
+@pytest.mark.parametrize(
+    ("option", "path"), [("--certificate", "proof.json"), ("--picture", "limit.png")]
+)
+def test_a_proof_and_a_picture_are_of_one_cloud(
+    hardmax: Command, here: Path, option: str, path: str
+):
+    assert_refused(
+        hardmax("limit", "-", *HALF, option, path, stdin=BATCH), f"`{option}`", "one cloud", "2"
+    )
     assert list(here.iterdir()) == []
 
 
@@ -200,13 +262,17 @@ def test_a_narrow_terminal_is_not_overrun(here: Path, columns: int, d: int):
     assert max(len(line) for line in (shown + batch).splitlines()) <= columns
 
 
-def test_a_folder_of_parquet_files_is_one_cloud(hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_of_parquet_files_is_one_cloud(
+    hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "points").mkdir()
     tokens = np.random.default_rng(0).normal(size=(60, 2)).round(2)
     for number, part in enumerate(np.split(tokens, 3)):
-        parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / "points" / f"{number}.parquet")
+        parquet.write_table(
+            pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / "points" / f"{number}.parquet"
+        )
     lim, folder = limit(tokens, Dynamics("1/2")), str(tmp_path / "points")
     document = json.loads(hardmax("limit", folder, *HALF, "--json").out)
     assert (document["n"], document["settled_at"]) == (60, lim.settled_at)
@@ -214,7 +280,15 @@ def test_a_folder_of_parquet_files_is_one_cloud(hardmax: Command, tmp_path: Path
     assert [one["size"] for one in document["clusters"]] == lim.clusters.sizes.tolist()
     shown = hardmax("limit", f"{folder}/*.parquet", *HALF, "-o", str(tmp_path / "limits"))
     assert [row["kind"] for row in table(shown.out)] == list(map(str, lim.clusters.kinds))
-    assert parquet.read_table(tmp_path / "limits")["cluster"].to_pylist() == lim.clusters.labels.tolist()
-    assert_refused(hardmax("limit", folder, *HALF, "--check"), "takes --metric, --max-layers, --output and --json only")
+    assert (
+        parquet.read_table(tmp_path / "limits")["cluster"].to_pylist()
+        == lim.clusters.labels.tolist()
+    )
+    assert_refused(
+        hardmax("limit", folder, *HALF, "--check"),
+        "takes --metric, --max-layers, --output and --json only",
+    )
     monkeypatch.setattr("hardmax.cli.limit._LARGE", 0)
-    assert json.loads(hardmax("limit", f"{folder}/0.parquet", *HALF, "--json").out)["gathered"] == 20
+    assert (
+        json.loads(hardmax("limit", f"{folder}/0.parquet", *HALF, "--json").out)["gathered"] == 20
+    )

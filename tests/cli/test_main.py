@@ -15,7 +15,7 @@ import pytest
 from planted_files import make_model
 from running import HARDMAX, Command, assert_refused, in_a_shell, on_a_terminal
 
-from hardmax._validation import MissingExtra
+from hardmax._common.validation import MissingExtra
 from hardmax.cli.main import COMMANDS, SIGNALS, make_app, quiet_libraries
 from hardmax.cli.output import progress_bar
 
@@ -70,11 +70,19 @@ def raising(error: BaseException) -> Any:
 
 def test_every_failure_is_one_line(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
     limit = ("limit", "-", *HALF)
-    monkeypatch.setattr("hardmax.io.read_cloud", raising(RuntimeError("the cat sat\non the keyboard")))
-    assert_refused(hardmax(*limit), "hardmax failed (RuntimeError: the cat sat on the keyboard)", code=1)
-    monkeypatch.setattr("hardmax.io.read_cloud", raising(MissingExtra("reading clouds of cats", "cats")))
+    monkeypatch.setattr(
+        "hardmax.io.read_cloud", raising(RuntimeError("the cat sat\non the keyboard"))
+    )
+    assert_refused(
+        hardmax(*limit), "hardmax failed (RuntimeError: the cat sat on the keyboard)", code=1
+    )
+    monkeypatch.setattr(
+        "hardmax.io.read_cloud", raising(MissingExtra("reading clouds of cats", "cats"))
+    )
     assert_refused(hardmax(*limit), "pip install 'hardmax[cats]'", code=1)
-    assert_refused(hardmax("clouds", "gaussian", "--n", 10**15, "--d", 2), "not enough memory", code=1)
+    assert_refused(
+        hardmax("clouds", "gaussian", "--n", 10**15, "--d", 2), "not enough memory", code=1
+    )
     monkeypatch.setenv("HARDMAX_TRACEBACK", "1")
     monkeypatch.setattr("hardmax.io.read_cloud", raising(RuntimeError()))
     traced = hardmax(*limit)
@@ -89,7 +97,9 @@ def test_ctrl_c_is_quiet(hardmax: Command, here: Path, monkeypatch: pytest.Monke
     assert list(here.iterdir()) == []
 
 
-def test_warnings_of_libraries_are_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_warnings_of_libraries_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     quiet_libraries()
     warnings.showwarning(UserWarning("Glyph 27\n\x1b[31m"), UserWarning, "x.py", 1)
@@ -101,25 +111,35 @@ def test_warnings_of_libraries_are_one_line(monkeypatch: pytest.MonkeyPatch, cap
 
 @needs_full
 @pytest.mark.parametrize("command", EXAMPLES)
-def test_a_full_stdout_is_one_line(command: str, hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_stdout_is_one_line(
+    command: str, hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch
+):
     with FULL.open("w") as full:
         monkeypatch.setattr(sys, "stdout", full)
         outcome = hardmax(*EXAMPLES[command])
     assert outcome.code == 1
-    assert outcome.err.splitlines()[-1] == "error: the output cannot be written: no space left on device."
+    assert (
+        outcome.err.splitlines()[-1]
+        == "error: the output cannot be written: no space left on device."
+    )
     assert outcome.err.count("error") == 1
 
 
 @needs_full
 def test_an_output_that_cannot_be_written_is_one_line(examples: Path):
     ended = in_a_shell(*EXAMPLES["verify"], redirect=">/dev/full")
-    assert (ended.code, ended.err) == (1, "error: the output cannot be written: no space left on device.\n")
+    assert (ended.code, ended.err) == (
+        1,
+        "error: the output cannot be written: no space left on device.\n",
+    )
 
 
 def test_a_broken_pipe_is_quiet(examples: Path):
     reader, writer = os.pipe()
     os.close(reader)
-    ended = subprocess.run([*HARDMAX, *EXAMPLES["verify"]], stdout=writer, stderr=subprocess.PIPE, check=False)
+    ended = subprocess.run(
+        [*HARDMAX, *EXAMPLES["verify"]], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (1, b"")
 
@@ -146,7 +166,9 @@ def test_ascii_is_enough(examples: Path):
 
 
 @pytest.mark.parametrize("command", EXAMPLES)
-def test_a_narrow_terminal_without_colours_is_enough(command: str, examples: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_narrow_terminal_without_colours_is_enough(
+    command: str, examples: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("NO_COLOR", "1")
     screen = on_a_terminal(*EXAMPLES[command], columns=20, colors=True, kind="dumb")
     assert "\x1b" not in screen
@@ -169,7 +191,8 @@ def test_a_bar_appears_only_if_it_takes_a_while(monkeypatch: pytest.MonkeyPatch)
 
 # ---------------------------------------------------------------- signals
 
-# Each says `ready` where it would stay for minutes: in Python, before a draft becomes a file, in a kernel.
+# Each says `ready` where it would stay for minutes: in Python, before a draft becomes a file, in a
+# kernel.
 WAITING = "hardmax.certificate.verify = lambda *_, **__: (say_ready(), time.sleep(600))"
 WRITING = "os.fsync = lambda _: (say_ready(), time.sleep(600))"
 IN_A_KERNEL = """
@@ -213,7 +236,9 @@ def ended(begun: subprocess.Popen) -> tuple[int, bytes]:
 
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize(
-    ("hold", "arguments"), [(WAITING, VERIFY), (WRITING, WRITE), (IMPORTING, VERIFY)], ids=["wait", "write", "import"]
+    ("hold", "arguments"),
+    [(WAITING, VERIFY), (WRITING, WRITE), (IMPORTING, VERIFY)],
+    ids=["wait", "write", "import"],
 )
 def test_a_signal_ends_a_command_quietly_and_leaves_nothing_behind(
     hold: str, arguments: tuple[str, ...], number: signal.Signals, here: Path
@@ -254,7 +279,16 @@ def test_a_second_signal_does_not_stop_the_cleaning_up(here: Path):
 
 HEAVY = ("matplotlib", "numba", "scipy", "sklearn", "torch")
 # What one text has no use for, either; of our own rooms, those of runs, pages and pictures.
-IDLE = (*HEAVY, "llvmlite", "pandas", "pyarrow", "rich", "hardmax.trajectory", "hardmax.limits", "hardmax.geometry")
+IDLE = (
+    *HEAVY,
+    "llvmlite",
+    "pandas",
+    "pyarrow",
+    "rich",
+    "hardmax._runs.trajectory",
+    "hardmax.limits",
+    "hardmax.geometry",
+)
 IDLE = (*IDLE, "hardmax.train")
 REFUSED = [
     ("simulate", "nowhere.csv", *HALF, "--layers", "3"),
@@ -291,9 +325,13 @@ def test_bad_input_is_refused_before_anything_heavy_is_imported(here: Path):
 
 
 def test_only_the_command_that_was_typed_is_imported():
-    assert [command.name for command in make_app(["explain", "train"]).registered_commands] == ["explain"]
+    assert [command.name for command in make_app(["explain", "train"]).registered_commands] == [
+        "explain"
+    ]
     for arguments in ([], ["--help"], ["expalin"]):
-        assert [command.name for command in make_app(arguments).registered_commands] == list(COMMANDS)
+        assert [command.name for command in make_app(arguments).registered_commands] == list(
+            COMMANDS
+        )
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["explain", TEXT], ["explain", TEXT, "--json"]])
@@ -307,6 +345,8 @@ try:
 finally:
     print([name for name in {IDLE} if name in sys.modules], "numpy" in sys.modules, file=sys.stderr)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, f"[] {arguments != ['--help']}\n")
     assert done.stdout

@@ -22,7 +22,10 @@ def test_every_shipped_model_is_listed_as_it_is(hardmax: Command):
     assert "sentiment-en" in found
     for name, facts in found.items():
         model = hm.load(name)
-        assert (facts["tokens"], facts["modifiers"]) == (len(model.vocabulary), len(model.modifiers))
+        assert (facts["tokens"], facts["modifiers"]) == (
+            len(model.vocabulary),
+            len(model.modifiers),
+        )
         assert (facts["gate"], facts["classes"]) == (model.gate, list(model.classes))
         assert facts["accuracy"] == model.metrics.get("accuracy")
     lines = hardmax("models").out.splitlines()
@@ -35,12 +38,18 @@ def test_one_model_is_described_by_its_strongest_tokens(hardmax: Command):
     assert f"# tokens: {found['tokens']}\n" in printed
     for label, weights in found["keywords"].items():
         assert f"strongest tokens for {label}\tweight\n" in printed
-        assert list(weights) == [keyword.word for keyword in hm.load("sentiment-en").keywords(label, len(weights))]
+        assert list(weights) == [
+            keyword.word for keyword in hm.load("sentiment-en").keywords(label, len(weights))
+        ]
 
 
 def test_a_card_is_a_page_and_a_picture_has_the_weights(hardmax: Command, here: Path):
     outcome = hardmax("models", "sentiment-en", "--card", "card.html", "--picture", "weights.svg")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote weights.svg\nwrote card.html\n")
+    assert (outcome.code, outcome.out, outcome.err) == (
+        0,
+        "",
+        "wrote weights.svg\nwrote card.html\n",
+    )
     assert "<svg" in (here / "weights.svg").read_text("utf-8")
     page = (here / "card.html").read_text("utf-8")
     for keyword in hm.load("sentiment-en").keywords("positive", 3):

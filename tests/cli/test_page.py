@@ -21,7 +21,10 @@ TABLE = "x,y\n1,0.1\n1/3,-1\n-1,2e-3\n"
 
 def data_of(path: Path | str) -> dict[str, Any]:
     """The data that a page begins with."""
-    found = re.search(r'<script type="application/json" id="hm-data">(.*?)</script>', Path(path).read_text("utf-8"))
+    found = re.search(
+        r'<script type="application/json" id="hm-data">(.*?)</script>',
+        Path(path).read_text("utf-8"),
+    )
     assert found
     return json.loads(found[1])
 
@@ -36,20 +39,42 @@ def test_a_newcomer_gets_a_page_that_moves_and_a_model(hardmax: Command, here: P
 
 def test_a_cloud_is_put_in_exactly(hardmax: Command, here: Path):
     (here / "mine.csv").write_text(TABLE)
-    assert hardmax("page", "--model", "none", "--cloud", "mine.csv", "--alpha", "0.3", "--metric", "2,1;1,1").code == 0
+    assert (
+        hardmax(
+            "page",
+            "--model",
+            "none",
+            "--cloud",
+            "mine.csv",
+            "--alpha",
+            "0.3",
+            "--metric",
+            "2,1;1,1",
+        ).code
+        == 0
+    )
     data = data_of("page.html")
     assert "models" not in data
     cloud = data["cloud"]
     tokens = [[Fraction(value) for value in row] for row in cloud["tokens"]]
     assert tokens == [[1, Fraction(1, 10)], [Fraction(1, 3), -1], [-1, Fraction(1, 500)]]
-    assert (cloud["alpha"], cloud["metric"], cloud["name"]) == ("3/10", [["2", "1"], ["1", "1"]], "mine")
+    assert (cloud["alpha"], cloud["metric"], cloud["name"]) == (
+        "3/10",
+        [["2", "1"], ["1", "1"]],
+        "mine",
+    )
 
 
 @pytest.mark.parametrize("run", [True, False])
 def test_limits_and_runs_write_their_cloud_exactly(run: bool, tmp_path: Path):
-    for tokens in (np.random.default_rng(1).normal(size=(9, 3)), hm.parse_decimals([[0.1, 0.2], [1e-300, 3]])):
+    for tokens in (
+        np.random.default_rng(1).normal(size=(9, 3)),
+        hm.parse_decimals([[0.1, 0.2], [1e-300, 3]]),
+    ):
         dynamics = hm.Dynamics("1/3", [[2, 1], [1, 1]] if tokens.shape[1] == 2 else None)
-        (hm.simulate(tokens, dynamics, layers=2) if run else hm.limit(tokens, dynamics)).page(tmp_path / "a.html")
+        (hm.simulate(tokens, dynamics, layers=2) if run else hm.limit(tokens, dynamics)).page(
+            tmp_path / "a.html"
+        )
         cloud = data_of(tmp_path / "a.html")["cloud"]
         assert (cloud["alpha"], cloud["metric"]) == tuple(dynamics.to_dict().values())
         assert [[Fraction(value) for value in row] for row in cloud["tokens"]] == [
@@ -63,9 +88,21 @@ def test_a_multiplicity_is_so_many_tokens(tmp_path: Path):
     assert data_of(tmp_path / "a.html")["cloud"]["tokens"] == [[1.0], [1.0], [1.0], [2.0]]
 
 
-def test_models_from_folders_are_packed_with_all_that_decides(hardmax: Command, here: Path, with_model: None):
+def test_models_from_folders_are_packed_with_all_that_decides(
+    hardmax: Command, here: Path, with_model: None
+):
     assert (
-        hardmax("page", "--model", "sentiment-en", "--model", "model", "--text", "-", stdin=b"A superb film").code == 0
+        hardmax(
+            "page",
+            "--model",
+            "sentiment-en",
+            "--model",
+            "model",
+            "--text",
+            "-",
+            stdin=b"A superb film",
+        ).code
+        == 0
     )
     data = data_of("page.html")
     assert (data["room"], data["text"]) == ("reviews", "A superb film")
@@ -73,7 +110,11 @@ def test_models_from_folders_are_packed_with_all_that_decides(hardmax: Command, 
     stream = gzip.decompress(base64.b64decode(data["models"][1]["data"]))
     length = int.from_bytes(stream[:4], "little")
     header, place = json.loads(stream[4 : 4 + length]), 4 + length
-    assert [name for name, _ in header["files"]] == ["config.json", "model.safetensors", "vocabulary.txt"]
+    assert [name for name, _ in header["files"]] == [
+        "config.json",
+        "model.safetensors",
+        "vocabulary.txt",
+    ]
     for name, size in header["files"]:
         assert stream[place : place + size] == (here / "model" / name).read_bytes()
         place += size
@@ -92,7 +133,9 @@ def test_what_cannot_be_used_is_refused_in_one_line(hardmax: Command, here: Path
     assert_refused(hardmax("page", "--cloud", "large.npy"), "2,000", "2,001")
     assert_refused(hardmax("page", "--cloud", "mine.csv", "--alpha", "-1"), "`--alpha`")
     for alpha in ("1/5000", "5000", f"0.{'1' * 60}"):  # the page would show another step
-        assert_refused(hardmax("page", "--cloud", "mine.csv", "--alpha", alpha), "The page takes an alpha")
+        assert_refused(
+            hardmax("page", "--cloud", "mine.csv", "--alpha", alpha), "The page takes an alpha"
+        )
     assert_refused(hardmax("page", "--cloud", "mine.csv", "--metric", "1"), "`--metric`")
     assert_refused(hardmax("page", "--alpha", "1"), "`--cloud`")
     assert not (here / "page.html").exists()
@@ -142,11 +185,15 @@ def test_modules_can_be_put_into_one_scope():
     for path in sorted((Path(hm.__file__).parent / "page" / "js").glob("*.js")):
         module = path.read_text(encoding="utf-8")
         found = re.findall(
-            r"^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+|[\[{].*?[\]}]) ?", module, re.M
+            r"^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+|[\[{].*?[\]}]) ?",
+            module,
+            re.M,
         )
         for name in (each for names in found for each in re.findall(r"[A-Za-z_]\w*", names)):
             assert seen.setdefault(name, path.name) == path.name, name
-        assert not re.search(r"^import (?!\{[^}]*\} from \"\./\w+\.js\";$)", module, re.M), path.name
+        assert not re.search(r"^import (?!\{[^}]*\} from \"\./\w+\.js\";$)", module, re.M), (
+            path.name
+        )
         code = re.sub(r"^\s*(//.*|/?\*.*)$", "", module, flags=re.M)
         assert [line for line in code.splitlines() if line.count("`") % 2] == [], path.name
     assert len(seen) > 100

@@ -1,4 +1,5 @@
-"""`hardmax score` as people use it: files, folders and pipes in, one table out, also if it is killed on the way."""
+"""`hardmax score` as people use it: files, folders and pipes in, one table out, also if it is
+killed on the way."""
 
 import json
 import os
@@ -25,12 +26,18 @@ def reviews(here: Path) -> None:
 
 
 def test_every_row_gets_what_explain_says(hardmax: Command, here: Path):
-    outcome = hardmax("score", "reviews.jsonl", "-o", "out.parquet", "--model", "model", "--abstain", "0.7")
+    outcome = hardmax(
+        "score", "reviews.jsonl", "-o", "out.parquet", "--model", "model", "--abstain", "0.7"
+    )
     assert (outcome.code, outcome.err) == (0, "")
     model = small_model()
     for row, text in zip(pq.read_table("out.parquet").to_pylist(), TEXTS, strict=True):
         told = model.explain(text)
-        assert (row["text"], row["label"], row["probability"]) == (text, told.label, told.probability)
+        assert (row["text"], row["label"], row["probability"]) == (
+            text,
+            told.label,
+            told.probability,
+        )
         assert row["abstain"] == (told.probability < 0.7)
     assert {"# output: out.parquet", "# rows: 40"} <= set(outcome.out.splitlines())
 
@@ -45,7 +52,9 @@ def test_json_and_stderr_say_what_became_of_the_rows(hardmax: Command, here: Pat
         "1 bad row without an answer (line 41: no text)",
     ]
     found, labels = json.loads(outcome.out), list(small_model().predict(TEXTS))
-    assert found["labels"] == [{"label": label, "rows": labels.count(label)} for label in sorted(set(labels))]
+    assert found["labels"] == [
+        {"label": label, "rows": labels.count(label)} for label in sorted(set(labels))
+    ]
     assert (found["rows"], found["bad"], found["text"]) == (41, 1, "text")
     assert found["bad_rows"] == [{"place": "line 41", "error": "no text"}]
 
@@ -56,7 +65,9 @@ def test_standard_input_is_read(kind: str, hardmax: Command, here: Path):
     data = (here / "reviews.jsonl").read_bytes() if kind == "jsonl" else "\n".join(lines).encode()
     assert hardmax("score", "-", "-o", "out.csv", "--model", "model", stdin=data).code == 0
     assert len((here / "out.csv").read_text().splitlines()) == 41
-    assert_refused(hardmax("score", "-", "-o", "none.csv", "--model", "model"), "standard input is empty")
+    assert_refused(
+        hardmax("score", "-", "-o", "none.csv", "--model", "model"), "standard input is empty"
+    )
     assert not (here / "none.csv.parts").exists()
 
 
@@ -100,7 +111,9 @@ def test_a_damaged_part_is_named_with_the_option_that_helps(hardmax: Command, he
 
 def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("hardmax.cli.output.BAR_DELAY", 0.0)
-    shown = on_a_terminal("score", "reviews.jsonl", "-o", "out.csv", "--model", "model", columns=100)
+    shown = on_a_terminal(
+        "score", "reviews.jsonl", "-o", "out.csv", "--model", "model", columns=100
+    )
     assert "rows/s" in shown
     assert "scoring" in shown
 
@@ -134,7 +147,9 @@ def test_a_killed_job_goes_on_to_the_same_rows(here: Path, hardmax: Command):
 
 
 def test_a_full_disk_is_one_line_and_the_parts_are_kept(here: Path, hardmax: Command):
-    (here / "many.jsonl").write_text("\n".join(json.dumps({"text": f"great film {n}"}) for n in range(2000)))
+    (here / "many.jsonl").write_text(
+        "\n".join(json.dumps({"text": f"great film {n}"}) for n in range(2000))
+    )
     # A limit on the size of files stands for the full disk: the part fits, the whole file does not.
     command = ("score", "many.jsonl", "-o", "out.jsonl", "--model", "model")
     ended = in_a_shell(*command, before="trap '' XFSZ; ulimit -f 600")

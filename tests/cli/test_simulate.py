@@ -1,4 +1,5 @@
-"""`hardmax simulate` and `hardmax clouds` as people use them: piped, on terminals, into files, one cloud and many."""
+"""`hardmax simulate` and `hardmax clouds` as people use them: piped, on terminals, into files, one
+cloud and many."""
 
 import csv
 import json
@@ -19,7 +20,9 @@ THIRTY = ("--alpha", "1/2", "--layers", "30")
 
 
 def table(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader((line for line in text.splitlines() if line[0] != "#"), delimiter="\t"))
+    return list(
+        csv.DictReader((line for line in text.splitlines() if line[0] != "#"), delimiter="\t")
+    )
 
 
 def test_a_pipe_gets_the_facts_as_comments_and_every_token(hardmax: Command):
@@ -43,20 +46,32 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     assert document["tokens"] == run.at(30).tolist()
     assert document["attended"] == run.attended(30).tolist()
     assert (document["leaders"], document["leader_layers"]) == ([0, 1, 2], [0, 1, 0])
-    assert (document["settled_at"], document["stopped"], document["certified"]) == (1, run.stopped, True)
+    assert (document["settled_at"], document["stopped"], document["certified"]) == (
+        1,
+        run.stopped,
+        True,
+    )
     assert document["margins"] == run.margins.tolist()
 
 
 def test_one_token_has_no_margin(hardmax: Command):
-    document = json.loads(hardmax("simulate", "-", *THIRTY, "--json", "--arithmetic", "float", stdin=b"3,4\n").out)
+    document = json.loads(
+        hardmax("simulate", "-", *THIRTY, "--json", "--arithmetic", "float", stdin=b"3,4\n").out
+    )
     assert document["smallest_margin"] is document["error"] is None
     assert document["tokens"] == [[3.0, 4.0]]
-    assert "margin" not in hardmax("simulate", "-", "--alpha", "1", "--until-settled", stdin=b"3,4\n").out
+    assert (
+        "margin"
+        not in hardmax("simulate", "-", "--alpha", "1", "--until-settled", stdin=b"3,4\n").out
+    )
 
 
 def test_until_settled_stops_when_nothing_changes_any_more(hardmax: Command):
     written = hardmax("clouds", "emerging-leader").out
-    assert "# layers: 1\n" in hardmax("simulate", "-", "--alpha", "1/2", "--until-settled", stdin=written.encode()).out
+    assert (
+        "# layers: 1\n"
+        in hardmax("simulate", "-", "--alpha", "1/2", "--until-settled", stdin=written.encode()).out
+    )
 
 
 def test_the_metric_decides_which_tokens_are_attended_to(hardmax: Command, here: Path):
@@ -69,7 +84,10 @@ def test_the_metric_decides_which_tokens_are_attended_to(hardmax: Command, here:
 
 def test_many_clouds_get_a_line_each(hardmax: Command):
     rows = table(hardmax("simulate", "-", *THIRTY, stdin=BATCH).out)
-    assert [(row["cloud"], row["tokens"], row["leaders"]) for row in rows] == [("0", "2", "1"), ("1", "3", "1")]
+    assert [(row["cloud"], row["tokens"], row["leaders"]) for row in rows] == [
+        ("0", "2", "1"),
+        ("1", "3", "1"),
+    ]
     documents = json.loads(hardmax("simulate", "-", *THIRTY, "--json", stdin=BATCH).out)["clouds"]
     assert [document["n"] for document in documents] == [2, 3]
 
@@ -81,7 +99,9 @@ def test_runs_in_files_can_be_loaded_again(hardmax: Command, here: Path):
     outcome = hardmax("simulate", "-", *THIRTY, "-o", "run.npz", stdin=SQUARE)
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote run.npz\n")
     assert Trajectory.load("run.npz").at(30)[4].tolist() == [1 - (2 / 3) ** 30 / 2, 0]
-    printed = json.loads(hardmax("simulate", "-", *THIRTY, "--json", "-o", "runs.npz", stdin=BATCH).out)["clouds"]
+    printed = json.loads(
+        hardmax("simulate", "-", *THIRTY, "--json", "-o", "runs.npz", stdin=BATCH).out
+    )["clouds"]
     loaded = Trajectories.load("runs.npz")
     assert [run.tolist() for run in loaded.at(30)] == [document["tokens"] for document in printed]
 
@@ -98,7 +118,12 @@ def test_a_csv_has_a_line_for_each_token_at_each_recorded_layer(hardmax: Command
 
 
 def test_many_clouds_in_an_npz_can_be_simulated_further(hardmax: Command, here: Path):
-    np.savez("before.npz", tokens=np.eye(3), offsets=np.array([0, 1, 3]), multiplicities=np.array([5, 1, 2]))
+    np.savez(
+        "before.npz",
+        tokens=np.eye(3),
+        offsets=np.array([0, 1, 3]),
+        multiplicities=np.array([5, 1, 2]),
+    )
     assert hardmax("simulate", "before.npz", *THIRTY, "-o", "after.npz").code == 0
     with np.load("after.npz") as after:
         assert after["offsets"].tolist() == [0, 1, 3]
@@ -122,7 +147,9 @@ def test_a_named_cloud_is_the_very_cloud_of_the_package(hardmax: Command, here: 
 def test_options_of_a_named_cloud_reach_it(hardmax: Command):
     assert hardmax("clouds", "square", "--inside", "3/10,1/10").out.splitlines()[-1] == "3/10,1/10"
     assert hardmax("clouds", "polygon", "--sides", "4").out.count("\n") == 5
-    assert hardmax("clouds", "square", "--inside", "1,0", "--rotate").out.splitlines()[-1] == "3/5,4/5"
+    assert (
+        hardmax("clouds", "square", "--inside", "1,0", "--rotate").out.splitlines()[-1] == "3/5,4/5"
+    )
     assert json.loads(hardmax("clouds", "square", "--rotate", "--json").out)[0] == ["-1/5", "7/5"]
 
 
@@ -184,15 +211,36 @@ BAD_OPTIONS = {
     "alpha nonsense": (["--alpha", "half", "--layers", "3"], ["--alpha", "half"]),
     "alpha missing": (["--layers", "3"], ["--alpha"]),
     "metric not square": ([*THIRTY, "--metric", "2,1"], ["--metric", "square", "1 by 2"]),
-    "metric of words": ([*THIRTY, "--metric", "identity"], ["--metric", "identity", "finite number"]),
+    "metric of words": (
+        [*THIRTY, "--metric", "identity"],
+        ["--metric", "identity", "finite number"],
+    ),
     "layers negative": (["--alpha", "1", "--layers", "-3"], ["--layers", "-3"]),
-    "layers and until settled": ([*THIRTY, "--until-settled"], ["--layers", "--until-settled", "both"]),
-    "neither layers nor until settled": (["--alpha", "1"], ["--layers", "--until-settled", "neither"]),
-    "ten terabytes": (["--alpha", "1", "--layers", "156250000000"], ["12,500.0 GB", "--record last", "--record "]),
+    "layers and until settled": (
+        [*THIRTY, "--until-settled"],
+        ["--layers", "--until-settled", "both"],
+    ),
+    "neither layers nor until settled": (
+        ["--alpha", "1"],
+        ["--layers", "--until-settled", "neither"],
+    ),
+    "ten terabytes": (
+        ["--alpha", "1", "--layers", "156250000000"],
+        ["12,500.0 GB", "--record last", "--record "],
+    ),
     "record nonsense": ([*THIRTY, "--record", "some"], ["--record", "some", "last"]),
-    "arithmetic unknown": ([*THIRTY, "--arithmetic", "fuzzy"], ["--arithmetic", "fuzzy", "certified"]),
-    "output of unknown suffix": ([*THIRTY, "-o", "out.xlsx"], ["--output", "out.xlsx", ".npz", ".csv"]),
-    "output in no folder": ([*THIRTY, "-o", "nowhere/out.npz"], ["--output", "nowhere/out.npz", "folder"]),
+    "arithmetic unknown": (
+        [*THIRTY, "--arithmetic", "fuzzy"],
+        ["--arithmetic", "fuzzy", "certified"],
+    ),
+    "output of unknown suffix": (
+        [*THIRTY, "-o", "out.xlsx"],
+        ["--output", "out.xlsx", ".npz", ".csv"],
+    ),
+    "output in no folder": (
+        [*THIRTY, "-o", "nowhere/out.npz"],
+        ["--output", "nowhere/out.npz", "folder"],
+    ),
     "option unknown": ([*THIRTY, "--layer", "3"], ["--layer", "--help"]),
 }
 
@@ -209,16 +257,24 @@ OTHERS = {
     "a file called like an option": (("simulate", "layers", *THIRTY), ["`layers` does not exist"]),
     "a folder": (("simulate", ".", *THIRTY), ["folder"]),
     "no such cloud": (("clouds", "foo"), ["emerging-leader", "'foo'"]),
-    "a cloud of minus three tokens": (("clouds", "gaussian", "--n", "-3", "--d", "2"), ["`--n`", "-3"]),
+    "a cloud of minus three tokens": (
+        ("clouds", "gaussian", "--n", "-3", "--d", "2"),
+        ["`--n`", "-3"],
+    ),
     "a cloud without that option": (("clouds", "square", "--n", "5"), ["`--inside`", "`--n`"]),
     "a cloud without two options": (("clouds", "square", "--n=5", "--d=2"), ["it has no `--n`"]),
     "a cloud that needs more": (("clouds", "gaussian", "--d", "2"), ["`--n` is missing"]),
-    "a cloud in an unknown format": (("clouds", "square", "-o", "square.npy"), ["--output", ".csv or .json"]),
+    "a cloud in an unknown format": (
+        ("clouds", "square", "-o", "square.npy"),
+        ["--output", ".csv or .json"],
+    ),
 }
 
 
 @pytest.mark.parametrize(("typed", "words"), OTHERS.values(), ids=OTHERS)
-def test_other_mistakes_are_named_as_they_were_typed(hardmax: Command, here: Path, typed: tuple, words: list[str]):
+def test_other_mistakes_are_named_as_they_were_typed(
+    hardmax: Command, here: Path, typed: tuple, words: list[str]
+):
     assert_refused(hardmax(*typed), *words)
 
 

@@ -36,7 +36,18 @@ def test_a_sweep_is_written_drawn_and_continued(spec: Path, hardmax: Command) ->
     assert (first.code, first.err) == (0, "wrote leaders.png\n")
     rows = table(first.out)
     assert len(rows) == 24
-    assert rows[0].keys() == {"cell", "maker", "n", "d", "seed", "alpha", "metric", "settled_at", "leaders", "error"}
+    assert rows[0].keys() == {
+        "cell",
+        "maker",
+        "n",
+        "d",
+        "seed",
+        "alpha",
+        "metric",
+        "settled_at",
+        "leaders",
+        "error",
+    }
     assert parquet.read_table(spec / "out").num_rows == 24
     again = hardmax("sweep", "spec.toml", "-o", "out", "--json")
     assert again.err == "24 cells done before\n"

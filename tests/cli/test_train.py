@@ -11,7 +11,14 @@ from running import Command, Outcome, assert_refused, in_a_shell
 
 from hardmax.text.text_model import TextModel
 
-GIVEN = ("--strength=1", "--gate=0.25", "--alpha=1/2", "--neutral-weight=9", "--longest-phrase=1", "--max-tokens=12")
+GIVEN = (
+    "--strength=1",
+    "--gate=0.25",
+    "--alpha=1/2",
+    "--neutral-weight=9",
+    "--longest-phrase=1",
+    "--max-tokens=12",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +52,9 @@ def test_options_are_not_chosen(hardmax: Command, here: Path):
     assert {name: document["settings"][name] for name in chosen} == chosen
 
 
-@pytest.mark.parametrize(("name", "expected"), [("none", None), ("english", "english"), ("own.txt", "own.txt")])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("none", None), ("english", "english"), ("own.txt", "own.txt")]
+)
 def test_word_vectors_are_named(name: str, expected: str | None, hardmax: Command, here: Path):
     (here / "own.txt").write_text("film 1 2\ngood 2 1\n")
     document = json.loads(train(hardmax, "--vectors", name, "--strength=1", "--json").out)
@@ -64,7 +73,9 @@ def test_word_vectors_are_named(name: str, expected: str | None, hardmax: Comman
         (["--vectors", "bad.txt"], ["--vectors", "bad.txt", "line 2", "'b' has 1 numbers"]),
     ],
 )
-def test_a_bad_option_is_refused_in_one_line(options: list[str], words: list[str], hardmax: Command, here: Path):
+def test_a_bad_option_is_refused_in_one_line(
+    options: list[str], words: list[str], hardmax: Command, here: Path
+):
     (here / "bad.txt").write_text("a 1 2\nb 1\n")
     assert_refused(train(hardmax, *options), *words)
 
@@ -77,7 +88,9 @@ def test_a_bad_option_is_refused_in_one_line(options: list[str], words: list[str
         ("a,b\ngood,1\nbad,0\n", ["--text"]),
     ],
 )
-def test_a_bad_file_is_refused_in_one_line(content: str, words: list[str], hardmax: Command, here: Path):
+def test_a_bad_file_is_refused_in_one_line(
+    content: str, words: list[str], hardmax: Command, here: Path
+):
     (here / "data.csv").write_text(content)
     assert_refused(train(hardmax), *words)
     assert not (here / "model").exists()

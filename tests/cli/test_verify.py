@@ -1,4 +1,5 @@
-"""`hardmax verify`: accepted (0), refused with the reason (1), one line why it cannot be read (2), undecided (3)."""
+"""`hardmax verify`: accepted (0), refused with the reason (1), one line why it cannot be read (2),
+undecided (3)."""
 
 import json
 from pathlib import Path
@@ -12,12 +13,16 @@ from running import Command, assert_refused
 from hardmax import Certificate, Dynamics, clouds, limit
 
 # In integers, for which nothing has to be compiled while tests are collected.
-CERTIFICATE: Certificate = limit(clouds.nonleader_clusters(), Dynamics("1/2"), arithmetic="exact").certificate
+CERTIFICATE: Certificate = limit(
+    clouds.nonleader_clusters(), Dynamics("1/2"), arithmetic="exact"
+).certificate
 
 
 def signed(**changes: Any) -> bytes:
     """The certificate with changes, and a digest to match."""
-    return with_digest({key: value for key, value in (CERTIFICATE | changes).items() if key != "sha256"})
+    return with_digest(
+        {key: value for key, value in (CERTIFICATE | changes).items() if key != "sha256"}
+    )
 
 
 def test_a_certificate_is_accepted(hardmax: Command, here: Path):
@@ -35,11 +40,16 @@ def test_a_certificate_is_accepted(hardmax: Command, here: Path):
         ({"settled_at": 1}, "settled"),
         ({"leaders": CERTIFICATE["leaders"][1:]}, "leaders"),
         ({"limits": [{"vertex": 1}, *CERTIFICATE["limits"][1:]]}, "limits"),
-        ({"attended": [{"from": 0, "sets": [[0]] * 10}]}, "layer 0: point 1 attends to [1], not to [0]"),
+        (
+            {"attended": [{"from": 0, "sets": [[0]] * 10}]},
+            "layer 0: point 1 attends to [1], not to [0]",
+        ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_a_false_statement_is_refused_by_name(hardmax: Command, changes: dict[str, Any], named: str):
+def test_a_false_statement_is_refused_by_name(
+    hardmax: Command, changes: dict[str, Any], named: str
+):
     outcome = hardmax("verify", "-", stdin=signed(**changes))
     assert (outcome.code, outcome.err) == (1, "")
     assert outcome.out.startswith("refused: ")
@@ -58,7 +68,10 @@ def test_what_costs_more_than_the_effort_allows_is_undecided(hardmax: Command):
         found = json.loads(hardmax("verify", "-", "--effort", effort, "--json", stdin=signed()).out)
         assert found["accepted"] is found["decided"] is decided
     for effort in ("0", "-1", "nan"):
-        assert_refused(hardmax("verify", "-", f"--effort={effort}", stdin=signed()), "`--effort` must be above 0")
+        assert_refused(
+            hardmax("verify", "-", f"--effort={effort}", stdin=signed()),
+            "`--effort` must be above 0",
+        )
 
 
 REPEATED = next(make for name, (_, make) in HOSTILE.items() if "repeated" in name)

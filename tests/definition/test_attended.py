@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax._attended import AttendedSets, Choices
+from hardmax._layer.attended import AttendedSets, Choices
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 
@@ -21,11 +21,17 @@ def sets(draw: st.DrawFn) -> list[list[int]]:
 @given(sets(), st.data())
 def test_choices_are_lists_in_another_form(lists, data):
     n, choices = len(lists), Choices.of_sets(lists)
-    assert choices.lists() == lists == Choices.of_sets([np.array(several) for several in lists]).lists()
+    assert (
+        choices.lists()
+        == lists
+        == Choices.of_sets([np.array(several) for several in lists]).lists()
+    )
     assert choices.sizes.tolist() == [len(several) for several in lists]
     leads = [several == [i] for i, several in enumerate(lists)]
     assert choices.is_leader.tolist() == leads
-    assert choices.follows_leader.tolist() == [len(several) == 1 and leads[several[0]] for several in lists]
+    assert choices.follows_leader.tolist() == [
+        len(several) == 1 and leads[several[0]] for several in lists
+    ]
     rows = data.draw(st.lists(st.integers(0, n - 1), max_size=n))
     assert choices.of_rows(np.array(rows, dtype=int)).lists() == [lists[row] for row in rows]
     assert choices.firsts(np.array(rows, dtype=int)).tolist() == [lists[row][0] for row in rows]

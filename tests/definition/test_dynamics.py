@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from strategies import alphas, any_metrics
 
 import hardmax as hm
-from hardmax import _metric
-from hardmax._metric import is_positive_definite
+from hardmax._layer import metric
+from hardmax._layer.metric import is_positive_definite
 
 TINY = [Fraction(0)] + [sign * Fraction(2) ** -k for k in (20, 52, 80, 400) for sign in (1, -1)]
 
 
-@pytest.mark.parametrize("alpha", [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1)])
+@pytest.mark.parametrize(
+    "alpha", [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1)]
+)
 def test_alpha_is_the_decimal_it_is_written_as(alpha):
     assert hm.Dynamics(alpha).alpha == Fraction(1, 10)
     assert hm.Dynamics(alpha).contraction == Fraction(10, 11)
@@ -29,7 +31,18 @@ def test_equal_parameters_are_equal_and_hashable():
     table[0, 0] = 9.0
     assert floats == texts
     assert hash(floats) == hash(texts)
-    assert len({floats, texts, hm.Dynamics(1), hm.Dynamics("1"), hm.Dynamics(1, [[0.5, 0], [0, "2.1"]])}) == 3
+    assert (
+        len(
+            {
+                floats,
+                texts,
+                hm.Dynamics(1),
+                hm.Dynamics("1"),
+                hm.Dynamics(1, [[0.5, 0], [0, "2.1"]]),
+            }
+        )
+        == 3
+    )
 
 
 numbers = st.fractions("1/9", 99, max_denominator=99)
@@ -100,14 +113,19 @@ def test_bad_parameters_get_one_clear_line(alpha, metric, message):
 
 def test_a_metric_of_the_wrong_size_is_refused():
     for call in (hm.step, hm.attended, hm.limit):
-        with pytest.raises(hm.InputError, match="`metric` is 2 by 2, but the tokens have 3 coordinates"):
+        with pytest.raises(
+            hm.InputError, match="`metric` is 2 by 2, but the tokens have 3 coordinates"
+        ):
             call([[1.0, 2.0, 3.0]], hm.Dynamics(1, [[2, 1], [1, 1]]))
 
 
 @pytest.mark.parametrize(
     ("metric", "reason"),
     [
-        ([[1, 2], [0, 1]], r"not symmetric: \|A - A.T\| reaches 2. Pass \(A \+ A.T\)/2 if that is rounding"),
+        (
+            [[1, 2], [0, 1]],
+            r"not symmetric: \|A - A.T\| reaches 2. Pass \(A \+ A.T\)/2 if that is rounding",
+        ),
         ([[1, 2], [2, 1]], "not positive definite: its smallest eigenvalue is -1"),
         ([[0, 0], [0, 1]], "not positive definite: its smallest eigenvalue is 0"),
     ],
@@ -118,12 +136,15 @@ def test_what_is_not_a_metric_is_accepted_with_a_warning_of_limit(metric, reason
     with pytest.warns(UserWarning, match=reason):
         lim = hm.limit([[1, 2], [3, 1]], dynamics, max_layers=3)
     assert not lim.theorem_applies
-    with pytest.raises(hm.InputError, match=f"`metric` must be symmetric positive definite: it is {reason}"):
+    with pytest.raises(
+        hm.InputError, match=f"`metric` must be symmetric positive definite: it is {reason}"
+    ):
         dynamics.check_definite()
 
 
 def with_pivots(pivots: list[Fraction], lower: np.ndarray) -> np.ndarray:
-    """L D L^T, L with ones on its diagonal: positive definite if and only if the pivots D are positive."""
+    """L D L^T, L with ones on its diagonal: positive definite if and only if the pivots D are
+    positive."""
     factor = np.tril(lower, -1).astype(object) + np.eye(len(lower), dtype=int).astype(object)
     return factor @ np.diag(np.array(pivots, dtype=object)) @ factor.T + Fraction(0)
 
@@ -131,7 +152,9 @@ def with_pivots(pivots: list[Fraction], lower: np.ndarray) -> np.ndarray:
 @st.composite
 def pivots_and_factors(draw):
     n = draw(st.integers(1, 6))
-    pivots = draw(st.lists(st.sampled_from([*TINY, Fraction(1), Fraction(3)]), min_size=n, max_size=n))
+    pivots = draw(
+        st.lists(st.sampled_from([*TINY, Fraction(1), Fraction(3)]), min_size=n, max_size=n)
+    )
     entries = draw(st.lists(st.integers(-3, 3), min_size=n * n, max_size=n * n))
     exponents = draw(st.lists(st.integers(-300, 300), min_size=n, max_size=n))
     return pivots, np.array(entries).reshape(n, n), exponents
@@ -161,8 +184,10 @@ def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_
             root = rng.standard_normal((n, n))
             floats = root @ root.T + np.diag(rng.choice([1e-17, 1e-3, -1e-17, -1e-3], n))
             floats = (floats + floats.T) / 2
-            integers = np.array([[int(Fraction(x) * 2**200) for x in row] for row in floats.tolist()])
-            exact = _metric._minors_are_positive(integers.tolist())
-            assert exact or not _metric._is_proved(floats)
-            assert not exact or _metric._is_proved(floats + np.eye(n) * 1e-3)
-            assert _metric._is_refuted(integers, floats, np.zeros(n, dtype=int)) == (not exact)
+            integers = np.array(
+                [[int(Fraction(x) * 2**200) for x in row] for row in floats.tolist()]
+            )
+            exact = metric._minors_are_positive(integers.tolist())
+            assert exact or not metric._is_proved(floats)
+            assert not exact or metric._is_proved(floats + np.eye(n) * 1e-3)
+            assert metric._is_refuted(integers, floats, np.zeros(n, dtype=int)) == (not exact)

@@ -115,14 +115,18 @@ def test_a_leader_never_moves_and_leads_for_ever_whatever_the_metric(cloud, alph
 
 
 @given(clouds(max_d=3, max_n=8), alphas, st.data())
-def test_the_hull_shrinks_and_what_is_attended_lies_on_its_boundary_whatever_the_metric(cloud, alpha, data):
+def test_the_hull_shrinks_and_what_is_attended_lies_on_its_boundary_whatever_the_metric(
+    cloud, alpha, data
+):
     metric, y = data.draw(any_metrics(len(cloud[0]))), data.draw(tokens(len(cloud[0])))
     run, layers = exact_layers(cloud, alpha, metric)
     widths = [max(dot(y, token) for token in layer) for layer in layers]
     assert widths == sorted(widths, reverse=True)
     for token, attended in zip(layers[0], run.attended(0), strict=True):
         scores = [dot(apply(metric, token), other) for other in layers[0]]
-        assert np.flatnonzero([score == max(scores) for score in scores]).tolist() == attended.tolist()
+        assert (
+            np.flatnonzero([score == max(scores) for score in scores]).tolist() == attended.tolist()
+        )
 
 
 @given(problems(max_n=8))

@@ -47,7 +47,9 @@ def test_the_order_of_the_tokens_does_not_matter(problem: Problem, random):
 
 @given(clouds(), st.data())
 def test_rotations_and_signed_permutations_commute_with_a_run(cloud, data):
-    turn = data.draw(st.one_of(signed_permutations(len(cloud[0])), rational_rotations(len(cloud[0]))))
+    turn = data.draw(
+        st.one_of(signed_permutations(len(cloud[0])), rational_rotations(len(cloud[0])))
+    )
     dynamics = hm.Dynamics("1/2")
     straight, turned = run(cloud, dynamics), run(mapped(turn, cloud), dynamics)
     assert turned.exact_at(LAYERS).tolist() == mapped(turn, straight.exact_at(LAYERS).tolist())
@@ -55,7 +57,9 @@ def test_rotations_and_signed_permutations_commute_with_a_run(cloud, data):
 
 
 @given(problems(), st.data())
-def test_a_rotation_of_the_cloud_and_of_the_metric_together_commutes_with_a_run(problem: Problem, data):
+def test_a_rotation_of_the_cloud_and_of_the_metric_together_commutes_with_a_run(
+    problem: Problem, data
+):
     cloud, metric, alpha = problem
     assume(metric is not None)
     turn = data.draw(rational_rotations(len(cloud[0])))
@@ -66,7 +70,9 @@ def test_a_rotation_of_the_cloud_and_of_the_metric_together_commutes_with_a_run(
 
 
 @given(problems(), st.sampled_from([Fraction(1, 7), Fraction(3), Fraction(10) ** 30]))
-def test_scaling_commutes_with_a_run_and_scaling_the_metric_changes_nothing(problem: Problem, factor):
+def test_scaling_commutes_with_a_run_and_scaling_the_metric_changes_nothing(
+    problem: Problem, factor
+):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
     straight = run(cloud, dynamics)
@@ -89,7 +95,9 @@ def test_a_token_given_twice_is_a_token_of_multiplicity_two(cloud, data):
     repeated = [token for token, count in zip(cloud, counts, strict=True) for _ in range(count)]
     firsts = np.cumsum([0, *counts[:-1]])
     dynamics = hm.Dynamics("1/2")
-    merged = hm.Ragged(np.array(cloud, dtype=object), offsets=[0, len(cloud)], multiplicities=counts)
+    merged = hm.Ragged(
+        np.array(cloud, dtype=object), offsets=[0, len(cloud)], multiplicities=counts
+    )
     (weighted,) = hm.simulate(merged, dynamics, layers=LAYERS, arithmetic="exact")
     spelt_out = run(repeated, dynamics)
     assert (weighted.exact_at(LAYERS) == spelt_out.exact_at(LAYERS)[firsts]).all()

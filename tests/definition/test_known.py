@@ -1,4 +1,5 @@
-"""The oracle against reasoning: closed-form limits, hand-computed sets, and statements about every cloud."""
+"""The oracle against reasoning: closed-form limits, hand-computed sets, and statements about every
+cloud."""
 
 from fractions import Fraction
 from math import ceil, log
@@ -11,7 +12,8 @@ each_known = pytest.mark.parametrize("known", KNOWN, ids=str)
 
 
 def last_cloud(known: Known) -> oracle.Cloud:
-    # Once settled, a token keeps 1 / (1 + alpha) of its distance in a layer; the first ten let it settle.
+    # Once settled, a token keeps 1 / (1 + alpha) of its distance in a layer; the first ten let it
+    # settle.
     layers = ceil(log(1e8) / log(1 + known.alpha)) + 10
     return oracle.run(known.tokens, known.alpha, known.metric, layers)[-1]
 

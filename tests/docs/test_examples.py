@@ -9,8 +9,12 @@ import pytest
 RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
 
 
-@pytest.mark.parametrize("name", ["plot_certificate", "plot_explain", "plot_notebook", "plot_train_on_a_table"])
-def test_a_recipe_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize(
+    "name", ["plot_certificate", "plot_explain", "plot_notebook", "plot_train_on_a_table"]
+)
+def test_a_recipe_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     missing = [extra for extra in ("matplotlib", "pandas", "sklearn") if find_spec(extra) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")

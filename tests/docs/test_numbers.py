@@ -74,7 +74,10 @@ def test_what_reading_adds_is_told_by_the_newest_rows(module: Importer, results:
     assert "not measured yet" in sentence()
     row = '"2026","abcdef0"'
     head = "date,commit,texts,judged,accuracy_without,accuracy_with,gain,standard_error,log_loss_percent"
-    lines = [f"{row},all,12865,78.84,79.48,0.9,0.9,-1.0", f"{row},all,12865,78.84,79.48,0.64,0.27,-5.94"]
+    lines = [
+        f"{row},all,12865,78.84,79.48,0.9,0.9,-1.0",
+        f"{row},all,12865,78.84,79.48,0.64,0.27,-5.94",
+    ]
     lines.append(f"{row},with a modifier,2703,73.4,75.8,2.37,0.75,-13.2")
     (results / "reading.csv").write_text("\n".join([head, *lines]))
     said = " ".join(sentence().split())
@@ -102,7 +105,11 @@ def test_the_table_of_sentiment_has_word_lists_beside_the_model(module: Importer
     table = module("text_tables").sentiment_table
     assert "not measured yet" in table()
     head = "model,corpus,texts,accuracy,log_loss,calibration_error,undecided"
-    lines = ["sentiment-en,mr,814,0.83,0.4,0.02,0.0", "VADER,mr,814,0.6,,,0.2", "AFINN,mr,814,0.5,,,0.3"]
+    lines = [
+        "sentiment-en,mr,814,0.83,0.4,0.02,0.0",
+        "VADER,mr,814,0.6,,,0.2",
+        "AFINN,mr,814,0.5,,,0.3",
+    ]
     (results / "sentiment.csv").write_text("\n".join([head, *lines]))
     ours, lists = "| mr | 814 | 83.0 ± 2.6 % | 0.400, 0.020 |", "60.0 ± 3.4 % | 50.0 ± 3.4 % |"
     assert table().splitlines()[-1] == f"{ours} {lists}"

@@ -16,7 +16,11 @@ ROWS = [
     for line in (ROOT / "docs" / "theory.md").read_text(encoding="utf-8").splitlines()
     if line.startswith("| ") and not line.startswith("| statement")
 ]
-NAMES = re.findall(r"^   (\w[\w.]*)$|^\.\. currentmodule:: (\S+)$", (ROOT / "docs" / "api.rst").read_text(), flags=re.M)
+NAMES = re.findall(
+    r"^   (\w[\w.]*)$|^\.\. currentmodule:: (\S+)$",
+    (ROOT / "docs" / "api.rst").read_text(),
+    flags=re.M,
+)
 
 
 def find(name: str) -> object:
@@ -87,7 +91,13 @@ def test_function_test_and_picture_of_a_statement_are_there(row: list[str]):
 
 def test_the_table_has_the_statements_of_the_summary_and_ours():
     claims = " ".join(row[0] for row in ROWS)
-    for name in ("Definition 1.1", "Theorem 1.1", *(f"Figure {n}." for n in range(1, 6)), "Table 1", "Settling lemma"):
+    for name in (
+        "Definition 1.1",
+        "Theorem 1.1",
+        *(f"Figure {n}." for n in range(1, 6)),
+        "Table 1",
+        "Settling lemma",
+    ):
         assert name in claims
 
 
@@ -98,10 +108,15 @@ def test_every_public_name_has_a_page():
         if name:
             assert find(f"{module}.{name}") is not None
             pages.add(f"{module}.{name}")
-    modules = {name for name in hardmax.__all__ if type(getattr(hardmax, name)).__name__ == "module"}
+    modules = {
+        name for name in hardmax.__all__ if type(getattr(hardmax, name)).__name__ == "module"
+    }
     public = {f"hardmax.{name}" for name in set(hardmax.__all__) - modules}
     for module in ("text", "train", "sklearn", "geometry"):
-        public |= {f"hardmax.{module}.{name}" for name in importlib.import_module(f"hardmax.{module}").__all__}
+        public |= {
+            f"hardmax.{module}.{name}"
+            for name in importlib.import_module(f"hardmax.{module}").__all__
+        }
     # Some names are those of two modules, and have one page.
     shown = {page.rpartition(".")[2] for page in pages}
     assert not {name for name in public - pages if name.rpartition(".")[2] not in shown}

@@ -35,7 +35,9 @@ def test_the_tutorial_runs_and_shows_what_follows_by_hand(tmp_path: Path, monkey
     plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    cells = re.findall(r"^```{code-cell}\n(.*?)^```$", TUTORIAL.read_text(encoding="utf-8"), flags=re.M | re.S)
+    cells = re.findall(
+        r"^```{code-cell}\n(.*?)^```$", TUTORIAL.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
     results = [results_of(cell, names) for cell in cells]
     plt.close("all")
     shown, printed = "\n".join(results), capsys.readouterr().out
@@ -56,7 +58,10 @@ def test_the_repr_of_a_large_object_is_one_short_line():
     many = hm.limit(np.vstack([hm.clouds.gaussian(300, 3), np.zeros((1, 3))]), hm.Dynamics(1))
     # A token on the diagonal ties all forty unit vectors, and ends in the middle of their face.
     wide = hm.limit(np.vstack([np.eye(40), np.full((1, 40), 0.01)]), hm.Dynamics(1))
-    known, planted = Vocabulary(["word" + "a" * k for k in range(1000)], np.ones((1000, 2))), plant(300)
+    known, planted = (
+        Vocabulary(["word" + "a" * k for k in range(1000)], np.ones((1000, 2))),
+        plant(300),
+    )
     things = [many.clusters, wide.clusters, hm.check_theorem(wide), known, planted]
     things += [hm.Ragged(np.ones((3000, 2)), [0, 1, 3000]), Corpus(planted.texts, planted.labels)]
     for thing in things:

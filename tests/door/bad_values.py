@@ -1,4 +1,5 @@
-"""What arguments do not expect, each under a name, with the kinds of arguments that may take it all the same."""
+"""What arguments do not expect, each under a name, with the kinds of arguments that may take it all
+the same."""
 
 import datetime
 import math
@@ -69,12 +70,26 @@ MASKED = np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False
 BAD: dict[str, dict[str, Callable[[], Any]]] = {
     "bool int real text list dict object": {"None": lambda: None},
     "bool": {"True": lambda: True, "False": lambda: False, "numpy True": lambda: np.True_},
-    "int real": {"0": lambda: 0, "-1": lambda: -1, "1": lambda: 1, "2^63": lambda: 2**63, "10^400": lambda: 10**400},
+    "int real": {
+        "0": lambda: 0,
+        "-1": lambda: -1,
+        "1": lambda: 1,
+        "2^63": lambda: 2**63,
+        "10^400": lambda: 10**400,
+    },
     "int": {"slice": lambda: slice(0, 2)},
     "int list": {"range": lambda: range(3)},
-    "real": {"2.5": lambda: 2.5, "-2.5": lambda: -2.5, "Fraction": lambda: Fraction(-1, 3), "inf": lambda: math.inf},
+    "real": {
+        "2.5": lambda: 2.5,
+        "-2.5": lambda: -2.5,
+        "Fraction": lambda: Fraction(-1, 3),
+        "inf": lambda: math.inf,
+    },
     "real text": {"number as text": lambda: "1/2"},
-    "text": {name: lambda text=name: text for name in ("", "nonsense", "two\nlines", "a\0b", "\ud800", "y" * 300)},
+    "text": {
+        name: lambda text=name: text
+        for name in ("", "nonsense", "two\nlines", "a\0b", "\ud800", "y" * 300)
+    },
     "object": {"lambda": lambda: lambda *_: None},
     "dict": {"{}": lambda: {}, "dict": lambda: {"tokens": [[1.0]]}},
     "list": {

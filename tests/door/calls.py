@@ -1,4 +1,5 @@
-"""Calls of everything public with good arguments: what `test_door` replaces by bad ones, one by one."""
+"""Calls of everything public with good arguments: what `test_door` replaces by bad ones, one by
+one."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -39,15 +40,29 @@ def core_calls() -> Iterator[Call]:
     yield "simulate to a stop", hm.simulate, {**shared, "stop": hm.Settled(), **how}
     yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
     yield "step", hm.step, {**shared, "layer": 1}
-    yield "sweep", hm.sweep, {"grid": {"n": 3, "d": 2}, "observables": ["leaders"], "output": "sweep", "progress": None}
+    yield (
+        "sweep",
+        hm.sweep,
+        {"grid": {"n": 3, "d": 2}, "observables": ["leaders"], "output": "sweep", "progress": None},
+    )
     yield "attended", hm.attended, shared
     yield (
         "Dynamics",
         hm.Dynamics,
-        {"alpha": 0.5, "metric": TILTED, "value": TILTED, "mask": "causal", "attention": hm.TopK(2)},
+        {
+            "alpha": 0.5,
+            "metric": TILTED,
+            "value": TILTED,
+            "mask": "causal",
+            "attention": hm.TopK(2),
+        },
     )
     yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "keeps": 0.5}
-    yield "bifurcations", hm.bifurcations, {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9}
+    yield (
+        "bifurcations",
+        hm.bifurcations,
+        {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9},
+    )
     yield "AlgebraicNumber.within", hm.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
@@ -66,7 +81,11 @@ def core_calls() -> Iterator[Call]:
     yield "Settled", hm.Settled, {"max_layers": 3}
     yield "FirstOf", lambda one: hm.FirstOf(one, hm.AfterLayers(3)), {"one": hm.Settled()}
     yield "Every", hm.Every, {"m": 2}
-    yield "Ragged", hm.Ragged, {"tokens": SQUARE, "offsets": [0, 2, 5], "multiplicities": [1, 2, 3, 4, 5]}
+    yield (
+        "Ragged",
+        hm.Ragged,
+        {"tokens": SQUARE, "offsets": [0, 2, 5], "multiplicities": [1, 2, 3, 4, 5]},
+    )
     yield "parse_decimals", hm.parse_decimals, {"values": SQUARE}
 
 
@@ -74,14 +93,28 @@ def result_calls() -> Iterator[Call]:
     run, lim, batch = a_run(), a_limit(), hm.simulate([SQUARE, SQUARE], HALF, layers=3)
     run.save("saved.npz")
     batch.save("saved_batch.npz")
-    for name, function in (("at", run.at), ("floats_at", run.floats_at), ("attended", run.attended), ("at", batch.at)):
+    for name, function in (
+        ("at", run.at),
+        ("floats_at", run.floats_at),
+        ("attended", run.attended),
+        ("at", batch.at),
+    ):
         yield f"Trajectory.{name}", function, {"layer": 2}
     yield "Trajectory.exact_at", run.exact_at, {"layer": 2}
     for thing, file in ((run, "saved.npz"), (batch, "saved_batch.npz")):
         yield f"{type(thing).__name__}.save", thing.save, {"path": "run.npz"}
         yield f"{type(thing).__name__}.load", type(thing).load, {"path": file}
-    for sequence in (batch, run.attended(0), hm.limit([SQUARE, SQUARE], HALF), hm.Ragged(SQUARE, [0, 2, 5])):
-        yield f"{type(sequence).__name__}[]", lambda index, sequence=sequence: sequence[index], {"index": 1}
+    for sequence in (
+        batch,
+        run.attended(0),
+        hm.limit([SQUARE, SQUARE], HALF),
+        hm.Ragged(SQUARE, [0, 2, 5]),
+    ):
+        yield (
+            f"{type(sequence).__name__}[]",
+            lambda index, sequence=sequence: sequence[index],
+            {"index": 1},
+        )
     yield from _streamed_calls()
     yield "Trajectory.page", run.page, {"path": "run.html"}
     yield "Limit.page", lim.page, {"path": "limit.html"}
@@ -95,7 +128,10 @@ def _streamed_calls() -> Iterator[Call]:
     tokens = np.memmap("tokens", dtype=np.float64, mode="w+", shape=(5, 2))
     tokens[:] = SQUARE
     folders = itertools.count()
-    for found in (hm.limit(tokens, HALF), hm.simulate(tokens, HALF, layers=2, record=hm.LastOnly())):
+    for found in (
+        hm.limit(tokens, HALF),
+        hm.simulate(tokens, HALF, layers=2, record=hm.LastOnly()),
+    ):
         yield f"{type(found).__name__}.write", found.write, {"folder": f"limits-{next(folders)}"}
 
 
@@ -103,9 +139,21 @@ def geometry_calls() -> Iterator[Call]:
     square, window = geometry.Polytope(SQUARE), (0, 2, 0, 1)
     yield "Polytope", lambda **given: repr(geometry.Polytope(**given)), {"points": SQUARE}
     yield "Polytope.faces", square.faces, {"dimension": 1}
-    yield "project_exact", geometry.project_exact, {"vertices": SQUARE, "metric": TILTED, "target": [3, 0]}
-    yield "half_plane", geometry.half_plane, {"token": [1, 0], "rectangle": window, "metric": TILTED}
-    yield "leader_cells", geometry.leader_cells, {"leaders": SQUARE[:4], "rectangle": window, "metric": TILTED}
+    yield (
+        "project_exact",
+        geometry.project_exact,
+        {"vertices": SQUARE, "metric": TILTED, "target": [3, 0]},
+    )
+    yield (
+        "half_plane",
+        geometry.half_plane,
+        {"token": [1, 0], "rectangle": window, "metric": TILTED},
+    )
+    yield (
+        "leader_cells",
+        geometry.leader_cells,
+        {"leaders": SQUARE[:4], "rectangle": window, "metric": TILTED},
+    )
 
 
 def cloud_calls() -> Iterator[Call]:
@@ -124,7 +172,12 @@ def text_calls() -> Iterator[Call]:
     yield "Vocabulary", Vocabulary, {"surfaces": ["good", "bad"], "counts": [[1, 2], [3, 4]]}
     vocabulary = Vocabulary(["good", "bad"], [[1, 2], [3, 4]])
     yield "Modifier", Modifier, {"word": "not", "factor": -0.5, "texts": 9}
-    arrays = {"weights": [[1], [-1]], "bias": [0.0], "classes": ["no", "yes"], "modifiers": [Modifier("not", -0.5)]}
+    arrays = {
+        "weights": [[1], [-1]],
+        "bias": [0.0],
+        "classes": ["no", "yes"],
+        "modifiers": [Modifier("not", -0.5)],
+    }
     numbers = {"scope": 4, "gate": 0.25, "alpha": 0.5, "neutral_weight": 5}
     rest = {"tokeniser": Tokeniser(), "metrics": {}}
     yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **numbers, **rest}
@@ -132,11 +185,19 @@ def text_calls() -> Iterator[Call]:
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
     yield "TextModel.reading", model.reading, {"text": text}
-    yield "TextModel.flip", model.flip, {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9}
+    yield (
+        "TextModel.flip",
+        model.flip,
+        {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9},
+    )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
     options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
-    yield "TextModel.score_table", model.score_table, {"table": pa.table({"text": texts}), **options}
+    yield (
+        "TextModel.score_table",
+        model.score_table,
+        {"table": pa.table({"text": texts}), **options},
+    )
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
     yield "load", hm.load, {"name_or_path": "saved_model"}
@@ -146,7 +207,11 @@ def text_calls() -> Iterator[Call]:
     table = pa.table({"text": texts, "label": [1, 0] * 4})
     rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
     yield "fit_tables", fit_tables, {"source": [table], **rows}
-    yield "plant", plant, {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1}
+    yield (
+        "plant",
+        plant,
+        {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1},
+    )
 
 
 def estimator_calls() -> Iterator[Call]:
@@ -156,9 +221,19 @@ def estimator_calls() -> Iterator[Call]:
         return HardmaxClassifier(**parameters).fit(X, y)
 
     corpus = plant(12, seed=1)
-    sizes = {"max_tokens": 5, "min_df": 1, "longest_phrase": 1, "overlapping": True, "neutral_weight": 5}
+    sizes = {
+        "max_tokens": 5,
+        "min_df": 1,
+        "longest_phrase": 1,
+        "overlapping": True,
+        "neutral_weight": 5,
+    }
     shape = {"gate": 0.2, "alpha": "1/2", "strength": 1.0, "bias": True, "random_state": 1}
-    yield "HardmaxClassifier", classify, {"X": list(corpus.texts), "y": list(corpus.labels), **shape, **sizes}
+    yield (
+        "HardmaxClassifier",
+        classify,
+        {"X": list(corpus.texts), "y": list(corpus.labels), **shape, **sizes},
+    )
 
 
 def figure_calls() -> Iterator[Call]:

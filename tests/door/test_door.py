@@ -1,4 +1,5 @@
-"""Everything public, called with wrong arguments: an InputError of one line that names the argument, and nothing else.
+"""Everything public, called with wrong arguments: an InputError of one line that names the
+argument, and nothing else.
 
 What is of the kind that an argument takes may be taken; what is of no such kind may not.
 """
@@ -14,7 +15,7 @@ from door.bad_values import BAD, kind_of
 from effort import THOROUGH
 
 import hardmax as hm
-from hardmax._validation import MissingExtra
+from hardmax._common.validation import MissingExtra
 
 ROOMS = {
     "core": calls.core_calls,
@@ -26,7 +27,9 @@ ROOMS = {
     "figures": calls.figure_calls,
 }
 NEEDS = {"estimators": ("sklearn", "torch"), "figures": ("matplotlib",)}
-VALUES = {name: (kinds.split(), make) for kinds, values in BAD.items() for name, make in values.items()}
+VALUES = {
+    name: (kinds.split(), make) for kinds, values in BAD.items() for name, make in values.items()
+}
 # Arguments that take more than their kind: "call.argument" and values, each with `*` for any.
 TAKEN = [
     ("Dynamics.alpha", "list of halves"),  # steps of the first layers
@@ -44,25 +47,41 @@ LONGEST_LINE = 400
 
 
 def cases(room: str) -> Iterator[tuple[str, Callable[..., Any], dict[str, Any], str, str]]:
-    """Each call with one wrong argument: all of them where there is time, else some, the same in every run."""
-    every = [(*call, argument, value) for call in ROOMS[room]() for argument in call[2] for value in VALUES]
+    """Each call with one wrong argument: all of them where there is time, else some, the same in
+    every run."""
+    every = [
+        (*call, argument, value)
+        for call in ROOMS[room]()
+        for argument in call[2]
+        for value in VALUES
+    ]
     yield from every if THOROUGH else random.Random(room).sample(every, min(300, len(every)))
 
 
-def trouble(place: str, call: Callable[..., Any], arguments: dict[str, Any], argument: str, value: str) -> str | None:
+def trouble(
+    place: str, call: Callable[..., Any], arguments: dict[str, Any], argument: str, value: str
+) -> str | None:
     """What is wrong with the answer to a wrong call; None if it is as it should be."""
     kinds, make = VALUES[value]
     try:
         call(**(arguments | {argument: make()}))
     except hm.InputError as refusal:
         line = str(refusal)
-        is_clear = len(line.split()) > 3 and "`" in line and line.isprintable() and len(line) <= LONGEST_LINE
+        is_clear = (
+            len(line.split()) > 3
+            and "`" in line
+            and line.isprintable()
+            and len(line) <= LONGEST_LINE
+        )
         return None if is_clear else f"is refused with {line[:LONGEST_LINE]!r}"
     except MissingExtra:
         return None
     except Exception as error:
         return f"raises {type(error).__name__}: {str(error)[:200]!r}"
-    taken = any(fnmatchcase(f"{place}.{argument}", where) and fnmatchcase(value, what) for where, what in TAKEN)
+    taken = any(
+        fnmatchcase(f"{place}.{argument}", where) and fnmatchcase(value, what)
+        for where, what in TAKEN
+    )
     return None if taken or kind_of(arguments[argument]) in kinds else "is taken without a word"
 
 
@@ -77,5 +96,7 @@ def test_good_arguments_are_taken_and_wrong_ones_are_refused_in_one_line(room: s
         pytest.importorskip(module)
     for _, call, arguments in ROOMS[room]():
         call(**arguments)
-    found = [f"{case[0]}({case[3]}={case[4]!r}) {why}" for case in cases(room) if (why := trouble(*case))]
+    found = [
+        f"{case[0]}({case[3]}={case[4]!r}) {why}" for case in cases(room) if (why := trouble(*case))
+    ]
     assert not found, "\n".join(found[:60])

@@ -1,4 +1,5 @@
-"""Hundreds of problems of the soak, its checks against the oracle, and clouds on which a proof was once wrong."""
+"""Hundreds of problems of the soak, its checks against the oracle, and clouds on which a proof was
+once wrong."""
 
 from fractions import Fraction
 from unittest.mock import patch
@@ -55,8 +56,9 @@ def specks(seed: int) -> np.ndarray:
     return rng.standard_normal((2100, 2)) * np.append([1.0, 1.0], np.full(2098, 1e-165))[:, None]
 
 
-# Seen from the middle of a sample that is nearly collinear, points outside its polygon were once taken for inside: of
-# the first hundred seeds some on which the proof was wrong, and two clouds with edges too short to be measured.
+# Seen from the middle of a sample that is nearly collinear, points outside its polygon were once
+# taken for inside: of the first hundred seeds some on which the proof was wrong, and two clouds
+# with edges too short to be measured.
 LINES = [*map(near_line, (1, 29, 34, 39, 43, 53)), *map(regression_line, (12, 15, 20, 47))]
 WITH_ZERO = [np.concatenate([tokens, np.zeros((1, 2))]) for tokens in (*LINES, specks(1))]
 ONCE_WRONG = [*LINES, specks(0), *WITH_ZERO]
@@ -66,7 +68,9 @@ ONCE_WRONG = [*LINES, specks(0), *WITH_ZERO]
 def test_tokens_on_a_line_or_in_a_speck_attend_as_in_truth(tokens):
     attended = hm.simulate(tokens, hm.Dynamics("1/2"), layers=0).attended(0)
     rows = [*range(4), *range(4, len(tokens), 50), len(tokens) - 1]
-    assert [set(attended[row].tolist()) for row in rows] == ExactCloud.of(tokens, None).attended(rows)
+    assert [set(attended[row].tolist()) for row in rows] == ExactCloud.of(tokens, None).attended(
+        rows
+    )
 
 
 def as_cloud(floats: np.ndarray) -> oracle.Cloud:
@@ -81,7 +85,9 @@ def test_the_truth_of_the_soak_is_that_of_the_oracle(tokens, alpha):
     assert leaders_of(ours) == oracle.leaders_of(theirs)
     for (cloud, sets), (expected, true) in zip(ours, theirs, strict=True):
         assert sets == true
-        assert [[Fraction(int(x), cloud.denominator) for x in row] for row in cloud.numerators] == expected
+        assert [
+            [Fraction(int(x), cloud.denominator) for x in row] for row in cloud.numerators
+        ] == expected
 
 
 @settings(max_examples=examples(200))
@@ -102,8 +108,8 @@ def test_floats_discard_nobody_who_wins(kind):
 
 
 def first_by(tier: Tier, kind: str, label: str) -> int:
-    """The number of the first such problem with more than a few tokens, the identity as its metric, and so few
-    dimensions, but not one, that most tokens follow others."""
+    """The number of the first such problem with more than a few tokens, the identity as its metric,
+    and so few dimensions, but not one, that most tokens follow others."""
     for number in range(20_000):
         own_tier, own_kind, engine = assignment(number)
         if (own_tier, own_kind, engine.label) == (tier, kind, label):
@@ -120,20 +126,28 @@ def overlooking(directions, points, slack, guesses=None):
     return score_all(directions, seen, slack, guesses)
 
 
-@pytest.mark.parametrize("tier", [Tier.SMALL, Tier.MIDDLING, pytest.param(Tier.LARGE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "tier", [Tier.SMALL, Tier.MIDDLING, pytest.param(Tier.LARGE, marks=pytest.mark.slow)]
+)
 def test_a_search_that_overlooks_a_point_is_noticed(tier):
     number = first_by(tier, "sphere", "processor dense")
     assert not judge_number(number, device=False, patience=600).wrong
     with patch.dict(search.SEARCHES, dense=overlooking):
-        assert any("attended sets" in words for words in judge_number(number, device=False, patience=600).wrong)
+        assert any(
+            "attended sets" in words
+            for words in judge_number(number, device=False, patience=600).wrong
+        )
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "noticed"), [("error", 1e-300, "further off"), ("margins", np.ones(1), "margin")]
+    ("name", "value", "noticed"),
+    [("error", 1e-300, "further off"), ("margins", np.ones(1), "margin")],
 )
 def test_errors_that_are_too_small_and_margins_that_are_too_large_are_noticed(name, value, noticed):
     number = first_by(Tier.SMALL, "gaussian", "processor dense")
     # A field has no attribute of the class, and one that takes no values hides it.
     told = property(lambda _: value, lambda *_: None)
     with patch.object(hm.Trajectory, name, told, create=True):
-        assert any(noticed in words for words in judge_number(number, device=False, patience=600).wrong)
+        assert any(
+            noticed in words for words in judge_number(number, device=False, patience=600).wrong
+        )

@@ -1,4 +1,5 @@
-"""Every way to run the dynamics against the rational oracle: who attends to whom, who leads since when, and where."""
+"""Every way to run the dynamics against the rational oracle: who attends to whom, who leads since
+when, and where."""
 
 from fractions import Fraction
 
@@ -39,7 +40,8 @@ def as_stored(floats: np.ndarray) -> oracle.Cloud:
 
 
 def run_doubting_everything(tokens, dynamics, layers, cpu=CPU):
-    """Certified, but floats prove nothing: exact positions decide whatever they cannot rule out by far."""
+    """Certified, but floats prove nothing: exact positions decide whatever they cannot rule out by
+    far."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SlackFactors, "slack", lambda _, norms, *rest: np.full(len(norms), np.inf))
         return run_certified(tokens, dynamics, layers, cpu)
@@ -85,15 +87,22 @@ def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem: Pro
 def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Problem):
     cloud, metric, alpha = problem
     floats = np.array(cloud, dtype=np.float64)
-    assert_same_as_oracle([run_certified(floats, hm.Dynamics(alpha, metric), 3)], as_stored(floats), metric, alpha, 3)
+    assert_same_as_oracle(
+        [run_certified(floats, hm.Dynamics(alpha, metric), 3)], as_stored(floats), metric, alpha, 3
+    )
 
 
 @pytest.mark.parametrize("search", [name for name in SEARCHES if name != "dense"])
 @settings(max_examples=examples(200))
 @given(st.data())
 def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, data):
-    cloud, metric, alpha = data.draw(problems(*[ONLY_IN[search]] * 2) if search in ONLY_IN else problems())
-    runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search)) for run in (run_certified, run_in_bands)]
+    cloud, metric, alpha = data.draw(
+        problems(*[ONLY_IN[search]] * 2) if search in ONLY_IN else problems()
+    )
+    runs = [
+        run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search))
+        for run in (run_certified, run_in_bands)
+    ]
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)
 
 
@@ -122,8 +131,12 @@ def test_the_kernel_for_batches_walks_truly(problem: Problem):
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
-def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(known: Known, arithmetic: str):
-    run = hm.simulate(known.tokens, hm.Dynamics(known.alpha, known.metric), layers=10_000, arithmetic=arithmetic)
+def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(
+    known: Known, arithmetic: str
+):
+    run = hm.simulate(
+        known.tokens, hm.Dynamics(known.alpha, known.metric), layers=10_000, arithmetic=arithmetic
+    )
     assert tuple(run.leaders) == known.leaders
     assert distance(run.at(10_000), known.limits) <= run.error
     # Leaders may take a few layers to appear; from then on the distance shrinks by g every layer.

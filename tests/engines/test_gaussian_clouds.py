@@ -1,4 +1,5 @@
-"""Random clouds, where floats nearly always suffice: they must never choose otherwise than integers do."""
+"""Random clouds, where floats nearly always suffice: they must never choose otherwise than integers
+do."""
 
 import numpy as np
 from effort import examples

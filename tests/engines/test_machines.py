@@ -30,9 +30,15 @@ def test_a_run_tells_which_search_decided_each_layer():
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda: Cpu("tree"), "`search` must be one of 'dense', 'plane', 'shells', 'rounded', or None, not 'tree'."),
+        (
+            lambda: Cpu("tree"),
+            "`search` must be one of 'dense', 'plane', 'shells', 'rounded', or None, not 'tree'.",
+        ),
         (lambda: Cpu(threads=0), "`threads` must be a whole number from 1 to"),
-        (lambda: hm.limit(CLOUD, HALF, engine=Cpu("plane")), "`search` 'plane' is for tokens of dimension 2"),
+        (
+            lambda: hm.limit(CLOUD, HALF, engine=Cpu("plane")),
+            "`search` 'plane' is for tokens of dimension 2",
+        ),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(wrong, told):

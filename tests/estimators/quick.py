@@ -14,4 +14,6 @@ UNSEEN = plant(20, words=6, length=8, disturbed=0.1, seed=3)
 
 
 def quick(**parameters) -> HardmaxClassifier:
-    return HardmaxClassifier(**({"longest_phrase": 1, "strength": 1.0, "vectors": None} | parameters))
+    return HardmaxClassifier(
+        **({"longest_phrase": 1, "strength": 1.0, "vectors": None} | parameters)
+    )

@@ -24,10 +24,16 @@ def test_it_learns_what_was_planted(of_two: HardmaxClassifier, of_three: Hardmax
     assert of_three.score(THREE.texts, THREE.labels) >= 0.9
 
 
-def test_shapes_are_those_of_texts_and_classes(of_two: HardmaxClassifier, of_three: HardmaxClassifier):
+def test_shapes_are_those_of_texts_and_classes(
+    of_two: HardmaxClassifier, of_three: HardmaxClassifier
+):
     assert of_two.predict_proba(TEXTS).shape == (len(TEXTS), 2)
     assert of_two.decision_function(TEXTS).shape == (len(TEXTS),)
-    assert of_three.predict_proba(TEXTS).shape == of_three.decision_function(TEXTS).shape == (len(TEXTS), 3)
+    assert (
+        of_three.predict_proba(TEXTS).shape
+        == of_three.decision_function(TEXTS).shape
+        == (len(TEXTS), 3)
+    )
     assert of_two.predict([]).shape == (0,)
 
 
@@ -44,10 +50,16 @@ def test_the_class_is_the_most_probable_one(fitted: HardmaxClassifier):
     assert not decided[-2:].any()
 
 
-def test_probabilities_follow_from_the_logits(of_two: HardmaxClassifier, of_three: HardmaxClassifier):
+def test_probabilities_follow_from_the_logits(
+    of_two: HardmaxClassifier, of_three: HardmaxClassifier
+):
     logits = of_two.decision_function(TEXTS)
     assert_allclose(of_two.predict_proba(TEXTS)[:, 1], expit(logits), rtol=1e-12)
-    assert_allclose(of_three.predict_proba(TEXTS), softmax(of_three.decision_function(TEXTS), axis=1), rtol=1e-12)
+    assert_allclose(
+        of_three.predict_proba(TEXTS),
+        softmax(of_three.decision_function(TEXTS), axis=1),
+        rtol=1e-12,
+    )
 
 
 def test_one_text_alone_gets_the_same_bits(fitted: HardmaxClassifier):
@@ -65,13 +77,24 @@ def test_an_explanation_adds_up_to_the_logit(fitted: HardmaxClassifier):
     logits = fitted.decision_function(TEXTS).reshape(len(TEXTS), -1)
     for text, row in zip(TEXTS, logits, strict=True):
         told = fitted.explain(text)
-        assert told.logit == (row[0] if len(row) == 1 else row[list(fitted.classes_).index(told.label)])
-        assert told.logit == pytest.approx(told.bias + sum(share.vote for share in told.ledger), abs=1e-12)
+        assert told.logit == (
+            row[0] if len(row) == 1 else row[list(fitted.classes_).index(told.label)]
+        )
+        assert told.logit == pytest.approx(
+            told.bias + sum(share.vote for share in told.ledger), abs=1e-12
+        )
         assert told.label == fitted.predict([text])[0]
 
 
-def test_the_most_frequent_leaders_are_planted_words_and_lean_the_right_way(fitted: HardmaxClassifier):
-    planted = {word: label for corpus in (TWO, THREE) for label, words in corpus.words.items() for word in words}
+def test_the_most_frequent_leaders_are_planted_words_and_lean_the_right_way(
+    fitted: HardmaxClassifier,
+):
+    planted = {
+        word: label
+        for corpus in (TWO, THREE)
+        for label, words in corpus.words.items()
+        for word in words
+    }
     frequent = fitted.leaders_[:4]
     assert [leader.lean for leader in frequent] == [planted[leader.word] for leader in frequent]
     assert len(frequent) == 4
@@ -79,12 +102,18 @@ def test_the_most_frequent_leaders_are_planted_words_and_lean_the_right_way(fitt
 
 def test_leaders_are_counted_on_the_training_texts(of_two: HardmaxClassifier):
     first = of_two.leaders_[0]
-    times = sum(first.word in {leader.word for leader in of_two.explain(text).leaders} for text in TWO.texts)
+    times = sum(
+        first.word in {leader.word for leader in of_two.explain(text).leaders} for text in TWO.texts
+    )
     assert (first.texts, first.share) == (times, times / len(TWO.texts))
-    assert [leader.texts for leader in of_two.leaders_] == sorted((one.texts for one in of_two.leaders_), reverse=True)
+    assert [leader.texts for leader in of_two.leaders_] == sorted(
+        (one.texts for one in of_two.leaders_), reverse=True
+    )
 
 
-def test_the_model_is_saved_and_read_without_losing_a_bit(fitted: HardmaxClassifier, tmp_path: Path):
+def test_the_model_is_saved_and_read_without_losing_a_bit(
+    fitted: HardmaxClassifier, tmp_path: Path
+):
     fitted.model_.save(tmp_path / "model")
     read = TextModel.load(tmp_path / "model")
     assert_array_equal(read.predict_proba(TEXTS), fitted.predict_proba(TEXTS))
@@ -107,7 +136,9 @@ def test_a_saved_classifier_is_a_classifier_again(fitted: HardmaxClassifier, tmp
 def test_its_tokens_are_a_table(fitted: HardmaxClassifier):
     table = fitted.to_pandas()
     assert table["token"].tolist() == fitted.get_feature_names_out().tolist()
-    assert len(table.columns) == 1 + len(fitted.classes_) + (1 if len(fitted.classes_) == 2 else len(fitted.classes_))
+    assert len(table.columns) == 1 + len(fitted.classes_) + (
+        1 if len(fitted.classes_) == 2 else len(fitted.classes_)
+    )
 
 
 def test_a_rare_class_gets_weight():
@@ -115,9 +146,13 @@ def test_a_rare_class_gets_weight():
     rare = np.flatnonzero(labels == "positive")[5:]
     few = np.setdiff1d(np.arange(len(texts)), rare)
     plain, balanced = (
-        quick(class_weight=weight).fit([texts[row] for row in few], labels[few]) for weight in (None, "balanced")
+        quick(class_weight=weight).fit([texts[row] for row in few], labels[few])
+        for weight in (None, "balanced")
     )
-    assert balanced.predict_proba(UNSEEN.texts)[:, 1].mean() > plain.predict_proba(UNSEEN.texts)[:, 1].mean()
+    assert (
+        balanced.predict_proba(UNSEEN.texts)[:, 1].mean()
+        > plain.predict_proba(UNSEEN.texts)[:, 1].mean()
+    )
 
 
 def test_verbose_tells_every_step_on_stderr(capsys: pytest.CaptureFixture[str]):

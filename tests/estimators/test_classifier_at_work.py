@@ -31,7 +31,9 @@ def test_weights_reach_it_through_a_pipeline():
 
 
 def test_a_grid_is_searched():
-    search = GridSearchCV(quick(), {"longest_phrase": np.array([1, 2]), "gate": [0.0, 0.2]}, cv=2, error_score="raise")
+    search = GridSearchCV(
+        quick(), {"longest_phrase": np.array([1, 2]), "gate": [0.0, 0.2]}, cv=2, error_score="raise"
+    )
     search.fit(TWO.texts, TWO.labels)
     assert search.best_score_ >= 0.75
     assert search.best_estimator_.model_.gate == search.best_params_["gate"]
@@ -40,17 +42,23 @@ def test_a_grid_is_searched():
 @pytest.mark.parametrize("labels", [TWO.labels, [label == "positive" for label in TWO.labels]])
 def test_it_is_cross_validated(labels: list):
     assert cross_val_score(quick(), TWO.texts, labels, cv=3, error_score="raise").mean() >= 0.75
-    assert set(cross_val_predict(quick(), np.array(TWO.texts), labels, cv=2).tolist()) == set(labels)
+    assert set(cross_val_predict(quick(), np.array(TWO.texts), labels, cv=2).tolist()) == set(
+        labels
+    )
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "f1_macro", "neg_log_loss"])
 def test_it_is_scored_by_name(scoring: str):
-    scores = cross_val_score(quick(), TWO.texts, TWO.labels, cv=2, scoring=scoring, error_score="raise")
+    scores = cross_val_score(
+        quick(), TWO.texts, TWO.labels, cv=2, scoring=scoring, error_score="raise"
+    )
     assert np.isfinite(scores).all()
 
 
 def test_it_is_ranked_by_its_logits():
-    scores = cross_val_score(quick(), TWO.texts, TWO.labels, cv=2, scoring="roc_auc", error_score="raise")
+    scores = cross_val_score(
+        quick(), TWO.texts, TWO.labels, cv=2, scoring="roc_auc", error_score="raise"
+    )
     assert scores.mean() >= 0.9
 
 
@@ -62,7 +70,9 @@ def test_it_is_calibrated(method: str):
 
 
 def test_it_votes_with_others():
-    voting = VotingClassifier([("a", quick()), ("b", quick(random_state=1))], voting="soft").fit(TWO.texts, TWO.labels)
+    voting = VotingClassifier([("a", quick()), ("b", quick(random_state=1))], voting="soft").fit(
+        TWO.texts, TWO.labels
+    )
     assert voting.predict(UNSEEN.texts).shape == (20,)
 
 

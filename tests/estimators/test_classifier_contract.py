@@ -1,7 +1,7 @@
 """What scikit-learn asks of every estimator, asked of one that reads texts.
 
-`check_estimator` draws tables of numbers, so that of its checks a single one runs on a classifier of texts.
-"""
+`check_estimator` draws tables of numbers, so that of its checks a single one runs on a classifier
+of texts."""
 
 # pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
 import copy
@@ -48,7 +48,12 @@ def test_parameters_go_in_and_come_out():
 
 
 def test_fit_returns_itself_and_changes_no_parameter_and_no_input():
-    made, texts, labels, weights = quick(), list(TWO.texts), np.array(TWO.labels), np.ones(len(TWO.texts))
+    made, texts, labels, weights = (
+        quick(),
+        list(TWO.texts),
+        np.array(TWO.labels),
+        np.ones(len(TWO.texts)),
+    )
     before = copy.deepcopy((made.get_params(), texts, labels, weights))
     assert made.fit(texts, labels, weights) is made
     assert made.get_params() == before[0]
@@ -108,7 +113,9 @@ def test_the_seed_decides():
 
 
 def test_a_random_state_is_drawn_from():
-    first, same = (quick(random_state=np.random.RandomState(5)).fit(TWO.texts, TWO.labels) for _ in range(2))
+    first, same = (
+        quick(random_state=np.random.RandomState(5)).fit(TWO.texts, TWO.labels) for _ in range(2)
+    )
     assert weights_of(first) == weights_of(same)
 
 
@@ -122,7 +129,11 @@ def test_it_can_be_pickled_before_and_after_fitting(of_two: HardmaxClassifier):
 def test_its_tags_say_texts_and_classes():
     tags = get_tags(quick())
     assert is_classifier(quick())
-    assert (tags.input_tags.string, tags.input_tags.one_d_array, tags.input_tags.two_d_array) == (True, True, False)
+    assert (tags.input_tags.string, tags.input_tags.one_d_array, tags.input_tags.two_d_array) == (
+        True,
+        True,
+        False,
+    )
     assert tags.target_tags.required
     assert tags.classifier_tags is not None
     assert tags.classifier_tags.multi_class

@@ -13,7 +13,7 @@ from estimators.quick import TWO, UNSEEN, HardmaxClassifier, quick
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 
 MAKERS = {
     "list": list,
@@ -22,7 +22,9 @@ MAKERS = {
     "numpy objects": lambda values: np.array(values, dtype=object),
     "pandas": pd.Series,
     "pandas objects": lambda values: pd.Series(values, dtype=object),
-    "pandas with another index": lambda values: pd.Series(values, index=range(900, 900 - len(values), -1)),
+    "pandas with another index": lambda values: pd.Series(
+        values, index=range(900, 900 - len(values), -1)
+    ),
     "categories": lambda values: pd.Series(pd.Categorical(values)),
     "polars": pl.Series,
     "arrow": pa.array,
@@ -69,14 +71,20 @@ def test_a_column_of_labels_is_taken_with_a_warning():
 def test_equal_weights_are_as_none(of_two: HardmaxClassifier):
     for weights in (np.ones(len(TWO.texts)), np.full(len(TWO.texts), 3), 0.25):
         fitted = quick().fit(TWO.texts, TWO.labels, sample_weight=weights)
-        assert_array_equal(fitted.decision_function(UNSEEN.texts), of_two.decision_function(UNSEEN.texts))
+        assert_array_equal(
+            fitted.decision_function(UNSEEN.texts), of_two.decision_function(UNSEEN.texts)
+        )
 
 
 def test_a_text_of_weight_zero_is_as_if_it_were_not_there():
     kept = np.arange(len(TWO.texts)) % 5 != 0
-    some = quick().fit([text for text, k in zip(TWO.texts, kept, strict=True) if k], np.array(TWO.labels)[kept])
+    some = quick().fit(
+        [text for text, k in zip(TWO.texts, kept, strict=True) if k], np.array(TWO.labels)[kept]
+    )
     weighed = quick().fit(TWO.texts, TWO.labels, sample_weight=kept.astype(float))
-    assert_array_equal(weighed.decision_function(UNSEEN.texts), some.decision_function(UNSEEN.texts))
+    assert_array_equal(
+        weighed.decision_function(UNSEEN.texts), some.decision_function(UNSEEN.texts)
+    )
     assert weighed.leaders_ == some.leaders_
 
 
@@ -177,12 +185,28 @@ TABLES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
 @pytest.mark.parametrize("kind", TABLES)
 def test_texts_are_a_column_of_a_table(kind: str, of_two: HardmaxClassifier):
     table = TABLES[kind]({"id": list(range(80)), "review": TWO.texts})
-    for made, given in ((quick(column="review"), table), (quick(), TABLES[kind]({"review": TWO.texts}))):
-        assert_array_equal(made.fit(given, TWO.labels).predict_proba(given), of_two.predict_proba(TWO.texts))
-    refuses("`column` must be the column of the texts in `X`, one of id, review, not None", table, TWO.labels)
+    for made, given in (
+        (quick(column="review"), table),
+        (quick(), TABLES[kind]({"review": TWO.texts})),
+    ):
+        assert_array_equal(
+            made.fit(given, TWO.labels).predict_proba(given), of_two.predict_proba(TWO.texts)
+        )
+    refuses(
+        "`column` must be the column of the texts in `X`, one of id, review, not None",
+        table,
+        TWO.labels,
+    )
     refuses("one of id, review, not 'text'", table, TWO.labels, column="text")
-    refuses("`X`, column 'id', has values of type int64: expected texts", table, TWO.labels, column="id")
-    refuses("`column` is 'text', but `X` is a list: expected a DataFrame", TWO.texts, TWO.labels, column="text")
+    refuses(
+        "`X`, column 'id', has values of type int64: expected texts", table, TWO.labels, column="id"
+    )
+    refuses(
+        "`column` is 'text', but `X` is a list: expected a DataFrame",
+        TWO.texts,
+        TWO.labels,
+        column="text",
+    )
 
 
 def test_an_explanation_is_of_one_text(of_two: HardmaxClassifier):

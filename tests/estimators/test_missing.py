@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import hardmax.sklearn
-from hardmax._validation import MissingExtra
+from hardmax._common.validation import MissingExtra
 
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):

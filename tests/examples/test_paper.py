@@ -1,4 +1,5 @@
-"""The paper's figures: the authors' published numbers come out of the engine, and the scripts of the gallery run."""
+"""The paper's figures: the authors' published numbers come out of the engine, and the scripts of
+the gallery run."""
 
 import importlib
 import json
@@ -31,7 +32,9 @@ def script(monkeypatch: pytest.MonkeyPatch):
 
 def run_review(film: str) -> tuple[Any, np.ndarray]:
     review = REVIEWS[film]
-    return simulate(review["tokens"], Dynamics(alpha=MODEL["alpha"]), layers=8), np.array(review["rows"])
+    return simulate(review["tokens"], Dynamics(alpha=MODEL["alpha"]), layers=8), np.array(
+        review["rows"]
+    )
 
 
 @pytest.mark.parametrize("film", REVIEWS)
@@ -49,16 +52,26 @@ def test_a_review_has_the_four_leaders_that_the_authors_named(film: str):
     assert len(REVIEWS[film]["leaders"]) == 4
 
 
-@pytest.mark.parametrize(("film", "expected"), [("Strangeland", (1.90, 8.12)), ("Attack Force", (-3.17, -20.90))])
+@pytest.mark.parametrize(
+    ("film", "expected"), [("Strangeland", (1.90, 8.12)), ("Attack Force", (-3.17, -20.90))]
+)
 def test_a_review_has_the_logits_of_the_published_picture(film: str, expected: tuple[float, float]):
     run, _ = run_review(film)
-    logits = [float(run.floats_at(layer).mean(axis=0) @ MODEL["decoder"] + MODEL["bias"]) for layer in (0, 8)]
+    logits = [
+        float(run.floats_at(layer).mean(axis=0) @ MODEL["decoder"] + MODEL["bias"])
+        for layer in (0, 8)
+    ]
     assert logits == pytest.approx(expected, abs=0.005)
 
 
 @pytest.mark.parametrize(
     ("cloud", "leaders", "settled_at"),
-    [("triangle", 3, 1), ("emerging leader", 3, 1), ("square", 4, 0), ("non-leader clusters", 4, 0)],
+    [
+        ("triangle", 3, 1),
+        ("emerging leader", 3, 1),
+        ("square", 4, 0),
+        ("non-leader clusters", 4, 0),
+    ],
 )
 def test_the_clouds_of_figure_2_do_what_the_paper_shows(cloud: str, leaders: int, settled_at: int):
     found = limit(FIGURE_2[cloud], Dynamics(alpha="1/2"))
@@ -92,7 +105,9 @@ def test_a_token_of_the_first_cloud_first_follows_one_that_does_not_lead():
         ("rank_one", "25 tokens attend to themselves alone at some of 100 layers, 10 in the end"),
     ],
 )
-def test_a_script_runs_and_draws(name: str, expected: str, script: Any, monkeypatch: pytest.MonkeyPatch):
+def test_a_script_runs_and_draws(
+    name: str, expected: str, script: Any, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("matplotlib").use("agg")
     monkeypatch.delenv("HARDMAX_PAPER", raising=False)
     section = script("report").run_script(name)
@@ -110,7 +125,9 @@ def test_every_script_is_in_the_report(script: Any):
 
 
 def test_reviews_are_cleaned_as_the_authors_do(script: Any):
-    cleaned = script("prepare").clean("It's <br />soooo good!!! See https://a.b/c, a 10/10 caf\u00e9")
+    cleaned = script("prepare").clean(
+        "It's <br />soooo good!!! See https://a.b/c, a 10/10 caf\u00e9"
+    )
     assert cleaned == "It s soo good See a caf"
 
 
@@ -127,7 +144,9 @@ def test_nouns_become_singular_and_stop_words_go_before_and_after(script: Any, w
     assert [lemmatize(word) for word in ("movies", "wolves", "us", "Movies", "was")] == [
         *("movie", "wolf", "us", "Movies", "wa")
     ]
-    assert prepare.words_of(["I cannot say that this was not a movies"], lemmatize) == [["I", "say", "movie"]]
+    assert prepare.words_of(["I cannot say that this was not a movies"], lemmatize) == [
+        ["I", "say", "movie"]
+    ]
 
 
 def test_words_are_numbered_by_frequency_then_by_appearance(script: Any):
@@ -173,12 +192,19 @@ def test_hardmax_and_softmax_of_a_small_temperature_agree(train: ModuleType):
     assert network(ids).item() == pytest.approx(network(ids, hard=True).item(), abs=1e-3)
 
 
-@pytest.mark.parametrize("options", [{}, {"loss": "logits", "batches": "numpy", "start": "fresh", "order": 3}])
+@pytest.mark.parametrize(
+    "options", [{}, {"loss": "logits", "batches": "numpy", "start": "fresh", "order": 3}]
+)
 def test_training_lowers_the_loss(options: dict[str, Any], train: ModuleType):
     rng = np.random.default_rng(0)
-    ids, labels = rng.integers(3, 40, (700, 12)).astype(np.int32), rng.integers(0, 2, 700).astype(np.int8)
+    ids, labels = (
+        rng.integers(3, 40, (700, 12)).astype(np.int32),
+        rng.integers(0, 2, 700).astype(np.int8),
+    )
     ids[:, 0] = np.where(labels == 1, 1, 2)
-    result, weights = train.train(ids, labels, 40, 2, epochs=11, progress=lambda line: None, **options)
+    result, weights = train.train(
+        ids, labels, 40, 2, epochs=11, progress=lambda line: None, **options
+    )
     assert result["train_loss"][-1] < 0.99 * result["train_loss"][0]
     assert len(result["test_accuracy"]) == 11
     assert result["hardmax"]["epoch"] == [0, 10]

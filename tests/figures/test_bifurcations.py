@@ -1,4 +1,5 @@
-"""`bifurcations(...).plot()`: bars from one step size to the next, a row for each token, a colour for each leader."""
+"""`bifurcations(...).plot()`: bars from one step size to the next, a row for each token, a colour
+for each leader."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false
 # pyright: reportAttributeAccessIssue=false, reportIndexIssue=false
@@ -10,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from hardmax._algebraic import AlgebraicNumber
-from hardmax._bifurcations import Bifurcations, Interval, Outcome
+from hardmax._beyond.algebraic import AlgebraicNumber
+from hardmax._beyond.bifurcations import Bifurcations, Interval, Outcome
 from hardmax.figures.palette import FAINT, SHADE
 
 # Token 3 changes sides, and then has no one leader.
@@ -44,7 +45,9 @@ def bars(ax: Axes) -> dict[tuple[int, float, float], tuple[Any, Any]]:
 
 def texts(ax: Axes) -> dict[tuple[float, float], str]:
     told: list[Any] = [text for text in ax.texts if text.get_text() and not hasattr(text, "xy")]
-    return {tuple(round(number, 9) for number in text.get_position()): text.get_text() for text in told}
+    return {
+        tuple(round(number, 9) for number in text.get_position()): text.get_text() for text in told
+    }
 
 
 def test_a_bar_goes_from_one_step_size_to_the_next_and_has_the_colour_of_the_leader():
@@ -52,7 +55,9 @@ def test_a_bar_goes_from_one_step_size_to_the_next_and_has_the_colour_of_the_lea
     found = bars(ax)
     assert len(found) == 10
     for outcome, ends in ((FIRST, (0.5, 1.0)), (SECOND, (1.0, 3.0))):
-        height, color = ({token: found[token, *ends][part] for token in range(5)} for part in (0, 1))
+        height, color = (
+            {token: found[token, *ends][part] for token in range(5)} for part in (0, 1)
+        )
         for token, attended in enumerate(outcome.attended):
             same = color[token] == (color[attended[0]] if len(attended) == 1 else FAINT.lower())
             assert same, token
@@ -72,7 +77,13 @@ def test_leaders_have_stars_and_the_others_say_whom_they_attend_to_in_the_middle
     ax = drawn(made(FIRST, SECOND, at=["1/2", "1", "3"]))
     stars = {tuple(line.get_xydata()[0]) for line in ax.lines if line.get_marker() == "*"}
     assert stars == {(0.75, 0), (0.75, 2), (2, 0), (2, 1), (2, 2)}
-    assert texts(ax) == {(0.75, 1): "0", (0.75, 3): "2", (0.75, 4): "0, 2", (2, 3): "1", (2, 4): "0, 1, 2, …"}
+    assert texts(ax) == {
+        (0.75, 1): "0",
+        (0.75, 3): "2",
+        (0.75, 4): "0, 2",
+        (2, 3): "1",
+        (2, 4): "0, 1, 2, …",
+    }
     three = SECOND._replace(attended=(*SECOND.attended[:4], (0, 1, 2)))
     assert texts(drawn(made(three, at=["1", "2"])))[1.5, 4] == "0, 1, 2"
 
@@ -110,7 +121,9 @@ def test_what_is_too_narrow_to_write_in_is_a_share_of_the_width(unit):
 @pytest.mark.parametrize(("tokens", "numbered"), [(1, True), (30, True), (31, False)])
 def test_a_new_figure_grows_with_its_rows_and_says_how_many_values_there_are(tokens, numbered):
     everybody = Outcome(tuple(range(tokens)), tuple((token,) for token in range(tokens)))
-    ax, usual = (made(everybody, None, at=["1", "2", "3"]).plot(figsize=size) for size in (None, (5, 4)))
+    ax, usual = (
+        made(everybody, None, at=["1", "2", "3"]).plot(figsize=size) for size in (None, (5, 4))
+    )
     assert ax.get_title(loc="left") == "1 bifurcation: whom each token ends with"
     assert (len(ax.get_yticks()) == tokens) == numbered
     height = 0.8 * ax.figure.get_size_inches()[1] / tokens

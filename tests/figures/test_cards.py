@@ -1,4 +1,5 @@
-"""What objects show in a notebook: whole HTML, small, soon, and nothing unescaped; a table without matplotlib."""
+"""What objects show in a notebook: whole HTML, small, soon, and nothing unescaped; a table without
+matplotlib."""
 
 import base64
 import io
@@ -26,7 +27,9 @@ LARGEST = 300_000  # characters
 def model_of(classes: int, words: int = 30) -> TextModel:
     rng, rows = np.random.default_rng(classes), 1 if classes == 2 else classes
     return TextModel(
-        vocabulary=Vocabulary([f"word{number}" for number in range(words)], np.ones((words, classes))),
+        vocabulary=Vocabulary(
+            [f"word{number}" for number in range(words)], np.ones((words, classes))
+        ),
         weights=rng.normal(size=(words, rows)),
         bias=np.zeros(rows),
         classes=tuple(f"class {c}" for c in range(classes)),
@@ -34,21 +37,37 @@ def model_of(classes: int, words: int = 30) -> TextModel:
 
 
 def parsed(html: str) -> ElementTree.Element:
-    """The card as a tree: a notebook that is given half an element shows the rest of its page inside it."""
+    """The card as a tree: a notebook that is given half an element shows the rest of its page
+    inside it."""
     return ElementTree.fromstring(html)
 
 
 def pictures(html: str) -> list[np.ndarray]:
-    data = [img.get("src", "").removeprefix("data:image/png;base64,") for img in parsed(html).iter("img")]
+    data = [
+        img.get("src", "").removeprefix("data:image/png;base64,")
+        for img in parsed(html).iter("img")
+    ]
     return [np.array(Image.open(io.BytesIO(base64.b64decode(one))).convert("RGB")) for one in data]
 
 
-SHOWN = ["one token", "zero", "on a line", "ties", "in space", "in five dimensions", "many", "huge", "far away"]
+SHOWN = [
+    "one token",
+    "zero",
+    "on a line",
+    "ties",
+    "in space",
+    "in five dimensions",
+    "many",
+    "huge",
+    "far away",
+]
 
 
 @pytest.mark.parametrize("name", [*SHOWN, "tiny", "all lead"])
 def test_cards_have_the_facts_and_a_picture(name: str):
-    cloud = {"tiny": clouds.gaussian(9, 3) * 1e-300, "all lead": clouds.polygon(300), **CLOUDS}[name]
+    cloud = {"tiny": clouds.gaussian(9, 3) * 1e-300, "all lead": clouds.polygon(300), **CLOUDS}[
+        name
+    ]
     for thing in (hm.simulate(cloud, HALF, layers=6), hm.limit(cloud, HALF)):
         html = thing._repr_html_()
         assert len(html) < LARGEST
@@ -59,7 +78,11 @@ def test_cards_have_the_facts_and_a_picture(name: str):
 
 @pytest.mark.parametrize("name", ["on a line", "ties", "in space"])
 def test_pictures_are_sharp_and_those_of_a_line_are_low(name: str):
-    for thing in (hm.simulate(CLOUDS[name], HALF, layers=6), hm.limit([CLOUDS[name]], HALF), model_of(2)):
+    for thing in (
+        hm.simulate(CLOUDS[name], HALF, layers=6),
+        hm.limit([CLOUDS[name]], HALF),
+        model_of(2),
+    ):
         html = thing._repr_html_()
         (image,), (picture,) = parsed(html).iter("img"), pictures(html)
         height, width, _ = picture.shape
@@ -76,8 +99,12 @@ def test_a_card_says_what_its_marks_mean_and_what_is_left_out():
     }
     assert all("dot: layer 2" in text for text in texts.values())
     assert "diamond or cross" in hm.limit(CLOUDS["ties"], HALF)._repr_html_()
-    assert [name for name, text in texts.items() if "principal coordinates of 5" in text] == ["in five dimensions"]
-    assert [name for name, text in texts.items() if "some of 1,000 tokens drawn" in text] == ["many"]
+    assert [name for name, text in texts.items() if "principal coordinates of 5" in text] == [
+        "in five dimensions"
+    ]
+    assert [name for name, text in texts.items() if "some of 1,000 tokens drawn" in text] == [
+        "many"
+    ]
 
 
 def test_many_tokens_are_sampled_soon():
@@ -100,7 +127,9 @@ def test_a_batch_shows_its_first_clouds_and_how_many_settled():
 
 
 def test_without_matplotlib_a_card_is_a_table_in_monospace(monkeypatch: pytest.MonkeyPatch):
-    for name in [name for name in sys.modules if name.startswith(("matplotlib", "hardmax.figures."))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("matplotlib", "hardmax.figures."))
+    ]:
         monkeypatch.delitem(sys.modules, name)
         if name.startswith("hardmax"):
             monkeypatch.delattr(hm.figures, name.rpartition(".")[2], raising=False)
@@ -119,19 +148,29 @@ def test_without_matplotlib_a_card_is_a_table_in_monospace(monkeypatch: pytest.M
 def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes: int):
     model = model_of(classes)
     scores = model.voting.weights
-    sides = np.column_stack([-scores, scores]) if classes == 2 else scores - scores.mean(axis=1, keepdims=True)
+    sides = (
+        np.column_stack([-scores, scores])
+        if classes == 2
+        else scores - scores.mean(axis=1, keepdims=True)
+    )
     bars = heaviest(model, 4)
     for side in range(classes):
         mine = [bar for bar in bars if bar.side == side]
         wanted = np.sort(sides[:, side])[::-1][:4]
-        assert sorted((abs(bar.value) for bar in mine), reverse=True) == pytest.approx(wanted[wanted > 0])
-        assert [bar.name for bar in heaviest(model, 1, [side])] == [f"word{sides[:, side].argmax()}"]
+        assert sorted((abs(bar.value) for bar in mine), reverse=True) == pytest.approx(
+            wanted[wanted > 0]
+        )
+        assert [bar.name for bar in heaviest(model, 1, [side])] == [
+            f"word{sides[:, side].argmax()}"
+        ]
     if classes == 2:
         assert [bar.value for bar in bars] == sorted((bar.value for bar in bars), reverse=True)
     assert len(pictures(model._repr_html_())) == 1
 
 
-@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x>', "&amp;\x1b[31m\u202e", "$x^$ {"])
+@pytest.mark.parametrize(
+    "hostile", ["<script>alert(1)</script>", '"><img src=x>', "&amp;\x1b[31m\u202e", "$x^$ {"]
+)
 def test_nothing_is_left_unescaped(hostile: str):
     html = replace(model_of(2), classes=(hostile, "other"))._repr_html_()
     assert not re.search(r"<script|<img src|[\x1b\u202e]", html)

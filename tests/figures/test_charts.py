@@ -29,9 +29,14 @@ def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
     above = {2: "", 3: ", above the mean of all classes"}[classes]
     assert ax.get_xlabel() == f"weight (the logit is a mean of weights){above}"
     (legend,) = ax.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [f"for class {c}" for c in range(classes)]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        f"for class {c}" for c in range(classes)
+    ]
     if classes == 2:  # the same colours as in pages and on terminals
-        assert [to_hex(patch.get_facecolor()) for patch in (by_row[0], by_row[-1])] == [BLUE.lower(), VERMILION.lower()]
+        assert [to_hex(patch.get_facecolor()) for patch in (by_row[0], by_row[-1])] == [
+            BLUE.lower(),
+            VERMILION.lower(),
+        ]
     hatches = {(patch.get_facecolor(), patch.get_hatch()) for patch in ax.patches}
     assert len(hatches) == len({hatch for _, hatch in hatches}) == classes  # never colour alone
 
@@ -39,7 +44,9 @@ def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
 def test_one_class_on_given_axes():
     model, mine = model_of(3), Figure().add_subplot()
     assert model.plot("class 2", top=4, ax=mine) is mine
-    assert [label.get_text() for label in mine.get_yticklabels()] == [bar.name for bar in heaviest(model, 4, [2])]
+    assert [label.get_text() for label in mine.get_yticklabels()] == [
+        bar.name for bar in heaviest(model, 4, [2])
+    ]
     assert not pyplot.get_fignums()
     for given in ({"label": "class 9"}, {"top": 0}, {"ax": 3}):
         with pytest.raises(hm.InputError, match=f"`{next(iter(given))}`"):
@@ -50,7 +57,9 @@ def test_points_of_the_reliability_diagram_are_the_bins_and_the_title_has_the_er
     confidence, right, texts = np.array([0.6, 0.9]), np.array([0.5, 1.0]), np.array([30, 10])
     (ax,) = reliability_figure((confidence, right, texts)).axes
     assert_allclose(ax.lines[1].get_xydata(), np.stack([confidence, right], axis=1))
-    assert_allclose(ax.collections[0].get_segments(), [[[0.6, 0.6], [0.6, 0.5]], [[0.9, 0.9], [0.9, 1.0]]])
+    assert_allclose(
+        ax.collections[0].get_segments(), [[[0.6, 0.6], [0.6, 0.5]], [[0.9, 0.9], [0.9, 1.0]]]
+    )
     assert ax.get_title(loc="left") == "40 texts, expected calibration error 0.1000"
 
 
@@ -76,7 +85,9 @@ def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes: int
 @pytest.mark.parametrize("values", [(0, 0), (1, 3), (-1, -3), (-2, 3)])
 def test_there_is_room_for_notes_where_bars_end_and_nowhere_else(values: tuple[float, ...]):
     model, ax = model_of(2), Figure().add_subplot()
-    bars = [bar._replace(value=value) for bar, value in zip(heaviest(model, 1), values, strict=True)]
+    bars = [
+        bar._replace(value=value) for bar, value in zip(heaviest(model, 1), values, strict=True)
+    ]
     draw_weights(model, bars, ax, inside=True)
     low, high = ax.get_xlim()
     assert (low < min(values)) if min(values) < 0 else (low == 0)
@@ -111,17 +122,26 @@ def test_a_sweep_shows_means_and_the_middle_half_of_every_group():
         "how": ["a"] * 7 + ["b"] * 2 + ["a"],
     }
     (ax,) = sweep_figure(pa.table(cells), "n", "y", by="how").axes
-    assert [line.get_xydata().tolist() for line in ax.lines] == [[[1, 3], [49, 5]], [[1, 7], [49, 8]]]
+    assert [line.get_xydata().tolist() for line in ax.lines] == [
+        [[1, 3], [49, 5]],
+        [[1, 7], [49, 8]],
+    ]
     first, second = (area.get_paths()[0].vertices for area in ax.collections)
     assert {(1, 1), (1, 3), (49, 4.5), (49, 5.5)} <= {tuple(corner) for corner in first.tolist()}
     assert {(1, 7), (49, 8)} <= {tuple(corner) for corner in second.tolist()}
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["how = a", "how = b"]
-    assert len({line.get_color() for line in ax.lines}) == len({line.get_marker() for line in ax.lines}) == 2
+    assert (
+        len({line.get_color() for line in ax.lines})
+        == len({line.get_marker() for line in ax.lines})
+        == 2
+    )
     assert ax.get_title(loc="left") == "mean and middle half of 9 cells"
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_xscale()) == ("n", "y", "linear")
 
 
-@pytest.mark.parametrize(("numbers", "scale"), [([1, 50], "log"), ([1, 49], "linear"), ([0, 50], "linear")])
+@pytest.mark.parametrize(
+    ("numbers", "scale"), [([1, 50], "log"), ([1, 49], "linear"), ([0, 50], "linear")]
+)
 def test_a_sweep_over_a_wide_range_has_a_logarithmic_scale(numbers: list[int], scale: str):
     pa = pytest.importorskip("pyarrow")
     (ax,) = sweep_figure(pa.table({"n": numbers, "y": [1, 2]}), "n", "y").axes

@@ -1,4 +1,5 @@
-"""`place_labels`: each beside its mark, over no other label or mark, inside the axes; or none at all."""
+"""`place_labels`: each beside its mark, over no other label or mark, inside the axes; or none at
+all."""
 
 # pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false
 import numpy as np
@@ -25,7 +26,9 @@ def points(box: Bbox) -> Bbox:
     return Bbox(box.get_points() * 72 / DPI)
 
 
-def placed(places, words, reach: float, ax: Axes, **options) -> tuple[list[Annotation], list[Bbox], list[Bbox]]:
+def placed(
+    places, words, reach: float, ax: Axes, **options
+) -> tuple[list[Annotation], list[Bbox], list[Bbox]]:
     """The labels, their boxes, and those of all marks, in points."""
     labels = place_labels(np.array(places), words, [reach] * len(places), ax, **options)
     middles = ax.transData.transform(places) * 72 / DPI
@@ -47,7 +50,9 @@ clouds = st.lists(st.tuples(near, near), min_size=1, max_size=15, unique=True)
 def test_no_label_covers_another_or_a_mark_or_leaves_the_axes(places, reach, outwards):
     ax = axes()
     centre = np.mean(places, axis=0) if outwards else None
-    labels, boxes, marks = placed(places, [f"{n}" for n in range(len(places))], reach, ax, centre=centre)
+    labels, boxes, marks = placed(
+        places, [f"{n}" for n in range(len(places))], reach, ax, centre=centre
+    )
     frame = points(ax.get_window_extent())
     assert len(labels) > 0
     lines = [note.xy for note in ax.texts if not note.get_text()]

@@ -1,4 +1,5 @@
-"""`draw_layer`, `run.plot` and `run.animate`: what is drawn is where tokens are at a layer, and who follows whom."""
+"""`draw_layer`, `run.plot` and `run.animate`: what is drawn is where tokens are at a layer, and who
+follows whom."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false
 from itertools import product
@@ -58,7 +59,10 @@ def drawn(run: hm.Trajectory, layer: int = 0, **options: Any) -> plane.Artists:
 
 def offsets(marks: list[Any]) -> np.ndarray:
     """Where collections have their marks, in the plane or in space."""
-    parts = [np.ma.stack(one._offsets3d).T if hasattr(one, "_offsets3d") else one.get_offsets() for one in marks]
+    parts = [
+        np.ma.stack(one._offsets3d).T if hasattr(one, "_offsets3d") else one.get_offsets()
+        for one in marks
+    ]
     return np.concatenate([np.ma.filled(part, np.nan) for part in parts]).astype(float)
 
 
@@ -84,7 +88,9 @@ def test_marks_are_where_the_tokens_are_and_stars_attend_to_themselves_alone(nam
     assert rows(offsets(everybody)) == rows(view.places(run.at(layer)))
 
 
-@pytest.mark.parametrize("name", ["zero", "on a line", "30 leaders", "in space", "in five dimensions", "many", "huge"])
+@pytest.mark.parametrize(
+    "name", ["zero", "on a line", "30 leaders", "in space", "in five dimensions", "many", "huge"]
+)
 def test_a_new_figure_has_the_last_layer_numbered_axes_and_a_legend(name: str):
     ax = run_of(name).plot()
     assert pyplot.gcf() is ax.figure
@@ -102,14 +108,22 @@ def test_a_follower_has_the_colour_of_its_leader_and_one_of_two_is_painted_in_ha
     picture = drawn(run, 1)
     tokens, attended = run.at(1), run.attended(1).tolist()
     followers = [token for token in range(len(tokens)) if token not in run.leaders]
-    of_one, of_two = ([token for token in followers if len(attended[token]) == size] for size in (1, 2))
+    of_one, of_two = (
+        [token for token in followers if len(attended[token]) == size] for size in (1, 2)
+    )
     assert min(len(of_one), len(of_two)) > 0
     for token in of_one:
         leader = tokens[attended[token][0]]
-        assert color_at(picture["circles"][0], tokens[token]) == color_at(picture["leaders"][0], leader)
+        assert color_at(picture["circles"][0], tokens[token]) == color_at(
+            picture["leaders"][0], leader
+        )
     for token in of_two:
         goals = [color_at(picture["leaders"][0], tokens[leader]) for leader in attended[token]]
-        here = [part for part in picture["slices"] if (offsets([part]) == tokens[token]).all(axis=1).any()]
+        here = [
+            part
+            for part in picture["slices"]
+            if (offsets([part]) == tokens[token]).all(axis=1).any()
+        ]
         assert [color_at(part, tokens[token]) for part in here] == goals
         left, right = (part.get_paths()[0].vertices[:, 0] for part in here)
         assert left.max() <= 1e-9 < right.max()
@@ -130,7 +144,9 @@ def test_dotted_lines_lead_to_everyone_who_is_attended_to():
     found = {(tuple(start), tuple(end)) for start, end in np.concatenate(segments).tolist()}
     tokens = list(map(tuple, run.at(0).tolist()))
     sets = list(enumerate(run.attended(0)))
-    assert found == {(tokens[i], tokens[j]) for i, chosen in sets for j in chosen if [i] != chosen.tolist()}
+    assert found == {
+        (tokens[i], tokens[j]) for i, chosen in sets for j in chosen if [i] != chosen.tolist()
+    }
 
 
 def test_paths_lead_from_the_start_to_the_layer_and_bend_where_tokens_do():
@@ -212,7 +228,11 @@ def test_principal_axes_of_fewer_tokens_than_dimensions_are_orthonormal(count: i
 
 
 def test_a_flat_polytope_is_what_is_left_of_it():
-    kinds = {1: ("PathCollection", "Path3DCollection"), 2: ("Line2D", "Line3D"), 3: ("Polygon", "Poly3DCollection")}
+    kinds = {
+        1: ("PathCollection", "Path3DCollection"),
+        2: ("Line2D", "Line3D"),
+        3: ("Polygon", "Poly3DCollection"),
+    }
     for many, (flat, deep) in kinds.items():
         corners = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 1]])[:many]
         (polygon,) = draw_hull(corners[:, :2], Figure().subplots())
@@ -260,7 +280,9 @@ def test_every_frame_is_a_layer(name: str, tmp_path: Path):
         ("no/x.gif", {"layers": [0]}, "cannot be written"),
     ],
 )
-def test_what_cannot_be_animated_is_refused_and_leaves_no_file(name: str, given: dict, message: str, tmp_path: Path):
+def test_what_cannot_be_animated_is_refused_and_leaves_no_file(
+    name: str, given: dict, message: str, tmp_path: Path
+):
     with pytest.raises(hm.InputError, match=message):
         run_of().animate(tmp_path / name, **given)
     assert list(tmp_path.iterdir()) == []

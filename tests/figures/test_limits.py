@@ -34,20 +34,29 @@ def corners(line: Any) -> np.ndarray:
 @each_cloud
 def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(name: str):
     lim = limit_of(name)
-    picture, view = draw_limit(lim, axes_for(lim.run)), plane.view_of(lim.run.at(0), axes_for(lim.run))
+    picture, view = (
+        draw_limit(lim, axes_for(lim.run)),
+        plane.view_of(lim.run.at(0), axes_for(lim.run)),
+    )
     starts, ends = view.path(np.stack([lim.run.at(0), lim.points]))
     found = []
     for line, marks in zip(picture["paths"], picture["starts"], strict=True):
         assert to_hex(np.asarray(marks.get_facecolor())[0]) == line.get_color().lower()
         gaps = np.flatnonzero(np.isnan(corners(line)[:, 0]))
-        found += [np.concatenate([way[0], way[-2]]) for way in np.split(corners(line), gaps + 1)[:-1]]
+        found += [
+            np.concatenate([way[0], way[-2]]) for way in np.split(corners(line), gaps + 1)[:-1]
+        ]
     moving = (starts != ends).any(axis=1)
     wanted = np.concatenate([starts, ends], axis=1)[moving]
     assert rows(np.array(found).reshape(wanted.shape)) == rows(wanted)
     assert len(picture["paths"]) == len(set(lim.clusters.labels[moving].tolist()))
-    projected = [label for label, kind in enumerate(lim.clusters.kinds) if str(kind).startswith("face")]
+    projected = [
+        label for label, kind in enumerate(lim.clusters.kinds) if str(kind).startswith("face")
+    ]
     assert rows(offsets(picture["leaders"])) == rows(view.places(lim.points[lim.distinct_leaders]))
-    assert rows(offsets(picture["projections"])) == rows(view.places(lim.clusters.points[projected]))
+    assert rows(offsets(picture["projections"])) == rows(
+        view.places(lim.clusters.points[projected])
+    )
     assert len(picture["faces"]) == len(projected)
     if name != "in five dimensions":
         shown = [label.get_text().strip() for label in picture["labels"]]
@@ -79,7 +88,10 @@ def test_a_leader_has_the_same_colour_in_a_run_and_in_its_limit(name: str):
         draw_limit(lim, Figure().subplots())["leaders"][0],
         draw_layer(run, 30, Figure().subplots())["leaders"][0],
     ]
-    seen = [dict(zip(map(tuple, offsets([one])), map(to_hex, one.get_facecolor()), strict=True)) for one in stars]
+    seen = [
+        dict(zip(map(tuple, offsets([one])), map(to_hex, one.get_facecolor()), strict=True))
+        for one in stars
+    ]
     assert seen[0] == seen[1]
 
 
@@ -87,7 +99,9 @@ def test_leaders_and_curves_are_told_apart():
     assert len({look_of_class(number, 42) for number in range(42)}) == 42
     assert len({look_of_leader(number) for number in range(126)}) == 126
     for number in range(126):
-        assert all(a != b for a, b in zip(look_of_leader(number), look_of_leader(number + 1), strict=True))
+        assert all(
+            a != b for a, b in zip(look_of_leader(number), look_of_leader(number + 1), strict=True)
+        )
 
 
 def test_the_legend_names_every_cluster_or_the_largest():
@@ -132,5 +146,8 @@ def test_given_axes_are_drawn_on_and_given_back(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(hm.InputError, match="use two-dimensional axes"):
         lim.plot(ax=Figure().add_subplot(projection="3d"))
     monkeypatch.setattr(plane, "MOST_TOKENS", 3)
-    assert limit_figure(lim).axes[0].get_title(loc="left") == "8 tokens (one in 3 drawn), settled at layer 1"
+    assert (
+        limit_figure(lim).axes[0].get_title(loc="left")
+        == "8 tokens (one in 3 drawn), settled at layer 1"
+    )
     assert sum(len(offsets([starts])) for starts in draw_limit(lim, mine, most=3)["starts"]) == 2

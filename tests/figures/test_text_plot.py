@@ -1,4 +1,5 @@
-"""The picture of a text: bars are votes, dotted ones what they would be, in the colours of the classes."""
+"""The picture of a text: bars are votes, dotted ones what they would be, in the colours of the
+classes."""
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from text.small_models import random_texts, small_model, word_model
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.figures.palette import look_of_class
 from hardmax.figures.text_plot import MOST
 from hardmax.text.reading import Modifier
@@ -23,7 +24,11 @@ every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
 def bars_of(ax: Axes, *, dotted: bool) -> list[Rectangle]:
-    return [bar for bar in ax.patches if isinstance(bar, Rectangle) and (bar.get_linestyle() == ":") == dotted]
+    return [
+        bar
+        for bar in ax.patches
+        if isinstance(bar, Rectangle) and (bar.get_linestyle() == ":") == dotted
+    ]
 
 
 @every_model
@@ -41,7 +46,9 @@ def test_bars_are_the_largest_votes_in_order_and_dotted_ones_what_modified_token
         modified = [(row, entry) for row, entry in enumerate(shown) if entry.modifiers]
         dotted = bars_of(ax, dotted=True)
         assert [bar.get_width() for bar in dotted] == [entry.weight for _, entry in modified]
-        assert [tuple(text.xy) for text in ax.texts] == [(entry.vote, row) for row, entry in modified]  # type: ignore[attr-defined]
+        assert [tuple(text.xy) for text in ax.texts] == [
+            (entry.vote, row) for row, entry in modified
+        ]  # type: ignore[attr-defined]
         names = [label.get_text() for label in ax.get_yticklabels()]
         assert [name.partition(" ← ")[0] for name in names] == [entry.word for entry in shown]
         low, high = ax.get_ylim()

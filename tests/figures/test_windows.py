@@ -27,7 +27,11 @@ def window_of(ax: Axes) -> np.ndarray:
 
 def crosses(ax: Axes) -> list[list[float]]:
     """Where there are plus signs: at the origin, if it is marked."""
-    marks = [each for each in ax.collections if isinstance(each, PathCollection) and len(each.get_paths())]
+    marks = [
+        each
+        for each in ax.collections
+        if isinstance(each, PathCollection) and len(each.get_paths())
+    ]
     plus = [offsets([each])[0] for each in marks if len(each.get_paths()[0].vertices) == 4]
     return [place.tolist() for place in plus if not place.any()]
 
@@ -52,7 +56,9 @@ def test_all_tokens_lie_inside_the_window_and_fill_it(name: str):
         assert side == pytest.approx([side[0]] * len(side))  # the same scale along all axes
         assert room[0] == pytest.approx(room[1], abs=1e-9 * np.abs(window).max())  # in the middle
         share = room.min() / side[0]
-        assert share == pytest.approx(0 if run.d == 3 else 1 / 12, abs=1e-6) or not (high - low).any()
+        assert (
+            share == pytest.approx(0 if run.d == 3 else 1 / 12, abs=1e-6) or not (high - low).any()
+        )
 
 
 @pytest.mark.parametrize(("shift", "shown"), [(0, True), (2.9, True), (3.2, False), (1e6, False)])
@@ -67,7 +73,10 @@ def test_the_origin_is_shown_where_it_is_near(shift: float, shown: bool):
 
 def test_tokens_on_a_line_come_down_from_their_starts_to_the_layer():
     run = run_of("on a line")
-    for ax, end in ((run.plot(4), "layer 4"), (hm.limit(CLOUDS["on a line"], HALF).plot(), "limit")):
+    for ax, end in (
+        (run.plot(4), "layer 4"),
+        (hm.limit(CLOUDS["on a line"], HALF).plot(), "limit"),
+    ):
         assert [label.get_text() for label in ax.get_yticklabels()] == ["start", end]
         assert ax.get_yticks().tolist() == [1, 0]
         bottom, top = ax.get_ylim()
@@ -87,7 +96,10 @@ def test_figures_grow_with_their_panels_and_are_low_for_tokens_on_a_line():
     line, plane = (size(run_of(name).plot()) for name in ("on a line", "in the plane"))
     assert line[0] == plane[0]
     assert 0.4 < line[1] / plane[1] < 0.8
-    low, high = (limit_figure(hm.limit(CLOUDS[name], HALF)).get_size_inches() for name in ("on a line", "in space"))
+    low, high = (
+        limit_figure(hm.limit(CLOUDS[name], HALF)).get_size_inches()
+        for name in ("on a line", "in space")
+    )
     assert 0.4 < low[1] / high[1] < 0.8
     assert 1 < high[0] / high[1] < 2
 

@@ -1,4 +1,5 @@
-"""Shapes with known faces, and extreme points by their definition: slow, obvious, independent of the package."""
+"""Shapes with known faces, and extreme points by their definition: slow, obvious, independent of
+the package."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -12,17 +13,24 @@ def extreme_points(cloud: Cloud) -> list[int]:
     places: dict[tuple[Fraction, ...], int] = {}
     for i, point in enumerate(cloud):
         places.setdefault(tuple(point), i)
-    return [i for place, i in places.items() if not in_hull(list(place), [list(p) for p in places if p != place])]
+    return [
+        i
+        for place, i in places.items()
+        if not in_hull(list(place), [list(p) for p in places if p != place])
+    ]
 
 
 def in_hull(point: Token, others: Cloud) -> bool:
     """Caratheodory: a point of the hull is in a simplex of at most d + 1 of the others."""
     sizes = range(1, min(len(point) + 1, len(others)) + 1)
-    return any(in_simplex(point, corners) for size in sizes for corners in combinations(others, size))
+    return any(
+        in_simplex(point, corners) for size in sizes for corners in combinations(others, size)
+    )
 
 
 def in_simplex(point: Token, corners: tuple[Token, ...]) -> bool:
-    """Whether the point has barycentric coordinates >= 0; dependent corners are left to smaller sets."""
+    """Whether the point has barycentric coordinates >= 0; dependent corners are left to smaller
+    sets."""
     rows = [[corner[c] for corner in corners] + [point[c]] for c in range(len(point))]
     rows.append([Fraction(1)] * (len(corners) + 1))
     for column in range(len(corners)):
@@ -31,7 +39,10 @@ def in_simplex(point: Token, corners: tuple[Token, ...]) -> bool:
             return False
         rows.remove(pivot)
         pivot = [value / pivot[column] for value in pivot]
-        rows = [[a - row[column] * b for a, b in zip(row, pivot, strict=True)] if row[column] else row for row in rows]
+        rows = [
+            [a - row[column] * b for a, b in zip(row, pivot, strict=True)] if row[column] else row
+            for row in rows
+        ]
         rows.insert(column, pivot)
     solved, spare = rows[: len(corners)], rows[len(corners) :]
     return all(row[-1] == 0 for row in spare) and all(row[-1] >= 0 for row in solved)

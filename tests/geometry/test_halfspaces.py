@@ -1,4 +1,5 @@
-"""The half-plane of a token contains all it attends to; cells cover a rectangle, and in each its leader wins."""
+"""The half-plane of a token contains all it attends to; cells cover a rectangle, and in each its
+leader wins."""
 
 import numpy as np
 import pytest
@@ -34,9 +35,9 @@ def test_a_token_and_all_it_attends_to_lie_in_its_half_plane(drawn):
         assert ((corners - token) @ normal >= -1e-9).all()
         assert ((points[sorted(attended)] - token) @ normal >= -1e-9).all()
         # Its other side has the rest of the square.
-        assert area(corners) + area(_clip(_corners_of((-9, 9, -9, 9)), -normal, -normal @ token)) == pytest.approx(
-            324 if normal.any() else 648
-        )
+        assert area(corners) + area(
+            _clip(_corners_of((-9, 9, -9, 9)), -normal, -normal @ token)
+        ) == pytest.approx(324 if normal.any() else 648)
 
 
 def test_the_zero_tokens_half_plane_is_everything_and_touching_a_corner_leaves_no_area():
@@ -67,7 +68,12 @@ def test_cells_cover_the_rectangle_without_overlap(drawn):
         ([[1, 0], [-1, 1], [-1, -1]], (5, 6, -1, 1), [2, 0, 0]),
         ([[1, 1], [1, -1], [1, 0], [-1, 0]], (-1, 1, -1, 1), [1.25, 1.25, 0, 1.5]),
     ],
-    ids=["two share the plane", "of equal leaders the first", "away from the origin", "none between others"],
+    ids=[
+        "two share the plane",
+        "of equal leaders the first",
+        "away from the origin",
+        "none between others",
+    ],
 )
 def test_cells_that_one_can_draw_by_hand(leaders, rectangle, areas):
     assert [area(cell) for cell in leader_cells(leaders, rectangle)] == pytest.approx(areas)
@@ -76,13 +82,25 @@ def test_cells_that_one_can_draw_by_hand(leaders, rectangle, areas):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: half_plane([[1, 2]], RECTANGLE), "`token` must be a table of shape (n, d), not of shape (1, 1, 2)."),
+        (
+            lambda: half_plane([[1, 2]], RECTANGLE),
+            "`token` must be a table of shape (n, d), not of shape (1, 1, 2).",
+        ),
         (lambda: half_plane([1, 2, 3], RECTANGLE), "`token` must have 2 coordinates each, not 3."),
-        (lambda: half_plane([1, 2], RECTANGLE, [[1]]), "`metric` is 1 by 1, but the tokens have 2 coordinates"),
-        (lambda: half_plane([1, 2], (0, 1, 1, 0)), "`rectangle` must be (left, right, bottom, top) with left < right"),
+        (
+            lambda: half_plane([1, 2], RECTANGLE, [[1]]),
+            "`metric` is 1 by 1, but the tokens have 2 coordinates",
+        ),
+        (
+            lambda: half_plane([1, 2], (0, 1, 1, 0)),
+            "`rectangle` must be (left, right, bottom, top) with left < right",
+        ),
         (lambda: half_plane([1, 2], (0, 1, 2)), "`rectangle` must have 4 coordinates each, not 3."),
         (lambda: half_plane([1, 2], (0, float("inf"), 0, 1)), "`rectangle` must be finite"),
-        (lambda: leader_cells([[1, 2, 3]], RECTANGLE), "`leaders` must have 2 coordinates each, not 3."),
+        (
+            lambda: leader_cells([[1, 2, 3]], RECTANGLE),
+            "`leaders` must have 2 coordinates each, not 3.",
+        ),
         (lambda: leader_cells([], RECTANGLE), "`leaders` is empty"),
     ],
 )

@@ -14,7 +14,9 @@ from strategies import clouds, rational_rotations
 from hardmax.geometry._affine import affine_frame
 from hardmax.geometry._hull import going_round, hull, polygon
 
-turned_clouds = clouds(min_d=3, max_d=3).flatmap(lambda cloud: st.tuples(st.just(cloud), rational_rotations(3)))
+turned_clouds = clouds(min_d=3, max_d=3).flatmap(
+    lambda cloud: st.tuples(st.just(cloud), rational_rotations(3))
+)
 
 
 @settings(max_examples=examples(100))
@@ -26,7 +28,9 @@ def test_the_rank_of_a_cloud_in_floats_is_the_exact_one_however_it_is_turned(pro
     assert affine_frame(points).rank == affine_frame(turned).rank == shapes.rank(cloud)
     frame = affine_frame(turned)
     np.testing.assert_allclose(frame.axes @ frame.axes.T, np.eye(frame.rank), atol=1e-14)
-    np.testing.assert_allclose(frame.origin + frame.coordinates(turned) @ frame.axes, turned, atol=1e-11)
+    np.testing.assert_allclose(
+        frame.origin + frame.coordinates(turned) @ frame.axes, turned, atol=1e-11
+    )
 
 
 @settings(max_examples=examples(200))
@@ -77,7 +81,10 @@ def test_points_within_edges_and_facets_are_no_vertices_wherever_rounding_puts_t
     rng = np.random.default_rng(seed)
     # Further out than Qhull forgives by itself, but not than `resolution` does.
     grid[np.abs(grid).sum(axis=1) < 3] *= 1 + 2e-13 * (seed % 2)
-    found = hull(grid @ shapes.turn(3, seed) * 10.0 ** rng.uniform(-3, 3) + rng.standard_normal(3) * (seed % 4 > 1))
+    found = hull(
+        grid @ shapes.turn(3, seed) * 10.0 ** rng.uniform(-3, 3)
+        + rng.standard_normal(3) * (seed % 4 > 1)
+    )
     assert found.vertices.tolist() == np.flatnonzero(np.abs(grid).sum(axis=1) > 2.5).tolist()
     assert sorted(map(len, found.facets)) == [4] * 6
 
@@ -117,7 +124,11 @@ def test_a_point_has_no_facets_and_a_segment_has_its_ends():
     point = hull(np.array([[1.0, 2.0, 3.0]] * 4))
     assert (point.dimension, point.vertices.tolist(), point.facets) == (0, [0], ())
     segment = hull(np.array([[4, 5], [1, 1], [2.5, 3], [1, 1]]))
-    assert (segment.dimension, segment.vertices.tolist(), segment.facets) == (1, [0, 1], ((0,), (1,)))
+    assert (segment.dimension, segment.vertices.tolist(), segment.facets) == (
+        1,
+        [0, 1],
+        ((0,), (1,)),
+    )
 
 
 def test_points_of_a_circle_are_all_vertices():

@@ -16,9 +16,14 @@ from hardmax.geometry.polytope import Polytope
 
 
 def placed(points: np.ndarray) -> list[np.ndarray]:
-    """The same shape as it is, turned, and turned into a plane of a larger space away from the origin."""
+    """The same shape as it is, turned, and turned into a plane of a larger space away from the
+    origin."""
     d = points.shape[1]
-    return [points, points @ shapes.turn(d), np.pad(points, ((0, 0), (0, 2))) @ shapes.turn(d + 2) + 1]
+    return [
+        points,
+        points @ shapes.turn(d),
+        np.pad(points, ((0, 0), (0, 2))) @ shapes.turn(d + 2) + 1,
+    ]
 
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5])
@@ -34,7 +39,10 @@ def test_f_vectors_of_cubes_cross_polytopes_and_simplices(d):
 
 def test_f_vector_of_the_24_cell():
     roots = [
-        np.eye(4)[i] * a + np.eye(4)[j] * b for i, j in combinations(range(4), 2) for a in (1, -1) for b in (1, -1)
+        np.eye(4)[i] * a + np.eye(4)[j] * b
+        for i, j in combinations(range(4), 2)
+        for a in (1, -1)
+        for b in (1, -1)
     ]
     for points in placed(np.array(roots)):
         assert Polytope(points).f_vector == (24, 96, 96, 24)
@@ -51,7 +59,9 @@ def test_eulers_relation_and_the_diamond_property_hold(cloud):
     for k in range(polytope.dimension - 1):
         for low in polytope.faces(k):
             for high in polytope.faces(k + 2):
-                between = [face for face in polytope.faces(k + 1) if set(low) <= set(face) <= set(high)]
+                between = [
+                    face for face in polytope.faces(k + 1) if set(low) <= set(face) <= set(high)
+                ]
                 assert len(between) == (2 if set(low) <= set(high) else 0)
 
 
@@ -70,7 +80,8 @@ def test_a_polytope_describes_itself(points, expected):
 
 @pytest.mark.parametrize("far", [0.0, 1e3])
 def test_points_known_to_be_vertices_are_kept_though_floats_do_not_find_them(far):
-    # A regression: a leader 1e-13 off an edge of the others was lost, and so was the thin direction of close leaders.
+    # A regression: a leader 1e-13 off an edge of the others was lost, and so was the thin direction
+    # of close leaders.
     for points in ([[1, 1e-13], [1, -1e-13], [-1, 0]], [[1, 1], [1, -1], [1 + 1e-13, 0], [-2, 0]]):
         polytope = Polytope(np.array(points) * (1 + far), all_vertices=True)
         assert polytope.indices.tolist() == list(range(len(points)))
@@ -90,7 +101,10 @@ square = Polytope(shapes.cube(2))
         (lambda: Polytope([]), "`points` is empty: a cloud needs at least one token."),
         (lambda: Polytope([[1.0, float("nan")]]), "`points` must be finite"),
         (lambda: square.faces(3), "`dimension` must be a whole number from 0 to 2, not 3."),
-        (lambda: seven.vertices, "`vertices`, `facets` and `faces` need points that span at most 6 dimensions"),
+        (
+            lambda: seven.vertices,
+            "`vertices`, `facets` and `faces` need points that span at most 6 dimensions",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_one_line(call, message):
@@ -102,4 +116,7 @@ def test_bad_input_is_refused_in_one_line(call, message):
 
 @pytest.mark.parametrize(("height", "dimension"), [(0.0, 1), (1e-15, 1), (1e-13, 2)])
 def test_a_vertex_that_the_hull_loses_counts_if_it_is_more_than_rounding(height, dimension):
-    assert Polytope(np.array([[0, 0], [0.5, height], [1, 0]]), all_vertices=True).dimension == dimension
+    assert (
+        Polytope(np.array([[0, 0], [0.5, height], [1, 0]]), all_vertices=True).dimension
+        == dimension
+    )

@@ -51,7 +51,10 @@ def test_no_vertex_lies_nearer_and_weights_are_positive_on_independent_vertices_
     ],
 )
 def test_projections_of_the_origin_that_one_can_do_by_hand(vertices, metric, point, weights):
-    assert project_exact(vertices, metric) == (tuple(map(Fraction, point)), tuple(map(Fraction, weights)))
+    assert project_exact(vertices, metric) == (
+        tuple(map(Fraction, point)),
+        tuple(map(Fraction, weights)),
+    )
 
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5])
@@ -76,7 +79,10 @@ def test_a_target_in_the_hull_is_its_own_projection_and_repeated_vertices_change
         (([[1, 2]], [[1]]), "`metric` is 1 by 1, but the tokens have 2 coordinates."),
         (([[1, 2]], [[1, 2], [0, 1]]), "`metric` must be symmetric positive definite"),
         (([[1, 2]], [["1", "2"], ["2", "1"]]), "`metric` must be symmetric positive definite"),
-        (([[1, 2]], None, [1, 2, 3]), "`target` must have 2 coordinates, as the vertices do, not 3."),
+        (
+            ([[1, 2]], None, [1, 2, 3]),
+            "`target` must have 2 coordinates, as the vertices do, not 3.",
+        ),
         (([[1, 2]], None, [1]), "`target` must have 2 coordinates, as the vertices do, not 1."),
         (([[1, 2]], None, [["a", 2]]), "`target`"),
         (([["x", 2]],), "`vertices`"),

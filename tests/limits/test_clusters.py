@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import Problem, any_metric_problems
 
 import hardmax as hm
-from hardmax._attended import Choices
-from hardmax._clusters import find_period, squared_distance
+from hardmax._layer.attended import Choices
+from hardmax._limits.clusters import find_period, squared_distance
 
 
 def found_by_definition(signs: list[str]) -> int | None:
@@ -33,7 +33,9 @@ def test_a_period_is_what_the_sets_of_real_layers_have(problem: Problem):
     if lim.settled_at is not None or dynamics.is_definite:
         assert lim.period is None
         return
-    walked = [[sorted(several) for several in sets] for _, sets in oracle.walk(cloud, alpha, metric, 24)]
+    walked = [
+        [sorted(several) for several in sets] for _, sets in oracle.walk(cloud, alpha, metric, 24)
+    ]
     assert lim.period == found_by_definition([str(sets) for sets in walked])
     assert ("repeat with period" in lim.stopped) == (lim.period is not None)
 
@@ -48,7 +50,10 @@ def test_a_period_is_what_the_sets_of_real_layers_have(problem: Problem):
     ],
 )
 def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, period):
-    phases = [SimpleNamespace(layer=k, choices=Choices.of_sets([[0]] * i)) for k, i in zip(starts, signs, strict=True)]
+    phases = [
+        SimpleNamespace(layer=k, choices=Choices.of_sets([[0]] * i))
+        for k, i in zip(starts, signs, strict=True)
+    ]
     made_up: Any = SimpleNamespace(phases=tuple(phases))
     assert find_period(made_up) == period
 
@@ -74,7 +79,10 @@ def fractions(table: np.ndarray) -> list[list[Fraction]]:
 
 def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Any:
     """The largest squared distance of a token from its counterpart."""
-    return max(sum((a - b) ** 2 for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
+    return max(
+        sum((a - b) ** 2 for a, b in zip(*rows, strict=True))
+        for rows in zip(one, other, strict=True)
+    )
 
 
 @scaled
@@ -84,10 +92,15 @@ def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
     lim, certified = hm.limit(cloud, HALF, arithmetic="exact"), hm.limit(cloud, HALF)
     limits, path = lim.exact_points.tolist(), oracle.run(fractions(cloud), ALPHA, None, 60)
     apart = [furthest(tokens, limits) for tokens in path]
-    assert squared_distance(lim.run, lim.run.phases[-1], lim.settled_at or 0) == apart[lim.settled_at or 0]
+    assert (
+        squared_distance(lim.run, lim.run.phases[-1], lim.settled_at or 0)
+        == apart[lim.settled_at or 0]
+    )
     for share in ("3", "1/2", "1/100", "1/1000000"):
         eps = Fraction(share) * Fraction(scale)
-        first = next(layer for layer in range(61) if all(square <= eps**2 for square in apart[layer:]))
+        first = next(
+            layer for layer in range(61) if all(square <= eps**2 for square in apart[layer:])
+        )
         assert lim.layers_to(eps) == certified.layers_to(eps) == first
     for each in (lim, certified):
         assert furthest(fractions(each.points), limits) <= Fraction(each.bound) ** 2
@@ -106,7 +119,9 @@ def test_no_token_is_further_from_the_truth_than_the_error_says(name, scale, ari
     # Nor is the error a worthless number: some units in the last place of the longest token.
     allowed = Fraction(2 if arithmetic == "exact" else 100, 2**53)
     longest = furthest(path[0], [[Fraction(0)] * 2] * len(cloud))
-    assert (Fraction(run.error) - 2 * Fraction(float(np.nextafter(0, 1)))) ** 2 <= allowed**2 * longest
+    assert (
+        Fraction(run.error) - 2 * Fraction(float(np.nextafter(0, 1)))
+    ) ** 2 <= allowed**2 * longest
 
 
 @scaled
@@ -114,7 +129,10 @@ def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
     # 0 attends to both tokens, then follows the other one: it goes as far as the hull is wide.
     lim = hm.limit(np.array([[0.0], [1.0]]) * scale, HALF, max_layers=0)
     assert scale <= lim.bound <= 1.001 * scale
-    corners, turn = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale, [[0, -1], [1, 0]]
+    corners, turn = (
+        np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale,
+        [[0, -1], [1, 0]],
+    )
     lim = hm.limit(corners, hm.Dynamics(1, turn), max_layers=4)
     later = oracle.run(fractions(corners), Fraction(1), turn, 40)[-1]  # type: ignore[list-item]
     assert furthest(fractions(lim.points), later) <= Fraction(lim.bound) ** 2
@@ -124,7 +142,9 @@ def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")
 def test_the_bound_is_about_tokens_that_have_limits():
     away = hm.Dynamics(1, [[-1, 0], [0, -1]], value=[[0, 1], [0, 0]])
-    nobody, somebody = (hm.limit(cloud, away) for cloud in ([[0, 1], [0, -1]], [[0, 1], [0, -1], [0, 0]]))
+    nobody, somebody = (
+        hm.limit(cloud, away) for cloud in ([[0, 1], [0, -1]], [[0, 1], [0, -1], [0, 0]])
+    )
     assert nobody.points.tolist() == [[-np.inf, 1], [np.inf, -1]]
     assert nobody.bound == 0
     assert somebody.points[2].tolist() == [0, 0]
@@ -133,7 +153,10 @@ def test_the_bound_is_about_tokens_that_have_limits():
 
 def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
     # Four tokens chase one another around a place, too near for floats to tell them apart.
-    turn, upright = np.array([[3, -4, 0], [4, 3, 0], [0, 0, 5]]), np.array([[3, 0, -4], [0, 5, 0], [4, 0, 3]])
+    turn, upright = (
+        np.array([[3, -4, 0], [4, 3, 0], [0, 0, 5]]),
+        np.array([[3, 0, -4], [0, 5, 0], [4, 0, 3]]),
+    )
     frame, spin, step = (
         (turn @ upright).astype(object),
         np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]]),
@@ -150,7 +173,8 @@ def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
 
 @settings(max_examples=examples(300))
 @given(
-    # Where logarithms of 50 digits say one layer too many: 4, 9, 1/2, 1/4, 1/1000; and where they do not.
+    # Where logarithms of 50 digits say one layer too many: 4, 9, 1/2, 1/4, 1/1000; and where they
+    # do not.
     st.sampled_from(["4", "9", "1/2", "1/4", "1/1000", "1", "7/3", "1/10", "1/1000000"]),
     st.integers(1, 200),
     st.sampled_from([Fraction(1, 10**80), Fraction(-1, 10**80), Fraction(0)]),
@@ -212,7 +236,10 @@ def test_a_limit_with_a_long_event_answers_at_once(alpha):
     assert float(Fraction(alpha)) * lim.settled_at == pytest.approx(1.335, abs=1e-3)
     for eps in EPS:
         layer, square = lim.layers_to(eps), Fraction(eps) ** 2
-        far = [squared_distance(lim.run, lim.run.phase_at(k), k) for k in range(max(0, layer - 1), layer + 1)]
+        far = [
+            squared_distance(lim.run, lim.run.phase_at(k), k)
+            for k in range(max(0, layer - 1), layer + 1)
+        ]
         assert far[-1] <= square
         assert far[0] > square or layer == 0
 
@@ -220,16 +247,21 @@ def test_a_limit_with_a_long_event_answers_at_once(alpha):
 @pytest.mark.parametrize("scale", ["1e-160", "1", "1e160"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_furthest_is_found_among_those_that_floats_cannot_rank(seed, scale):
-    # Followers of (10, 0) on a circle around it, or a little outside: by less than their coordinates are rounded.
+    # Followers of (10, 0) on a circle around it, or a little outside: by less than their
+    # coordinates are rounded.
     rng, unit = np.random.default_rng(seed), Fraction(scale)
     cloud = [[10 * unit, Fraction(0)]]
-    for slope, more in zip(rng.integers(-500, 500, 40).tolist(), rng.permutation(40).tolist(), strict=True):
+    for slope, more in zip(
+        rng.integers(-500, 500, 40).tolist(), rng.permutation(40).tolist(), strict=True
+    ):
         t, radius = Fraction(slope, 1000), 1 + Fraction(more, 10**20)
         cosine, sine = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)
         cloud.append([unit * (10 - radius * cosine), unit * radius * sine])
     lim = hm.limit(cloud, HALF, arithmetic="exact")
     assert lim.leaders.tolist() == [0]
-    assert squared_distance(lim.run, lim.run.phases[-1], 0) == (unit * (1 + Fraction(39, 10**20))) ** 2
+    assert (
+        squared_distance(lim.run, lim.run.phases[-1], 0) == (unit * (1 + Fraction(39, 10**20))) ** 2
+    )
 
 
 def test_distances_beyond_the_largest_float_are_counted():

@@ -1,4 +1,5 @@
-"""Limits against sixty exact layers, kinds against their definition, certificates against the checker; one or many."""
+"""Limits against sixty exact layers, kinds against their definition, certificates against the
+checker; one or many."""
 
 import json
 import pickle
@@ -14,8 +15,8 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, clouds, spd_metrics
 
 import hardmax as hm
-from hardmax._clusters import FaceProjection, OtherLimit, Vertex
-from hardmax._run import Together
+from hardmax._limits.clusters import FaceProjection, OtherLimit, Vertex
+from hardmax._runs.run import Together
 
 DEEP = 60
 HALF = hm.Dynamics("1/2")
@@ -40,7 +41,10 @@ def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact")
     assert lim.settled_at is not None
-    path, shrunk = oracle.run(cloud, alpha, metric, DEEP), lim.run.dynamics.contraction ** (DEEP - lim.settled_at)
+    path, shrunk = (
+        oracle.run(cloud, alpha, metric, DEEP),
+        lim.run.dynamics.contraction ** (DEEP - lim.settled_at),
+    )
     # From settling on every token goes straight, so layer 60 is known to the last digit.
     pairs = zip(lim.exact_points.tolist(), path[lim.settled_at], strict=True)
     assert path[DEEP] == [mixed(w, z, shrunk) for w, z in pairs]
@@ -61,10 +65,15 @@ def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
                 assert min(weights) >= 0
                 columns = zip(*(places[v] for v in vertices), strict=True)
                 assert w == [oracle.dot(list(weights), list(column)) for column in columns]
-                # The hyperplane through w with normal A w: the face lies in it, all leaders on the side of the origin.
+                # The hyperplane through w with normal A w: the face lies in it, all leaders on the
+                # side of the origin.
                 look = oracle.apply(metric, w)
                 heights = {v: oracle.dot(look, place) for v, place in places.items()}
-                assert {heights[v] for v in vertices} == {oracle.dot(look, w)} == {max(heights.values())}
+                assert (
+                    {heights[v] for v in vertices}
+                    == {oracle.dot(look, w)}
+                    == {max(heights.values())}
+                )
             case OtherLimit():
                 assert not lim.theorem_applies
 
@@ -78,7 +87,10 @@ def test_certified_and_exact_give_the_same_limit(problem: Problem):
     assert certified.certified
     assert certified.clusters.labels.tolist() == exact.clusters.labels.tolist()
     assert certified.clusters.kinds == exact.clusters.kinds
-    assert np.linalg.norm(certified.points - exact.points, axis=1).max() <= certified.bound + exact.bound
+    assert (
+        np.linalg.norm(certified.points - exact.points, axis=1).max()
+        <= certified.bound + exact.bound
+    )
     assert certified.certificate == exact.certificate
 
 
@@ -87,13 +99,18 @@ def test_certified_and_exact_give_the_same_limit(problem: Problem):
 def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
     lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric), arithmetic=arithmetic)
     assert np.allclose(lim.points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
-    assert (tuple(lim.leaders), tuple(lim.run.leader_layers)) == (known.leaders, known.leader_layers)
+    assert (tuple(lim.leaders), tuple(lim.run.leader_layers)) == (
+        known.leaders,
+        known.leader_layers,
+    )
     assert hm.verify(lim.certificate)
 
 
 @settings(max_examples=examples(300))
 @given(any_metric_problems(max_d=3, max_n=7))
-def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(problem: Problem):
+def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(
+    problem: Problem,
+):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact", max_layers=40)
     if lim.settled_at is None:
@@ -113,7 +130,8 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
 
 
 @pytest.mark.parametrize(
-    ("tokens", "reason"), [([[1, 0], [0, 0]], "token 1 is zero"), ([[1, 0], [1, 0]], "repeated"), ([[1, 0]], "")]
+    ("tokens", "reason"),
+    [([[1, 0], [0, 0]], "token 1 is zero"), ([[1, 0], [1, 0]], "repeated"), ([[1, 0]], "")],
 )
 def test_it_says_when_the_theorem_does_not_apply(tokens, reason):
     lim = hm.limit(tokens, hm.Dynamics(1))
@@ -187,7 +205,11 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
     limits, single = hm.limit(_batch(), HALF), [hm.limit(cloud, HALF) for cloud in _batch()]
     monkeypatch.setattr(Together, "make", lambda *_: pytest.fail("a cloud is walked again"))
     for one, alone, points in zip(limits, single, limits.points, strict=True):
-        assert (one.settled_at, one.stopped, repr(one)) == (alone.settled_at, alone.stopped, repr(alone))
+        assert (one.settled_at, one.stopped, repr(one)) == (
+            alone.settled_at,
+            alone.stopped,
+            repr(alone),
+        )
         assert one.run.leader_layers.tolist() == alone.run.leader_layers.tolist()
         assert np.array_equal(one.points, alone.points)
         assert np.array_equal(points, alone.points)
@@ -195,7 +217,12 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
         assert one.clusters.kinds == alone.clusters.kinds
     assert repr(limits) == "Limits(40 clouds, 40 settled)"
     table = limits.to_pandas()
-    assert table[table.cloud == 7].drop(columns="cloud").reset_index(drop=True).equals(single[7].to_pandas())
+    assert (
+        table[table.cloud == 7]
+        .drop(columns="cloud")
+        .reset_index(drop=True)
+        .equals(single[7].to_pandas())
+    )
 
 
 def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_leaders():
@@ -207,7 +234,9 @@ def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_lead
 
 def test_what_it_does_not_know_is_walked_once(monkeypatch):
     limits, walked, run = hm.limit(_batch()[8:], HALF), [], Together.make
-    monkeypatch.setattr(Together, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud))
+    monkeypatch.setattr(
+        Together, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud)
+    )
     for _ in range(3):
         assert all(lim.run.attended(0).tolist()[0] and lim.certificate for lim in limits)
     assert sorted(walked) == list(range(32))

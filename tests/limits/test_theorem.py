@@ -1,4 +1,5 @@
-"""`check_theorem` on clouds that satisfy the theorem, on claims that are false, and published traps."""
+"""`check_theorem` on clouds that satisfy the theorem, on claims that are false, and published
+traps."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -17,8 +18,8 @@ from strategies import Problem, any_metric_problems, identity, problems, scaled,
 
 import hardmax as hm
 from hardmax import theorem
-from hardmax._clusters import OtherLimit, Vertex, find_clusters
-from hardmax._run import run_points
+from hardmax._limits.clusters import OtherLimit, Vertex, find_clusters
+from hardmax._runs.run import run_points
 from hardmax.theorem import FAILS, HOLDS, SILENT, UNDECIDED
 
 HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/700")
@@ -29,7 +30,9 @@ EXIST, LEAD, SIT, CONVERGE, BOUNDARY, PROJECT, SEPARATE = theorem.CLAIMS
 
 @settings(max_examples=examples(300))
 @given(st.one_of(problems(max_n=7, max_d=3), any_metric_problems(max_n=7, max_d=3)))
-def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_not_apply(problem: Problem):
+def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_not_apply(
+    problem: Problem,
+):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     with patch.object(theorem, "PATIENCE", 40):
@@ -38,8 +41,11 @@ def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_no
     assert lim.theorem_applies or {one.verdict for one in report} == {SILENT}
     if lim.settled_at is not None:
         assert not claims(report, UNDECIDED)
-        # What the report speaks of happens in the definition, too: the sets of the settled layer stay.
-        later = [sets for _, sets in oracle.walk(cloud, alpha, metric, lim.settled_at + 8)][lim.settled_at :]
+        # What the report speaks of happens in the definition, too: the sets of the settled layer
+        # stay.
+        later = [sets for _, sets in oracle.walk(cloud, alpha, metric, lim.settled_at + 8)][
+            lim.settled_at :
+        ]
         assert all(sets == later[0] for sets in later)
 
 
@@ -87,8 +93,8 @@ def all_limits_are(kind):
     ("name", "tokens", "wrong", "expected"),
     [
         ("theorem.run_points", hm.clouds.emerging_leader(), settled_at_once, {CONVERGE, BOUNDARY}),
-        ("_clusters.find_clusters", TIES, all_limits_are(OtherLimit()), {PROJECT}),
-        ("_clusters.find_clusters", TIES, all_limits_are(Vertex(0)), {SEPARATE}),
+        ("limits.find_clusters", TIES, all_limits_are(OtherLimit()), {PROJECT}),
+        ("limits.find_clusters", TIES, all_limits_are(Vertex(0)), {SEPARATE}),
     ],
 )
 def test_what_is_said_of_limits_fails_if_it_is_false(name, tokens, wrong, expected, monkeypatch):
@@ -220,14 +226,18 @@ def test_a_cloud_that_settles_late_is_followed_to_where_it_settles():
 
 
 def test_no_more_layers_are_walked_in_integers_than_can_be_afforded():
-    run = hm.simulate(np.random.default_rng(0).normal(size=(200, 3)), hm.Dynamics("1/999999999999"), layers=1)
+    run = hm.simulate(
+        np.random.default_rng(0).normal(size=(200, 3)), hm.Dynamics("1/999999999999"), layers=1
+    )
     most, bits = theorem._patience(run), (10**12).bit_length()
     cost = [k * 200**2 * 3 * (k * bits // theorem.DIGIT) ** 2 for k in (most - 1, most)]
     assert cost[0] <= theorem.MOST_WORK < cost[1]
 
 
 @pytest.mark.parametrize("limit", [("PATIENCE", 60), ("MOST_WORK", 10**6)])
-def test_what_is_not_settled_within_what_can_be_afforded_is_undecided_and_does_not_fail(limit, monkeypatch):
+def test_what_is_not_settled_within_what_can_be_afforded_is_undecided_and_does_not_fail(
+    limit, monkeypatch
+):
     monkeypatch.setattr(theorem, *limit)
     report = hm.check_theorem(hm.simulate(CLOUD, SLOW, layers=3))
     assert report
@@ -237,10 +247,16 @@ def test_what_is_not_settled_within_what_can_be_afforded_is_undecided_and_does_n
 
 @pytest.mark.parametrize("gap", ["1e-17", "1e-100"])
 def test_leaders_closer_than_rounding_are_told_apart(gap):
-    # Tokens of one length on both sides of a direction: each is furthest its own way, by very little.
+    # Tokens of one length on both sides of a direction: each is furthest its own way, by very
+    # little.
     step = Fraction(gap)
     cosine, sine = (1 - step**2) / (1 + step**2), 2 * step / (1 + step**2)
-    cloud = [(cosine, sine), (cosine, -sine), (Fraction(-1), Fraction(0)), (cosine / 2, Fraction(0))]
+    cloud = [
+        (cosine, sine),
+        (cosine, -sine),
+        (Fraction(-1), Fraction(0)),
+        (cosine / 2, Fraction(0)),
+    ]
     lim = hm.limit([[3 * x - 4 * y, 4 * x + 3 * y] for x, y in cloud], HALF)
     assert lim.distinct_leaders.tolist() == [0, 1, 2]
     assert {one.verdict for one in hm.check_theorem(lim)} == {HOLDS}
@@ -267,7 +283,8 @@ def test_a_cloud_too_large_for_integers_is_refused():
         hm.check_theorem(hm.limit(hm.clouds.gaussian(2001, 2), HALF))
 
 
-# Published traps (theory, section 6). The parameters change with the layer, so the definition is applied step by step.
+# Published traps (theory, section 6). The parameters change with the layer, so the definition is
+# applied step by step.
 
 
 def test_trap_steps_that_can_be_summed_stop_tokens_short_of_their_leader():
@@ -280,8 +297,8 @@ def test_trap_steps_that_can_be_summed_stop_tokens_short_of_their_leader():
 
 
 def test_trap_with_a_negative_metric_and_steps_2_over_k_plus_2_a_token_freezes_at_one_third():
-    # These are the steps of Theorem 3.1 of arXiv 2508.09628 v1, as others transcribe it. The first step, of length 1,
-    # swaps 3 and -1.
+    # These are the steps of Theorem 3.1 of arXiv 2508.09628 v1, as others transcribe it. The first
+    # step, of length 1, swaps 3 and -1.
     tokens = np.array([[Fraction(-1)], [Fraction(3)]])
     for k in range(1, 60):
         share = Fraction(2, k + 2)
@@ -292,6 +309,8 @@ def test_trap_with_a_negative_metric_and_steps_2_over_k_plus_2_a_token_freezes_a
 
 def test_trap_more_float_layers_are_not_more_converged():
     cloud = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0], ["3/10", "1/10"]]
-    shallow, deep = (hm.simulate(cloud, hm.Dynamics(1), layers=k, arithmetic="float").at(k)[4] for k in (30, 400))
+    shallow, deep = (
+        hm.simulate(cloud, hm.Dynamics(1), layers=k, arithmetic="float").at(k)[4] for k in (30, 400)
+    )
     limit = hm.limit(cloud, hm.Dynamics(1)).points[4]
     assert np.linalg.norm(shallow - limit) < 1e-8 < 0.9 < np.linalg.norm(deep - limit)

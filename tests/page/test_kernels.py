@@ -1,4 +1,5 @@
-"""The page's exact arithmetic and its checker in node, over vectors that Python writes (more if HARDMAX_THOROUGH)."""
+"""The page's exact arithmetic and its checker in node, over vectors that Python writes (more if
+HARDMAX_THOROUGH)."""
 
 import os
 import shutil
@@ -10,7 +11,11 @@ import pytest
 from effort import THOROUGH
 
 HERE = Path(__file__).parent
-SIZES = ["--clouds=1000", "--mutations=3000", "--costly"] if THOROUGH else ["--clouds=70", "--mutations=200"]
+SIZES = (
+    ["--clouds=1000", "--mutations=3000", "--costly"]
+    if THOROUGH
+    else ["--clouds=70", "--mutations=200"]
+)
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("node") or not (HERE / "node_modules").is_dir(),
@@ -19,7 +24,9 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(*command: str | Path, **environment: str) -> None:
-    done = subprocess.run(command, cwd=HERE, env=os.environ | environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=HERE, env=os.environ | environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 

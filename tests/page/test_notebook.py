@@ -1,4 +1,5 @@
-"""The page in notebooks: the widget in a real JupyterLab, and what takes its place where no kernel runs."""
+"""The page in notebooks: the widget in a real JupyterLab, and what takes its place where no kernel
+runs."""
 
 import json
 import os
@@ -44,7 +45,14 @@ def test_traits_keep_what_they_are_given_and_refuse_the_rest():
     explorer.dynamics = hm.Dynamics("1/3", [[2, 1], [1, 1]])
     assert (explorer.alpha, explorer.metric) == ("1/3", [["2", "1"], ["1", "1"]])
     assert explorer.dynamics == hm.Dynamics("1/3", [[2, 1], [1, 1]])
-    wrong = [("tokens", "x"), ("alpha", -1), ("alpha", 5000), ("metric", [[1, 2]]), ("layer", -1), ("text", 3)]
+    wrong = [
+        ("tokens", "x"),
+        ("alpha", -1),
+        ("alpha", 5000),
+        ("metric", [[1, 2]]),
+        ("layer", -1),
+        ("text", 3),
+    ]
     for name, value in wrong:
         before = getattr(explorer, name)
         with pytest.raises(hm.InputError, match=name):
@@ -122,13 +130,22 @@ def test_the_page_in_place_of_the_widget_has_its_values():
     assert cloud == {"tokens": [[1.0, "1/3"], [2.0, 3.0]], "alpha": "1/3", "metric": None}
     reading = hm.load("sentiment-en").explorer("x")
     reading.text = "A <b>great</b> film."
-    data = json.loads(re.findall('id="hm-data">(.*?)</script>', frame_of(reading._repr_mimebundle_()[0]))[0])
+    data = json.loads(
+        re.findall('id="hm-data">(.*?)</script>', frame_of(reading._repr_mimebundle_()[0]))[0]
+    )
     assert (data["room"], data["text"]) == ("reviews", "A <b>great</b> film.")
 
 
 def notebook(cells: list[str]) -> dict[str, Any]:
     made = [
-        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": cell, "outputs": [], "execution_count": None}
+        {
+            "cell_type": "code",
+            "id": f"c{n}",
+            "metadata": {},
+            "source": cell,
+            "outputs": [],
+            "execution_count": None,
+        }
         for n, cell in enumerate(cells)
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -187,7 +204,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             if found or server.poll() is not None:
                 break
             time.sleep(0.1)
-        about = json.loads(found[0].read_text()) if found else pytest.fail((folder / "log").read_text())
+        about = (
+            json.loads(found[0].read_text()) if found else pytest.fail((folder / "log").read_text())
+        )
         yield f"{about['url']}lab/tree/try.ipynb?token={about['token']}"
     finally:
         server.terminate()
@@ -198,7 +217,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.slow
 def test_the_widget_goes_both_ways_in_jupyterlab(browser, lab):
     context = browser.new_context(viewport={"width": 1300, "height": 1000}, reduced_motion="reduce")
-    context.route(lambda url: "//localhost" not in url and "//127.0.0.1" not in url, lambda route: route.abort())
+    context.route(
+        lambda url: "//localhost" not in url and "//127.0.0.1" not in url,
+        lambda route: route.abort(),
+    )
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.goto(lab)

@@ -1,4 +1,5 @@
-"""The page in a real browser: drag, play, type, drop, restore, save; `make page-test` runs the slow ones, too."""
+"""The page in a real browser: drag, play, type, drop, restore, save; `make page-test` runs the slow
+ones, too."""
 
 import json
 import re
@@ -56,12 +57,15 @@ def watched(browser: Any) -> Iterator[Watched]:
 
 def proved(page: Any) -> str:
     """What the page says about the run, once it is proved."""
-    page.wait_for_function("() => /Proved/.test(document.querySelector('.hm-verdict')?.textContent)")
+    page.wait_for_function(
+        "() => /Proved/.test(document.querySelector('.hm-verdict')?.textContent)"
+    )
     return page.inner_text(".hm-verdict")
 
 
 def state_of(page: Any, before: str = "", **expected: str) -> dict[str, str]:
-    """The state in the URL, once its tokens are not those before, and the rest is what is expected."""
+    """The state in the URL, once its tokens are not those before, and the rest is what is
+    expected."""
     agrees = """([before, expected]) => {
         const found = new URLSearchParams(location.hash.slice(1))
         return found.has("room") && found.get("tokens") !== before
@@ -87,7 +91,13 @@ def numbers(cell: str) -> list[str]:
 def drop(page: Any, files: dict[str, bytes], folder: str = "") -> None:
     from base64 import b64encode
 
-    page.evaluate(DROP, [[{"name": name, "text": b64encode(data).decode()} for name, data in files.items()], folder])
+    page.evaluate(
+        DROP,
+        [
+            [{"name": name, "text": b64encode(data).decode()} for name, data in files.items()],
+            folder,
+        ],
+    )
 
 
 def problem(page: Any) -> str:
@@ -106,19 +116,26 @@ def test_dragging_a_token_changes_the_leaders(files, watched):
     places = page.eval_on_selector("canvas", PLACES)
     canvas = page.locator("canvas").bounding_box()
     # Token 2 is the lowest on the right half.
-    x, y = max((place for place in places if place[0] > canvas["x"] + canvas["width"] / 2), key=lambda place: place[1])
+    x, y = max(
+        (place for place in places if place[0] > canvas["x"] + canvas["width"] / 2),
+        key=lambda place: place[1],
+    )
     page.mouse.move(x, y)
     page.mouse.down()
     for step in range(1, 9):
         page.mouse.move(x + 25 * step, y + 20 * step)
     page.mouse.up()
-    page.wait_for_function("() => /3 leaders/.test(document.querySelector('.hm-verdict')?.textContent)")
+    page.wait_for_function(
+        "() => /3 leaders/.test(document.querySelector('.hm-verdict')?.textContent)"
+    )
     moved = [",".join(numbers(row[1])) for row in rows_of(page)]
     assert moved[:2] == SMALL.split(";")[:2]
     state_of(page, tokens=";".join(moved))
     lim = hm.limit([row.split(",") for row in moved], hm.Dynamics("1/2"))
     assert lim.leaders.tolist() == [0, 1, 2]
-    assert [row[4] for row in rows_of(page)] == [str(layer) for layer in lim.run.leader_layers.tolist()]
+    assert [row[4] for row in rows_of(page)] == [
+        str(layer) for layer in lim.run.leader_layers.tolist()
+    ]
 
 
 def test_playing_ends_at_the_limit(browser, files):
@@ -137,7 +154,10 @@ def test_playing_ends_at_the_limit(browser, files):
 def test_the_rotated_cloud_shows_floats_and_truth_apart_and_names_the_tie(files, watched):
     page = watched.open(files["plain"], "cloud=rotated&layer=limit")
     said = proved(page)
-    found = re.findall(r"Floats say that token (\d+) ends at (.*?)[,;] exactly,? it ends at \((.*?)\): (.*?)\.", said)
+    found = re.findall(
+        r"Floats say that token (\d+) ends at (.*?)[,;] exactly,? it ends at \((.*?)\): (.*?)\.",
+        said,
+    )
     assert found
     page.click("summary:has-text('Save and share')")
     with page.expect_download() as caught:
@@ -153,7 +173,9 @@ def test_the_rotated_cloud_shows_floats_and_truth_apart_and_names_the_tie(files,
 @pytest.mark.slow
 def test_every_named_cloud_has_the_limit_that_python_finds(files, watched):
     page = watched.open(files["plain"])
-    names = page.eval_on_selector_all("label:has-text('Begin with') option", "all => all.map(each => each.value)")
+    names = page.eval_on_selector_all(
+        "label:has-text('Begin with') option", "all => all.map(each => each.value)"
+    )
     for name in sorted({*names} - {"random", "own"}):
         page.goto("about:blank")
         watched.open(files["plain"], f"cloud={name}&layer=limit&alpha=1/3")
@@ -161,7 +183,13 @@ def test_every_named_cloud_has_the_limit_that_python_finds(files, watched):
         rows = rows_of(page)
         lim = hm.limit([numbers(row[1]) for row in rows], hm.Dynamics("1/3"))
         for token, row in enumerate(rows):
-            kind = "between" if "face" in str(lim.kind[token]) else "leader" if "leader" in str(lim.kind[token]) else ""
+            kind = (
+                "between"
+                if "face" in str(lim.kind[token])
+                else "leader"
+                if "leader" in str(lim.kind[token])
+                else ""
+            )
             assert row[6].startswith(kind), (name, token, row, lim.kind[token])
             assert (token in lim.leaders) == bool(row[4])
 
@@ -172,7 +200,10 @@ def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watc
     lim.page(tmp_path / "mine.html")
     page = watched.open(tmp_path / "mine.html")
     proved(page)
-    assert hm.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist() == lim.run.exact_at(0).tolist()
+    assert (
+        hm.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist()
+        == lim.run.exact_at(0).tolist()
+    )
     assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
     state = state_of(page)
     assert (state["alpha"], state["metric"]) == ("3/10", "2,1;1,3/2")
@@ -226,7 +257,14 @@ def test_a_file_of_a_million_rows_is_read_as_far_as_the_page_goes(files, watched
 
 
 def test_the_url_restores_what_was_seen(files, watched):
-    state = {"room": "dynamics", "tokens": SMALL, "alpha": "1/3", "metric": "2,1;1,1", "layer": "3", "selected": "1"}
+    state = {
+        "room": "dynamics",
+        "tokens": SMALL,
+        "alpha": "1/3",
+        "metric": "2,1;1,1",
+        "layer": "3",
+        "selected": "1",
+    }
     page = watched.open(files["plain"], urlencode(state))
     proved(page)
     state_of(page, **state)
@@ -304,21 +342,31 @@ def test_everything_can_be_done_with_the_keyboard(files, watched):
     assert page.get_attribute("#hm-tab-reviews", "aria-selected") == "true"
     # Every control can be reached, and has a name.
     page.keyboard.press("ArrowLeft")
-    page.eval_on_selector_all("#hm-dynamics details", "all => all.forEach(each => { each.open = true })")
+    page.eval_on_selector_all(
+        "#hm-dynamics details", "all => all.forEach(each => { each.open = true })"
+    )
     names = "all => all.map(each => each.labels?.[0]?.textContent || each.ariaLabel || each.textContent)"
-    assert all(page.eval_on_selector_all("#hm-app :is(button, input, select, textarea):visible", names))
+    assert all(
+        page.eval_on_selector_all("#hm-app :is(button, input, select, textarea):visible", names)
+    )
 
 
-@pytest.mark.parametrize(("room", "width", "scheme"), [("dynamics", PHONE, "dark"), ("reviews", 1200, "light")])
+@pytest.mark.parametrize(
+    ("room", "width", "scheme"), [("dynamics", PHONE, "dark"), ("reviews", 1200, "light")]
+)
 def test_axe_finds_nothing_serious(room, width, scheme, browser, files):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-core is not installed"
+    )
     with Watched(browser, width, color_scheme=scheme, reduced_motion="reduce") as watched:
         page = watched.open(files["model"], f"room={room}")
         page.wait_for_timeout(800)
         page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true })")
         found = axe.Axe().run(page).response["violations"]
         assert [
-            (one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")
+            (one["id"], one["nodes"][0]["html"][:200])
+            for one in found
+            if one["impact"] in ("serious", "critical")
         ] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -340,7 +388,9 @@ def save(page: Any, name: str) -> bytes:
 
 def test_every_export_is_what_is_shown(files, browser):
     imread = pytest.importorskip("matplotlib.image", reason="matplotlib is not installed").imread
-    with Watched(browser, reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]) as watched:
+    with Watched(
+        browser, reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]
+    ) as watched:
         page = watched.open(files["plain"], "cloud=nonleader&layer=limit")
         proved(page)
         page.click("summary:has-text('Save and share')")
@@ -374,7 +424,9 @@ def test_the_script_of_the_guide_runs_in_the_page(files, watched):
     script = f"async () => {{ {lines[1]}; return [{lines[0]}, {lines[2]}, {lines[3]}] }}"
     stepped, verdict, classified = page.evaluate(script)
     tokens = [["1", "1"], ["1", "-1"], ["1/3", "0"]]
-    assert np.array_equal(stepped, hm.step(np.array(hm.parse_decimals(tokens)), hm.Dynamics("1/2")).astype(float))
+    assert np.array_equal(
+        stepped, hm.step(np.array(hm.parse_decimals(tokens)), hm.Dynamics("1/2")).astype(float)
+    )
     assert verdict["accepted"]
     text = re.search('"(.*)"', lines[3])
     assert text
@@ -397,10 +449,14 @@ def test_a_review_is_explained_as_python_does(files, watched):
     ):
         page.fill("#hm-reviews textarea", text)
         why = MODEL.explain(text)
-        page.wait_for_function("text => document.querySelector('.hm-marked')?.textContent === text", arg=text)
+        page.wait_for_function(
+            "text => document.querySelector('.hm-marked')?.textContent === text", arg=text
+        )
         assert str(why.answer) in page.inner_text("#hm-reviews")
         assert page.locator(".hardmax-warning").all_inner_texts() == list(why.notes)
-        marked = page.eval_on_selector_all(".hm-marked mark", "all => all.map(each => each.textContent)")
+        marked = page.eval_on_selector_all(
+            ".hm-marked mark", "all => all.map(each => each.textContent)"
+        )
         assert {each.lower() for each in marked} == {entry.word for entry in why.active}
         found = page.evaluate("text => hardmax.classify(text)", text)
         assert (found["label"], found["decided"]) == (why.label, why.decided)
@@ -466,14 +522,24 @@ def damaged(folder: Path, how: str) -> dict[str, bytes]:
 def test_a_damaged_model_is_refused_in_one_line(files, watched, folder):
     page = watched.open(files["model"])
     page.wait_for_selector(".hm-marked mark")
-    for how in ("changed", "cut", "version", "no vocabulary", "no model", "not JSON", "other shapes"):
+    for how in (
+        "changed",
+        "cut",
+        "version",
+        "no vocabulary",
+        "no model",
+        "not JSON",
+        "other shapes",
+    ):
         page.eval_on_selector(".hm-problem[role=alert]", "it => { it.hidden = true }")
         drop(page, damaged(folder, how), "<i>bad</i>")
         assert len(problem(page)) < 300, how
         assert page.locator("#hm-reviews :is(i, img):has-text('bad')").count() == 0
         assert page.locator("#hm-reviews option").all_inner_texts() == [MODEL.name]
     page.fill("#hm-reviews textarea", "A great film.")
-    page.wait_for_function("() => /positive/.test(document.querySelector('#hm-reviews')?.innerText)")
+    page.wait_for_function(
+        "() => /positive/.test(document.querySelector('#hm-reviews')?.innerText)"
+    )
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
-"""The Reviews room in a real browser: words are crossed out and edited, arrows go to what words attend to."""
+"""The Reviews room in a real browser: words are crossed out and edited, arrows go to what words
+attend to."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from hardmax.text.spans import cut
 
 pytestmark = in_browser
 REVIEW = (
-    "An awful script and a dull first hour, but the two leads are wonderful. Awful, dull music; a great, great end."
+    "An awful script and a dull first hour, but the two leads are wonderful. "
+    "Awful, dull music; a great, great end."
 )
 READ = "It never gets boring, and I didn't find it awful. Boring? Dull? A very, very great film."
 HEBREW = "הסרט לא כל כך טוב"
@@ -52,7 +54,9 @@ def review(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answers(page: Any, text: str) -> None:
     """Wait for the answer that Python gives to a text."""
     answer = MODEL.explain(text).answer
-    page.wait_for_function("told => document.querySelector('.hardmax-verdict')?.textContent === told", arg=answer)
+    page.wait_for_function(
+        "told => document.querySelector('.hardmax-verdict')?.textContent === told", arg=answer
+    )
 
 
 def places_of(text: str, word: str) -> list[tuple[int, int]]:
@@ -103,7 +107,9 @@ def test_words_are_found_that_change_the_answer(review, watched):
     assert MODEL.explain(cut(REVIEW, gone)).label != MODEL.explain(REVIEW).label
 
 
-def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_out(review, watched):
+def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_out(
+    review, watched
+):
     page = watched.open(review)
     answers(page, REVIEW)
     page.click(".hm-marked mark:has-text('Awful')")
@@ -121,7 +127,8 @@ def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_
 
 
 def expected_arrows(why: Explanation) -> list[list[str]]:
-    """What Python says: the first word of each marked token that attends to another, and that word."""
+    """What Python says: the first word of each marked token that attends to another, and that
+    word."""
     links = {(link.word, link.span[0]): link.modifier for link in why.links}
     found, at = [], 0
     for piece in view.pieces(why):

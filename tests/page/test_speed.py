@@ -1,4 +1,5 @@
-"""How soon something moves, and how smoothly a token can be dragged. For a quiet machine: run by `make page-test`."""
+"""How soon something moves, and how smoothly a token can be dragged. For a quiet machine: run by
+`make page-test`."""
 
 import statistics
 from pathlib import Path
@@ -9,7 +10,8 @@ from browser import FRAMES, Watched, in_browser
 from hardmax.page import write_page
 
 pytestmark = [in_browser, pytest.mark.slow]
-# Drags the token under the pointer along a circle, a little in every frame, and returns how long each frame took.
+# Drags the token under the pointer along a circle, a little in every frame, and returns how long
+# each frame took.
 DRAG = """async ([x, y, frames]) => {
     const canvas = document.querySelector("canvas")
     const send = (kind, a, b) => canvas.dispatchEvent(
@@ -40,7 +42,9 @@ def test_something_moves_within_half_a_second(browser, page_file):
             watched.page.add_init_script(FRAMES)
             page = watched.open(page_file)
             page.wait_for_function("() => window.frames_drawn.length > 4")
-            found.append(round(page.evaluate("window.frames_drawn[3]")))  # in the first ones nothing moves yet
+            found.append(
+                round(page.evaluate("window.frames_drawn[3]"))
+            )  # in the first ones nothing moves yet
     print("first movement:", found, "ms")
     assert min(found) <= 500, found
 

@@ -1,4 +1,5 @@
-"""What Python finds in many texts with many models, for the tests of `text.js`: models as folders, answers as JSON.
+"""What Python finds in many texts with many models, for the tests of `text.js`: models as folders,
+answers as JSON.
 
 python tests/page/write_text_vectors.py FOLDER [--texts N] [--models N] [--reviews test.parquet]
 """
@@ -17,7 +18,7 @@ import numpy as np
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text import Modifier, TextModel, Tokeniser, Vocabulary
 from hardmax.text._characters import CHARACTERS, fold
 from hardmax.text.shipped import MODELS, available, load
@@ -33,24 +34,48 @@ _ODD = """
 <br />|<BR>|</p >|< br>|<1>|<a b|a<b>c|<é>|.|!|…|。|؟|।|'|’|''|'a|b’|-|—|\t|\0|\u3000|\ufeff|\ufffd|\ud800|\udfff
 |(|)|[|{|"|«|“|„|–|--|---|,|،|、|（|「|1.|.5|1.2.3|7,a|4'5|\n|\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff"""
 WORDS = _WORDS.split()
-ODD = [*_ODD.split("|"), *(f"<a good film {'y' * length}>" for length in (188, 189, 190))]  # the last is no tag
+ODD = [
+    *_ODD.split("|"),
+    *(f"<a good film {'y' * length}>" for length in (188, 189, 190)),
+]  # the last is no tag
 SEPARATORS = [" "] * 24 + ["", "", ", ", ". ", "<br />", "’", "'", "\n", "-", "--", " (", "” "]
-FIXED = ["", " ", "...", "<br /><br />", "good" * 30000, "not good. " * 10000, "😀" * 3000, "\ud800" * 40, "'" * 500]
-FIXED += ["<" * 500, "good " + "q" * 27, "good 不好 เ ก เก 🇩 🇪 🇩🇪 👩 👧 👩\u200d👧"]  # 12.5 % are rounded to even
+FIXED = [
+    "",
+    " ",
+    "...",
+    "<br /><br />",
+    "good" * 30000,
+    "not good. " * 10000,
+    "😀" * 3000,
+    "\ud800" * 40,
+    "'" * 500,
+]
+FIXED += [
+    "<" * 500,
+    "good " + "q" * 27,
+    "good 不好 เ ก เก 🇩 🇪 🇩🇪 👩 👧 👩\u200d👧",
+]  # 12.5 % are rounded to even
 
 
 def make_texts(known: list[str], number: int, seed: int) -> list[str]:
-    """Texts of many scripts: known words, odd characters, and characters picked from all of Unicode."""
+    """Texts of many scripts: known words, odd characters, and characters picked from all of
+    Unicode."""
     rng, texts = random.Random(seed), []
     for _ in range(number):
         pools = [known, known, known, WORDS, ODD][: rng.randint(1, 5)]
         pieces = []
         for _ in range(rng.choice([0, 1, 3, 10, 40, 200])):
-            word = rng.choice(rng.choice(pools)) if rng.random() < 0.98 else chr(rng.randrange(0x110000))
+            word = (
+                rng.choice(rng.choice(pools))
+                if rng.random() < 0.98
+                else chr(rng.randrange(0x110000))
+            )
             pieces += [word.upper() if rng.random() < 0.1 else word, rng.choice(SEPARATORS)]
         texts.append("".join(pieces))
     # Two surrogates side by side are one character for JavaScript, and two for Python.
-    return [text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for text in texts]
+    return [
+        text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for text in texts
+    ]
 
 
 def make_modifiers(rng: np.random.Generator, words: list[str]) -> tuple[Modifier, ...]:
@@ -92,7 +117,9 @@ def make_model(seed: int) -> TextModel:
         gate=float(rng.choice([0.0, 0.0, 0.05, 0.5, 0.9])),
         alpha=str(rng.choice(["0", "1", "1/4", "0.1", "22/7"])) if classes == 2 else "0",
         neutral_weight=int(rng.choice([1, 50])),
-        tokeniser=Tokeniser(longest_phrase=int(rng.integers(1, 6)), overlapping=bool(rng.random() < 0.5)),
+        tokeniser=Tokeniser(
+            longest_phrase=int(rng.integers(1, 6)), overlapping=bool(rng.random() < 0.5)
+        ),
         metrics={"training_lengths": [20, 600]} if rng.random() < 0.5 else {},
     )
 
@@ -100,7 +127,10 @@ def make_model(seed: int) -> TextModel:
 def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     """What `classify` must say of a text; places are UTF-16 offsets."""
     why = model.explain(text)
-    found, offsets = why.found, np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)])
+    found, offsets = (
+        why.found,
+        np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)]),
+    )
     said = {
         "label": why.label,
         "answer": int(found.probabilities[0].argmax()) if why.decided else -1,
@@ -143,7 +173,9 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     }
 
 
-def _attended(model: TextModel, offsets: np.ndarray, start: int, end: int, number: int) -> list[float] | None:
+def _attended(
+    model: TextModel, offsets: np.ndarray, start: int, end: int, number: int
+) -> list[float] | None:
     """Place and factor of the modifier that a token attends to."""
     if number < 0:
         return None
@@ -159,7 +191,14 @@ SETTINGS: dict[str, list[Any]] = {
     "gate": [1, -0.1, "0", None, True, 0, 0.99],
     "alpha": ["-1", "1/0", "x", None, True, 0, 0.5, "2e-3"],
     "neutral_weight": [0, 1.5, 7],
-    "tokeniser": [None, {}, {"longest_phrase": 6}, {"longest_phrase": 5}, {"overlapping": 1}, {"other": 1}],
+    "tokeniser": [
+        None,
+        {},
+        {"longest_phrase": 6},
+        {"longest_phrase": 5},
+        {"overlapping": 1},
+        {"other": 1},
+    ],
     "tokens": [3],
     "new": [1],
 }
@@ -183,13 +222,17 @@ TENSORS: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
 
 
 def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Files of a model of which something is wrong, or unusual; hashes fit, so that the other checks are reached."""
+    """Files of a model of which something is wrong, or unusual; hashes fit, so that the other
+    checks are reached."""
     model = next(model for model in map(make_model, range(99)) if len(model.classes) == 2)
     files = deciding_files(model)
     config, weights = json.loads(files["config.json"]), files["model.safetensors"]
     for key, values in SETTINGS.items():
         for value in values:
-            yield f"{key} {value!r}", files | {"config.json": json.dumps(config | {key: value}).encode()}
+            yield (
+                f"{key} {value!r}",
+                files | {"config.json": json.dumps(config | {key: value}).encode()},
+            )
         rest = {name: value for name, value in config.items() if name != key}
         yield f"no {key}", files | {"config.json": json.dumps(rest).encode()}
     for modifiers in [*([modifier] for modifier in MODIFIERS), MODIFIERS[:1] * 2, MODIFIERS[:2]]:
@@ -215,8 +258,23 @@ def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
     yield "two tensors in one place", files | {"model.safetensors": overlap}
     first, *lines = files["vocabulary.txt"].decode().splitlines(keepends=True)
     token, one, two = first.split("\t")
-    ways = [first[:-1], first + first, f"{token}\t{two}", f"{token}\t1\t{first}", f"{token}\n", f"{token}\t-1\t{two}"]
-    for way in [*ways, f"{token}\t1.0\t{two}", f"{token}\t\t{two}", "\n", "", "\ufeff" + first, f"new\t{one}\t{two}"]:
+    ways = [
+        first[:-1],
+        first + first,
+        f"{token}\t{two}",
+        f"{token}\t1\t{first}",
+        f"{token}\n",
+        f"{token}\t-1\t{two}",
+    ]
+    for way in [
+        *ways,
+        f"{token}\t1.0\t{two}",
+        f"{token}\t\t{two}",
+        "\n",
+        "",
+        "\ufeff" + first,
+        f"new\t{one}\t{two}",
+    ]:
         yield f"vocabulary {way!r}", files | {"vocabulary.txt": "".join([way, *lines]).encode()}
 
 
@@ -240,16 +298,26 @@ def write_damaged(folder: Path) -> None:
 
 
 def write_vectors(
-    folder: Path, texts: int, models: int, reviews: Path | None = None, rows: int = 0, texts_of_shipped: int = 150
+    folder: Path,
+    texts: int,
+    models: int,
+    reviews: Path | None = None,
+    rows: int = 0,
+    texts_of_shipped: int = 150,
 ) -> dict[str, int]:
-    """Write `texts.json`, `damaged.json`, `characters.bin` (kinds, then lower case as uint32) and the made-up models.
+    """Write `texts.json`, `damaged.json`, `characters.bin` (kinds, then lower case as uint32) and
+    the made-up models.
 
-    Return how many texts there are; how many are undecided, have level classes, or tokens that attend to others.
-    """
+    Return how many texts there are; how many are undecided, have level classes, or tokens that
+    attend to others."""
     cases, made = [], {"texts": 0, "undecided": 0, "level": 0, "attending": 0}
     for number, name in enumerate([*available(), *map(str, range(models))]):
         shipped = number < len(available())
-        model, path = (load(name), MODELS / name) if shipped else (make_model(int(name)), folder / "models" / name)
+        model, path = (
+            (load(name), MODELS / name)
+            if shipped
+            else (make_model(int(name)), folder / "models" / name)
+        )
         if not shipped:
             model.save(path)
         words = [modifier.word.strip("*") for modifier in model.modifiers for _ in range(20)]
@@ -286,4 +354,8 @@ if __name__ == "__main__":
     parser.add_argument("--texts-of-shipped", type=int, default=150)
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    print(write_vectors(args.folder, args.texts, args.models, args.reviews, args.rows, args.texts_of_shipped))
+    print(
+        write_vectors(
+            args.folder, args.texts, args.models, args.reviews, args.rows, args.texts_of_shipped
+        )
+    )

@@ -1,4 +1,5 @@
-"""Write what Python says of many clouds and certificates, for the tests of the page's exact arithmetic and checker.
+"""Write what Python says of many clouds and certificates, for the tests of the page's exact
+arithmetic and checker.
 
 python tests/page/write_vectors.py FOLDER [--clouds 1000] [--mutations 3000] [--costly]
 """
@@ -32,7 +33,9 @@ def drawn(strategy: Any, count: int) -> list[Any]:
     """So many examples of a strategy, the same ones every time."""
     found = []
 
-    @settings(max_examples=count, database=None, derandomize=True, deadline=None, phases=[Phase.generate])
+    @settings(
+        max_examples=count, database=None, derandomize=True, deadline=None, phases=[Phase.generate]
+    )
     @given(strategy)
     def collect(example: Any) -> None:
         found.append(example)
@@ -44,7 +47,9 @@ def drawn(strategy: Any, count: int) -> list[Any]:
 def hard_problems() -> Any:
     """Floats of every scale, with a metric."""
     steps = st.sampled_from([0.1, 0.5, 1.0, "1/3"])
-    return hard_floats().flatmap(lambda cloud: st.tuples(st.just(cloud), spd_metrics(cloud.shape[1]), steps))
+    return hard_floats().flatmap(
+        lambda cloud: st.tuples(st.just(cloud), spd_metrics(cloud.shape[1]), steps)
+    )
 
 
 def larger(count: int) -> list[Any]:
@@ -61,7 +66,8 @@ def all_problems(count: int) -> list[Any]:
     """Clouds with known limits, and so many others."""
     found: list[Any] = [(k.tokens, k.metric, k.alpha) for k in KNOWN]
     found += [(tokens, None, Fraction(alpha)) for tokens, alpha, *_ in CLAUSES.values()]
-    # Small steps: the sets change after tens or hundreds of layers. The page takes none below 0.001.
+    # Small steps: the sets change after tens or hundreds of layers. The page takes none below
+    # 0.001.
     found += [(tokens, None, "1/100") for tokens, *_ in CLAUSES.values()]
     found += [(CLAUSES["in front at the end"][0], None, "0.001")]
     large, some = count // 30, count // 6
@@ -72,14 +78,19 @@ def all_problems(count: int) -> list[Any]:
 def plain(numbers: Any) -> Any:
     """Fractions as texts, floats as they are: JSON keeps every digit of both."""
     if isinstance(numbers, np.ndarray | list):
-        return [plain(value) for value in (numbers.tolist() if isinstance(numbers, np.ndarray) else numbers)]
+        return [
+            plain(value)
+            for value in (numbers.tolist() if isinstance(numbers, np.ndarray) else numbers)
+        ]
     return str(numbers) if isinstance(numbers, Fraction) else numbers
 
 
 def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None) -> dict[str, Any]:
     """A problem and what Python says of it."""
     tokens, metric, alpha = problem
-    cloud = tokens if multiplicities is None else hm.Ragged(tokens, [0, len(tokens)], multiplicities)
+    cloud = (
+        tokens if multiplicities is None else hm.Ragged(tokens, [0, len(tokens)], multiplicities)
+    )
     found = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact", max_layers=max_layers)
     lim = found if isinstance(found, hm.Limit) else found[0]
     run, settled = lim.run, lim.settled_at is not None
@@ -92,13 +103,18 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
         "max_layers": max_layers,
         "settled_at": lim.settled_at,
         "stopped": lim.stopped,
-        "leaders": [[point, since] for point, since in enumerate(run.leader_since.tolist()) if since >= 0],
+        "leaders": [
+            [point, since] for point, since in enumerate(run.leader_since.tolist()) if since >= 0
+        ],
         "of_token": run.points.of_token.tolist(),
         "kinds": [str(kind) for kind in lim.kind] if settled else None,
         "exact_points": plain(lim.exact_points) if settled else None,
         "floats": lim.float_points.tolist() if settled else None,
         "certificate": lim.certificate.to_json() if settled else None,
-        "layers": [{"floats": run.floats_at(k).tolist(), "attended": run.attended(k).tolist()} for k in layers],
+        "layers": [
+            {"floats": run.floats_at(k).tolist(), "attended": run.attended(k).tolist()}
+            for k in layers
+        ],
     }
 
 
@@ -114,22 +130,48 @@ def clouds(count: int) -> list[dict[str, Any]]:
 
 
 def other_texts() -> list[str]:
-    """The texts of certificates, written otherwise: some say the same, some are no JSON, some say another thing."""
+    """The texts of certificates, written otherwise: some say the same, some are no JSON, some say
+    another thing."""
     text = json.dumps(EXAMPLES["late leader"], separators=(",", ":"))
-    swaps = [('"version":1', f'"version":{one}') for one in ("1.0", "1e0", "01", "+1", "1.", "true", '"1"', "1 ", "-1")]
-    swaps += [('"from":0', '"from":-0'), ('"from":0', '"from":0.0'), ('"settled_at":1', '"settled_at":1.0')]
-    swaps += [('"settled_at":1', f'"settled_at":{odd}') for odd in ("10e-1", "NaN", "Infinity", "0x1", "1n", "null")]
-    swaps += [("[0,0]", odd) for odd in ("[-0,-0]", "[0,0,]", "[0.0,0]", "[0,18446744073709551616]")]
-    swaps += [('"alpha":"1/2"', rf'"{key}":"{one}"') for key, one in ((r"\u0061lpha", "1/2"), ("alpha", r"\u0031/2"))]
-    swaps += [('"alpha":"1/2"', odd) for odd in ("'alpha':\"1/2\"", 'alpha:"1/2"', '"alpha":"1/2","alpha":"1/2"')]
-    swaps += [('"alpha":"1/2"', f'"alpha":"{odd}"') for odd in ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", "0.5")]
+    swaps = [
+        ('"version":1', f'"version":{one}')
+        for one in ("1.0", "1e0", "01", "+1", "1.", "true", '"1"', "1 ", "-1")
+    ]
+    swaps += [
+        ('"from":0', '"from":-0'),
+        ('"from":0', '"from":0.0'),
+        ('"settled_at":1', '"settled_at":1.0'),
+    ]
+    swaps += [
+        ('"settled_at":1', f'"settled_at":{odd}')
+        for odd in ("10e-1", "NaN", "Infinity", "0x1", "1n", "null")
+    ]
+    swaps += [
+        ("[0,0]", odd) for odd in ("[-0,-0]", "[0,0,]", "[0.0,0]", "[0,18446744073709551616]")
+    ]
+    swaps += [
+        ('"alpha":"1/2"', rf'"{key}":"{one}"')
+        for key, one in ((r"\u0061lpha", "1/2"), ("alpha", r"\u0031/2"))
+    ]
+    swaps += [
+        ('"alpha":"1/2"', odd)
+        for odd in ("'alpha':\"1/2\"", 'alpha:"1/2"', '"alpha":"1/2","alpha":"1/2"')
+    ]
+    swaps += [
+        ('"alpha":"1/2"', f'"alpha":"{odd}"')
+        for odd in ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", "0.5")
+    ]
     swaps += [('"alpha":"1/2"', '"__proto__":{},"alpha":"1/2"'), ('"metric":null', '"metric":[]')]
     ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + [
         "\ufeff" + text,
         " \t\r\n" + text,
         text[:-1],
     ]
-    return [text.replace(old, new, 1) for old, new in swaps] + ends + ["", "null", "[]", "1", '"x"', "{}"]
+    return (
+        [text.replace(old, new, 1) for old, new in swaps]
+        + ends
+        + ["", "null", "[]", "1", '"x"', "{}"]
+    )
 
 
 def almost_true() -> list[Any]:
@@ -142,7 +184,13 @@ def almost_true() -> list[Any]:
         # The middle of an edge stays where it is, but does not lead.
         changed(edge, "limits", 4, to={"vertex": 4}),
         # The same point twice, as if it were two that have met.
-        json.loads(certificate([["1"]] * 2, attended=[{"from": 0, "sets": [[0, 1]] * 2}], limits=[{"vertex": 0}] * 2)),
+        json.loads(
+            certificate(
+                [["1"]] * 2,
+                attended=[{"from": 0, "sets": [[0, 1]] * 2}],
+                limits=[{"vertex": 0}] * 2,
+            )
+        ),
     ]
 
 
@@ -159,7 +207,11 @@ def is_accepted(text: bytes) -> bool:
 
 def certificates(mutations: int) -> list[dict[str, Any]]:
     rng = random.Random(0)
-    forged = [changed(EXAMPLES[name], *path, to=value) for name, path, values, _ in TAMPERED for value in values]
+    forged = [
+        changed(EXAMPLES[name], *path, to=value)
+        for name, path, values, _ in TAMPERED
+        for value in values
+    ]
     forged += almost_true() + [example | {"sha256": "0" * 64} for example in EXAMPLES.values()]
     for k in range(mutations):
         document = rng.choice(list(EXAMPLES.values()))
@@ -171,12 +223,15 @@ def certificates(mutations: int) -> list[dict[str, Any]]:
 
 
 def signs(count: int) -> list[dict[str, Any]]:
-    """Leads that may be 0 at a layer, or above it between two, and whether they are negative at all layers."""
+    """Leads that may be 0 at a layer, or above it between two, and whether they are negative at all
+    layers."""
     cases = drawn(st.tuples(leads(), st.one_of(st.none(), st.integers(1, 12))), count)
     return [
         {
             "keep": keep.as_integer_ratio(),
-            "lead": [[*key, [[str(e), str(c)] for e, c in part.items()]] for key, part in lead.items()],
+            "lead": [
+                [*key, [[str(e), str(c)] for e, c in part.items()]] for key, part in lead.items()
+            ],
             "layers": layers,
             "negative": bare(keep).is_negative(lead, layers),
         }
@@ -189,7 +244,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--clouds", type=int, default=1000)
     parser.add_argument("--mutations", type=int, default=3000)
-    parser.add_argument("--costly", action="store_true", help="hostile files that are large or may take seconds, too")
+    parser.add_argument(
+        "--costly",
+        action="store_true",
+        help="hostile files that are large or may take seconds, too",
+    )
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # metrics to which the theorem does not apply
     args.folder.mkdir(parents=True, exist_ok=True)
@@ -206,9 +265,12 @@ def main() -> None:
         document = make()
         if args.costly or len(document) <= 2**20:
             (args.folder / "hostile" / name).write_bytes(document)
-            # These two are true: Python's checker only gives up on their cost, for which the page's may have the time.
+            # These two are true: Python's checker only gives up on their cost, for which the page's
+            # may have the time.
             is_true = args.costly and name in ("a wide metric", "a wide point")
-            expected[name] = "true" if is_true and hm.verify(json.loads(document), effort=10_000) else verdict
+            expected[name] = (
+                "true" if is_true and hm.verify(json.loads(document), effort=10_000) else verdict
+            )
     (args.folder / "hostile.json").write_text(json.dumps(expected))
 
 

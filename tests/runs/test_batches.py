@@ -1,4 +1,5 @@
-"""One cloud and many clouds are the same call, and results come back in the form in which the tokens came."""
+"""One cloud and many clouds are the same call, and results come back in the form in which the
+tokens came."""
 
 from fractions import Fraction
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax._batch import Then, walk_batch
+from hardmax._float.batch import Then, walk_batch
 from hardmax._tokens.batches import read_batch
 
 DYNAMICS = hm.Dynamics("1/2")
@@ -17,7 +18,9 @@ LARGE = np.array([[2.0, 1.0], [-1.0, 1.0], [0.0, 3.0]])
 def test_a_list_of_clouds_gives_a_list():
     together = hm.step([SMALL, LARGE], DYNAMICS)
     assert isinstance(together, list)
-    assert [cloud.tolist() for cloud in together] == [hm.step(cloud, DYNAMICS).tolist() for cloud in (SMALL, LARGE)]
+    assert [cloud.tolist() for cloud in together] == [
+        hm.step(cloud, DYNAMICS).tolist() for cloud in (SMALL, LARGE)
+    ]
     assert [len(sets) for sets in hm.attended([SMALL, LARGE], DYNAMICS)] == [2, 3]
 
 
@@ -53,7 +56,9 @@ LAYOUTS = {
     "list": list,
     "lists": lambda stack: stack.tolist(),
     "texts": lambda stack: stack.astype(str),
-    "ragged": lambda stack: hm.Ragged(np.concatenate(stack), np.arange(len(stack) + 1) * stack.shape[1]),
+    "ragged": lambda stack: hm.Ragged(
+        np.concatenate(stack), np.arange(len(stack) + 1) * stack.shape[1]
+    ),
 }
 
 
@@ -62,9 +67,13 @@ LAYOUTS = {
 def test_what_is_wrong_in_a_batch_is_told_with_its_place(layout, bad):
     stack = np.random.default_rng(0).standard_normal((5, 4, 2))
     stack[3, 2, 1] = bad
-    places = {"texts": r"\(cloud 3\) \(row 2, column 1\)", "ragged": "`tokens` must be finite: token 14 is"}
+    places = {
+        "texts": r"\(cloud 3\) \(row 2, column 1\)",
+        "ragged": "`tokens` must be finite: token 14 is",
+    }
     with pytest.raises(
-        hm.InputError, match=places.get(layout, r"`tokens` \(cloud 3\) must be finite: token 2 is \[-?\d")
+        hm.InputError,
+        match=places.get(layout, r"`tokens` \(cloud 3\) must be finite: token 2 is \[-?\d"),
     ):
         read_batch(LAYOUTS[layout](stack))
 
@@ -77,7 +86,9 @@ def test_a_run_does_not_follow_the_array_it_came_from(layout):
     stack[:] = 0.0
     if layout == "ragged":
         tokens.tokens[:] = 0.0
-    assert np.array_equal(np.concatenate(list(map(np.asarray, runs.at(0)))).reshape(5, 4, 2), before)
+    assert np.array_equal(
+        np.concatenate(list(map(np.asarray, runs.at(0)))).reshape(5, 4, 2), before
+    )
     assert np.array_equal([run.at(0) for run in runs], before)
 
 
@@ -144,13 +155,27 @@ def some_clouds() -> list[np.ndarray]:
 def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha, stop):
     dynamics = hm.Dynamics(alpha)
     together = hm.simulate(some_clouds(), dynamics, stop=stop, record=hm.LastOnly())
-    alone = [hm.simulate(cloud, dynamics, stop=stop, record=hm.LastOnly()) for cloud in some_clouds()]
+    alone = [
+        hm.simulate(cloud, dynamics, stop=stop, record=hm.LastOnly()) for cloud in some_clouds()
+    ]
     settled = [run.settled_at for run in alone]
     assert together.settled_at == settled
     assert None not in settled
     assert all(map(np.array_equal, together.ends(), [run.ends() for run in alone]))
     # Layers before the clouds settle, at which they do, and long after.
-    for layer in {0, 1, *settled, max(settled) + 1, 16, 17, 256, 3000, stop.last_layer, stop.last_layer + 1, 10**12}:
+    for layer in {
+        0,
+        1,
+        *settled,
+        max(settled) + 1,
+        16,
+        17,
+        256,
+        3000,
+        stop.last_layer,
+        stop.last_layer + 1,
+        10**12,
+    }:
         for tokens, run in zip(together.at(layer), alone, strict=True):
             assert np.array_equal(tokens, run.at(layer))
 
@@ -163,5 +188,7 @@ def test_clouds_that_settle_late_are_walked_as_far_as_it_takes(then):
     for cloud, settled in enumerate(outcome.settled.tolist()):
         run = hm.simulate(stack[cloud], slow, layers=5000, record=hm.LastOnly())
         assert run.settled_at == settled
-        wanted = {Then.GO_ON: run.at(5000), Then.STAY: run.at(settled), Then.ARRIVE: run.ends()}[then]
+        wanted = {Then.GO_ON: run.at(5000), Then.STAY: run.at(settled), Then.ARRIVE: run.ends()}[
+            then
+        ]
         assert np.array_equal(outcome.tokens[12 * cloud : 12 * cloud + 12], wanted)

@@ -1,4 +1,5 @@
-"""Tokens that came as torch tensors are given back as such: of their dtype, on their device, in their form."""
+"""Tokens that came as torch tensors are given back as such: of their dtype, on their device, in
+their form."""
 
 # pyright: reportMissingImports=false, reportIndexIssue=false
 # ruff: noqa: E402
@@ -62,7 +63,10 @@ def test_what_came_as_tensors_is_given_back_as_tensors(dtype, form, asked):
 
 
 def test_the_path_of_a_tensor_is_a_tensor():
-    run, truth = (hm.simulate(tokens, HALF, layers=3) for tokens in (torch.tensor(TABLE).float(), TABLE.astype("f4")))
+    run, truth = (
+        hm.simulate(tokens, HALF, layers=3)
+        for tokens in (torch.tensor(TABLE).float(), TABLE.astype("f4"))
+    )
     assert run.tokens.dtype == torch.float32
     assert torch.equal(run.tokens, torch.from_numpy(truth.tokens).float())
     assert torch.equal(run.tokens[2], run.at(2))
@@ -93,7 +97,10 @@ def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
     tokens = torch.tensor(TABLE, requires_grad=True)
     for call in (hm.step, hm.limit, lambda *asked: hm.simulate(*asked, layers=1)):
         for given in (tokens, [tokens, tokens], torch.stack([tokens, tokens])):
-            with pytest.raises(hm.InputError, match=r"pass tokens.detach\(\), or use hardmax.torch.HardmaxAttention"):
+            with pytest.raises(
+                hm.InputError,
+                match=r"pass tokens.detach\(\), or use hardmax.torch.HardmaxAttention",
+            ):
                 call(given, HALF)
         call(tokens.detach(), HALF)
     with torch.no_grad():
@@ -102,7 +109,10 @@ def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
 
 def test_rows_given_as_tensors_are_a_cloud():
     rows = list(torch.tensor(TABLE).float())
-    assert torch.equal(hm.simulate(rows, HALF, layers=2).at(2), hm.simulate(torch.stack(rows), HALF, layers=2).at(2))
+    assert torch.equal(
+        hm.simulate(rows, HALF, layers=2).at(2),
+        hm.simulate(torch.stack(rows), HALF, layers=2).at(2),
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,10 +122,22 @@ def test_rows_given_as_tensors_are_a_cloud():
             [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
             "`tokens` must be tensors of one dtype on one device, or none, not torch.float32 on cpu, torch.float64 on",
         ),
-        ([torch.ones(2, 1), np.ones((2, 1))], "`tokens` must be tensors of one dtype on one device"),
-        ([np.ones((2, 1)), torch.ones(2, 1)], "`tokens` must be tensors of one dtype on one device"),
-        ([torch.ones(2), torch.ones(3)], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
-        ([torch.ones(()), torch.ones(())], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
+        (
+            [torch.ones(2, 1), np.ones((2, 1))],
+            "`tokens` must be tensors of one dtype on one device",
+        ),
+        (
+            [np.ones((2, 1)), torch.ones(2, 1)],
+            "`tokens` must be tensors of one dtype on one device",
+        ),
+        (
+            [torch.ones(2), torch.ones(3)],
+            "`tokens` must be a table of shape (n, d), not of shape (2,).",
+        ),
+        (
+            [torch.ones(()), torch.ones(())],
+            "`tokens` must be a table of shape (n, d), not of shape (2,).",
+        ),
         (torch.ones(3), "`tokens` must be a table of shape (n, d), not of shape (3,)."),
         (torch.full((2, 2), torch.nan), "`tokens` must be finite: token 0 is [nan, nan]."),
     ],

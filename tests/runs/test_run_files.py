@@ -1,4 +1,5 @@
-"""Runs come back from files as they went in, and files that are not runs are refused in one line."""
+"""Runs come back from files as they went in, and files that are not runs are refused in one
+line."""
 
 import contextlib
 import json
@@ -14,18 +15,25 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._run import Together
+from hardmax._runs.run import Together
 from hardmax.io import read_cloud
 
 HALF = hm.Dynamics("1/2")
 SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-LONG = [[10**19 + 1, 0], [-(10**19), 3], [Fraction(10**60, 3**100), 1], [Fraction(10**60, 3**100), 1]]
+LONG = [
+    [10**19 + 1, 0],
+    [-(10**19), 3],
+    [Fraction(10**60, 3**100), 1],
+    [Fraction(10**60, 3**100), 1],
+]
 
 
 def again(runs: Any) -> Any:
     with TemporaryDirectory() as folder:
         runs.save(Path(folder) / "run.npz")
-        return (hm.Trajectory if isinstance(runs, hm.Trajectory) else hm.Trajectories).load(Path(folder) / "run.npz")
+        return (hm.Trajectory if isinstance(runs, hm.Trajectory) else hm.Trajectories).load(
+            Path(folder) / "run.npz"
+        )
 
 
 def same(one: Any, other: Any) -> bool:
@@ -33,13 +41,25 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, hm.Ragged):
         return same(one.tokens, other.tokens) and np.array_equal(one.offsets, other.offsets)
     if isinstance(one, list):
-        return isinstance(other, list) and all(map(np.array_equal, one, other)) and len(one) == len(other)
-    return type(one) is type(other) is np.ndarray and one.dtype == other.dtype and np.array_equal(one, other)
+        return (
+            isinstance(other, list)
+            and all(map(np.array_equal, one, other))
+            and len(one) == len(other)
+        )
+    return (
+        type(one) is type(other) is np.ndarray
+        and one.dtype == other.dtype
+        and np.array_equal(one, other)
+    )
 
 
 def check_same(back: hm.Trajectory, run: hm.Trajectory) -> None:
     assert repr(back) == repr(run)
-    assert (back.recorded, back.stopped, back.settled_at) == (run.recorded, run.stopped, run.settled_at)
+    assert (back.recorded, back.stopped, back.settled_at) == (
+        run.recorded,
+        run.stopped,
+        run.settled_at,
+    )
     assert back.error == run.error or np.isnan(run.error)
     assert back.leaders.tolist() == run.leaders.tolist()
     assert back.leader_layers.tolist() == run.leader_layers.tolist()
@@ -49,12 +69,16 @@ def check_same(back: hm.Trajectory, run: hm.Trajectory) -> None:
     assert same(back.tokens, run.tokens)
     assert np.array_equal(back.margins, run.margins)
     assert back.decided_by == run.decided_by
-    assert [back.attended(k).tolist() for k in (0, back.layers)] == [run.attended(k).tolist() for k in (0, run.layers)]
+    assert [back.attended(k).tolist() for k in (0, back.layers)] == [
+        run.attended(k).tolist() for k in (0, run.layers)
+    ]
 
 
 @pytest.mark.parametrize("record", [hm.Every(1), hm.Every(3), hm.LastOnly()])
 @pytest.mark.parametrize("arithmetic", ["certified", "exact", "float", hm.TieSlack(1e-3)])
-@pytest.mark.parametrize("tokens", [SQUARE, LONG, hm.clouds.gaussian(20, 2)], ids=["tied", "long", "gaussian"])
+@pytest.mark.parametrize(
+    "tokens", [SQUARE, LONG, hm.clouds.gaussian(20, 2)], ids=["tied", "long", "gaussian"]
+)
 def test_a_run_comes_back_as_it_went_in(tokens, arithmetic, record):
     for stop in (hm.AfterLayers(8), hm.Settled()):
         dynamics = hm.Dynamics("1/10", [[2, 1], [1, 1]])
@@ -67,7 +91,11 @@ def test_a_run_as_deep_as_integers_go_and_one_with_multiplicities_come_back():
     run = hm.simulate(SQUARE, HALF, layers=10**25, record=hm.LastOnly())
     assert again(run).recorded == run.recorded == (10**25,)
     (counted,) = hm.simulate(hm.Ragged(LONG, [0, 4], [5, 1, 2, 3]), HALF, layers=2)
-    assert again(counted).points.multiplicities.tolist() == counted.points.multiplicities.tolist() == [5, 1, 5]
+    assert (
+        again(counted).points.multiplicities.tolist()
+        == counted.points.multiplicities.tolist()
+        == [5, 1, 5]
+    )
 
 
 def in_form(form: str, batch: list[np.ndarray]) -> Any:
@@ -96,7 +124,9 @@ class Odd(hm.Record):
     st.sampled_from([hm.Every(), hm.Every(3), hm.LastOnly(), Odd()]),
     st.booleans(),
 )
-def test_the_runs_of_a_batch_come_back_as_they_went_in(batch, alpha, form, arithmetic, stop, record, rational):
+def test_the_runs_of_a_batch_come_back_as_they_went_in(
+    batch, alpha, form, arithmetic, stop, record, rational
+):
     dtype = object if rational else np.float64
     tokens = in_form(form, [np.array(cloud, dtype=object).astype(dtype) for cloud in batch])
     runs = hm.simulate(tokens, hm.Dynamics(alpha), stop=stop, arithmetic=arithmetic, record=record)
@@ -120,7 +150,10 @@ def test_the_last_layer_can_be_read_as_tokens_and_nothing_is_pickled(tmp_path):
     assert isinstance(last, hm.Ragged)
     assert np.array_equal(last.tokens, np.concatenate([run.at(run.layers) for run in runs]))
     assert last.multiplicities is not None
-    assert (last.offsets.tolist(), last.multiplicities.tolist()) == ([0, 3, 8], tokens.multiplicities.tolist())
+    assert (last.offsets.tolist(), last.multiplicities.tolist()) == (
+        [0, 3, 8],
+        tokens.multiplicities.tolist(),
+    )
     with np.load(tmp_path / "runs.npz", allow_pickle=False) as archive:
         assert all(archive[name].dtype != object for name in archive.files)
 
@@ -180,7 +213,11 @@ def test_a_last_layer_that_is_not_that_of_the_run_is_not_believed(tmp_path, toke
 
 def test_a_file_that_breaks_off_or_is_changed_anywhere_is_refused_in_one_line(tmp_path):
     hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=2).save(tmp_path / "run.npz")
-    whole, generator, path = (tmp_path / "run.npz").read_bytes(), np.random.default_rng(0), tmp_path / "broken.npz"
+    whole, generator, path = (
+        (tmp_path / "run.npz").read_bytes(),
+        np.random.default_rng(0),
+        tmp_path / "broken.npz",
+    )
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place])
         with pytest.raises(hm.InputError, match=r"broken\.npz`"):

@@ -40,8 +40,14 @@ def test_a_leader_that_emerges_is_dated(emerging):
 
 def test_the_run_says_why_it_stopped(emerging):
     assert "settled at layer" in hm.simulate(emerging, HALF, stop=hm.Settled()).stopped
-    assert hm.simulate(emerging, HALF, layers=0).stopped == "all 0 layers asked for are done; not settled yet"
-    assert hm.simulate(emerging, HALF, layers=50).stopped == "all 50 layers asked for are done; settled at layer 1"
+    assert (
+        hm.simulate(emerging, HALF, layers=0).stopped
+        == "all 0 layers asked for are done; not settled yet"
+    )
+    assert (
+        hm.simulate(emerging, HALF, layers=50).stopped
+        == "all 50 layers asked for are done; settled at layer 1"
+    )
     first = hm.FirstOf(hm.Settled(), hm.AfterLayers(2))
     assert hm.simulate(emerging, HALF, stop=first).layers <= 2
 
@@ -59,7 +65,10 @@ def test_a_run_that_never_settles_gives_up_and_says_so():
 
 def test_margins_agree_between_the_arithmetics():
     cloud = hm.clouds.gaussian(30, 3, seed=1)
-    runs = [hm.simulate(cloud, HALF, layers=6, arithmetic=name) for name in ("certified", "exact", "float")]
+    runs = [
+        hm.simulate(cloud, HALF, layers=6, arithmetic=name)
+        for name in ("certified", "exact", "float")
+    ]
     for run in runs:
         assert run.decided_at == runs[0].decided_at
         assert run.margins == pytest.approx(runs[0].margins, rel=1e-6)
@@ -89,13 +98,17 @@ def test_exactly_equal_float_scores_get_the_turned_square_wrong():
     cloud = hm.clouds.rotated(hm.clouds.square(inside=[(0.5, 0.0), (-0.5, 0.0)]))
     goal = np.array([0.6, 0.8])
     naive = hm.simulate(cloud, HALF, layers=200, arithmetic=TieSlack(0.0))
-    assert np.linalg.norm(naive.at(200)[4] - goal) > 0.5 or np.linalg.norm(naive.at(200)[5] + goal) > 0.5
+    assert (
+        np.linalg.norm(naive.at(200)[4] - goal) > 0.5
+        or np.linalg.norm(naive.at(200)[5] + goal) > 0.5
+    )
     proved = hm.simulate(cloud, HALF, layers=200)
     assert np.allclose(proved.at(200)[4:], [goal, -goal], atol=1e-15)
 
 
 def test_floats_let_a_follower_vote_and_go_wrong_with_depth():
-    # Trap H2: in floats the follower reaches its leader after some 50 layers and breaks the tie of the other token.
+    # Trap H2: in floats the follower reaches its leader after some 50 layers and breaks the tie of
+    # the other token.
     cloud = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0], ["3/10", "1/10"]]
     floats = hm.simulate(cloud, hm.Dynamics(1), layers=1000, arithmetic="float")
     assert np.allclose(floats.at(30)[4], (1, 0), atol=1e-6)
@@ -106,11 +119,15 @@ def test_floats_let_a_follower_vote_and_go_wrong_with_depth():
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e300])
 def test_clouds_at_the_ends_of_the_float_range_are_scaled(size):
     cloud = size * hm.clouds.gaussian(40, 2)
-    run, exact = (hm.simulate(cloud, HALF, layers=3, arithmetic=how) for how in ("certified", "exact"))
+    run, exact = (
+        hm.simulate(cloud, HALF, layers=3, arithmetic=how) for how in ("certified", "exact")
+    )
     assert run.arithmetic == "certified"
     for layer in range(4):
         assert run.attended(layer).tolist() == exact.attended(layer).tolist()
-        assert np.abs(run.at(layer) / size - exact.at(layer) / size).max() <= run.error / size <= 1e-14
+        assert (
+            np.abs(run.at(layer) / size - exact.at(layer) / size).max() <= run.error / size <= 1e-14
+        )
     floats = hm.simulate(cloud, HALF, layers=3, arithmetic="float")
     assert np.allclose(floats.at(3) / size, exact.at(3) / size, atol=1e-12)
 
@@ -149,7 +166,9 @@ def test_exact_tokens_follow_the_definition():
 @pytest.mark.parametrize("layer", [10**9, 10**30, 10**300])
 def test_exact_tokens_too_long_to_be_written_are_refused_in_one_line(layer):
     run = hm.simulate(SQUARE, HALF, layers=3)
-    with pytest.raises(hm.InputError, match=r"more than 100,000 digits\. Ask for layers up to 209,590") as caught:
+    with pytest.raises(
+        hm.InputError, match=r"more than 100,000 digits\. Ask for layers up to 209,590"
+    ) as caught:
         run.exact_at(layer)
     assert "\n" not in str(caught.value)
     assert run.at(layer)[4].tolist() == [1, 0]
@@ -208,7 +227,9 @@ CLOUDS = np.random.default_rng(1).standard_normal((5, 6, 2))
 @pytest.mark.parametrize("record", [hm.Every(1), hm.Every(3), hm.LastOnly()])
 def test_a_run_is_the_sequence_of_its_recorded_layers(record):
     run = hm.simulate(CLOUD, HALF, layers=7, record=record)
-    assert run.recorded == {1: (0, 1, 2, 3, 4, 5, 6, 7), 3: (0, 3, 6, 7)}.get(getattr(record, "m", 0), (7,))
+    assert run.recorded == {1: (0, 1, 2, 3, 4, 5, 6, 7), 3: (0, 3, 6, 7)}.get(
+        getattr(record, "m", 0), (7,)
+    )
     assert len(run) == len(run.recorded) == len(list(run))
     for row, (layer, tokens) in enumerate(zip(run.recorded, run, strict=True)):
         assert np.array_equal(tokens, run.at(layer))
@@ -240,7 +261,10 @@ def test_batches_are_sequences_that_can_be_pickled(arithmetic, tokens):
     back = pickle.loads(pickle.dumps(runs))
     assert isinstance(back, hm.Trajectories)
     assert [run.leaders.tolist() for run in back] == [run.leaders.tolist() for run in runs]
-    assert (back.settled_at, back.error == runs.error or np.isnan(runs.error)) == (runs.settled_at, True)
+    assert (back.settled_at, back.error == runs.error or np.isnan(runs.error)) == (
+        runs.settled_at,
+        True,
+    )
     mine, its = back.at(4), runs.at(4)
     assert all(np.array_equal(mine[cloud], its[cloud]) for cloud in range(len(runs)))
 
@@ -255,7 +279,10 @@ def test_a_table_is_the_same_in_pandas_polars_and_arrow():
         rows: Any = result.to_pandas()
         assert table.column_names == list(rows.columns)
         assert table.to_pylist() == [
-            {name: None if name == "leader_since" and rows[name].isna()[row] else rows[name][row] for name in rows}
+            {
+                name: None if name == "leader_since" and rows[name].isna()[row] else rows[name][row]
+                for name in rows
+            }
             for row in range(len(rows))
         ]
     clouds = hm.simulate(batch, HALF, layers=2).to_pandas()

@@ -1,1 +1,2 @@
-"""Adversarial problems by number: hard clouds, every search of every engine, judged by integers. See `make soak`."""
+"""Adversarial problems by number: hard clouds, every search of every engine, judged by integers.
+See `make soak`."""

@@ -1,4 +1,5 @@
-"""What an answer must say, held against integers: attended sets, tokens and their error, leaders, limits."""
+"""What an answer must say, held against integers: attended sets, tokens and their error, leaders,
+limits."""
 
 # pyright: reportMissingImports=false
 import traceback
@@ -42,13 +43,17 @@ class Outcome:
 
 
 def judge(problem: Problem) -> Outcome:
-    """The outcome of a problem. Whatever is raised is wrong, too, and so is a warning of numbers that overflow."""
+    """The outcome of a problem. Whatever is raised is wrong, too, and so is a warning of numbers
+    that overflow."""
     outcome = Outcome()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
-            # Interpreted, kernels for a GPU compute with numpy, which warns where a GPU goes on with inf.
-            warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton.runtime.interpreter")
+            # Interpreted, kernels for a GPU compute with numpy, which warns where a GPU goes on
+            # with inf.
+            warnings.filterwarnings(
+                "ignore", category=RuntimeWarning, module="triton.runtime.interpreter"
+            )
             _judge(problem, outcome)
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
@@ -80,7 +85,9 @@ def _judge_walk(problem: Problem, outcome: Outcome) -> None:
         if run.arithmetic == "exact":
             same = run.exact_at(layer).tolist() == _fractions(cloud)
             outcome.expect(same, f"layer {layer}: exact tokens are not the true ones")
-    _compare_leaders(dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)), history, outcome)
+    _compare_leaders(
+        dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)), history, outcome
+    )
     if problem.tier is Tier.SMALL:
         _compare_margin(run, problem.truth, outcome)
 
@@ -96,8 +103,12 @@ def _judge_sample(problem: Problem, outcome: Outcome) -> None:
         sets = truth.attended(some, plain=plain, products=MOST_PRODUCTS)
         some = some[: len(sets)]
         _compare_sets(attended, some, sets, 0, outcome)
-        _compare_tokens(run.at(1)[some], truth.moved(some, sets, problem.alpha), run.error, 1, outcome)
-    outcome.expect(np.array_equal(run.at(0), problem.tokens), "layer 0: not the tokens that were given")
+        _compare_tokens(
+            run.at(1)[some], truth.moved(some, sets, problem.alpha), run.error, 1, outcome
+        )
+    outcome.expect(
+        np.array_equal(run.at(0), problem.tokens), "layer 0: not the tokens that were given"
+    )
 
 
 def _judge_batch(problem: Problem, outcome: Outcome) -> None:
@@ -116,7 +127,9 @@ def _judge_batch(problem: Problem, outcome: Outcome) -> None:
     straight, reversed_ = (set(found.tolist()) for found in runs.leaders)
     outcome.expect(straight == leaders, f"leaders {_few(straight)}, in truth {_few(leaders)}")
     turned = {n - 1 - i for i in reversed_}
-    outcome.expect(turned == leaders, f"leaders in the other order {_few(turned)}, in truth {_few(leaders)}")
+    outcome.expect(
+        turned == leaders, f"leaders in the other order {_few(turned)}, in truth {_few(leaders)}"
+    )
 
 
 def _judge_limit(problem: Problem, outcome: Outcome) -> None:
@@ -128,25 +141,37 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
         lims = hm.limit([problem.tokens, problem.tokens[::-1].copy()], problem.dynamics, **asked)
         if exact.settled_at is not None:
             _compare_limits(lims.points[0], lims.runs.error, lims.settled_at[0], exact, outcome)
-            _compare_limits(lims.points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome)
+            _compare_limits(
+                lims.points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome
+            )
         return
     lim = hm.limit(problem.tokens, problem.dynamics, **asked)
     outcome.expect(lim.settled_at is not None or problem.any_metric, "the limit is not settled")
     if lim.settled_at is None or exact.settled_at is None:
-        outcome.expect(lim.settled_at == exact.settled_at, "settled, or not, unlike the limit in integers")
+        outcome.expect(
+            lim.settled_at == exact.settled_at, "settled, or not, unlike the limit in integers"
+        )
         return
     _compare_limits(lim.points, lim.bound, lim.settled_at, exact, outcome)
     told, true = (
-        dict(zip(each.leaders.tolist(), each.run.leader_layers.tolist(), strict=True)) for each in (lim, exact)
+        dict(zip(each.leaders.tolist(), each.run.leader_layers.tolist(), strict=True))
+        for each in (lim, exact)
     )
     outcome.expect(told == true, f"leaders of the limit {told}, in integers {true}")
     verdict = hm.verify(lim.certificate)
     outcome.expect(bool(verdict), f"certificate refused: {verdict.reason}")
-    outcome.expect(_is_of(lim.certificate, problem.truth), "the certificate is that of another cloud")
+    outcome.expect(
+        _is_of(lim.certificate, problem.truth), "the certificate is that of another cloud"
+    )
 
 
-def _compare_limits(points: np.ndarray, bound: float, settled_at: int, exact: hm.Limit, outcome: Outcome) -> None:
-    outcome.expect(settled_at == exact.settled_at, f"settled at {settled_at}, in integers at {exact.settled_at}")
+def _compare_limits(
+    points: np.ndarray, bound: float, settled_at: int, exact: hm.Limit, outcome: Outcome
+) -> None:
+    outcome.expect(
+        settled_at == exact.settled_at,
+        f"settled at {settled_at}, in integers at {exact.settled_at}",
+    )
     ends = ExactCloud.of_fractions(exact.exact_points)
     off = ends.further_than(points, bound)
     outcome.expect(not off, f"limits of tokens such as {off[:3]} are further off than {bound:.3e}")
@@ -160,11 +185,17 @@ def _is_of(certificate: dict[str, Any], truth: ExactCloud) -> bool:
 
 
 def _compare_sets(
-    attended: Sequence[np.ndarray], rows: Sequence[int], sets: Sequence[set[int]], layer: int, outcome: Outcome
+    attended: Sequence[np.ndarray],
+    rows: Sequence[int],
+    sets: Sequence[set[int]],
+    layer: int,
+    outcome: Outcome,
 ) -> None:
     outcome.rows += len(rows)
     false = [
-        (row, told, true) for row, true in zip(rows, sets, strict=True) if (told := set(attended[row].tolist())) != true
+        (row, told, true)
+        for row, true in zip(rows, sets, strict=True)
+        if (told := set(attended[row].tolist())) != true
     ]
     if false:
         row, told, true = false[0]
@@ -174,20 +205,28 @@ def _compare_sets(
         )
 
 
-def _compare_tokens(tokens: np.ndarray, cloud: ExactCloud, error: float, layer: int, outcome: Outcome) -> None:
+def _compare_tokens(
+    tokens: np.ndarray, cloud: ExactCloud, error: float, layer: int, outcome: Outcome
+) -> None:
     outcome.expect(np.isfinite(error), f"an error of {error} says nothing")
     off = cloud.further_than(tokens, error)
-    outcome.expect(not off, f"layer {layer}: {len(off)} tokens, such as {off[:3]}, are further off than {error:.3e}")
+    outcome.expect(
+        not off,
+        f"layer {layer}: {len(off)} tokens, such as {off[:3]}, are further off than {error:.3e}",
+    )
 
 
 def _compare_margin(run: hm.Trajectory, truth: ExactCloud, outcome: Outcome) -> None:
-    """At the first layer no attended token leads by less than the margin, up to the rounding of a score."""
+    """At the first layer no attended token leads by less than the margin, up to the rounding of a
+    score."""
     told, true = float(run.margins[0]), truth.smallest_lead()
     rounding = (truth.numerators.shape[1] + 8) * 2.0**-50
     outcome.expect(told <= true * (1 + 1e-9) + rounding, f"margin {told:.3e}, in truth {true:.3e}")
 
 
-def _compare_leaders(told: dict[int, int], history: list[tuple[ExactCloud, list[set[int]]]], outcome: Outcome) -> None:
+def _compare_leaders(
+    told: dict[int, int], history: list[tuple[ExactCloud, list[set[int]]]], outcome: Outcome
+) -> None:
     leaders = leaders_of(history)
     false = sorted(told.items() ^ leaders.items())
     outcome.expect(not false, f"leaders: {len(false)} differ, such as (token, since) {false[:3]}")
@@ -218,7 +257,9 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
                 return _by_processor(problem, layers)
         case "doubting":
             # Floats prove nothing: integers decide whatever is not ruled out by far.
-            with patch.object(SlackFactors, "slack", lambda _, norms, *rest: np.full(len(norms), np.inf)):
+            with patch.object(
+                SlackFactors, "slack", lambda _, norms, *rest: np.full(len(norms), np.inf)
+            ):
                 return _by_processor(problem, layers)
         case "exact":
             return hm.simulate(tokens, dynamics, layers=layers, arithmetic="exact")
@@ -228,7 +269,9 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
 
 
 def _by_processor(problem: Problem, layers: int) -> hm.Trajectory:
-    return hm.simulate(problem.tokens, problem.dynamics, layers=layers, engine=Cpu(problem.engine.search))
+    return hm.simulate(
+        problem.tokens, problem.dynamics, layers=layers, engine=Cpu(problem.engine.search)
+    )
 
 
 def batch_of(problem: Problem, layers: int) -> Any:
@@ -251,9 +294,12 @@ _BLOCK = 2**22
 _SCORED = 8192
 
 
-def doubtful_rows(cloud: ExactCloud, answers: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
-    """Up to `most` rows: where plain floats disagree with the answer (one attended token for each row), where leads are
-    smallest, the longest and the shortest tokens, the first and the last, and some at random."""
+def doubtful_rows(
+    cloud: ExactCloud, answers: Sequence[int], most: int, rng: np.random.Generator
+) -> list[int]:
+    """Up to `most` rows: where plain floats disagree with the answer (one attended token for each
+    row), where leads are smallest, the longest and the shortest tokens, the first and the last, and
+    some at random."""
     n = len(cloud)
     chosen = np.asarray(answers)
     scored = np.arange(n) if n <= _SCORED else np.sort(rng.choice(n, _SCORED, replace=False))
@@ -267,7 +313,8 @@ def doubtful_rows(cloud: ExactCloud, answers: Sequence[int], most: int, rng: np.
         [0, n - 1],
         by_norm[:8],
         by_norm[-8:],
-        # Whoever is seldom attended to, or by few, is easily overlooked: itself and one who attends to it.
+        # Whoever is seldom attended to, or by few, is easily overlooked: itself and one who attends
+        # to it.
         np.unique(chosen)[:share],
         scored[np.argsort(leads, kind="stable")][:share],
         rng.permutation(n)[:most],
@@ -276,8 +323,11 @@ def doubtful_rows(cloud: ExactCloud, answers: Sequence[int], most: int, rng: np.
     return list(rows)[:most]
 
 
-def _deficits_and_leads(cloud: ExactCloud, rows: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By how much each row's answer is behind the best, and the best ahead of the next, relative to the look."""
+def _deficits_and_leads(
+    cloud: ExactCloud, rows: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """By how much each row's answer is behind the best, and the best ahead of the next, relative to
+    the look."""
     looks = _float_looks(cloud, rows)
     deficits, leads = np.empty(len(rows)), np.empty(len(rows))
     step = max(1, _BLOCK // len(cloud))
@@ -296,4 +346,6 @@ def _deficits_and_leads(cloud: ExactCloud, rows: np.ndarray, chosen: np.ndarray)
 def _float_looks(cloud: ExactCloud, rows: np.ndarray) -> np.ndarray:
     looks = cloud.looks(rows.tolist())
     units = np.maximum(np.abs(looks).max(axis=1), 1).tolist()
-    return np.array([[int(x) / unit for x in row] for row, unit in zip(looks.tolist(), units, strict=True)])
+    return np.array(
+        [[int(x) / unit for x in row] for row, unit in zip(looks.tolist(), units, strict=True)]
+    )

@@ -1,8 +1,9 @@
-"""Clouds that are hard on proofs: nearly flat, nearly round, clustered, far out, of every scale, full of ties.
+"""Clouds that are hard on proofs: nearly flat, nearly round, clustered, far out, of every scale,
+full of ties.
 
-Each kind is a function of a random generator, the number of tokens n and the dimension d, and gives float64 tokens of
-shape (n, d), finite, in any order. Parameters (directions, thickness, offsets, outliers) are drawn along with it.
-"""
+Each kind is a function of a random generator, the number of tokens n and the dimension d, and gives
+float64 tokens of shape (n, d), finite, in any order. Parameters (directions, thickness, offsets,
+outliers) are drawn along with it."""
 
 from collections.abc import Callable
 from itertools import product
@@ -74,7 +75,10 @@ def one_beside(rng: Generator, n: int, d: int) -> np.ndarray:
 def regression(rng: Generator, n: int, d: int) -> np.ndarray:
     """x, and a x + b in the other coordinates: data as they come, with outliers."""
     x = parameters(rng, n) * magnitude(rng, -2, 3)
-    slopes, start = rng.normal(0, 2, d).round(rng.integers(1, 5)), rng.normal(0, 2, d).round(rng.integers(0, 4))
+    slopes, start = (
+        rng.normal(0, 2, d).round(rng.integers(1, 5)),
+        rng.normal(0, 2, d).round(rng.integers(0, 4)),
+    )
     slopes[0], start[0] = 1.0, 0.0
     return with_outliers(rng, slopes * x + start)
 
@@ -97,7 +101,11 @@ def anisotropic(rng: Generator, n: int, d: int) -> np.ndarray:
 def curve(rng: Generator, n: int, d: int) -> np.ndarray:
     """Powers of a parameter: every token a corner, and hardly one."""
     t = rng.uniform(-1, 1, (n, 1)) * magnitude(rng, -8, 0)
-    return t ** np.arange(1, d + 1) if rng.random() < 0.5 else t ** np.arange(1, d + 1) + offset(rng, d)
+    return (
+        t ** np.arange(1, d + 1)
+        if rng.random() < 0.5
+        else t ** np.arange(1, d + 1) + offset(rng, d)
+    )
 
 
 # Nearly round.
@@ -125,7 +133,11 @@ def ellipsoid(rng: Generator, n: int, d: int) -> np.ndarray:
 def antipodal(rng: Generator, n: int, d: int) -> np.ndarray:
     """Each token and its opposite, exactly or up to rounding."""
     half = (gaussian, sphere, line)[rng.integers(3)](rng, (n + 1) // 2, d)
-    other = -half if rng.random() < 0.5 else -half * (1 + 2.0**-52 * rng.integers(-1, 2, (len(half), 1)))
+    other = (
+        -half
+        if rng.random() < 0.5
+        else -half * (1 + 2.0**-52 * rng.integers(-1, 2, (len(half), 1)))
+    )
     return np.concatenate([half, other])[:n]
 
 
@@ -229,12 +241,15 @@ def repeats(rng: Generator, n: int, d: int) -> np.ndarray:
 def with_zero(rng: Generator, n: int, d: int) -> np.ndarray:
     """Another kind, with tokens at the origin: they attend to everybody."""
     cloud = PLAIN[rng.integers(len(PLAIN))](rng, n, d)
-    cloud[rng.choice(n, size=min(n, int(rng.integers(1, 4))), replace=False)] = rng.choice([0.0, -0.0])
+    cloud[rng.choice(n, size=min(n, int(rng.integers(1, 4))), replace=False)] = rng.choice(
+        [0.0, -0.0]
+    )
     return cloud
 
 
 def lattice(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Part of a lattice, its first two coordinates turned by the 3-4-5 angle: exactly (times 5), or rounded."""
+    """Part of a lattice, its first two coordinates turned by the 3-4-5 angle: exactly (times 5), or
+    rounded."""
     side = max(2, round(n ** (1 / min(d, 3))))
     cloud = np.zeros((n, d))
     axes = min(d, 3)
@@ -248,7 +263,8 @@ def lattice(rng: Generator, n: int, d: int) -> np.ndarray:
 
 
 def polygons(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Corners of a regular polygon or of a cube, midpoints of pairs of them, and tokens on the way there."""
+    """Corners of a regular polygon or of a cube, midpoints of pairs of them, and tokens on the way
+    there."""
     if d == 2 or (d > 2 and rng.random() < 0.5):
         turns = 2 * np.pi * (np.arange(min(n, int(rng.integers(3, 40)))) / 1.0) / max(3, min(n, 40))
         corners = np.zeros((len(turns), d))
@@ -276,8 +292,9 @@ def mixed(rng: Generator, n: int, d: int) -> np.ndarray:
 
 
 def vanishing(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Leaders on a sphere, followers inside, and tokens on the last axis: where the metric is -1 along it, one of them
-    is 0 a layer later, if alpha is 1/2, 1 or 1/10, since it goes to its opposite."""
+    """Leaders on a sphere, followers inside, and tokens on the last axis: where the metric is -1
+    along it, one of them is 0 a layer later, if alpha is 1/2, 1 or 1/10, since it goes to its
+    opposite."""
     axis = np.zeros((4, d))
     axis[:, -1] = 5.0, 10.0, 1.0, -10.0
     outer = min(40, n // 2)
@@ -286,7 +303,9 @@ def vanishing(rng: Generator, n: int, d: int) -> np.ndarray:
     cloud /= np.maximum(np.linalg.norm(cloud, axis=1, keepdims=True), 1e-9)
     cloud[:outer] *= 10.0
     cloud[outer:] *= rng.uniform(0.5, 7.0, (n - outer, 1))
-    cloud[:, -1] = np.where(np.arange(n) < outer, 0.5 * (-1.0) ** np.arange(n), rng.uniform(-0.05, 0.05, n))
+    cloud[:, -1] = np.where(
+        np.arange(n) < outer, 0.5 * (-1.0) ** np.arange(n), rng.uniform(-0.05, 0.05, n)
+    )
     cloud[n - min(n, 4) :] = axis[: min(n, 4)]
     return cloud * 2.0 ** rng.integers(-3, 4)
 
@@ -309,8 +328,11 @@ def largest_whole(rng: Generator, n: int, d: int) -> np.ndarray:
 
 
 def wide_signs(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Each coordinate as large as the largest: copies of one token, some turned round, nearly as long or with flips."""
-    cloud = np.where(rng.random(d) < 0.5, 1.0, -1.0) * (1 - rng.integers(-3, 4, (n, 1)) * 2.0 ** -rng.integers(6, 50))
+    """Each coordinate as large as the largest: copies of one token, some turned round, nearly as
+    long or with flips."""
+    cloud = np.where(rng.random(d) < 0.5, 1.0, -1.0) * (
+        1 - rng.integers(-3, 4, (n, 1)) * 2.0 ** -rng.integers(6, 50)
+    )
     cloud[rng.random((n, d)) < rng.choice([0.0, 1e-4, 0.1, 0.5])] *= -1
     return cloud * rng.choice([-1.0, 1.0], (n, 1))
 
@@ -332,8 +354,11 @@ KINDS: dict[str, Maker] = {maker.__name__: maker for maker in (
 )}  # fmt: skip
 
 # Kinds for problems with hard metrics, and for very many dimensions.
-OF_METRICS: dict[str, Maker] = {maker.__name__: maker for maker in (vanishing, sparse, last_places, largest_whole)} | {
-    kind: KINDS[kind] for kind in ("gaussian", "antipodal", "whole_numbers", "with_zero", "polygons", "spread")
+OF_METRICS: dict[str, Maker] = {
+    maker.__name__: maker for maker in (vanishing, sparse, last_places, largest_whole)
+} | {
+    kind: KINDS[kind]
+    for kind in ("gaussian", "antipodal", "whole_numbers", "with_zero", "polygons", "spread")
 }
 WIDE: dict[str, Maker] = {maker.__name__: maker for maker in (wide_signs, wide_bytes, gaussian)}
 

@@ -1,8 +1,9 @@
-"""Problem number k: a hard cloud, a metric, a step, and who has to answer. The same for ever, given a seed.
+"""Problem number k: a hard cloud, a metric, a step, and who has to answer. The same for ever, given
+a seed.
 
-Problems come in three tiers. Small ones are followed through layers 0 to 3 and their limits certified, middling ones
-are followed in full, of large ones a sample of rows is checked at layer 0 and their tokens at layer 1.
-"""
+Problems come in three tiers. Small ones are followed through layers 0 to 3 and their limits
+certified, middling ones are followed in full, of large ones a sample of rows is checked at layer 0
+and their tokens at layer 1."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -30,7 +31,8 @@ class Tier(Enum):
 # The smallest and the largest number of tokens in a tier.
 Sizes = dict[Tier, tuple[int, int]]
 
-# Kinds on which integers have much to do, however good the engine: their clouds are no larger than this.
+# Kinds on which integers have much to do, however good the engine: their clouds are no larger than
+# this.
 LARGEST: dict[str, int] = {
     "specks": 4096,
     "tight_clusters": 400,
@@ -43,7 +45,8 @@ MOST_WORK = 2 * 10**9
 
 @dataclass(frozen=True)
 class Answerer:
-    """Who answers, with which search, in which dimensions, and how large a cloud it is given in each tier."""
+    """Who answers, with which search, in which dimensions, and how large a cloud it is given in
+    each tier."""
 
     name: str
     search: str | None
@@ -74,12 +77,19 @@ EVERYWHERE: Sizes = {S: (1, 24), M: (40, 1200), L: (4096, 20_000)}
 IN_THE_PLANE: Sizes = {**EVERYWHERE, L: (8192, 20_000)}
 
 # The dimensions in which each search is met; a new one is met in all of them.
-DIMENSIONS = {"dense": ANY, "plane": (2,), "shells": (*FEW, 9), "rounded": (1, 2, 3, 7, 8, 16, 33, 64)}
+DIMENSIONS = {
+    "dense": ANY,
+    "plane": (2,),
+    "shells": (*FEW, 9),
+    "rounded": (1, 2, 3, 7, 8, 16, 33, 64),
+}
 
 
 def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Answerer]:
     return [
-        Answerer(name, search, DIMENSIONS.get(search, ANY), in_the_plane if search == "plane" else sizes)
+        Answerer(
+            name, search, DIMENSIONS.get(search, ANY), in_the_plane if search == "plane" else sizes
+        )
         for search in SEARCHES
     ]
 
@@ -112,7 +122,9 @@ METRICS: tuple[Answerer, ...] = (
 )
 ARENA = (Answerer("arena", None, (3, 4), {L: (2100, 4200)}),)
 WIDTHS = (100_000, 133_143, 133_144, 133_145, 150_528, 200_000)
-IN_MANY_DIMENSIONS = tuple(Answerer("wide", search, WIDTHS, {L: (5, 7)}) for search in ("dense", "shells", "rounded"))
+IN_MANY_DIMENSIONS = tuple(
+    Answerer("wide", search, WIDTHS, {L: (5, 7)}) for search in ("dense", "shells", "rounded")
+)
 
 DEVICE: tuple[Answerer, ...] = (
     Answerer("gpu", None, ANY, EVERYWHERE),
@@ -124,7 +136,8 @@ ALPHAS = ("1/2", "1", "1/10", "1000")
 SEED = 1
 # Of ten problems in a row the first is large, the next three are middling.
 TEN = (Tier.LARGE, *[Tier.MIDDLING] * 3, *[Tier.SMALL] * 6)
-# Problems from this number on have hard metrics, or very many dimensions. Of twenty in a row the first is large.
+# Problems from this number on have hard metrics, or very many dimensions. Of twenty in a row the
+# first is large.
 FIRST_OF_METRICS = 10**6
 TWENTY = (Tier.LARGE, *[Tier.MIDDLING] * 6, *[Tier.SMALL] * 13)
 HARD_METRICS = ("signs", "kernel", "negative", "turning", "tiny", "huge", "last places", "any")
@@ -172,7 +185,9 @@ def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
         return _with_hard_metric(rng, number, tier, kind, engine)
     n, d = engine.draw_size(rng, tier, kind)
     tokens = make(kind, rng, n, d)
-    metric_kind = str(rng.choice(["identity", "identity", "identity", "diagonal", "general", "any"]))
+    metric_kind = str(
+        rng.choice(["identity", "identity", "identity", "diagonal", "general", "any"])
+    )
     return Problem(
         number=number,
         tier=tier,
@@ -185,7 +200,9 @@ def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
     )
 
 
-def _with_hard_metric(rng: Generator, number: int, tier: Tier, kind: str, engine: Answerer) -> Problem:
+def _with_hard_metric(
+    rng: Generator, number: int, tier: Tier, kind: str, engine: Answerer
+) -> Problem:
     n, d = engine.draw_size(rng, tier, kind)
     near = [size for size in CHANGES if engine.sizes[tier][0] <= size <= engine.sizes[tier][1]]
     n = int(rng.choice(near)) if near and rng.random() < 0.5 else n
@@ -228,7 +245,11 @@ def pairs(tier: Tier, device: bool, hard: bool = False) -> list[tuple[str, Answe
     """The kinds that each engine meets in a tier, in an order that is neither's."""
     every = list(product(KINDS, DEVICE if device else PROCESSOR))
     if hard:
-        every = [*product(OF_METRICS, METRICS), *product(WIDE, IN_MANY_DIMENSIONS), *product(["vanishing"] * 9, ARENA)]
+        every = [
+            *product(OF_METRICS, METRICS),
+            *product(WIDE, IN_MANY_DIMENSIONS),
+            *product(["vanishing"] * 9, ARENA),
+        ]
     found = [(kind, engine) for kind, engine in every if engine.meets(tier, kind)]
     order = np.random.default_rng(0).permutation(len(found))
     return [found[place] for place in order]
@@ -244,7 +265,8 @@ def draw_metric(rng: Generator, kind: str, d: int) -> np.ndarray | None:
             return np.diag(10.0 ** rng.uniform(-reach, reach, d))
         case "general":
             factor = rng.standard_normal((d, d))
-            # Whether it is positive definite is decided exactly, which takes seconds for many long numbers.
+            # Whether it is positive definite is decided exactly, which takes seconds for many long
+            # numbers.
             factor = factor if d <= 16 else (4 * factor).round() / 4
             gram = factor @ factor.T
             return (gram + gram.T) / 2 + np.eye(d)
@@ -272,8 +294,9 @@ def draw_metric(rng: Generator, kind: str, d: int) -> np.ndarray | None:
             return rng.standard_normal((d, d)).round(int(rng.integers(0, 17)))
 
 
-# How many of each tier; the large ones are clouds in the plane, where points are left out by a polygon of a sample.
-# Kernels of the GPU are interpreted where there is none, which takes long: one in five of these.
+# How many of each tier; the large ones are clouds in the plane, where points are left out by a
+# polygon of a sample. Kernels of the GPU are interpreted where there is none, which takes long: one
+# in five of these.
 _MANY = {Tier.SMALL: 200, Tier.MIDDLING: 25, Tier.LARGE: 5}
 # Hundreds of tokens, each several times, in up to 64 dimensions: integers take seconds for each.
 _SLOW = ("repeats",)
@@ -297,7 +320,8 @@ def _is_quick(number: int, tier: Tier) -> bool:
 
 
 def _with_hard_metrics(tier: Tier, many: int) -> list[int]:
-    """Small ones in few dimensions, and large ones of which most tokens are left out of the contest."""
+    """Small ones in few dimensions, and large ones of which most tokens are left out of the
+    contest."""
     found = (
         number
         for number in count(FIRST_OF_METRICS)

@@ -46,7 +46,9 @@ def judge_number(number: int, *, device: bool, patience: float) -> Checked:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     seconds = time.monotonic() - began
-    return Checked(number, asked.engine.label, outcome.rows, tuple(outcome.wrong), seconds, str(asked))
+    return Checked(
+        number, asked.engine.label, outcome.rows, tuple(outcome.wrong), seconds, str(asked)
+    )
 
 
 def _judge_until(number: int, until: float, **limits: Any) -> Checked | None:
@@ -70,7 +72,12 @@ def run(numbers: range, processes: int, failures: Path, **limits: Any) -> int:
     problems, rows = Counter(each.engine for each in done), Counter[str]()
     for each in done:
         rows[each.engine] += each.rows
-    print("\n".join(f"{name:24}{problems[name]:>10,} problems{rows[name]:>14,} rows" for name in sorted(problems)))
+    print(
+        "\n".join(
+            f"{name:24}{problems[name]:>10,} problems{rows[name]:>14,} rows"
+            for name in sorted(problems)
+        )
+    )
     slowest = sorted(done, key=lambda each: -each.seconds)[:5]
     print("slowest: " + "; ".join(f"{each.words}: {each.seconds:.1f} s" for each in slowest))
     print(_line(done, wrong, began))

@@ -1,9 +1,9 @@
-"""The truth about a cloud of floats, in integers: who attends to whom, and where everybody is a layer later.
+"""The truth about a cloud of floats, in integers: who attends to whom, and where everybody is a
+layer later.
 
-Floats are dyadic rationals, so tokens, looks and scores are integers over one denominator. It shares no code with the
-package. Where a cloud is large, floats discard those who are behind by many times what rounding can do, and integers
-decide among the rest; `plain` does without.
-"""
+Floats are dyadic rationals, so tokens, looks and scores are integers over one denominator. It
+shares no code with the package. Where a cloud is large, floats discard those who are behind by many
+times what rounding can do, and integers decide among the rest; `plain` does without."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -59,9 +59,11 @@ class ExactCloud:
         some = self.numerators[list(rows)]
         return some if self.metric is None else some @ self.metric.T
 
-    def attended(self, rows: Sequence[int], *, plain: bool = False, products: float = math.inf) -> list[set[int]]:
-        """The attended sets of some tokens, repeated tokens as separate indices; of the first of them only, if that
-        takes so many products in integers."""
+    def attended(
+        self, rows: Sequence[int], *, plain: bool = False, products: float = math.inf
+    ) -> list[set[int]]:
+        """The attended sets of some tokens, repeated tokens as separate indices; of the first of
+        them only, if that takes so many products in integers."""
         plain = plain or self.numerators.size <= _FEW
         step = max(1, _BLOCK // len(self))
         everybody = np.arange(len(self))
@@ -88,11 +90,13 @@ class ExactCloud:
     def _able(self, looks: np.ndarray) -> np.ndarray:
         """Who is able to win, a row for each look: not behind by more than floats can be wrong.
 
-        With u = 2^-53 all numbers here are off by u of themselves, a sum of d products by (d + 4) u times the sum of
-        their sizes; eight times that is allowed for, and 2^-1000 for what vanishes.
-        """
+        With u = 2^-53 all numbers here are off by u of themselves, a sum of d products by (d + 4) u
+        times the sum of their sizes; eight times that is allowed for, and 2^-1000 for what
+        vanishes."""
         units = np.maximum(np.abs(looks).max(axis=1), 1).tolist()
-        seen = np.array([[int(x) / unit for x in row] for row, unit in zip(looks.tolist(), units, strict=True)])
+        seen = np.array(
+            [[int(x) / unit for x in row] for row, unit in zip(looks.tolist(), units, strict=True)]
+        )
         scores = seen @ self.floats.T
         doubt = np.abs(seen) @ np.abs(self.floats).T
         doubt *= (self.floats.shape[1] + 8) * 2.0**-50
@@ -100,8 +104,8 @@ class ExactCloud:
         return scores + doubt >= (scores - doubt).max(axis=1)[:, None]
 
     def smallest_lead(self) -> float:
-        """By how much attended tokens lead the others, at least, relative to |A| R^2 (the Frobenius norm of A, the
-        largest norm R of a token); inf if nobody leads anybody."""
+        """By how much attended tokens lead the others, at least, relative to |A| R^2 (the Frobenius
+        norm of A, the largest norm R of a token); inf if nobody leads anybody."""
         leads = []
         for look in self.looks(range(len(self))):
             scores = sorted(set((self.numerators @ look).tolist()))
@@ -121,7 +125,11 @@ class ExactCloud:
         means = np.empty((len(rows), self.numerators.shape[1]), dtype=object)
         for row, several in enumerate(sets):
             some = self.numerators[sorted(several)]
-            means[row] = some[0] * common if len(several) == 1 else some.sum(axis=0) * (common // len(several))
+            means[row] = (
+                some[0] * common
+                if len(several) == 1
+                else some.sum(axis=0) * (common // len(several))
+            )
         return means, common
 
     def moved(self, rows: Sequence[int], sets: Sequence[set[int]], alpha: Fraction) -> "ExactCloud":

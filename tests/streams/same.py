@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import hardmax as hm
-from hardmax import _observers
+from hardmax._streams import observers
 
 
 @contextmanager
 def room_for(coordinates: int) -> Iterator[None]:
-    """So few coordinates are welcome in memory together: more are walked chunk by chunk, if that can be."""
-    with mock.patch.object(_observers, "WELCOME", coordinates):
+    """So few coordinates are welcome in memory together: more are walked chunk by chunk, if that
+    can be."""
+    with mock.patch.object(observers, "WELCOME", coordinates):
         yield
 
 
@@ -24,14 +25,19 @@ def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
     assert found.settled_at == lim.settled_at
     assert found.leaders.tolist() == lim.distinct_leaders.tolist()
     leading = np.isin(found.core.tokens.rows, found.leaders)
-    copies = [np.count_nonzero(lim.run.points.of_token == lim.run.points.of_token[row]) for row in found.leaders]
+    copies = [
+        np.count_nonzero(lim.run.points.of_token == lim.run.points.of_token[row])
+        for row in found.leaders
+    ]
     assert found.core.tokens.counts[leading].tolist() == copies
     since = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
     assert found.leader_layers.tolist() == [since[row] for row in found.leaders.tolist()]
     if lim.settled_at is None:
         return
     chunks = list(found.chunks())
-    points, leader, cluster = (np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0])
+    points, leader, cluster = (
+        np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]
+    )
     assert np.array_equal(points, lim.float_points)
     assert np.array_equal(cluster, lim.clusters.labels)
     assert np.array_equal(found.cluster_points, lim.clusters.points)

@@ -38,7 +38,10 @@ def test_two_workers_have_the_limit_of_one_array() -> None:
         tokens, dynamics, cuts = problem
         sizes = tuple(np.diff([0, *cuts, len(tokens)]).tolist())
         with room_for(0):
-            assert_same(hm.limit(da.from_array(tokens, chunks=(sizes, -1)), dynamics), hm.limit(tokens, dynamics))
+            assert_same(
+                hm.limit(da.from_array(tokens, chunks=(sizes, -1)), dynamics),
+                hm.limit(tokens, dynamics),
+            )
 
     check()
 
@@ -51,7 +54,9 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return block
 
-    array = da.from_array(TOKENS, chunks=(100, 2)).map_blocks(die_once, dtype=float, meta=np.empty((0, 2)))
+    array = da.from_array(TOKENS, chunks=(100, 2)).map_blocks(
+        die_once, dtype=float, meta=np.empty((0, 2))
+    )
     # What goes out with each block is no mistake of the user's, whatever Dask thinks of its size.
     with room_for(0), dask.config.set({"distributed.admin.large-graph-warning-threshold": 1}):
         found = hm.limit(array, HALF)
@@ -67,14 +72,27 @@ def test_workers_need_the_same_package(other: str | None, client: Any, tmp_path:
             (tmp_path / package.name).symlink_to(package)
     if other is not None:
         (tmp_path / "hardmax-9.9.dist-info").mkdir()
-        (tmp_path / "hardmax-9.9.dist-info" / "METADATA").write_text(f"Name: hardmax\nVersion: {other}\n")
-    command = [sys.executable, "-S", "-m", "distributed.cli.dask_worker", client.scheduler.address, "--no-nanny"]
+        (tmp_path / "hardmax-9.9.dist-info" / "METADATA").write_text(
+            f"Name: hardmax\nVersion: {other}\n"
+        )
+    command = [
+        sys.executable,
+        "-S",
+        "-m",
+        "distributed.cli.dask_worker",
+        client.scheduler.address,
+        "--no-nanny",
+    ]
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    worker = subprocess.Popen([*command, "--no-dashboard"], env=environment, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    worker = subprocess.Popen(
+        [*command, "--no-dashboard"], env=environment, cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
     try:
         client.wait_for_workers(3, timeout=60)
         message = "does not have hardmax" if other is None else "has hardmax 9.9"
-        with pytest.raises(RuntimeError, match=f"{message}, but this process has .* Install the same"):
+        with pytest.raises(
+            RuntimeError, match=f"{message}, but this process has .* Install the same"
+        ):
             hm.limit(da.from_array(TOKENS, chunks=(600, 2)), HALF)
     finally:
         worker.kill()

@@ -10,7 +10,7 @@ from pyarrow import dataset, parquet
 from streams.same import assert_same, room_for
 
 import hardmax as hm
-from hardmax import _chunks
+from hardmax._streams import chunks
 from hardmax.text.tables import open_table
 
 HALF = hm.Dynamics("1/2")
@@ -19,7 +19,7 @@ TOKENS = np.random.default_rng(3).normal(size=(2000, 2)).round(2)
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_chunks, "COORDINATES", 500)
+    monkeypatch.setattr(chunks, "COORDINATES", 500)
 
 
 @pytest.fixture
@@ -50,7 +50,12 @@ def test_a_memory_map(tmp_path: Path) -> None:
 
 
 def test_parquet_by_folder_pattern_and_dataset(folder: Path) -> None:
-    for source in (folder, str(folder), str(folder / "*.parquet"), dataset.dataset(folder, format="parquet")):
+    for source in (
+        folder,
+        str(folder),
+        str(folder / "*.parquet"),
+        dataset.dataset(folder, format="parquet"),
+    ):
         assert_streams(source)
 
 
@@ -60,8 +65,8 @@ def test_what_was_read_of_a_parquet_file_does_not_stay_in_memory(tmp_path: Path)
     parquet.write_table(pa.table({"x": column}), numbers, row_group_size=2**12)
     parquet.write_table(pa.table({"text": column.astype(str)}), texts, row_group_size=2**12)
     before, size = pa.total_allocated_bytes(), numbers.stat().st_size
-    chunks = _chunks.open_chunks(numbers, None).map(lambda *_: pa.total_allocated_bytes())
-    assert list(chunks)[-1] - before < size / 4
+    read = chunks.open_chunks(numbers, None).map(lambda *_: pa.total_allocated_bytes())
+    assert list(read)[-1] - before < size / 4
     batches = open_table(texts).batches("text")
     assert [pa.total_allocated_bytes() for _ in batches][-1] - before < size / 4
 
@@ -75,7 +80,9 @@ def test_a_parquet_file_of_integers_and_narrow_floats(tmp_path: Path) -> None:
 
 def test_zarr(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
-    array = zarr.create_array(tmp_path / "points.zarr", shape=TOKENS.shape, chunks=(90, 1), dtype="f8")
+    array = zarr.create_array(
+        tmp_path / "points.zarr", shape=TOKENS.shape, chunks=(90, 1), dtype="f8"
+    )
     array[:] = TOKENS
     assert_streams(array)
 
@@ -88,8 +95,8 @@ def test_of_a_zarr_array_whole_chunks_are_read_as_many_as_there_is_room_for_or_o
     points = tmp_path / "points.zarr"
     array = zarr.create_array(points, shape=TOKENS.shape, chunks=(rows, 2), dtype="f8")
     array[:] = TOKENS
-    opened = _chunks.open_chunks(array, None)
-    assert isinstance(opened, _chunks.Local)
+    opened = chunks.open_chunks(array, None)
+    assert isinstance(opened, chunks.Local)
     read = [np.asarray(chunk) for chunk in opened.read()]
     assert np.array_equal(np.concatenate(read), TOKENS)
     assert {len(chunk) for chunk in read[:-1]} == {at_once}
@@ -105,7 +112,12 @@ def test_dask_arrays_stay_lazy(folder: Path) -> None:
     assert np.array_equal(lazy["cluster"].compute(), lim.clusters.labels)
     run = hm.simulate(array, HALF, layers=3, record=hm.LastOnly())
     assert run.to_dask()["points"].chunks == ((300, 1700), (2,))
-    assert np.allclose(run.to_dask()["points"].compute(), hm.simulate(TOKENS, HALF, layers=3).at(3), rtol=0, atol=1e-14)
+    assert np.allclose(
+        run.to_dask()["points"].compute(),
+        hm.simulate(TOKENS, HALF, layers=3).at(3),
+        rtol=0,
+        atol=1e-14,
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -185,7 +197,10 @@ def test_layers_are_those_of_one_array(folder: Path, layers: int, room: int) -> 
         run = hm.simulate(folder, HALF, layers=layers, record=hm.LastOnly())
     assert isinstance(run, hm.StreamedRun)
     assert np.allclose(
-        np.concatenate([chunk["points"] for chunk in run.chunks()]), whole.at(layers), rtol=0, atol=1e-14
+        np.concatenate([chunk["points"] for chunk in run.chunks()]),
+        whole.at(layers),
+        rtol=0,
+        atol=1e-14,
     )
     assert run.layers == layers
     assert run.settled_at == whole.settled_at
@@ -200,11 +215,19 @@ def test_progress_counts_tokens(folder: Path) -> None:
 
 
 def test_what_is_too_much_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hardmax._observers.MOST", 40)
-    with room_for(0), pytest.raises(hm.InputError, match=r"of .* tokens have to be in memory together"):
+    monkeypatch.setattr("hardmax._streams.observers.MOST", 40)
+    with (
+        room_for(0),
+        pytest.raises(hm.InputError, match=r"of .* tokens have to be in memory together"),
+    ):
         hm.limit(folder, HALF)
-    parquet.write_table(pa.table({"x": [0.0, *range(50)], "y": [0.0, *range(50)]}), folder / "3.parquet")
-    with room_for(0), pytest.raises(hm.InputError, match="a token is zero, and so attends to everybody"):
+    parquet.write_table(
+        pa.table({"x": [0.0, *range(50)], "y": [0.0, *range(50)]}), folder / "3.parquet"
+    )
+    with (
+        room_for(0),
+        pytest.raises(hm.InputError, match="a token is zero, and so attends to everybody"),
+    ):
         hm.limit(folder / "3.parquet", HALF)
 
 

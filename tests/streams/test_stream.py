@@ -11,10 +11,10 @@ from strategies import hard_floats
 from streams.same import assert_same, chunked, room_for
 
 import hardmax as hm
-from hardmax import _chunks, _observers
+from hardmax._streams import chunks, observers
 
 
-class Parts(_chunks.Local):
+class Parts(chunks.Local):
     """Tokens cut into chunks at given places."""
 
     def __init__(self, tokens: np.ndarray, cuts: list[int]) -> None:
@@ -23,23 +23,30 @@ class Parts(_chunks.Local):
 
 def found_in(tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]) -> hm.StreamedLimit:
     chunks = Parts(tokens, cuts)
-    return hm.StreamedLimit(chunks, _observers.find_core(chunks, dynamics, hm.Settled()))
+    return hm.StreamedLimit(chunks, observers.find_core(chunks, dynamics, hm.Settled()))
 
 
 @settings(max_examples=300)
 @given(chunked(), st.sampled_from([0, 6, 2**20]))
-def test_chunks_have_the_limit_of_one_array(problem: tuple[np.ndarray, hm.Dynamics, list[int]], room: int) -> None:
+def test_chunks_have_the_limit_of_one_array(
+    problem: tuple[np.ndarray, hm.Dynamics, list[int]], room: int
+) -> None:
     tokens, dynamics, cuts = problem
     with room_for(room):
         assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
 
 
-@example(np.array([[-1.5493334823604545], [-1.5493334823604543]]), "1/2", 0)  # neighbours, on one side of 0
+@example(
+    np.array([[-1.5493334823604545], [-1.5493334823604543]]), "1/2", 0
+)  # neighbours, on one side of 0
 @example(np.array([[1e200], [-1e200], [1.0]]), "1/2", 0)
 @settings(max_examples=100)
 @given(hard_floats(max_d=4, max_n=60), st.sampled_from(["1/2", "1/10", 3]), st.integers(0, 7))
 def test_so_do_floats_that_are_hard_to_prove(tokens: np.ndarray, alpha: str, pieces: int) -> None:
-    dynamics, cuts = hm.Dynamics(alpha), list(range(0, len(tokens), 1 + len(tokens) // (1 + pieces)))
+    dynamics, cuts = (
+        hm.Dynamics(alpha),
+        list(range(0, len(tokens), 1 + len(tokens) // (1 + pieces))),
+    )
     with room_for(0):
         assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
 
@@ -51,8 +58,12 @@ def clouds_of(n: int, d: int) -> dict[str, np.ndarray]:
         "gaussian": gaussian,
         "uniform": rng.uniform(-1, 1, size=(n, d)),
         "positive": rng.uniform(0, 1, size=(n, d)),
-        "long": gaussian * [10.0] + 0.0 if d == 1 else gaussian * np.array([10.0] + [1.0] * (d - 1)),
-        "ball": gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True) * rng.random((n, 1)) ** (1 / d),
+        "long": gaussian * [10.0] + 0.0
+        if d == 1
+        else gaussian * np.array([10.0] + [1.0] * (d - 1)),
+        "ball": gaussian
+        / np.linalg.norm(gaussian, axis=1, keepdims=True)
+        * rng.random((n, 1)) ** (1 / d),
         "grid": rng.integers(-9, 10, size=(n, d)).astype(float),
     }
 
@@ -75,7 +86,10 @@ def test_whoever_is_finished_is_never_attended_to_again(d: int) -> None:
     for tokens in clouds_of(400, d).values():
         with room_for(0):
             scenes = found_in(tokens, dynamics, [150]).core.scenes
-        fates, run = _observers.observe(tokens, scenes, dynamics), hm.simulate(tokens, dynamics, layers=8)
+        fates, run = (
+            observers.observe(tokens, scenes, dynamics),
+            hm.simulate(tokens, dynamics, layers=8),
+        )
         for layer in range(8):
             attended = np.unique(np.concatenate(list(run.attended(layer))))
             assert not ((fates.finished[attended] >= 0) & (fates.finished[attended] <= layer)).any()
@@ -88,14 +102,14 @@ def test_of_many_chunks_no_more_tokens_are_held_than_two_runs_need(distinct: boo
     def chunks():
         for first in range(0, 30 * size, size):
             tokens = np.stack([np.cos(np.arange(size) + first * distinct), np.ones(size)], axis=1)
-            examined = _observers.examine(tokens, first, [], hm.Dynamics(1), most)
+            examined = observers.examine(tokens, first, [], hm.Dynamics(1), most)
             assert examined[1] is not None
             seen.append(weakref.ref(examined[1]))
             yield examined
             held = [held for ref in seen if (held := ref()) is not None]
             assert sum(map(len, held)) <= 2 * most + size
 
-    whole, together, _ = _observers.join(chunks(), most)
+    whole, together, _ = observers.join(chunks(), most)
     assert whole.tokens == 30 * size
     assert (None if together is None else len(together)) == (None if distinct else size)
 
@@ -104,7 +118,7 @@ def test_observers_are_where_they_say_they_are() -> None:
     tokens, dynamics = clouds_of(400, 2)["gaussian"], hm.Dynamics("1/3")
     with room_for(0):
         scenes = found_in(tokens, dynamics, [150]).core.scenes[:2]
-    fates = _observers.observe(tokens, scenes, dynamics)
+    fates = observers.observe(tokens, scenes, dynamics)
     (going,) = np.nonzero((fates.finished < 0) & ~fates.unsure)
     exact = hm.simulate(tokens, dynamics, layers=2).exact_at(2)[going]
     ways = np.vectorize(Fraction)(fates.places[going]) - exact
@@ -116,7 +130,8 @@ def test_observers_are_where_they_say_they_are() -> None:
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("size", [1e8, 1e14, 1e20, 1e28])
 def test_with_a_token_far_out_all_are_brought_into_memory(d: int, size: float) -> None:
-    # Measured by it, floats would tell nobody else apart: candidates once took more memory than there is.
+    # Measured by it, floats would tell nobody else apart: candidates once took more memory than
+    # there is.
     tokens, dynamics = clouds_of(1000, d)["gaussian"], hm.Dynamics("1/2")
     tokens[7, 0] = size
     with room_for(0):

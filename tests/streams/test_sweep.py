@@ -41,9 +41,23 @@ def plain_loop() -> list[dict[str, Any]]:
             for d in GRID["d"]:
                 for seed in range(GRID["seeds"]):
                     lim = hm.limit(hm.clouds.gaussian(n, d, seed), hm.Dynamics(alpha))
-                    row = {"cell": len(rows), "maker": "gaussian", "n": n, "d": d, "seed": seed, "alpha": str(alpha)}
-                    row |= {"metric": "identity", "leaders": len(lim.leaders), "settled_at": lim.settled_at}
-                    rows.append(row | {"clusters": len(lim.clusters), "largest": largest(lim), "error": None})
+                    row = {
+                        "cell": len(rows),
+                        "maker": "gaussian",
+                        "n": n,
+                        "d": d,
+                        "seed": seed,
+                        "alpha": str(alpha),
+                    }
+                    row |= {
+                        "metric": "identity",
+                        "leaders": len(lim.leaders),
+                        "settled_at": lim.settled_at,
+                    }
+                    rows.append(
+                        row
+                        | {"clusters": len(lim.clusters), "largest": largest(lim), "error": None}
+                    )
     return rows
 
 
@@ -53,7 +67,10 @@ OBSERVABLES = ["leaders", "settled_at", "clusters", largest]
 def test_a_sweep_is_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "_CELLS", 5)
     seen: list[tuple[int, int]] = []
-    assert hm.sweep(GRID, OBSERVABLES, progress=lambda *call: seen.append(call)).to_pylist() == plain_loop()
+    assert (
+        hm.sweep(GRID, OBSERVABLES, progress=lambda *call: seen.append(call)).to_pylist()
+        == plain_loop()
+    )
     assert seen[-1] == (32, 32)
 
 
@@ -65,7 +82,13 @@ def test_one_seed_is_seed_0() -> None:
 def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
     tied = hm.clouds.nonleader_clusters().astype(float)
     chain = np.array([[2 - 2**-14, 2], [2 - 2**-14, -2], [2, 1], [2, -1], [0.5, 0]])
-    batch = [tied, hm.clouds.polygon(5), chain, np.repeat(tied, 2, axis=0), hm.clouds.gaussian(50, 2)]
+    batch = [
+        tied,
+        hm.clouds.polygon(5),
+        chain,
+        np.repeat(tied, 2, axis=0),
+        hm.clouds.gaussian(50, 2),
+    ]
     limits = hm.limit(batch, hm.Dynamics("1/2"), max_layers=9)
     counts = limits._counts()
     assert counts["clusters"] == [len(lim.clusters) for lim in limits]
@@ -82,7 +105,9 @@ def test_any_property_of_a_limit_can_be_observed_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])  # Ray's is made of the second
-def test_joblib_chooses_where_groups_run(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_joblib_chooses_where_groups_run(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sweeps, "_CELLS", 5)
     with joblib.parallel_config(backend=backend, n_jobs=2):
         assert hm.sweep(GRID, OBSERVABLES, output=tmp_path / "out").to_pylist() == plain_loop()
@@ -90,7 +115,9 @@ def test_joblib_chooses_where_groups_run(backend: str, tmp_path: Path, monkeypat
         assert hm.sweep(GRID, OBSERVABLES, output=tmp_path / "out").to_pylist() == plain_loop()
 
 
-def test_it_resumes_after_the_parts_that_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_resumes_after_the_parts_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sweeps, "_CELLS", 5)
     done = []
 
@@ -129,8 +156,13 @@ def test_a_cell_that_fails_is_a_row_with_its_reason() -> None:
 
 
 def test_several_makers_and_metrics() -> None:
-    table = hm.sweep({"maker": ["polygon", "nonleader-clusters"], "sides": [3, 4], "metric": TILTED}, {"all": len_of})
-    assert [(row["maker"], row["sides"], row["metric"], row["all"]) for row in table.to_pylist()] == [
+    table = hm.sweep(
+        {"maker": ["polygon", "nonleader-clusters"], "sides": [3, 4], "metric": TILTED},
+        {"all": len_of},
+    )
+    assert [
+        (row["maker"], row["sides"], row["metric"], row["all"]) for row in table.to_pylist()
+    ] == [
         ("polygon", 3, "identity", 3),
         ("polygon", 4, "identity", 4),
         ("nonleader-clusters", None, "identity", 10),
@@ -499,7 +531,9 @@ def test_two_columns_are_drawn() -> None:
     assert isinstance(figure, Figure)
     ax = figure.axes[0]
     assert [line.get_label() for line in ax.lines] == ["alpha = 1/2", "alpha = 10"]
-    mean = np.mean([row["leaders"] for row in plain_loop() if row["n"] == 30 and row["alpha"] == "10"])
+    mean = np.mean(
+        [row["leaders"] for row in plain_loop() if row["n"] == 30 and row["alpha"] == "10"]
+    )
     assert np.allclose(np.asarray(ax.lines[1].get_xydata())[1], [30.0, float(mean)])
     steps = np.asarray(sweep_figure(table, "alpha", "largest").axes[0].lines[0].get_xdata())
     assert steps.tolist() == [0.5, 10.0]

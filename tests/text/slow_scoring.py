@@ -1,4 +1,5 @@
-"""A folder scored slowly, in processes that start at once: they are forked from one in which all is ready."""
+"""A folder scored slowly, in processes that start at once: they are forked from one in which all is
+ready."""
 
 import time
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from text.small_models import small_model
 
-from hardmax._parallel import limit_threads
+from hardmax._kernels.parallel import limit_threads
 from hardmax.text import score_files, scoring, tables
 from hardmax.text.score_files import score_file
 from hardmax.text.scoring import ScoreOptions
@@ -21,12 +22,16 @@ def score_slowly(folder: Path) -> None:
     """Score `in` to `out` and write down how many rows there were in all."""
     tables._ROWS, score_files.PART_ROWS, answer = 50, 100, scoring.Scorer.answer
 
-    def slowly(self: scoring.Scorer, texts: Any, faults: dict[int, str]) -> tuple[Any, dict[int, str]]:
+    def slowly(
+        self: scoring.Scorer, texts: Any, faults: dict[int, str]
+    ) -> tuple[Any, dict[int, str]]:
         time.sleep(0.005)
         return answer(self, texts, faults)
 
     scoring.Scorer.answer = slowly
     with limit_threads(1):
-        report = score_file(TextModel.load(folder / "model"), str(folder / "in"), folder / "out", ScoreOptions())
+        report = score_file(
+            TextModel.load(folder / "model"), str(folder / "in"), folder / "out", ScoreOptions()
+        )
     with (folder / "reports").open("a") as reports:
         reports.write(f"{report.rows}\n")

@@ -1,7 +1,8 @@
-"""Models made up on the spot: real words with random weights, and words that modify them; texts of these words.
+"""Models made up on the spot: real words with random weights, and words that modify them; texts of
+these words.
 
-Drawn texts come as words in clauses beside what they are spelt as, so that an oracle needs no tokeniser.
-"""
+Drawn texts come as words in clauses beside what they are spelt as, so that an oracle needs no
+tokeniser."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +14,21 @@ from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
-WORDS = ("great", "awful", "film", "plot", "the", "not good", "good", "a", "dull", "witty", "the worst", "very", "so")
+WORDS = (
+    "great",
+    "awful",
+    "film",
+    "plot",
+    "the",
+    "not good",
+    "good",
+    "a",
+    "dull",
+    "witty",
+    "the worst",
+    "very",
+    "so",
+)
 MODIFIERS = (Modifier("not", -0.5, 9), Modifier("very", 1.5, 7), Modifier("*n't", -0.75, 5))
 
 
@@ -25,7 +40,9 @@ def small_model(seed: int = 0, *, classes: int = 2, **changes: Any) -> TextModel
         "vocabulary": Vocabulary(WORDS, rng.integers(0, 50, size=(len(WORDS), classes))),
         "weights": 3 * rng.normal(size=(len(WORDS), rows)),
         "bias": rng.normal(size=rows) / 4,
-        "classes": ["negative", "positive"] if classes == 2 else [f"class {c}" for c in range(classes)],
+        "classes": ["negative", "positive"]
+        if classes == 2
+        else [f"class {c}" for c in range(classes)],
         "modifiers": MODIFIERS,
     }
     return TextModel(**(parts | changes))
@@ -67,7 +84,18 @@ SPELT = {
     "13.1": ("13.1",),
     "unknown": ("unknown",),
 }
-SURFACES = ("good", "bad", "film", "not", "not good", "very good", "good film", "not very good", "don't", "13.1")
+SURFACES = (
+    "good",
+    "bad",
+    "film",
+    "not",
+    "not good",
+    "very good",
+    "good film",
+    "not very good",
+    "don't",
+    "13.1",
+)
 ENDS = (", ", ". ", " (", ") ", '" ', " -- ", " – ", "<br />", "; ", "!? ")
 FACTORS = (-0.5, -1.0, 1.5, 2.5, 0.5, 3.0, 1.0, 0.125, -16.0)
 NAMED = ("not", "very", "don't", "n'est", "good", "unknown", "*n't", "n'*", "*'t", "*t", "b*")
@@ -86,7 +114,9 @@ def texts(draw: st.DrawFn) -> Said:
     word = st.sampled_from(["good", "bad", "not", "film"] * 3 + list(SPELT))
     clauses = draw(st.lists(st.lists(word, min_size=1, max_size=9), min_size=1, max_size=4))
     between = draw(st.sampled_from([" ", "\n", " - "]))  # which end no clause
-    spelt = [between.join(draw(st.sampled_from(SPELT[word])) for word in clause) for clause in clauses]
+    spelt = [
+        between.join(draw(st.sampled_from(SPELT[word])) for word in clause) for clause in clauses
+    ]
     ends = [draw(st.sampled_from(ENDS)) for _ in spelt]
     return Said("".join(f"{clause}{end}" for clause, end in zip(spelt, ends, strict=True)), clauses)
 
@@ -100,7 +130,8 @@ modifiers = st.lists(
 
 @st.composite
 def models(draw: st.DrawFn, classes: Any = None) -> TextModel:
-    """A model of any kind; its weights are small multiples of 1/4, which tie and are never rounded."""
+    """A model of any kind; its weights are small multiples of 1/4, which tie and are never
+    rounded."""
     count = draw(st.sampled_from([2, 2, 3, 4]) if classes is None else classes)
     rows = 1 if count == 2 else count
     surfaces = draw(st.permutations(SURFACES))[: draw(st.integers(5, len(SURFACES)))]
@@ -116,5 +147,7 @@ def models(draw: st.DrawFn, classes: Any = None) -> TextModel:
         gate=draw(st.sampled_from([0, 0.25, 0.5, 0.75])),
         alpha=draw(st.sampled_from(["0", "1", "3"])) if rows == 1 else "0",
         neutral_weight=draw(st.sampled_from([1, 2, 50])),
-        tokeniser=draw(st.builds(Tokeniser, longest_phrase=st.integers(1, 3), overlapping=st.booleans())),
+        tokeniser=draw(
+            st.builds(Tokeniser, longest_phrase=st.integers(1, 3), overlapping=st.booleans())
+        ),
     )

@@ -1,4 +1,5 @@
-"""Labelled texts from every kind of file: no row is lost without being named, and what is read is what was written."""
+"""Labelled texts from every kind of file: no row is lost without being named, and what is read is
+what was written."""
 
 import csv
 import io
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax._validation import InputError, MissingExtra
+from hardmax._common.validation import InputError, MissingExtra
 from hardmax.text import Corpus, plant
 from hardmax.text.corpora import read_corpus
 
@@ -21,7 +22,9 @@ TEXTS, LABELS = ["A film, good.", 'He said "no".\nTwice.', "Né 名"], ["pos", "
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
-    path.write_bytes(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+    path.write_bytes(
+        content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    )
     return path
 
 
@@ -32,9 +35,15 @@ def write_rows(folder: Path, name: str, columns: dict[str, list[Any]]) -> Path:
         pq.write_table(pa.table(columns), folder / name)
         return folder / name
     if name.endswith(".jsonl"):
-        return write(folder, name, "\n".join(json.dumps(dict(zip(columns, row, strict=True))) for row in rows))
+        return write(
+            folder,
+            name,
+            "\n".join(json.dumps(dict(zip(columns, row, strict=True))) for row in rows),
+        )
     stream = io.StringIO(newline="")
-    csv.writer(stream, delimiter="\t" if name.endswith(".tsv") else ",").writerows([list(columns), *rows])
+    csv.writer(stream, delimiter="\t" if name.endswith(".tsv") else ",").writerows(
+        [list(columns), *rows]
+    )
     return write(folder, name, stream.getvalue())
 
 
@@ -59,8 +68,13 @@ def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_csv_is_read_as_spreadsheets_write_it(mark: str, tmp_path: Path):
-    lines = [mark.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in zip(TEXTS, LABELS, strict=True)]
-    corpus = read_corpus(write(tmp_path, "a.csv", "\r\n".join([f"\ufefftext{mark}label", *lines, ""])))
+    lines = [
+        mark.join('"' + cell.replace('"', '""') + '"' for cell in row)
+        for row in zip(TEXTS, LABELS, strict=True)
+    ]
+    corpus = read_corpus(
+        write(tmp_path, "a.csv", "\r\n".join([f"\ufefftext{mark}label", *lines, ""]))
+    )
     assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, ())
 
 
@@ -69,9 +83,13 @@ cells = st.text(st.sampled_from('ab ,;\t"\n\ré名'))
 
 @settings(max_examples=100)
 @given(ends=st.lists(cells, min_size=1, max_size=8), place=st.integers(0, 200))
-def test_a_stray_quote_in_csv_swallows_no_row_silently(ends: list[str], place: int, tmp_path_factory):
+def test_a_stray_quote_in_csv_swallows_no_row_silently(
+    ends: list[str], place: int, tmp_path_factory
+):
     texts = [f"row {number} {end}" for number, end in enumerate(ends)]
-    path = write_rows(tmp_path_factory.mktemp("csv"), "a.csv", {"text": texts, "label": ["pos"] * len(texts)})
+    path = write_rows(
+        tmp_path_factory.mktemp("csv"), "a.csv", {"text": texts, "label": ["pos"] * len(texts)}
+    )
     assert read_corpus(path).texts == texts
     header, written = path.read_bytes().decode().split("\r\n", 1)
     write(path.parent, "a.csv", f'{header}\r\n{written[:place]}"{written[place:]}')
@@ -103,20 +121,40 @@ def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
 
 
 def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path: Path):
-    lines = ['{"text": "good", "label": 1}', "{", "[1]", '{"label": 1}', '{"text": 3, "label": 1}', '{"text": "x"}']
-    lines += ['{"text": "x", "label": [1]}', '{"text": null, "label": 1}', '{"text": "x", "label": NaN}', "[" * 10**5]
+    lines = [
+        '{"text": "good", "label": 1}',
+        "{",
+        "[1]",
+        '{"label": 1}',
+        '{"text": 3, "label": 1}',
+        '{"text": "x"}',
+    ]
+    lines += [
+        '{"text": "x", "label": [1]}',
+        '{"text": null, "label": 1}',
+        '{"text": "x", "label": NaN}',
+        "[" * 10**5,
+    ]
     corpus = read_corpus(write(tmp_path, "a.jsonl", "\n".join(lines)))
     assert (corpus.texts, corpus.labels) == (["good"], [1])
     why = ["not JSON", "not a JSON object", "no text", "the text is of type int", "no label"]
     why += ["the label is of type list", "no text", "no label", "not JSON"]
     assert faults(corpus) == [(f"line {number}", fault) for number, fault in enumerate(why, 2)]
-    path = write_rows(tmp_path, "a.parquet", {"text": [*TEXTS, None, "x"], "label": [1, 0, 1, 1, None]})
+    path = write_rows(
+        tmp_path, "a.parquet", {"text": [*TEXTS, None, "x"], "label": [1, 0, 1, 1, None]}
+    )
     assert faults(read_corpus(path)) == [("row 4", "no text"), ("row 5", "no label")]
     assert read_corpus(path).labels == [1, 0, 1]
 
 
 def test_a_folder_of_class_folders_is_read(tmp_path: Path):
-    for place in ("train/pos/2.txt", "train/pos/1.txt", "train/neg/1.txt", "train/unsup/1.txt", "test/pos/1.txt"):
+    for place in (
+        "train/pos/2.txt",
+        "train/pos/1.txt",
+        "train/neg/1.txt",
+        "train/unsup/1.txt",
+        "test/pos/1.txt",
+    ):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(place)
     (tmp_path / "train" / "neg" / "2.txt").write_bytes(b"bad \xff byte")
@@ -201,7 +239,9 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
     path = write(tmp_path, "a.csv", "id,Review,stars,body\n1,good,5,long\n")
     corpus = read_corpus(path, label="stars")
     assert (corpus.texts, corpus.labels) == (["good"], ["5"])
-    assert corpus.notes == ("the text column is Review; body would be possible, too (choose with --text)",)
+    assert corpus.notes == (
+        "the text column is Review; body would be possible, too (choose with --text)",
+    )
     assert read_corpus(path, text="body", label="stars").notes == ()
     assert "id, Review, stars, body" in refusal(path)
     assert "`text` is 'txt'" in refusal(path, text="txt", label="stars")
@@ -215,13 +255,19 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
         ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
         ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is not a header"),
         ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
-        ("a.csv", 'text,label\ngood,1\n"open,1\nfine,0\n', "line 3 is not CSV: unexpected end of data"),
+        (
+            "a.csv",
+            'text,label\ngood,1\n"open,1\nfine,0\n',
+            "line 3 is not CSV: unexpected end of data",
+        ),
         ("a.jsonl", "1\n2\n", "is empty: expected"),
         ("a.parquet", "not parquet", "a.parquet` cannot be read"),
         ("a.xlsx", "x", "has the suffix '.xlsx': expected one of .parquet, .csv"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_in_one_line(name: str, content: str, complaint: str, tmp_path: Path):
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(
+    name: str, content: str, complaint: str, tmp_path: Path
+):
     assert complaint in refusal(write(tmp_path, name, content))
 
 
@@ -246,13 +292,17 @@ def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: py
 
 
 def test_planted_words_carry_the_class():
-    corpus = plant(300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4)
+    corpus = plant(
+        300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4
+    )
     assert len(corpus) == 300
     assert set(corpus.labels) == {"food", "music", "sport"}
     for text, label in zip(corpus.texts, corpus.labels, strict=True):
         found = set(text.lower().replace(".", "").split())
         assert found & set(corpus.words[label])
-        assert not any(found & set(words) for other, words in corpus.words.items() if other != label)
+        assert not any(
+            found & set(words) for other, words in corpus.words.items() if other != label
+        )
     again = plant(300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4)
     assert again.texts == corpus.texts
     assert plant(50, seed=1).texts != plant(50, seed=2).texts

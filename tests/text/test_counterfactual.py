@@ -1,4 +1,5 @@
-"""The fewest words that change a label: verified by the model, and by brute force on short texts."""
+"""The fewest words that change a label: verified by the model, and by brute force on short
+texts."""
 
 from itertools import combinations
 
@@ -6,14 +7,23 @@ import numpy as np
 import pytest
 from text.small_models import word_model
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text import counterfactual
 from hardmax.text.reading import Modifier
 from hardmax.text.spans import cut
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 
-TABLE = {"great": 3, "awful": -3.6, "fine": 1.5, "dull": -1.2, "film": 0, "not great": -2.4, "plot": 0.3, "lovely": 3}
+TABLE = {
+    "great": 3,
+    "awful": -3.6,
+    "fine": 1.5,
+    "dull": -1.2,
+    "film": 0,
+    "not great": -2.4,
+    "plot": 0.3,
+    "lovely": 3,
+}
 WORDS = list(TABLE)
 
 
@@ -22,7 +32,8 @@ def model(**changes) -> TextModel:
 
 
 def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int | None:
-    """How many words it takes, trying all sets of them; None if none does, or there is no label to change."""
+    """How many words it takes, trying all sets of them; None if none does, or there is no label to
+    change."""
     places: dict[str, list[tuple[int, int]]] = {}
     for token in Tokeniser(longest_phrase=1).tokens(text):
         places.setdefault(token.surface, []).append((token.start, token.end))
@@ -30,7 +41,11 @@ def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int
     for size in range(1, len(places) + 1):
         for words in combinations([word for word in places if word not in keep], size):
             changed = [cut(text, sorted(s for w in words for s in places[w]))]
-            if own.decided([text])[0] and own.decided(changed)[0] and own.predict(changed)[0] != label:
+            if (
+                own.decided([text])[0]
+                and own.decided(changed)[0]
+                and own.predict(changed)[0] != label
+            ):
                 return size
     return None
 
@@ -91,7 +106,9 @@ def test_phrases_can_be_kept():
 def test_a_probability_of_one_half_is_no_flip():
     table = {"great": 3, "awful": -3, "fine": 3}
     own = word_model(table)
-    found = own.flip("great fine awful", keep=["awful", "fine"])  # without "great" both classes are level
+    found = own.flip(
+        "great fine awful", keep=["awful", "fine"]
+    )  # without "great" both classes are level
     assert (found.found, found.undecided > 0) == (False, True)
     assert "of them undecided" in str(found)
     nearly = word_model(table, bias=[1e-8])
@@ -120,7 +137,12 @@ def test_an_undecided_text_has_no_label_to_flip(text: str):
 
 def test_where_nothing_helps_it_says_so():
     found = model(bias=[-1.0]).flip("great")  # without it the text is undecided
-    assert (found.found, found.proved_smallest, found.text, found.after) == (False, True, "great", found.before)
+    assert (found.found, found.proved_smallest, found.text, found.after) == (
+        False,
+        True,
+        "great",
+        found.before,
+    )
     assert "no set of words changes it (2 variants tried, 2 of them undecided)" in str(found)
 
 

@@ -5,7 +5,7 @@ from text.small_models import word_model
 from text.test_counterfactual import model
 
 import hardmax as hm
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text.reading import Modifier
 
 READING = model(modifiers=[Modifier("not", -0.75, 9), Modifier("*n't", -0.5, 5)])
@@ -16,14 +16,16 @@ def test_a_forbidden_word_is_gone_in_phrases_too_and_the_model_stays_as_it_was()
     edited = own.edit({"Great": "forbid"})
     assert "great" in own.vocabulary.index
     assert set(own.vocabulary.surfaces) - set(edited.vocabulary.surfaces) == {"great", "not great"}
-    assert edited.decision_function(["great film"])[0] == edited.decision_function(["unheard film"])[0]
+    assert (
+        edited.decision_function(["great film"])[0] == edited.decision_function(["unheard film"])[0]
+    )
     assert edited.metrics["edited"] == {"great": "forbid"}
 
 
 def test_a_forbidden_phrase_leaves_its_words():
-    assert set(model().vocabulary.surfaces) - set(model().edit({"not great": "forbid"}).vocabulary.surfaces) == {
-        "not great"
-    }
+    assert set(model().vocabulary.surfaces) - set(
+        model().edit({"not great": "forbid"}).vocabulary.surfaces
+    ) == {"not great"}
 
 
 def test_a_word_says_what_it_shall_say():
@@ -56,7 +58,13 @@ def factors(edited: hm.TextModel) -> dict[str, float]:
 
 @pytest.mark.parametrize(
     ("wish", "factor"),
-    [("times -1/2", -0.5), ("times 2", 2), ("times 0.25", 0.25), ("times -3", -3), ("times 1/3", 0.375)],
+    [
+        ("times -1/2", -0.5),
+        ("times 2", 2),
+        ("times 0.25", 0.25),
+        ("times -3", -3),
+        ("times 1/3", 0.375),
+    ],
 )
 def test_a_word_or_a_form_becomes_a_modifier(wish, factor):
     edited = READING.edit({"hardly": wish, "n'*": wish, "NOT": wish})
@@ -71,7 +79,9 @@ def test_a_modifier_is_forbidden_or_multiplies_by_one_no_longer():
     for wish in ("forbid", "times 1"):
         assert factors(READING.edit({"not": wish})) == {"*n't": -0.5}
         assert factors(READING.edit({"*n't": wish})) == {"not": -0.75}
-    assert "not great" not in READING.edit({"not": "forbid"}).vocabulary.index  # unknown in phrases, too
+    assert (
+        "not great" not in READING.edit({"not": "forbid"}).vocabulary.index
+    )  # unknown in phrases, too
     assert "not great" in READING.edit({"not": "times 1"}).vocabulary.index
 
 
@@ -119,7 +129,10 @@ def test_edits_add_up_and_are_saved(tmp_path):
         ({"*n't": "forbid"}, "does not know"),
         ({3: 1.0}, "each token"),
         ({"great": 1.0, "GREAT": 2.0}, "twice, in different spellings"),
-        (dict.fromkeys(["great", "awful", "fine", "dull", "film", "plot", "lovely"], "forbid"), "forbids all tokens"),
+        (
+            dict.fromkeys(["great", "awful", "fine", "dull", "film", "plot", "lovely"], "forbid"),
+            "forbids all tokens",
+        ),
     ],
 )
 def test_bad_changes_are_told(changes, why):

@@ -1,4 +1,5 @@
-"""Known tokens of texts and where they stand: the kernels against the definition; vocabularies; forms of texts."""
+"""Known tokens of texts and where they stand: the kernels against the definition; vocabularies;
+forms of texts."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -13,8 +14,8 @@ from text.reviews import read_split
 from text.small_models import random_texts, small_model
 from text.test_tokeniser import tokenisers
 
-from hardmax import _compile
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
+from hardmax._kernels import compiling
 from hardmax.text import encoding
 from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
@@ -24,8 +25,30 @@ from hardmax.text.encoding import NOT_READ, Read, _define, _encode_part, _group,
 from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, write_vocabulary
 
-PHRASES = ["not good", "good bad", "not good bad", "don't é", "a b c", "good good good good good", "不好", "不好不"]
-MORE = ["好 good", "é 不", "👩\u200d 👩", "😀😀", "เก", "good", "bad", "é", "unseen", "不", "好", "😀"]
+PHRASES = [
+    "not good",
+    "good bad",
+    "not good bad",
+    "don't é",
+    "a b c",
+    "good good good good good",
+    "不好",
+    "不好不",
+]
+MORE = [
+    "好 good",
+    "é 不",
+    "👩\u200d 👩",
+    "😀😀",
+    "เก",
+    "good",
+    "bad",
+    "é",
+    "unseen",
+    "不",
+    "好",
+    "😀",
+]
 words = [
     "good",
     "BAD",
@@ -46,10 +69,12 @@ words = [
     "-",
 ]
 words += [*"！؟不好😀เก👩\u200d་"]
-texts = st.lists(st.tuples(st.sampled_from(words), st.sampled_from([" ", " ", ""])).map("".join), max_size=20).map(
-    "".join
+texts = st.lists(
+    st.tuples(st.sampled_from(words), st.sampled_from([" ", " ", ""])).map("".join), max_size=20
+).map("".join)
+vocabularies = st.lists(st.sampled_from(PHRASES + MORE), unique=True).map(
+    lambda surfaces: known(*surfaces)
 )
-vocabularies = st.lists(st.sampled_from(PHRASES + MORE), unique=True).map(lambda surfaces: known(*surfaces))
 SEGMENTS = Tokeniser(longest_phrase=3, overlapping=False)
 
 
@@ -59,9 +84,15 @@ def known(*surfaces: str) -> Vocabulary:
 
 def slowly(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> dict[int, list[list[int]]]:
     """For each known token of a text its places, in order of first appearance."""
-    known = [(vocabulary.index[t.surface], t) for t in tokeniser.tokens(text) if t.surface in vocabulary.index]
+    known = [
+        (vocabulary.index[t.surface], t)
+        for t in tokeniser.tokens(text)
+        if t.surface in vocabulary.index
+    ]
     taken, kept = set[int](), []
-    for number, token in sorted(known, key=lambda pair: pair[0]):  # by the vocabulary, each from the left
+    for number, token in sorted(
+        known, key=lambda pair: pair[0]
+    ):  # by the vocabulary, each from the left
         characters = set(range(token.start, token.end))
         if tokeniser.overlapping or taken.isdisjoint(characters):
             taken |= characters
@@ -82,7 +113,10 @@ def by_kernel(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Read:
 
 def as_dicts(found) -> list[dict[int, int]]:
     bounds = pairwise(found.offsets.tolist())
-    return [dict(zip(found.ids[a:b].tolist(), found.counts[a:b].tolist(), strict=True)) for a, b in bounds]
+    return [
+        dict(zip(found.ids[a:b].tolist(), found.counts[a:b].tolist(), strict=True))
+        for a, b in bounds
+    ]
 
 
 def assert_same(one, other) -> None:
@@ -91,13 +125,18 @@ def assert_same(one, other) -> None:
 
 
 @given(st.lists(texts, max_size=5), vocabularies, tokenisers)
-def test_texts_have_the_known_tokens_of_the_definition_in_the_same_order(texts, vocabulary, tokeniser):
+def test_texts_have_the_known_tokens_of_the_definition_in_the_same_order(
+    texts, vocabulary, tokeniser
+):
     expected = [slowly(text, vocabulary, tokeniser) for text in texts]
     assert [list(one.items()) for one in as_dicts(encode(texts, vocabulary, tokeniser))] == [
         [(number, len(places)) for number, places in one.items()] for one in expected
     ]
     for text, places in zip(texts, expected, strict=True):
-        for read in (_define(text, vocabulary, tokeniser, NOT_READ), by_kernel(text, vocabulary, tokeniser)):
+        for read in (
+            _define(text, vocabulary, tokeniser, NOT_READ),
+            by_kernel(text, vocabulary, tokeniser),
+        ):
             assert read.encoded.ids.tolist() == list(places)
             assert read.encoded.counts.tolist() == [len(rows) for rows in places.values()]
             assert [rows.tolist() for rows in read.places] == list(places.values())
@@ -105,8 +144,13 @@ def test_texts_have_the_known_tokens_of_the_definition_in_the_same_order(texts, 
 
 @pytest.mark.parametrize("overlapping", [True, False])
 def test_real_reviews_have_the_tokens_of_the_definition(overlapping):
-    table, tokeniser = read_split("train", examples(3000)), Tokeniser(longest_phrase=3, overlapping=overlapping)
-    vocabulary = choose(table["text"], table["label"].to_numpy(), tokeniser, words=5000, phrases=5000)
+    table, tokeniser = (
+        read_split("train", examples(3000)),
+        Tokeniser(longest_phrase=3, overlapping=overlapping),
+    )
+    vocabulary = choose(
+        table["text"], table["label"].to_numpy(), tokeniser, words=5000, phrases=5000
+    )
     vocabulary = Vocabulary(vocabulary.surfaces[::-1], vocabulary.counts)  # phrases before words
     slow = [slowly(text, vocabulary, tokeniser) for text in table["text"].to_pylist()]
     assert as_dicts(encode(table["text"], vocabulary, tokeniser)) == [
@@ -128,61 +172,101 @@ def test_real_reviews_have_the_tokens_of_the_definition(overlapping):
         ("我不好吃", ["不好", "好吃", "吃", "我"], ["我", "不好", "吃"]),
     ],
 )
-def test_tokens_that_come_first_in_the_vocabulary_take_their_words_from_the_left(text, surfaces, found):
+def test_tokens_that_come_first_in_the_vocabulary_take_their_words_from_the_left(
+    text, surfaces, found
+):
     encoded = encode([text], known(*surfaces), SEGMENTS)
     assert [surfaces[token] for token in np.repeat(encoded.ids, encoded.counts)] == found
 
 
 # Few words and many phrases of them: most stand where another, which comes first, has their words.
 letters = ["a", "b", "不", "好"]
-said = st.lists(st.sampled_from([f"{each} " for each in letters] * 3 + ["!", "؟", ". "]), min_size=5, max_size=25)
+said = st.lists(
+    st.sampled_from([f"{each} " for each in letters] * 3 + ["!", "؟", ". "]),
+    min_size=5,
+    max_size=25,
+)
 parts = st.lists(st.sampled_from(letters), min_size=1, max_size=3)
 overlaps = st.lists(parts.map(join_words), unique=True, min_size=8, max_size=16)
 
 
 @given(said.map("".join), overlaps, st.integers(2, 5))
-def test_every_known_word_is_in_one_segment_at_most_and_none_is_left_that_could_be_taken(text, surfaces, longest):
+def test_every_known_word_is_in_one_segment_at_most_and_none_is_left_that_could_be_taken(
+    text, surfaces, longest
+):
     tokeniser, vocabulary = Tokeniser(longest_phrase=longest, overlapping=False), known(*surfaces)
     read = by_kernel(text, vocabulary, tokeniser)
-    ranks = {tuple(s): n for n, rows in zip(read.encoded.ids.tolist(), read.places, strict=True) for s in rows.tolist()}
+    ranks = {
+        tuple(s): n
+        for n, rows in zip(read.encoded.ids.tolist(), read.places, strict=True)
+        for s in rows.tolist()
+    }
     assert all(before[1] <= after[0] for before, after in pairwise(sorted(ranks)))
-    known_here = [(*span, vocabulary.index[word]) for word, *span in tokeniser.tokens(text) if word in vocabulary.index]
+    known_here = [
+        (*span, vocabulary.index[word])
+        for word, *span in tokeniser.tokens(text)
+        if word in vocabulary.index
+    ]
     left = [(start, end, rank) for start, end, rank in known_here if (start, end) not in ranks]
     assume(left)
     for start, end, own in left:
         # Somebody before it in the vocabulary, or the same further left, has one of its words.
-        winners = [(rank, span) for span, rank in ranks.items() if span[0] < end and start < span[1]]
+        winners = [
+            (rank, span) for span, rank in ranks.items() if span[0] < end and start < span[1]
+        ]
         assert min(winners) < (own, (start, end))
 
 
 @pytest.mark.parametrize("overlapping", [True, False])
 @pytest.mark.parametrize("longest", [1, 2, 5])
-def test_texts_of_the_shortest_words_have_room_for_all_their_tokens(longest, overlapping, monkeypatch):
+def test_texts_of_the_shortest_words_have_room_for_all_their_tokens(
+    longest, overlapping, monkeypatch
+):
     # As Python, kernels cannot write behind the end of an array.
-    monkeypatch.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_: True)
+    monkeypatch.setattr(compiling.Kernel, "_is_sooner_interpreted", lambda *_: True)
     tokeniser = Tokeniser(longest_phrase=longest, overlapping=overlapping)
     alphabet = "abcdefghij"
-    phrases = [" ".join(alphabet[first : first + size]) for size in range(2, 6) for first in range(10)]
-    vocabulary = known(*alphabet, *dict.fromkeys(phrase for phrase in phrases if " " in phrase), "不", "好")
+    phrases = [
+        " ".join(alphabet[first : first + size]) for size in range(2, 6) for first in range(10)
+    ]
+    vocabulary = known(
+        *alphabet, *dict.fromkeys(phrase for phrase in phrases if " " in phrase), "不", "好"
+    )
     for count in range(1, 11):
-        texts = [" ".join(alphabet[:count]), "", ".".join(alphabet[:count]), "不好" * count, f" {alphabet[count - 1]} "]
-        with _compile.interpreted(encode_texts):
+        texts = [
+            " ".join(alphabet[:count]),
+            "",
+            ".".join(alphabet[:count]),
+            "不好" * count,
+            f" {alphabet[count - 1]} ",
+        ]
+        with compiling.interpreted(encode_texts):
             found = _encode_part(read_texts(texts), lexicon_of(vocabulary), tokeniser)
         slow = [slowly(text, vocabulary, tokeniser) for text in texts]
-        assert as_dicts(found) == [{token: len(rows) for token, rows in each.items()} for each in slow]
+        assert as_dicts(found) == [
+            {token: len(rows) for token, rows in each.items()} for each in slow
+        ]
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 9, 17, *range(30, 36), 66, 200])  # more than 32 are sorted otherwise
+@pytest.mark.parametrize(
+    "count", [1, 2, 5, 9, 17, *range(30, 36), 66, 200]
+)  # more than 32 are sorted otherwise
 @pytest.mark.parametrize("longest", [2, 3, 5])
-def test_of_many_words_that_hang_together_those_are_taken_that_the_definition_takes(count: int, longest: int):
+def test_of_many_words_that_hang_together_those_are_taken_that_the_definition_takes(
+    count: int, longest: int
+):
     rng = np.random.default_rng([count, longest])
-    several = {" ".join(rng.choice(["a", "b", "c"], size=rng.integers(1, longest + 1))) for _ in range(30)}
+    several = {
+        " ".join(rng.choice(["a", "b", "c"], size=rng.integers(1, longest + 1))) for _ in range(30)
+    }
     vocabulary = known(*rng.permutation(sorted(several)).tolist())
     tokeniser = replace(SEGMENTS, longest_phrase=longest)
     text = " ".join(rng.choice(["a", "b", "c", "c!"], p=[0.32, 0.32, 0.32, 0.04], size=count))
     read = by_kernel(text, vocabulary, tokeniser)
     places = [rows.tolist() for rows in read.places]
-    assert dict(zip(read.encoded.ids.tolist(), places, strict=True)) == slowly(text, vocabulary, tokeniser)
+    assert dict(zip(read.encoded.ids.tolist(), places, strict=True)) == slowly(
+        text, vocabulary, tokeniser
+    )
 
 
 @pytest.mark.parametrize(
@@ -241,7 +325,9 @@ def test_the_length_of_a_tag_is_counted_in_characters():
 
 
 def test_texts_come_in_many_forms():
-    pandas, pyarrow, polars = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
+    pandas, pyarrow, polars = (
+        pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars")
+    )
     texts = ["Good film", "", "né good good"]
     expected = as_dicts(encode(texts, known("good", "né"), Tokeniser()))
     forms = [
@@ -261,7 +347,11 @@ def test_texts_come_in_many_forms():
     ]
     for form in forms:
         assert as_dicts(encode(form, known("good", "né"), Tokeniser())) == expected
-    for nothing in ([], pyarrow.array([], pyarrow.string()), pyarrow.chunked_array([], pyarrow.string())):
+    for nothing in (
+        [],
+        pyarrow.array([], pyarrow.string()),
+        pyarrow.chunked_array([], pyarrow.string()),
+    ):
         assert len(encode(nothing, known("good"), Tokeniser())) == 0
     assert as_dicts(encode(["good"], known(), Tokeniser())) == [{}]
     assert read_texts(["a\ud800b", "\udfff"]).data.tobytes().decode() == "a\ufffdb\ufffd"
@@ -287,7 +377,11 @@ def test_what_is_no_text_is_refused_in_one_line(texts, complaint):
 
 def test_missing_and_foreign_values_of_columns_are_refused_with_their_row():
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
-    for column in (pandas.Series(["a", None]), pyarrow.array(["a", None]), pyarrow.chunked_array([["a"], [None]])):
+    for column in (
+        pandas.Series(["a", None]),
+        pyarrow.array(["a", None]),
+        pyarrow.chunked_array([["a"], [None]]),
+    ):
         with pytest.raises(InputError, match="row 1 is missing"):
             read_texts(column)
     for column in (pandas.Series([1.0, 2.0]), pyarrow.array([1, 2])):
@@ -308,10 +402,15 @@ def count_slowly(texts, labels, tokeniser: Tokeniser) -> dict[str, np.ndarray]:
     return counts
 
 
-def choose(texts, labels, tokeniser: Tokeniser, words: int = 10_000, phrases: int = 30_000) -> Vocabulary:
+def choose(
+    texts, labels, tokeniser: Tokeniser, words: int = 10_000, phrases: int = 30_000
+) -> Vocabulary:
     longest = tokeniser.longest_phrase
     half = len(texts) // 2  # which may be nothing
-    chunks = [(read_texts(texts[part]), np.array(labels[part], dtype=int)) for part in (slice(half), slice(half, None))]
+    chunks = [
+        (read_texts(texts[part]), np.array(labels[part], dtype=int))
+        for part in (slice(half), slice(half, None))
+    ]
     return choose_tokens(chunks, max(labels) + 1, longest, words=words, phrases=phrases, min_df=2)
 
 
@@ -322,7 +421,9 @@ def test_frequent_tokens_are_chosen_and_a_file_gives_them_back(corpus, tokeniser
     frequent = {surface: counts for surface, counts in slow.items() if counts.sum() >= 2}
     found = choose(texts, labels, tokeniser)
     assert set(found.surfaces) == set(frequent)
-    found = Vocabulary(found.surfaces, np.reshape([frequent[s] for s in found.surfaces], found.counts.shape))
+    found = Vocabulary(
+        found.surfaces, np.reshape([frequent[s] for s in found.surfaces], found.counts.shape)
+    )
     again = read_vocabulary(write_vocabulary(found))
     assert again.surfaces == found.surfaces
     assert np.array_equal(again.counts, found.counts) or not len(found)
@@ -330,21 +431,35 @@ def test_frequent_tokens_are_chosen_and_a_file_gives_them_back(corpus, tokeniser
 
 # Few words in many texts: there are always more frequent words and phrases than are asked for.
 crowded = st.lists(
-    st.tuples(st.lists(st.sampled_from("abcd"), min_size=3, max_size=8).map(" ".join), st.integers(0, 2)),
+    st.tuples(
+        st.lists(st.sampled_from("abcd"), min_size=3, max_size=8).map(" ".join), st.integers(0, 2)
+    ),
     min_size=6,
     max_size=12,
 )
 
 
 @given(crowded, st.integers(0, 3), st.integers(0, 4), st.integers(2, 3))
-def test_the_most_frequent_words_and_the_most_uneven_phrases_are_taken(corpus, most_words, most_phrases, longest):
+def test_the_most_frequent_words_and_the_most_uneven_phrases_are_taken(
+    corpus, most_words, most_phrases, longest
+):
     texts, labels = map(list, zip(*corpus, strict=True))
     tokeniser, sizes = Tokeniser(longest_phrase=longest), np.bincount(labels)
     slow = {s: c for s, c in count_slowly(texts, labels, tokeniser).items() if c.sum() >= 2}
-    ranked = sorted((-counts.sum(), surface) for surface, counts in slow.items() if len(cut_surface(surface)) == 1)
-    scores = {s: chi_squared(counts, sizes) for s, counts in slow.items() if len(cut_surface(s)) > 1}
+    ranked = sorted(
+        (-counts.sum(), surface)
+        for surface, counts in slow.items()
+        if len(cut_surface(surface)) == 1
+    )
+    scores = {
+        s: chi_squared(counts, sizes) for s, counts in slow.items() if len(cut_surface(s)) > 1
+    }
     # There is a choice, and it matters.
-    assume(len(ranked) > most_words and len(scores) > most_phrases and np.ptp([*scores.values()]) > 1e-9)
+    assume(
+        len(ranked) > most_words
+        and len(scores) > most_phrases
+        and np.ptp([*scores.values()]) > 1e-9
+    )
     found = choose(texts, labels, tokeniser, words=most_words, phrases=most_phrases).surfaces
     assert list(found[:most_words]) == [surface for _, surface in ranked[:most_words]]
     best = sorted(scores.values(), reverse=True)[:most_phrases]
@@ -390,7 +505,9 @@ def damaged(draw: st.DrawFn) -> bytes:
     """The same with a byte lost or become another."""
     data = draw(numbered())
     place = draw(st.integers(0, len(data)))
-    return data[:place] + draw(st.sampled_from([b"", b"\t", b"\n", b"-", b"\xff"])) + data[place + 1 :]
+    return (
+        data[:place] + draw(st.sampled_from([b"", b"\t", b"\n", b"-", b"\xff"])) + data[place + 1 :]
+    )
 
 
 @given(numbered())
@@ -402,7 +519,11 @@ def test_a_vocabulary_is_read_as_it_was_written(data):
     assert found.counts[: len(rows)].tolist() == [list(map(int, counts)) for _, *counts in rows]
 
 
-@given(st.one_of(damaged(), st.text("a1\t\n-", max_size=12).map(lambda rows: f"b\t0\n{rows}\n".encode())))
+@given(
+    st.one_of(
+        damaged(), st.text("a1\t\n-", max_size=12).map(lambda rows: f"b\t0\n{rows}\n".encode())
+    )
+)
 @example(b"a\t1\t2\n3\n")  # as many tabs as there should be, in other rows
 @example(b"\xff\t1\n")
 @example(b"good\t1\nbad\t2")
@@ -426,7 +547,9 @@ def test_counts_are_taken_up_to_the_largest_whole_number_that_floats_tell_apart(
         Vocabulary(["good"], [[2**53]])
 
 
-@pytest.mark.parametrize("surface", ["Good", "a  b", "a b c d e f", "", "a\nb", "a!", "'t", "不 好", "so.bad"])
+@pytest.mark.parametrize(
+    "surface", ["Good", "a  b", "a b c d e f", "", "a\nb", "a!", "'t", "不 好", "so.bad"]
+)
 def test_what_no_text_can_have_is_no_token(surface):
     with pytest.raises(InputError, match="never yields"):
         known(surface)

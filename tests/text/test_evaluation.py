@@ -8,7 +8,7 @@ import pytest
 from text.small_models import word_model
 
 import hardmax as hm
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text.card_page import card_page
 from hardmax.text.evaluation import (
     calibration_curve,
@@ -44,13 +44,19 @@ def test_metrics_are_those_of_their_definitions(classes):
     guess, found = chances.argmax(axis=1), evaluate(truth, chances)
     table = np.array(found["confusion"])
     assert table.sum() == found["texts"] == 500
-    assert found["accuracy"] == pytest.approx(np.trace(table) / 500) == pytest.approx((guess == truth).mean())
+    assert (
+        found["accuracy"]
+        == pytest.approx(np.trace(table) / 500)
+        == pytest.approx((guess == truth).mean())
+    )
     assert found["balanced_accuracy"] == pytest.approx((np.diag(table) / table.sum(axis=1)).mean())
     f1 = 2 * np.diag(table) / (table.sum(axis=0) + table.sum(axis=1))
     assert found["f1_macro"] == pytest.approx(f1.mean())
     assert found.get("f1_binary") == (pytest.approx(f1[1]) if classes == 2 else None)
     assert found["log_loss"] == pytest.approx(-np.log(chances[np.arange(500), truth]).mean())
-    assert found["brier"] == pytest.approx(((chances - np.eye(classes)[truth]) ** 2).sum(axis=1).mean())
+    assert found["brier"] == pytest.approx(
+        ((chances - np.eye(classes)[truth]) ** 2).sum(axis=1).mean()
+    )
 
 
 def test_a_class_that_never_occurs_is_no_trouble():
@@ -73,11 +79,15 @@ def test_true_probabilities_have_almost_no_calibration_error_and_overconfident_o
 
 def test_a_model_is_measured_with_undecided_texts_told_apart():
     found = evaluate_model(
-        MODEL, [*TEXTS, BAD], ["positive", "negative", "positive", "positive", "negative", "positive"]
+        MODEL,
+        [*TEXTS, BAD],
+        ["positive", "negative", "positive", "positive", "negative", "positive"],
     )
     assert found.decided.tolist() == [True, True, True, False, False, True]
     assert found.metrics["undecided"] == pytest.approx(2 / 6)
-    assert found.metrics["accuracy_decided"] == pytest.approx((found.predicted == found.truth)[found.decided].mean())
+    assert found.metrics["accuracy_decided"] == pytest.approx(
+        (found.predicted == found.truth)[found.decided].mean()
+    )
     assert found.metrics["active_tokens"] == pytest.approx((1 + 2 + 2 + 0 + 0 + 2) / 6)
     page = card_page(MODEL, "model", TEXTS, evaluate_model(MODEL, TEXTS, ["positive"] * 5))
     assert "5 errors" not in page
@@ -136,10 +146,20 @@ def test_keywords_are_the_heaviest_tokens_of_a_class():
 def test_lists_show_no_token_of_fewer_than_three_texts():
     counts = [[9, 0], [2, 0], [0, 3], [1, 1]]
     known = Vocabulary(["awful", "dreadful", "great", "superb"], counts)
-    parts = {"weights": [[-1.0], [-2.0], [1.0], [2.0]], "bias": [0.0], "classes": ["negative", "positive"]}
+    parts = {
+        "weights": [[-1.0], [-2.0], [1.0], [2.0]],
+        "bias": [0.0],
+        "classes": ["negative", "positive"],
+    }
     model = TextModel(vocabulary=known, **parts)
-    assert [word.word for label in model.classes for word in model.keywords(label)] == ["awful", "great"]
+    assert [word.word for label in model.classes for word in model.keywords(label)] == [
+        "awful",
+        "great",
+    ]
     assert [word.word for word in model.keywords("positive", min_df=1)] == ["superb", "great"]
-    assert {leader.word for leader in model.leaders(["awful", "great", "dreadful", "superb"])} == {"awful", "great"}
+    assert {leader.word for leader in model.leaders(["awful", "great", "dreadful", "superb"])} == {
+        "awful",
+        "great",
+    }
     rare = replace(model, vocabulary=Vocabulary(known.surfaces, np.minimum(counts, 1)))
     assert [word.word for word in rare.keywords("positive")] == ["superb"]

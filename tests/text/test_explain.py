@@ -1,4 +1,5 @@
-"""Explanations: the ledger is complete, removals are ranked by reading again, and everything known is shown.
+"""Explanations: the ledger is complete, removals are ranked by reading again, and everything known
+is shown.
 
 That votes, factors, links and leaders are those of the definition, test_reading asks.
 """
@@ -13,7 +14,7 @@ from counting import lines_run
 from text.small_models import random_texts, small_model, word_model
 
 import hardmax as hm
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Modifier
 from hardmax.text.spans import Units
@@ -33,24 +34,38 @@ every_model = pytest.mark.parametrize("name", MODELS)
 @every_model
 def test_an_explanation_has_the_numbers_of_the_prediction_to_the_bit(name):
     model, texts = MODELS[name], random_texts(60)
-    for text, chance, label in zip(texts, model.predict_proba(texts), model.predict(texts), strict=True):
+    for text, chance, label in zip(
+        texts, model.predict_proba(texts), model.predict(texts), strict=True
+    ):
         why = model.explain(text)
         assert list(why.probabilities.values()) == chance.tolist()
         assert (why.label, why.probability) == (label, why.probabilities[label])
         assert why.decided == (why.undecided_because == "")
         assert why.probability == chance.max() or not why.decided
-        assert [entry.vote for entry in why.active] == sorted((e.vote for e in why.active), key=abs, reverse=True)
+        assert [entry.vote for entry in why.active] == sorted(
+            (e.vote for e in why.active), key=abs, reverse=True
+        )
 
 
 def test_plain_data_have_spans_that_point_at_the_tokens_in_the_original():
     why = MODELS["plain"].explain(TEXT)
     data = json.loads(json.dumps(why.to_dict()))
-    assert [entry["spans"] for entry in data["ledger"]] == [[list(span) for span in e.spans] for e in why.ledger]
+    assert [entry["spans"] for entry in data["ledger"]] == [
+        [list(span) for span in e.spans] for e in why.ledger
+    ]
     places = {entry.word: [TEXT[a:b] for a, b in entry.spans] for entry in why.ledger}
-    assert (places["not good"], places["the worst"], places["the"]) == (["NOT  good"], ["the worst"], ["The", "the"])
+    assert (places["not good"], places["the worst"], places["the"]) == (
+        ["NOT  good"],
+        ["the worst"],
+        ["The", "the"],
+    )
     assert all(len(entry.spans) == entry.count for entry in why.ledger)
     [link] = [link for link in data["attention"] if link["word"] == "good"]
-    assert (TEXT[slice(*link["span"])], TEXT[slice(*link["modifier_span"])], link["factor"]) == ("good", "NOT", -0.5)
+    assert (TEXT[slice(*link["span"])], TEXT[slice(*link["modifier_span"])], link["factor"]) == (
+        "good",
+        "NOT",
+        -0.5,
+    )
 
 
 # ---------------------------------------------------------------- removals
@@ -61,11 +76,19 @@ def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(name):
     model = MODELS[name]
     for text in random_texts(4, seed=3):
         why, units = model.explain(text), Units.of(text, model.tokeniser)
-        best, number = model.classes.index(why.label), {word: n for n, word in enumerate(units.words)}
-        second = max((c for c in range(len(model.classes)) if c != best), key=why.found.probabilities[0].__getitem__)
+        best, number = (
+            model.classes.index(why.label),
+            {word: n for n, word in enumerate(units.words)},
+        )
+        second = max(
+            (c for c in range(len(model.classes)) if c != best),
+            key=why.found.probabilities[0].__getitem__,
+        )
 
         def lead(text, best=best, second=second):
-            logits = np.append([0.0], MODELS[name].decision_function([text])[0])[-len(MODELS[name].classes) :]
+            logits = np.append([0.0], MODELS[name].decision_function([text])[0])[
+                -len(MODELS[name].classes) :
+            ]
             return logits[best] - logits[second]
 
         gone, before = [], lead(text)
@@ -87,13 +110,20 @@ def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(name):
 def test_what_a_phrase_hid_appears_when_it_goes():
     own = word_model({"not good": -3, "good": 3}, tokeniser=Tokeniser(overlapping=False))
     first = own.explain("It is not good.").removals[0]
-    assert (first.word, first.loss) == ("not", pytest.approx(3.0))  # "not good" goes, "good" appears
+    assert (first.word, first.loss) == (
+        "not",
+        pytest.approx(3.0),
+    )  # "not good" goes, "good" appears
     assert own.explain("xyzzy").removals == ()
 
 
 def test_words_that_only_modify_are_ranked_too():
-    why = word_model({"boring": -2, "film": 0.5}, modifiers=[Modifier("never", -0.5), Modifier("so", 2)]).explain
-    removals = {removal.word: removal for removal in why("It never gets boring. A film so long!").removals}
+    why = word_model(
+        {"boring": -2, "film": 0.5}, modifiers=[Modifier("never", -0.5), Modifier("so", 2)]
+    ).explain
+    removals = {
+        removal.word: removal for removal in why("It never gets boring. A film so long!").removals
+    }
     assert set(removals) == {"never", "boring", "film"}
     assert removals["never"].loss == pytest.approx(1.0)  # from (1 + 1/2) / 3 to (-2 + 1/2) / 3
     assert "so" not in removals  # nothing attends to it
@@ -110,11 +140,24 @@ def test_a_sentence_names_the_strongest_tokens_what_they_attend_to_and_who_agree
     table = {"great": 3, "awful": -3, "film": 0, "good": 1, "plot": 0, "fine": 1, "boring": -2}
     model = word_model(table, modifiers=[Modifier("never", -0.5), Modifier("so", 2)])
     why = model.explain("great film, plot but the awful good fine")
-    assert said(why) == "Strongest: great (positive, 2 more agree), awful (negative). 2 known tokens have no effect."
-    assert [(bit.text, bit.side) for bit in sentence(why) if bit.side is not None] == [("great", 1), ("awful", 0)]
+    assert (
+        said(why)
+        == "Strongest: great (positive, 2 more agree), awful (negative). 2 known tokens have no effect."
+    )
+    assert [(bit.text, bit.side) for bit in sentence(why) if bit.side is not None] == [
+        ("great", 1),
+        ("awful", 0),
+    ]
     assert said(model.explain("never boring")) == "Strongest: boring ← never (positive)."
-    assert said(model.explain("never boring, so boring")) == "Strongest: boring ← never, so (negative)."
-    assert said(model.explain("xyzzy")) == said(model.explain("")) == "The model knows no word of this text."
+    assert (
+        said(model.explain("never boring, so boring"))
+        == "Strongest: boring ← never, so (negative)."
+    )
+    assert (
+        said(model.explain("xyzzy"))
+        == said(model.explain(""))
+        == "The model knows no word of this text."
+    )
     assert said(model.explain("the film")) == "None of the known tokens is active."
     assert said(model.explain("great awful")) == "Several classes have the same score."
     assert str(model.explain("xyzzy")).splitlines()[0] == "undecided"
@@ -123,7 +166,9 @@ def test_a_sentence_names_the_strongest_tokens_what_they_attend_to_and_who_agree
 def test_a_row_shows_both_numbers_of_a_modified_token():
     model = word_model({"boring": -2}, modifiers=[Modifier("never", -0.5)])
     [row] = [
-        line for line in str(model.explain("It never gets boring.")).splitlines() if "boring" in line and "│" in line
+        line
+        for line in str(model.explain("It never gets boring.")).splitlines()
+        if "boring" in line and "│" in line
     ]
     assert row.split()[:2] == ["boring", "+0.500"]
     assert row.endswith("← never, else -1.000")
@@ -134,9 +179,13 @@ def test_rows_that_are_left_out_are_summed_above_the_total():
     why = model.explain(" ".join(model.vocabulary.surfaces))
     lines = [line.split() for line in str(why).splitlines()]
     first = next(n for n, line in enumerate(lines) if line[:2] == ["token", "vote"])
-    assert [line[0] for line in lines[first + 1 : first + 21]] == [entry.word for entry in why.active[:20]]
+    assert [line[0] for line in lines[first + 1 : first + 21]] == [
+        entry.word for entry in why.active[:20]
+    ]
     assert lines[first + 21][:4] == ["…", "and", "6", "more"]
-    assert float(lines[first + 21][4]) == pytest.approx(sum(entry.vote for entry in why.active[20:]), abs=6e-4)
+    assert float(lines[first + 21][4]) == pytest.approx(
+        sum(entry.vote for entry in why.active[20:]), abs=6e-4
+    )
     assert [line[0] for line in lines[first + 22 : first + 24]] == ["bias", "logit"]
 
 
@@ -146,7 +195,9 @@ def test_lines_fit_a_terminal_of_80_columns(name):
         assert max(map(len, str(why).splitlines()[3:]), default=0) <= 80
 
 
-@pytest.mark.parametrize(("bias", "shown"), [(50, "> 99.9 %"), (7.7, "> 99.9 %"), (6.5, "99.8 %"), (-50, "> 99.9 %")])
+@pytest.mark.parametrize(
+    ("bias", "shown"), [(50, "> 99.9 %"), (7.7, "> 99.9 %"), (6.5, "99.8 %"), (-50, "> 99.9 %")]
+)
 def test_no_probability_is_shown_as_certainty(bias, shown):
     why = small_model(weights=np.full((13, 1), 1e-9), bias=[bias]).explain(TEXT)
     assert str(why).splitlines()[0] == f"{why.label} {shown}"
@@ -181,10 +232,17 @@ def test_a_text_that_one_can_read_is_shown_whole():
 
 def test_of_a_long_text_the_beginning_is_shown():
     filler = "word " * WHOLE
-    for text in (f"It begins. {filler}a great film", "a great film. " * WHOLE, "It is not" + " " * WHOLE + "good."):
+    for text in (
+        f"It begins. {filler}a great film",
+        "a great film. " * WHOLE,
+        "It is not" + " " * WHOLE + "good.",
+    ):
         *shown, last = pieces(MODELS["segments"].explain(text))
         assert "".join(piece.text for piece in shown) == text[:WHOLE]
-        assert (last.kind, last.text) == ("left out", f"… {len(text) - WHOLE:,} characters left out …")
+        assert (last.kind, last.text) == (
+            "left out",
+            f"… {len(text) - WHOLE:,} characters left out …",
+        )
     assert shown[1].entry is not None
     assert shown[1].entry.word == "not good"
 
@@ -204,7 +262,9 @@ def test_ten_megabytes_are_explained_without_going_through_them_in_python(make):
         assert len(why._repr_html_()) < 20 * WHOLE
         assert len(str(why)) < WHOLE
 
-    model = small_model(modifiers=[Modifier("xyzzy", 2)])  # those that are there are listed one by one
+    model = small_model(
+        modifiers=[Modifier("xyzzy", 2)]
+    )  # those that are there are listed one by one
     model.explain(text[:30_000])._repr_html_()  # kernels and templates are compiled once, in Python
     assert lines_run(explain) < 300_000  # there are more words
 

@@ -1,4 +1,5 @@
-"""What a model answers: it depends on the text alone, is undecided where it should be, and its doors are checked.
+"""What a model answers: it depends on the text alone, is undecided where it should be, and its
+doors are checked.
 
 That answers are those of the definition, test_reading asks.
 """
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from text.small_models import MODIFIERS, WORDS, random_texts, small_model, word_model
 
 import hardmax
-from hardmax._parallel import limit_threads
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
+from hardmax._kernels.parallel import limit_threads
 from hardmax.text.encoding import lexicon_of
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
@@ -37,7 +38,10 @@ MODEL = small_model()
 @every_variant
 def test_probabilities_are_those_of_the_logits(changes):
     model, texts = small_model(**changes), random_texts(20)
-    found, chances = model.decision_function(texts).reshape(len(texts), -1), model.predict_proba(texts)
+    found, chances = (
+        model.decision_function(texts).reshape(len(texts), -1),
+        model.predict_proba(texts),
+    )
     logits = np.column_stack([np.zeros(len(texts)), found]) if found.shape[1] == 1 else found
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     assert np.allclose(chances, powers / powers.sum(axis=1, keepdims=True))
@@ -50,7 +54,9 @@ def test_a_prediction_does_not_depend_on_its_batch_nor_on_threads(changes):
     model, texts = small_model(**changes), random_texts(70)  # a thread takes 64 texts at a time
     whole = model.predict_proba(texts).tobytes()
     for size in (1, 7):
-        parts = [model.predict_proba(texts[first : first + size]) for first in range(0, len(texts), size)]
+        parts = [
+            model.predict_proba(texts[first : first + size]) for first in range(0, len(texts), size)
+        ]
         assert np.concatenate(parts).tobytes() == whole
     for threads in (1, 7):
         with limit_threads(threads):
@@ -90,7 +96,9 @@ def test_a_word_that_is_said_twice_counts_once():
 def test_every_text_with_a_known_word_that_speaks_is_decided(alpha, neutral_weight):
     table = {"ant": 0.01, "bee": -3, "cat": 0, "dog": 2}
     counts = Vocabulary(list(table), [[1, 2]] * 4)
-    model = word_model(table, vocabulary=counts, alpha=alpha, neutral_weight=neutral_weight, gate=0.25, bias=[5])
+    model = word_model(
+        table, vocabulary=counts, alpha=alpha, neutral_weight=neutral_weight, gate=0.25, bias=[5]
+    )
     decided = ["ant", "ant unknown cat", "Bee!", "dog ant", "bee bee dog"]
     silent = ["", "unknown", "cat", "cat cat, unknown"]
     assert model.decided(decided).all()
@@ -124,7 +132,10 @@ def test_a_logit_of_zero_is_undecided():
         ({"neutral_weight": 0}, "`neutral_weight`"),
         ({"tokeniser": None}, "`tokeniser`"),
         ({"metrics": 3}, "`metrics`"),
-        ({"vocabulary": Vocabulary(WORDS, np.zeros((len(WORDS), 5)))}, "`vocabulary` counts 5 classes"),
+        (
+            {"vocabulary": Vocabulary(WORDS, np.zeros((len(WORDS), 5)))},
+            "`vocabulary` counts 5 classes",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_are_refused_by_name(changes, complaint):
@@ -136,7 +147,9 @@ def test_parts_that_do_not_fit_are_refused_by_name(changes, complaint):
 @pytest.mark.parametrize("classes", [["one"], ["one", "one"], [0, math.nan], "ab", [None, 1]])
 def test_classes_that_are_none_are_refused(classes):
     with pytest.raises(InputError, match="classes"):
-        TextModel(vocabulary=MODEL.vocabulary, weights=MODEL.weights, bias=MODEL.bias, classes=classes)
+        TextModel(
+            vocabulary=MODEL.vocabulary, weights=MODEL.weights, bias=MODEL.bias, classes=classes
+        )
 
 
 def test_the_weights_of_a_model_cannot_be_written_on_and_a_model_that_nobody_holds_is_gone():
@@ -158,10 +171,22 @@ def test_a_model_shows_and_describes_itself():
     model = small_model(gate=0.25, neutral_weight=7, alpha="1/2", scope=3)
     told = model.describe()
     assert len(told) <= 2000
-    facts = ("negative, positive", "0.25", "plus 7", "alpha = 1/2", "3 words", "not × -0.5", "undecided", "Limitations")
+    facts = (
+        "negative, positive",
+        "0.25",
+        "plus 7",
+        "alpha = 1/2",
+        "3 words",
+        "not × -0.5",
+        "undecided",
+        "Limitations",
+    )
     for fact in (*facts, "great"):
         assert fact in told, fact
-    assert repr(model) == f"TextModel({len(WORDS)} tokens, {len(MODIFIERS)} modifiers, classes negative, positive)"
+    assert (
+        repr(model)
+        == f"TextModel({len(WORDS)} tokens, {len(MODIFIERS)} modifiers, classes negative, positive)"
+    )
     assert len(hardmax.load("sentiment-en").describe(700)) <= 700
     many = small_model(classes=300).describe()
     assert len(many) <= 2000

@@ -1,4 +1,5 @@
-"""Pages of explanations in a real Chromium, with scripts and without: nothing is loaded, everybody can read them."""
+"""Pages of explanations in a real Chromium, with scripts and without: nothing is loaded, everybody
+can read them."""
 
 import itertools
 import re
@@ -12,14 +13,16 @@ from browser import Watched, in_browser
 from text.small_models import random_texts, small_model, word_model
 
 import hardmax as hm
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.figures.palette import look_of_class
 from hardmax.text.reading import Modifier
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
-with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids=["room", "no scripts"])
+with_and_without_scripts = pytest.mark.parametrize(
+    "scripts", [True, False], ids=["room", "no scripts"]
+)
 PHONE, DESK = 390, 1200
 REVIEWS = {
     "good": "I came out grinning. The script is sharp, the two leads are wonderful together, and the last minutes are "
@@ -30,8 +33,34 @@ REVIEWS = {
 ARABIC = ("رائع", "ممل", "الفيلم", "جميل", "القصة", "سيئ")
 SCRIPT = "document.title='owned',alert(1)"
 _IMAGE = "<img src=x onerror=document.title=`owned`,alert(1)>"
-ENDS = ("</title>", "</style>", "</div>", "</mark>", "</p>", "</bdi>", "</td>", "</table>", "</main>", "</body>", "-->")
-ENDS += ("]]>", "<!--", "'>", '">', "`>", '\\">', "\x00>", "&quot;>", "\u2028>", "\ufeff<", "{{", "}}", "{% raw %}")
+ENDS = (
+    "</title>",
+    "</style>",
+    "</div>",
+    "</mark>",
+    "</p>",
+    "</bdi>",
+    "</td>",
+    "</table>",
+    "</main>",
+    "</body>",
+    "-->",
+)
+ENDS += (
+    "]]>",
+    "<!--",
+    "'>",
+    '">',
+    "`>",
+    '\\">',
+    "\x00>",
+    "&quot;>",
+    "\u2028>",
+    "\ufeff<",
+    "{{",
+    "}}",
+    "{% raw %}",
+)
 HOSTILE = (
     f"<script>{SCRIPT}</script>",
     f"<scr<script>ipt>{SCRIPT}</scr</script>ipt>",
@@ -41,7 +70,10 @@ HOSTILE = (
     "<a href=javascript:alert(1) autofocus>x</a>",
     "<link rel=stylesheet href=//example.invalid/x.css>",
     *(f"{end}{_IMAGE}" for end in ENDS),
-    *(f'" {name}="{SCRIPT}" autofocus tabindex="0' for name in ("onload", "onfocus", "onpageshow", "onanimationstart")),
+    *(
+        f'" {name}="{SCRIPT}" autofocus tabindex="0'
+        for name in ("onload", "onfocus", "onpageshow", "onanimationstart")
+    ),
     *(f"' {name}='{SCRIPT}' x='" for name in ("onload", "onfocus", "ontoggle")),
     "{{ why.model }}{% include 'page.html' %}",
     f"\ud800\u202e<script>{SCRIPT}</script>",
@@ -55,9 +87,12 @@ UNTOUCHED = """() => document.title != "owned" && [...document.querySelectorAll(
 
 
 class Opened(Watched):
-    """A page of an explanation, with scripts or without; with them, once it has computed the answer."""
+    """A page of an explanation, with scripts or without; with them, once it has computed the
+    answer."""
 
-    def __init__(self, browser: Any, width: int = DESK, *, scripts: bool = True, **context: Any) -> None:
+    def __init__(
+        self, browser: Any, width: int = DESK, *, scripts: bool = True, **context: Any
+    ) -> None:
         super().__init__(browser, width, 900, java_script_enabled=scripts, **context)
         self.scripts = scripts
 
@@ -73,15 +108,26 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     model = hm.load("sentiment-en")
     arabic = word_model(dict(zip(ARABIC, (2.2, -1.8, 0, 1.4, 0, -2.4), strict=True)))
     told = {name: model.explain(text) for name, text in REVIEWS.items()}
-    told |= {"long": model.explain(" ".join(itertools.chain.from_iterable([REVIEWS.values()] * 30)))}
-    told |= {"denied": model.explain("I don't like it. It never gets good!"), "one word": model.explain("awful")}
+    told |= {
+        "long": model.explain(" ".join(itertools.chain.from_iterable([REVIEWS.values()] * 30)))
+    }
+    told |= {
+        "denied": model.explain("I don't like it. It never gets good!"),
+        "one word": model.explain("awful"),
+    }
     told |= {"nothing known": model.explain("xyzzy"), "empty": model.explain("")}
-    told |= {"four classes": small_model(classes=4).explain("a great film, very witty but the plot is not good")}
+    told |= {
+        "four classes": small_model(classes=4).explain(
+            "a great film, very witty but the plot is not good"
+        )
+    }
     told |= {"arabic": arabic.explain(" ".join(ARABIC))}
     folder = tmp_path_factory.mktemp("pages")
     for name, why in told.items():
         why.save(folder / f"{name}.html")
-    hm.report([told[name] for name in (*REVIEWS, "arabic", "nothing known")], folder / "report.html")
+    hm.report(
+        [told[name] for name in (*REVIEWS, "arabic", "nothing known")], folder / "report.html"
+    )
     return {name: folder / f"{name}.html" for name in (*told, "report")}
 
 
@@ -89,7 +135,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @with_and_without_scripts
 def test_a_page_loads_nothing_and_fits_every_width(browser, pages, scripts):
     # With scripts a page takes a model with it: one of each kind.
-    shown = ("bad", "long", "denied", "empty", "four classes", "arabic", "report") if scripts else pages
+    shown = (
+        ("bad", "long", "denied", "empty", "four classes", "arabic", "report") if scripts else pages
+    )
     with Opened(browser, scripts=scripts) as watched:
         for name in shown:
             page = watched.open(pages[name])
@@ -102,13 +150,17 @@ def test_a_page_loads_nothing_and_fits_every_width(browser, pages, scripts):
 @in_browser
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESK, "light")])
 def test_axe_finds_nothing_serious(browser, pages, width, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-core is not installed"
+    )
     with Opened(browser, width, color_scheme=scheme) as watched:
         for name in ("four classes", "report"):
             found = axe.Axe().run(watched.open(pages[name])).response["violations"]
             bad = [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
             assert [
-                each for each, one in zip(bad, found, strict=True) if one["impact"] in ("serious", "critical")
+                each
+                for each, one in zip(bad, found, strict=True)
+                if one["impact"] in ("serious", "critical")
             ] == []
 
 
@@ -149,7 +201,10 @@ def test_the_page_is_dark_in_the_dark_white_on_paper_and_follows_the_script(brow
     with Opened(browser, color_scheme="dark") as watched:
         page = watched.open(pages["arabic"])
         assert page.evaluate(ground) == "rgb(21, 23, 27)"
-        assert page.evaluate("getComputedStyle(document.querySelector('.hardmax-text')).direction") == "rtl"
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('.hardmax-text')).direction")
+            == "rtl"
+        )
         page.emulate_media(media="print", color_scheme="light")
         assert page.evaluate(ground) == "rgb(255, 255, 255)"
 
@@ -189,7 +244,9 @@ def test_classes_have_the_colours_of_figures():
     shown = small_model().explain("great")._repr_html_()
     assert f'class="c{1 - small_model().explain("great").active[0].side}"' in shown
     for number in range(12):
-        assert re.search(rf"\.c{number}\b[^{{]*{{--hardmax-color:{look_of_class(number, 20)[0]}}}", shown)
+        assert re.search(
+            rf"\.c{number}\b[^{{]*{{--hardmax-color:{look_of_class(number, 20)[0]}}}", shown
+        )
 
 
 def test_of_many_classes_the_most_probable_are_listed_from_the_top():
@@ -213,9 +270,12 @@ def test_tokens_are_marked_once_by_side_and_leaders_apart():
 
 
 def hostile_model(text: str) -> TextModel:
-    """A model that knows every word of a text, so that all are marked and listed; its classes and name are the text."""
+    """A model that knows every word of a text, so that all are marked and listed; its classes and
+    name are the text."""
     tokeniser = Tokeniser(longest_phrase=3)
-    words = sorted({token.surface for token in tokeniser.tokens(text.encode(errors="replace").decode())}) or ["x"]
+    words = sorted(
+        {token.surface for token in tokeniser.tokens(text.encode(errors="replace").decode())}
+    ) or ["x"]
     model = small_model(
         vocabulary=Vocabulary(words, np.ones((len(words), 2))),
         weights=np.random.default_rng(0).normal(size=(len(words), 1)),
@@ -261,7 +321,11 @@ def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
     hm.report(iter(told), tmp_path / "all.html")
     page = (tmp_path / "all.html").read_text(encoding="utf-8")
     links = re.findall('<a href="#(text-[0-9]+)">', page)
-    assert links == re.findall('<article class="hardmax" id="([^"]*)"', page) == [f"text-{n}" for n in range(1, 9)]
+    assert (
+        links
+        == re.findall('<article class="hardmax" id="([^"]*)"', page)
+        == [f"text-{n}" for n in range(1, 9)]
+    )
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "text", [], [3], small_model().explain("great")])

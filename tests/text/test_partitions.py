@@ -1,4 +1,5 @@
-"""Folders scored by several processes, and lazy tables: every row once, with the values of one process in memory."""
+"""Folders scored by several processes, and lazy tables: every row once, with the values of one
+process in memory."""
 
 import multiprocessing
 import os
@@ -19,8 +20,8 @@ from running import HARDMAX
 from text.small_models import random_texts, small_model
 from text.test_scoring import OURS
 
-from hardmax._parallel import _limit
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
+from hardmax._kernels.parallel import _limit
 from hardmax.text import scoring
 from hardmax.text.score_files import ScoringReport, score_file
 from hardmax.text.scoring import ScoreOptions
@@ -46,7 +47,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def score(model: TextModel, folder: Path, *, force: bool = False, **options) -> ScoringReport:
-    return score_file(model, str(folder), folder.parent / "out", ScoreOptions(**options), force=force)
+    return score_file(
+        model, str(folder), folder.parent / "out", ScoreOptions(**options), force=force
+    )
 
 
 def files(folder: Path) -> list[str]:
@@ -62,9 +65,13 @@ def test_every_file_becomes_one_of_its_name(model: TextModel, folder: Path):
     expected = model.score_table(TABLE)
     for number, name in enumerate(NAMES):
         stored = pq.ParquetFile(folder.parent / "out" / name).read()
-        assert stored.replace_schema_metadata().equals(expected.slice(20 * number, 20).replace_schema_metadata())
+        assert stored.replace_schema_metadata().equals(
+            expected.slice(20 * number, 20).replace_schema_metadata()
+        )
     assert (report.rows, report.parts, report.resumed) == (60, 3, 0)
-    assert report.labels == {str(k): n for k, n in pd.Series(expected["label"].to_pylist()).value_counts().items()}
+    assert report.labels == {
+        str(k): n for k, n in pd.Series(expected["label"].to_pylist()).value_counts().items()
+    }
     times = [(folder.parent / "out" / name).stat().st_mtime_ns for name in NAMES]
     again = score(model, folder)
     assert (again.rows, again.resumed, again.labels) == (60, 60, report.labels)
@@ -76,12 +83,15 @@ def test_columns_that_are_not_wanted_are_neither_read_nor_written(model: TextMod
     found = pq.ParquetFile(folder.parent / "out" / NAMES[0]).read()
     assert found.column_names[:2] == ["id", "label"]
     assert found["label"].equals(model.score_table(TABLE.slice(0, 20))["label"])
-    with pytest.raises(InputError, match=r"`columns` is 'name', but .* has the columns id, wide, text"):
+    with pytest.raises(
+        InputError, match=r"`columns` is 'name', but .* has the columns id, wide, text"
+    ):
         score(model, folder, columns=("name",), force=True)
     for name in ("in.csv", "in.jsonl"):
         frame = TABLE.to_pandas()
         (frame.to_csv if name == "in.csv" else frame.to_json)(
-            folder.parent / name, **({"index": False} if name == "in.csv" else {"orient": "records", "lines": True})
+            folder.parent / name,
+            **({"index": False} if name == "in.csv" else {"orient": "records", "lines": True}),
         )
         out = folder.parent / f"{name}.parquet"
         score_file(model, str(folder.parent / name), out, ScoreOptions(columns=("wide", "id")))
@@ -173,10 +183,14 @@ def test_a_part_that_another_process_has_is_waited_for(model: TextModel, folder:
     (out / NAMES[0]).parent.mkdir(parents=True)
     lock = (out / NAMES[0]).with_name(".a.parquet.lock")
     held = f"from filelock import FileLock as F; lock = F({str(lock)!r}); lock.acquire(); print(1, flush=True); input()"
-    with subprocess.Popen([HARDMAX[0], "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+    with subprocess.Popen(
+        [HARDMAX[0], "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
         assert other.stdout
         other.stdout.read(1)
-        scorer = subprocess.Popen([*HARDMAX, "score", "in", "-o", "out", "--model", "model"], cwd=folder.parent)
+        scorer = subprocess.Popen(
+            [*HARDMAX, "score", "in", "-o", "out", "--model", "model"], cwd=folder.parent
+        )
         while len(list(out.rglob("*.parquet"))) < 2:
             time.sleep(0.01)
         assert scorer.poll() is None
@@ -188,7 +202,10 @@ def test_a_part_that_another_process_has_is_waited_for(model: TextModel, folder:
 
 def test_one_file_is_written_by_one_process(model: TextModel, folder: Path):
     target = folder.parent / "out.parquet"
-    with FileLock(target.with_name(".out.parquet.lock")), pytest.raises(InputError, match="by another process"):
+    with (
+        FileLock(target.with_name(".out.parquet.lock")),
+        pytest.raises(InputError, match="by another process"),
+    ):
         score_file(model, str(folder / NAMES[0]), target, ScoreOptions())
 
 
@@ -202,7 +219,9 @@ def test_processes_that_are_killed_again_and_again_score_every_row_once(
         pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / "in" / f"{part}.parquet")
     from text.slow_scoring import score_slowly  # loads kernels
 
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # for the process that others are forked from
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join(sys.path)
+    )  # for the process that others are forked from
     starter = multiprocessing.get_context("forkserver")
     starter.set_forkserver_preload(["text.slow_scoring"])
     rng, kills = random.Random(0), 0
@@ -218,7 +237,9 @@ def test_processes_that_are_killed_again_and_again_score_every_row_once(
     started = [start(), start()]
     for victims in ([0, 1], [0], [0, 1], [1], [0, 1], [0, 1]):
         before, until = parts(".*.part"), time.monotonic() + 20
-        while parts(".*.part") <= before and time.monotonic() < until:  # until one is in the middle of a part
+        while (
+            parts(".*.part") <= before and time.monotonic() < until
+        ):  # until one is in the middle of a part
             time.sleep(0.002)
         time.sleep(rng.uniform(0, 0.1))
         kills += all(started[victim].is_alive() for victim in victims)
@@ -248,13 +269,20 @@ def test_a_lazy_frame_of_polars_stays_lazy(model: TextModel, folder: Path):
     expected = model.score_table(pl.DataFrame(TABLE), abstain=0.8)
     assert scored.collect_schema() == expected.schema
     assert scored.collect().equals(expected)
-    assert scored.select("id", "label").collect(engine="streaming").sort("id").equals(expected.select("id", "label"))
+    assert (
+        scored.select("id", "label")
+        .collect(engine="streaming")
+        .sort("id")
+        .equals(expected.select("id", "label"))
+    )
 
 
 def test_a_stream_of_arrow_stays_one(model: TextModel):
     batches = TABLE.to_batches(max_chunksize=7)
     taken = []
-    given = pa.RecordBatchReader.from_batches(TABLE.schema, (taken.append(1) or each for each in batches))
+    given = pa.RecordBatchReader.from_batches(
+        TABLE.schema, (taken.append(1) or each for each in batches)
+    )
     scored = model.score_table(given)
     assert not taken
     assert scored.read_all().equals(model.score_table(TABLE))
@@ -264,12 +292,22 @@ def test_a_relation_of_duckdb_becomes_a_stream_of_arrow(model: TextModel):
     duckdb = pytest.importorskip("duckdb")
     given = duckdb.from_arrow(TABLE).filter("id < 30").order("id")
     scored = model.score_table(given)
-    assert duckdb.connect().from_arrow(scored).aggregate("count(*), sum(id)").fetchall() == [(30, 435)]
-    assert model.score_table(given).read_all()["label"].equals(model.score_table(TABLE.slice(0, 30))["label"])
+    assert duckdb.connect().from_arrow(scored).aggregate("count(*), sum(id)").fetchall() == [
+        (30, 435)
+    ]
+    assert (
+        model.score_table(given)
+        .read_all()["label"]
+        .equals(model.score_table(TABLE.slice(0, 30))["label"])
+    )
 
 
-@pytest.mark.parametrize("scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
-def test_a_dask_frame_stays_lazy_and_empty_partitions_have_all_columns(model: TextModel, scheduler: str):
+@pytest.mark.parametrize(
+    "scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)]
+)
+def test_a_dask_frame_stays_lazy_and_empty_partitions_have_all_columns(
+    model: TextModel, scheduler: str
+):
     dd = pytest.importorskip("dask.dataframe")
     frame = TABLE.to_pandas()
     frame.loc[3, "text"] = None
@@ -287,14 +325,18 @@ def test_a_dask_frame_stays_lazy_and_empty_partitions_have_all_columns(model: Te
     assert [list(each) for each in found["active"]] == [list(each) for each in expected["active"]]
 
 
-def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(monkeypatch: pytest.MonkeyPatch):
+def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(
+    monkeypatch: pytest.MonkeyPatch,
+):
     dd = pytest.importorskip("dask.dataframe")
     cloudpickle = pytest.importorskip("cloudpickle")
     loads, threads, load, answer = [], [], scoring.load, scoring.Scorer.answer
     scored = load("sentiment-en").score_table(dd.from_pandas(TABLE.to_pandas(), npartitions=6))
     scoring._load.cache_clear()
     monkeypatch.setattr(scoring, "load", lambda name: (loads.append(name), load(name))[1])
-    monkeypatch.setattr(scoring.Scorer, "answer", lambda *given: (threads.append(_limit.get()), answer(*given))[1])
+    monkeypatch.setattr(
+        scoring.Scorer, "answer", lambda *given: (threads.append(_limit.get()), answer(*given))[1]
+    )
     assert len(scored.compute(scheduler="threads", num_workers=3)) == 60
     assert loads == ["sentiment-en"]
     assert threads == [1] * 6

@@ -1,4 +1,5 @@
-"""Words that attend to modifiers: definition, kernels and hardmax attention agree with an oracle in fractions.
+"""Words that attend to modifiers: definition, kernels and hardmax attention agree with an oracle in
+fractions.
 
 The oracle is written from the docstrings; it takes the words of a drawn text as they were drawn.
 """
@@ -15,8 +16,8 @@ from hypothesis import strategies as st
 from text.small_models import Said, models, modifiers, random_texts, small_model, texts, word_model
 
 import hardmax as hm
-from hardmax import _compile
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
+from hardmax._kernels import compiling
 from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import read_text
@@ -47,7 +48,11 @@ class Expected(NamedTuple):
 
 def names(modifier: Modifier, word: str) -> bool:
     first, _, rest = modifier.word.partition("*")
-    return word.startswith(first) and word.endswith(rest) if "*" in modifier.word else word == modifier.word
+    return (
+        word.startswith(first) and word.endswith(rest)
+        if "*" in modifier.word
+        else word == modifier.word
+    )
 
 
 def modifier_of(word: str, known: Sequence[Modifier]) -> Modifier | None:
@@ -84,7 +89,9 @@ def by_definition(model: TextModel, clauses: list[list[str]]) -> Expected:
         inside = [modifier_of(word, model.modifiers) for word in words[first : last + 1]]
         before = range(max(first - model.scope, 0), first)
         reach = [(at, m) for at in before if (m := modifier_of(words[at], model.modifiers))]
-        strongest = max(reach, key=lambda pair: (abs(Fraction(pair[1].factor) - 1), pair[0]), default=None)
+        strongest = max(
+            reach, key=lambda pair: (abs(Fraction(pair[1].factor) - 1), pair[0]), default=None
+        )
         surface = model.vocabulary.surfaces[token]
         if strongest is None or any(inside):
             places.append(Place(token, surface, None, Fraction(1)))
@@ -123,48 +130,84 @@ def by_kernel(model: TextModel, text: str):
 
 
 @given(models(), texts())
-def test_definition_and_kernel_find_the_tokens_and_modifiers_of_the_oracle(model: TextModel, said: Said):
+def test_definition_and_kernel_find_the_tokens_and_modifiers_of_the_oracle(
+    model: TextModel, said: Said
+):
     expected = by_definition(model, said.clauses)
-    for read in (_define(said.text, model.vocabulary, model.tokeniser, model.reader), by_kernel(model, said.text)):
+    for read in (
+        _define(said.text, model.vocabulary, model.tokeniser, model.reader),
+        by_kernel(model, said.text),
+    ):
         assert read.encoded.ids.tolist() == expected.tokens
-        assert read.encoded.factors.tolist() == pytest.approx([float(f) for f in expected.factors], abs=1e-15)
-        for token, places, attended in zip(expected.tokens, read.places, read.attended, strict=True):
+        assert read.encoded.factors.tolist() == pytest.approx(
+            [float(f) for f in expected.factors], abs=1e-15
+        )
+        for token, places, attended in zip(
+            expected.tokens, read.places, read.attended, strict=True
+        ):
             own = [place for place in expected.places if place.token == token]
-            spelt = [said.text[start:end].lower().replace("’", "'").replace("-", " ") for start, end in places]
+            spelt = [
+                said.text[start:end].lower().replace("’", "'").replace("-", " ")
+                for start, end in places
+            ]
             assert [" ".join(each.split()) for each in spelt] == [place.word for place in own]
-            seen = [said.text[a:b].lower().replace("’", "'") if n >= 0 else None for a, b, n in attended]
+            seen = [
+                said.text[a:b].lower().replace("’", "'") if n >= 0 else None for a, b, n in attended
+            ]
             assert seen == [place.modifier for place in own]
             factors = [model.modifiers[n].factor if n >= 0 else 1 for n in attended[:, 2].tolist()]
             assert factors == [place.factor for place in own]
 
 
 @given(models(), st.lists(texts(), max_size=4))
-def test_many_texts_are_read_as_the_oracle_says_with_kernels_and_without(model: TextModel, several: list[Said]):
+def test_many_texts_are_read_as_the_oracle_says_with_kernels_and_without(
+    model: TextModel, several: list[Said]
+):
     written = [said.text for said in several]
     expected = [by_definition(model, said.clauses) for said in several]
     with pytest.MonkeyPatch.context() as patched:
         for interpreted in (True, False):
-            patched.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_, now=interpreted: now)
+            patched.setattr(
+                compiling.Kernel, "_is_sooner_interpreted", lambda *_, now=interpreted: now
+            )
             found = model.analyse(written)
             bounds = list(pairwise(found.offsets.tolist()))
-            assert [found.ids[a:b].tolist() for a, b in bounds] == [each.tokens for each in expected]
-            assert [found.active[a:b].tolist() for a, b in bounds] == [each.active for each in expected]
+            assert [found.ids[a:b].tolist() for a, b in bounds] == [
+                each.tokens for each in expected
+            ]
+            assert [found.active[a:b].tolist() for a, b in bounds] == [
+                each.active for each in expected
+            ]
             for (a, b), each, logits in zip(bounds, expected, found.logits, strict=True):
-                assert found.factors[a:b] == pytest.approx(np.array(each.factors, dtype=float), abs=1e-15)
-                assert found.votes[a:b].ravel() == pytest.approx(np.array(each.votes, dtype=float).ravel(), abs=1e-12)
+                assert found.factors[a:b] == pytest.approx(
+                    np.array(each.factors, dtype=float), abs=1e-15
+                )
+                assert found.votes[a:b].ravel() == pytest.approx(
+                    np.array(each.votes, dtype=float).ravel(), abs=1e-12
+                )
                 assert logits == pytest.approx(np.array(each.logits, dtype=float), abs=1e-12)
             for text, probabilities in zip(written, found.probabilities, strict=True):
-                assert weigh_text(model, text)[1].probabilities[0].tobytes() == probabilities.tobytes()
+                assert (
+                    weigh_text(model, text)[1].probabilities[0].tobytes() == probabilities.tobytes()
+                )
 
 
 @given(models(), texts())
-def test_bias_and_votes_add_up_to_the_logit_and_links_are_those_of_the_oracle(model: TextModel, said: Said):
+def test_bias_and_votes_add_up_to_the_logit_and_links_are_those_of_the_oracle(
+    model: TextModel, said: Said
+):
     why, expected = model.explain(said.text), by_definition(model, said.clauses)
     assert why.bias + sum(entry.vote for entry in why.ledger) == pytest.approx(why.logit, abs=1e-9)
     assert why.logit == pytest.approx(float(expected.logits[why._row]), abs=1e-9)
-    assert why.probabilities == dict(zip(model.classes, model.predict_proba([said.text])[0].tolist(), strict=True))
+    assert why.probabilities == dict(
+        zip(model.classes, model.predict_proba([said.text])[0].tolist(), strict=True)
+    )
     assert why.label == model.predict([said.text])[0]
-    linked = [(place.word, place.modifier, float(place.factor)) for place in expected.places if place.modifier]
+    linked = [
+        (place.word, place.modifier, float(place.factor))
+        for place in expected.places
+        if place.modifier
+    ]
     assert sorted((link.word, link.modifier, link.factor) for link in why.links) == sorted(linked)
     for link in why.links:
         assert link.modifier_span[1] <= link.span[0]
@@ -172,19 +215,28 @@ def test_bias_and_votes_add_up_to_the_logit_and_links_are_those_of_the_oracle(mo
     for entry in why.ledger:
         token = expected.tokens.index(model.vocabulary.index[entry.word])
         own = [place.modifier for place in expected.places if place.word == entry.word]
-        assert (entry.count, entry.factor) == (len(own), pytest.approx(float(expected.factors[token]), abs=1e-15))
+        assert (entry.count, entry.factor) == (
+            len(own),
+            pytest.approx(float(expected.factors[token]), abs=1e-15),
+        )
         assert entry.modifiers == tuple(dict.fromkeys(each for each in own if each))
-        assert entry.weight == pytest.approx(float(model.weights[expected.tokens[token], why._row]) / size, abs=1e-15)
+        assert entry.weight == pytest.approx(
+            float(model.weights[expected.tokens[token], why._row]) / size, abs=1e-15
+        )
 
 
 @given(models(), texts())
-def test_without_its_modifiers_a_model_says_what_it_says_with_factors_of_one(model: TextModel, said: Said):
+def test_without_its_modifiers_a_model_says_what_it_says_with_factors_of_one(
+    model: TextModel, said: Said
+):
     words = {modifier.word: "times 1" for modifier in model.modifiers}
     silent = model.edit(words) if words else model
     bare = hm.TextModel(**{**vars_of(model), "modifiers": ()})
     assert silent.modifiers == ()
     assert silent.predict_proba([said.text]).tobytes() == bare.predict_proba([said.text]).tobytes()
-    ones = hm.TextModel(**{**vars_of(model), "modifiers": [Modifier(m.word, 1) for m in model.modifiers]})
+    ones = hm.TextModel(
+        **{**vars_of(model), "modifiers": [Modifier(m.word, 1) for m in model.modifiers]}
+    )
     assert ones.predict_proba([said.text]).tobytes() == bare.predict_proba([said.text]).tobytes()
 
 
@@ -196,14 +248,19 @@ def vars_of(model: TextModel) -> dict:
 
 
 @given(models(), texts())
-@example(word_model({"good": 1.5}, modifiers=[Modifier("not", -0.5)]), Said("not good", [["not", "good"]]))
+@example(
+    word_model({"good": 1.5}, modifiers=[Modifier("not", -0.5)]),
+    Said("not good", [["not", "good"]]),
+)
 def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model: TextModel, said: Said):
     reading, expected = model.reading(said.text), by_definition(model, said.clauses)
     rows, count = len(model.bias), len(expected.places)
     points = reading.cloud
     for layer in reading.layers:
         points = hm.simulate(points, layer, layers=1).at(1)
-    wanted = [[Fraction(float(w)) * p.factor for w in model.weights[p.token]] for p in expected.places]
+    wanted = [
+        [Fraction(float(w)) * p.factor for w in model.weights[p.token]] for p in expected.places
+    ]
     assert [[Fraction(v) for v in row] for row in points[:count, :rows].tolist()] == wanted
     assert reading.votes.tolist() == points[:, :rows].tolist()
     assert not points[count:, :rows].any()
@@ -220,7 +277,9 @@ def test_the_attended_set_of_each_point_is_the_modifier_that_it_reads(model: Tex
     for layer in reading.layers[:1]:
         attended = hm.simulate(reading.cloud, layer, layers=1).attended(0)
         assert [list(chosen) for chosen in attended] == [[to] for to in reading.attends]
-    kinds = {modifier_of(word, model.modifiers) for words in said.clauses for word in words} - {None}
+    kinds = {modifier_of(word, model.modifiers) for words in said.clauses for word in words} - {
+        None
+    }
     factors = {modifier.factor for modifier in kinds if modifier}
     assert len(reading.layers) == len(factors) + (len(factors) > 1)
 
@@ -231,7 +290,9 @@ def test_the_attended_set_of_each_point_is_the_modifier_that_it_reads(model: Tex
 def limit_of(votes: np.ndarray) -> tuple[np.ndarray, set[tuple[float, ...]]]:
     """Where tokens end in the exact limit, and the places of leaders."""
     lim = hm.limit(votes, hm.Dynamics(1), arithmetic="exact")
-    return np.asarray(lim.points, dtype=float), {tuple(votes[leader]) for leader in np.atleast_1d(lim.leaders)}
+    return np.asarray(lim.points, dtype=float), {
+        tuple(votes[leader]) for leader in np.atleast_1d(lim.leaders)
+    }
 
 
 @given(models(), st.lists(texts(), min_size=1, max_size=3))
@@ -257,23 +318,35 @@ def test_leaders_and_followers_are_those_of_the_exact_limit(model: TextModel, se
 
 
 def test_of_two_classes_the_strongest_of_each_side_lead_and_of_equals_the_first():
-    model = word_model({"great": 3, "good": 1, "fine": 3, "bad": -1, "awful": -2}, modifiers=[Modifier("not", -1)])
+    model = word_model(
+        {"great": 3, "good": 1, "fine": 3, "bad": -1, "awful": -2}, modifiers=[Modifier("not", -1)]
+    )
     why = model.explain("good fine great, bad awful")
     assert [entry.word for entry in why.leaders] == ["fine", "awful"]
     assert {entry.word: entry.leader for entry in why.ledger} == {
         "great": "fine", "good": "fine", "fine": "fine", "bad": "awful", "awful": "awful"
     }  # fmt: skip
-    assert [entry.word for entry in model.explain("not great, not awful").leaders] == ["great", "awful"]
+    assert [entry.word for entry in model.explain("not great, not awful").leaders] == [
+        "great",
+        "awful",
+    ]
     assert model.explain("not great, not awful").leaders[0].vote < 0
     weaker = word_model({"great": 3, "good": 1}, modifiers=[Modifier("hardly", 0.25)])
     assert [entry.word for entry in weaker.explain("good, hardly great").leaders] == ["good"]
 
 
 def test_of_three_classes_a_token_may_end_between_leaders():
-    model = word_model({"between": [0.5, 0.5, 0], "first": [1, 0, 0], "second": [0, 1, 0], "near": [0.5, 0, 0]})
+    model = word_model(
+        {"between": [0.5, 0.5, 0], "first": [1, 0, 0], "second": [0, 1, 0], "near": [0.5, 0, 0]}
+    )
     found = model.analyse(["first, between, second, near"])
     words = [model.vocabulary.surfaces[token] for token in found.ids]
-    assert dict(zip(words, found.follows.tolist(), strict=True)) == {"first": 0, "between": -1, "second": 2, "near": 0}
+    assert dict(zip(words, found.follows.tolist(), strict=True)) == {
+        "first": 0,
+        "between": -1,
+        "second": 2,
+        "near": 0,
+    }
 
 
 # ---------------------------------------------------------------- modifiers
@@ -292,7 +365,11 @@ def test_of_three_classes_a_token_may_end_between_leaders():
         ({"never": -0.5, "very": 2.5}, "very never boring", 1.0),
         ({"*n't": -0.5}, "wouldn’t be boring", 1.0),
         ({"n'*": -0.5}, "N'était boring", 1.0),
-        ({"*n't": -0.5, "didn't": 3}, "didn't bore, boring. didn't look boring", -4.0),  # a name before a form
+        (
+            {"*n't": -0.5, "didn't": 3},
+            "didn't bore, boring. didn't look boring",
+            -4.0,
+        ),  # a name before a form
         ({"boring": -0.5}, "boring boring", -2.0),  # a modifier attends to itself
     ],
 )
@@ -303,14 +380,20 @@ def test_a_word_is_read_with_the_strongest_modifier_before_it(modifiers, text, v
 
 
 def test_a_phrase_with_a_modifier_in_it_says_what_it_says():
-    known = word_model({"not good": -1, "good": 2}, modifiers=[Modifier("not", -0.5), Modifier("very", 2)])
+    known = word_model(
+        {"not good": -1, "good": 2}, modifiers=[Modifier("not", -0.5), Modifier("very", 2)]
+    )
     votes = {entry.word: entry.vote * 3 for entry in known.explain("very, not good").ledger}
     assert votes == {"not good": -1, "good": -1}
     links = [(link.word, link.modifier) for link in known.explain("very not good").links]
     assert links == [("good", "not")]
     inside = word_model({"quite bad": 2}, modifiers=[Modifier("bad", 2), Modifier("not", -1)])
     defined = _define("not quite bad", inside.vocabulary, inside.tokeniser, inside.reader)
-    assert defined.encoded.factors.tolist() == by_kernel(inside, "not quite bad").encoded.factors.tolist() == [1.0]
+    assert (
+        defined.encoded.factors.tolist()
+        == by_kernel(inside, "not quite bad").encoded.factors.tolist()
+        == [1.0]
+    )
 
 
 @given(modifiers, st.integers(1, 100))
@@ -322,7 +405,24 @@ def test_a_word_is_the_first_modifier_that_names_it_else_the_first_whose_form_it
 
 
 @pytest.mark.parametrize(
-    "word", ["", "*", "**", "not good", "a*b", "*a*", "*a*b", "**a", "a-b", "*a b", "*.", "...", 3, None, "* "]
+    "word",
+    [
+        "",
+        "*",
+        "**",
+        "not good",
+        "a*b",
+        "*a*",
+        "*a*b",
+        "**a",
+        "a-b",
+        "*a b",
+        "*.",
+        "...",
+        3,
+        None,
+        "* ",
+    ],
 )
 def test_what_is_no_word_and_no_form_is_no_modifier(word):
     with pytest.raises(InputError, match="`word` must be") as refused:
@@ -364,7 +464,10 @@ def test_models_that_share_a_vocabulary_keep_their_own_modifiers():
     model = small_model()
     other = hm.TextModel(**{**vars_of(model), "modifiers": [Modifier("a", 3)]})
     written = random_texts(30)
-    alone = small_model().predict_proba(written), small_model(modifiers=[Modifier("a", 3)]).predict_proba(written)
+    alone = (
+        small_model().predict_proba(written),
+        small_model(modifiers=[Modifier("a", 3)]).predict_proba(written),
+    )
     for _ in range(2):
         assert model.predict_proba(written).tobytes() == alone[0].tobytes()
         assert other.predict_proba(written).tobytes() == alone[1].tobytes()
@@ -372,5 +475,11 @@ def test_models_that_share_a_vocabulary_keep_their_own_modifiers():
 
 def test_scripts_without_spaces_have_modifiers_too():
     model = word_model({"好": 2, "不好": 0}, modifiers=(Modifier("不", -1),))
-    assert model.predict(["我不好", "好", "不。好"]).tolist() == ["negative", "positive", "positive"]
-    assert encode(["不很好"], model.vocabulary, Tokeniser(), model.reader).factors.tolist() == [-1.0]
+    assert model.predict(["我不好", "好", "不。好"]).tolist() == [
+        "negative",
+        "positive",
+        "positive",
+    ]
+    assert encode(["不很好"], model.vocabulary, Tokeniser(), model.reader).factors.tolist() == [
+        -1.0
+    ]

@@ -1,4 +1,5 @@
-"""Tables scored, in memory and in files: what `explain` says of each text, to the bit, also after an interruption."""
+"""Tables scored, in memory and in files: what `explain` says of each text, to the bit, also after
+an interruption."""
 
 import csv
 import json
@@ -16,8 +17,8 @@ import pytest
 from text.small_models import random_texts, small_model
 from text.test_corpora import write_rows
 
-from hardmax._parallel import limit_threads
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
+from hardmax._kernels.parallel import limit_threads
 from hardmax.text import score_files
 from hardmax.text.score_files import ScoringReport, score_file
 from hardmax.text.scoring import ScoreOptions
@@ -26,7 +27,18 @@ from hardmax.text.text_model import TextModel
 MODEL = small_model()
 TEXTS = [f"{text} film" for text in random_texts(50)]
 COLUMNS = {"id": list(range(50)), "text": TEXTS}
-OURS = ["label", "decided", "probability", "margin", "leaders", "active", "votes", "factors", "abstain", "error"]
+OURS = [
+    "label",
+    "decided",
+    "probability",
+    "margin",
+    "leaders",
+    "active",
+    "votes",
+    "factors",
+    "abstain",
+    "error",
+]
 KINDS = (".parquet", ".csv", ".tsv", ".jsonl")
 
 
@@ -46,7 +58,10 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         rows = list(csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ","))
     parsed = {*OURS, "id"} - {"label", "error"}
     return [
-        {name: json.loads(cell) if name in parsed and cell else cell or None for name, cell in row.items()}
+        {
+            name: json.loads(cell) if name in parsed and cell else cell or None
+            for name, cell in row.items()
+        }
         for row in rows
     ]
 
@@ -76,7 +91,9 @@ MODELS = {
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_answers_are_those_of_explanations(model: TextModel):
-    for text, row in zip(TEXTS, model.score_table(pa.table({"text": TEXTS})).to_pylist(), strict=True):
+    for text, row in zip(
+        TEXTS, model.score_table(pa.table({"text": TEXTS})).to_pylist(), strict=True
+    ):
         told = model.explain(text)
         others = [p for label, p in told.probabilities.items() if label != told.label]
         assert row == {
@@ -96,7 +113,12 @@ def test_answers_are_those_of_explanations(model: TextModel):
 
 @pytest.mark.parametrize(
     ("classes", "kind"),
-    [(("no", "yes"), pa.string()), ((0, 1), pa.int64()), ((False, True), pa.bool_()), (("1", 1), pa.string())],
+    [
+        (("no", "yes"), pa.string()),
+        ((0, 1), pa.int64()),
+        ((False, True), pa.bool_()),
+        (("1", 1), pa.string()),
+    ],
 )
 def test_labels_keep_their_type(classes: tuple, kind: pa.DataType):
     model = replace(MODEL, classes=classes)
@@ -117,7 +139,15 @@ def test_labels_keep_their_type(classes: tuple, kind: pa.DataType):
         pd.DataFrame(COLUMNS).astype({"text": "category"}),
         pa.table(COLUMNS).set_column(1, "text", pa.array(TEXTS).dictionary_encode()),
     ],
-    ids=["arrow", "polars", "pandas", "pandas, rows by one name", "objects", "categories", "dictionary"],
+    ids=[
+        "arrow",
+        "polars",
+        "pandas",
+        "pandas, rows by one name",
+        "objects",
+        "categories",
+        "dictionary",
+    ],
 )
 def test_a_table_gives_a_table_of_its_kind(table: Any):
     found = MODEL.score_table(table)
@@ -133,9 +163,15 @@ def test_a_table_gives_a_table_of_its_kind(table: Any):
 
 
 def test_bad_rows_have_nothing_but_an_error_or_are_left_out_or_refused():
-    table = pd.DataFrame({"text": ["great", None, 7, " ", "dull"], "n": range(5)}, index=list("abcde"), dtype=object)
+    table = pd.DataFrame(
+        {"text": ["great", None, 7, " ", "dull"], "n": range(5)}, index=list("abcde"), dtype=object
+    )
     found = MODEL.score_table(table)
-    assert found["error"].tolist()[1:4] == ["no text", "the text is of type int", "the text is empty"]
+    assert found["error"].tolist()[1:4] == [
+        "no text",
+        "the text is of type int",
+        "the text is empty",
+    ]
     assert found["label"].isna().tolist() == [False, True, True, True, False]
     left = MODEL.score_table(table, on_bad_rows="skip")
     assert left.index.tolist() == ["a", "e"]
@@ -162,12 +198,20 @@ def test_options_of_a_table():
         (pl.Series(TEXTS), {}, "`table` must be a table .*, not Series"),
         (pa.chunked_array([TEXTS]), {}, "`table` must be a table .*, not ChunkedArray"),
         (pa.array(TEXTS), {}, "`table` must be a table .*, not StringArray"),
-        (pa.table({"a": ["great"]}), {}, r"`text` must be named with text=: `table` has the columns a"),
+        (
+            pa.table({"a": ["great"]}),
+            {},
+            r"`text` must be named with text=: `table` has the columns a",
+        ),
         (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
         (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a finite number from 0 to 1"),
         (pa.table(COLUMNS), {"abstain": "much"}, "`abstain` must be"),
         (pa.table(COLUMNS), {"on_bad_rows": "drop"}, "`on_bad_rows` must be one of"),
-        (pa.table({"text": ["a"], "label": ["b"], "hardmax_label": ["c"]}), {}, "hardmax_label, which scoring adds"),
+        (
+            pa.table({"text": ["a"], "label": ["b"], "hardmax_label": ["c"]}),
+            {},
+            "hardmax_label, which scoring adds",
+        ),
     ],
 )
 def test_what_cannot_be_scored_is_refused(table: Any, options: dict, message: str):
@@ -199,7 +243,12 @@ def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
     with pytest.warns(UserWarning, match="the column big is kept as JSON"):
         score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
     kinds = {each.name: str(each.type) for each in pq.read_schema(tmp_path / "out.parquet")}
-    assert {kinds["n"], kinds["x"], kinds["ok"], kinds["deep"]} == {"int64", "double", "bool", "string"}
+    assert {kinds["n"], kinds["x"], kinds["ok"], kinds["deep"]} == {
+        "int64",
+        "double",
+        "bool",
+        "string",
+    }
     with pytest.warns(UserWarning, match="the column big is kept as JSON"):
         score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     first, second = read_rows(tmp_path / "out.jsonl")
@@ -297,9 +346,13 @@ def test_columns_of_parquet_keep_their_types(tmp_path: Path):
 
 
 def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts: None):
-    for number, name in enumerate(["lang=de/a.parquet", "lang=en/a.parquet", "lang=en/deeper/b.parquet"]):
+    for number, name in enumerate(
+        ["lang=de/a.parquet", "lang=en/a.parquet", "lang=en/deeper/b.parquet"]
+    ):
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        columns = {"text": [*TEXTS[number * 10 : number * 10 + 9], None]} | ({"late": [1] * 10} if number else {})
+        columns = {"text": [*TEXTS[number * 10 : number * 10 + 9], None]} | (
+            {"late": [1] * 10} if number else {}
+        )
         write_rows(tmp_path / "in", name, columns)
     (tmp_path / "in" / "README.md").write_text("no table")
     (tmp_path / "in" / "_hidden.parquet").write_text("no table")
@@ -325,7 +378,10 @@ def test_no_rows_are_no_rows(tmp_path: Path):
         for out in ("out.parquet", "out.csv", "out.jsonl", "out"):
             assert score(tmp_path / given, tmp_path / out, force=True).rows == 0
         assert (
-            read_rows(tmp_path / "out.parquet") == read_rows(tmp_path / "out.csv") == read_rows(tmp_path / "out") == []
+            read_rows(tmp_path / "out.parquet")
+            == read_rows(tmp_path / "out.csv")
+            == read_rows(tmp_path / "out")
+            == []
         )
         assert pq.read_schema(tmp_path / "out.parquet").names == ["text", *OURS]
 
@@ -343,7 +399,14 @@ def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path: Path, sma
     (tmp_path / "in.jsonl").write_text("\n".join([*lines, '{"text": "dull film"}']))
     report = score(tmp_path / "in.jsonl", tmp_path / "out.jsonl", abstain=1.0)
     rows = read_rows(tmp_path / "out.jsonl")
-    why = ["no text", "not JSON", "the text is of type int", "the text is empty", "not a JSON object", "no text"]
+    why = [
+        "no text",
+        "not JSON",
+        "the text is of type int",
+        "the text is empty",
+        "not a JSON object",
+        "no text",
+    ]
     assert [row["error"] for row in rows] == [None, *why, None]
     assert all(row[name] is None for row in rows[1:-1] for name in OURS[:-1])
     assert report.listed == [(f"line {n}", fault) for n, fault in enumerate(why, 2)]
@@ -391,7 +454,13 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
 @pytest.mark.parametrize(("name", "place"), [("in.jsonl", "line 50"), ("in.parquet", "row 50")])
 @pytest.mark.parametrize("writes", [0, 1, 3, 5])
 def test_an_interrupted_job_goes_on_to_the_same_rows(
-    writes: int, name: str, place: str, out: str, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+    writes: int,
+    name: str,
+    place: str,
+    out: str,
+    tmp_path: Path,
+    small_parts: None,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     given = write_rows(tmp_path, name, {"id": list(range(50)), "text": [*TEXTS[:49], ""]})
     whole = score(given, tmp_path / f"whole{Path(out).suffix}", on_bad_rows="skip")
@@ -409,7 +478,9 @@ def test_an_interrupted_job_goes_on_to_the_same_rows(
     )
     assert read_rows(tmp_path / out) == read_rows(tmp_path / f"whole{Path(out).suffix}")
     assert not list(tmp_path.rglob("*.part*s"))
-    assert score(given, tmp_path / out, on_bad_rows="skip", force=True).resumed == (50 if out == "out" else 0)
+    assert score(given, tmp_path / out, on_bad_rows="skip", force=True).resumed == (
+        50 if out == "out" else 0
+    )
 
 
 def test_parts_of_another_job_are_not_used(
@@ -423,7 +494,9 @@ def test_parts_of_another_job_are_not_used(
     assert score(reviews, tmp_path / "out.csv", model=small_model(1)).resumed == 0
     changes: list[dict[str, Any]] = [{"abstain": 0.5}, {"model": small_model(1)}]
     for changed in changes:
-        with pytest.raises(InputError, match=r"rows of another input, model or options: force=True replaces them"):
+        with pytest.raises(
+            InputError, match=r"rows of another input, model or options: force=True replaces them"
+        ):
             score(reviews, tmp_path / "out", **changed)
     reviews.touch()
     with pytest.raises(InputError, match=r"another input"):
@@ -478,13 +551,17 @@ def test_rows_do_not_depend_on_threads(reviews: Path, tmp_path: Path):
     assert read_rows(tmp_path / "1.parquet") == read_rows(tmp_path / "2.parquet")
 
 
-def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_keeps_the_parts(
+    reviews: Path, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+):
     def full(*_) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(score_files, "_writer", full)
-        with pytest.raises(InputError, match=r"out.csv` cannot be written: no space left .* continues after them"):
+        with pytest.raises(
+            InputError, match=r"out.csv` cannot be written: no space left .* continues after them"
+        ):
             score(reviews, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
     assert score(reviews, tmp_path / "out.csv").resumed == 50
@@ -515,12 +592,22 @@ def test_where_nothing_could_be_written_no_parts_are_promised(
             {"text": "body"},
             "`text` is 'body', but `.*reviews.parquet` has the columns id, text",
         ),
-        ("reviews.parquet", "o.csv", {"text": "id"}, "`text` is 'id', but that column .* has type int64"),
+        (
+            "reviews.parquet",
+            "o.csv",
+            {"text": "id"},
+            "`text` is 'id', but that column .* has type int64",
+        ),
         ("bytes.parquet", "o.csv", {}, "bytes.parquet` cannot be read: .*UTF8"),
         ("empty.csv", "o.csv", {}, "is empty"),
         ("quote.csv", "o.csv", {}, "line 2 is not CSV"),
         ("folder", "o.csv", {}, "has no .parquet files"),
-        ("reviews.parquet", "o.txt", {}, r"`out` `.*o.txt` has the suffix '.txt': expected one of .parquet, .csv"),
+        (
+            "reviews.parquet",
+            "o.txt",
+            {},
+            r"`out` `.*o.txt` has the suffix '.txt': expected one of .parquet, .csv",
+        ),
         ("there.csv", "there.csv", {}, "is the input"),
         ("reviews.parquet", "there.csv", {}, "exists: force=True replaces it"),
         ("reviews.parquet", "none/o.csv", {}, "the folder `.*none` does not exist"),
@@ -536,7 +623,8 @@ def test_what_cannot_be_read_or_written_is_refused_in_one_line(
     (tmp_path / "folder").mkdir()
     broken = pa.array([b"great", b"n\xffo"], pa.binary())
     pq.write_table(
-        pa.table({"text": pa.Array.from_buffers(pa.string(), 2, broken.buffers())}), tmp_path / "bytes.parquet"
+        pa.table({"text": pa.Array.from_buffers(pa.string(), 2, broken.buffers())}),
+        tmp_path / "bytes.parquet",
     )
     with pytest.raises(InputError, match=why) as refused:
         score(tmp_path / given, tmp_path / out, **options)

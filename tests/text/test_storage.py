@@ -18,7 +18,7 @@ from text.reviews import read_split
 from text.small_models import models, small_model, texts
 
 import hardmax as hm
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text import shipped, storage
 from hardmax.text.text_model import TextModel
 
@@ -33,7 +33,9 @@ OLD, NEW, NEXT = (small_model(seed) for seed in range(3))
 def folder(tmp_path):
     """A saved model with everything a model can have."""
     place = tmp_path / "model"
-    small_model(gate=0.25, scope=3, neutral_weight=9, alpha=0.1, metrics={"accuracy": 0.9}).save(place)
+    small_model(gate=0.25, scope=3, neutral_weight=9, alpha=0.1, metrics={"accuracy": 0.9}).save(
+        place
+    )
     return place
 
 
@@ -47,7 +49,11 @@ def rewrite(folder, name, data: bytes) -> None:
 
 def with_config(folder, **changes) -> None:
     config = json.loads((folder / "config.json").read_text()) | changes
-    rewrite(folder, "config.json", json.dumps({k: v for k, v in config.items() if v is not None}).encode())
+    rewrite(
+        folder,
+        "config.json",
+        json.dumps({k: v for k, v in config.items() if v is not None}).encode(),
+    )
 
 
 def refusal(folder) -> str:
@@ -69,7 +75,10 @@ def test_a_saved_model_says_the_same_to_the_bit_and_is_the_same_bytes_again(mode
         for folder in ("model", "model", "other"):
             model.save(tmp_path / folder)
         again = TextModel.load(tmp_path / "model")
-        files = [{path.name: path.read_bytes() for path in (tmp_path / n).iterdir()} for n in ("model", "other")]
+        files = [
+            {path.name: path.read_bytes() for path in (tmp_path / n).iterdir()}
+            for n in ("model", "other")
+        ]
         assert {path.name for path in tmp_path.iterdir()} == {"model", "other"}
     assert files[0] == files[1]
     assert set(files[0]) == FILES
@@ -126,9 +135,15 @@ def test_a_file_that_was_changed_is_named(folder, name):
     assert f"{name}` is not the file that was saved: its hash differs" in refusal(folder)
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 some zip", b"\x80\x04pickle", b"\xff" * 100, None])
+@pytest.mark.parametrize(
+    "data", [b"", b"PK\x03\x04 some zip", b"\x80\x04pickle", b"\xff" * 100, None]
+)
 def test_a_foreign_or_cut_off_file_of_weights_is_refused(folder, data):
-    rewrite(folder, "model.safetensors", (folder / "model.safetensors").read_bytes()[:-7] if data is None else data)
+    rewrite(
+        folder,
+        "model.safetensors",
+        (folder / "model.safetensors").read_bytes()[:-7] if data is None else data,
+    )
     assert "not a safetensors file" in refusal(folder)
 
 
@@ -184,7 +199,9 @@ def test_a_config_that_makes_no_sense_is_refused(folder, changes, complaint):
     assert complaint in refusal(folder)
 
 
-@pytest.mark.parametrize(("data", "complaint"), [(b"", "is not JSON"), (b"[1]", "is not a JSON object")])
+@pytest.mark.parametrize(
+    ("data", "complaint"), [(b"", "is not JSON"), (b"[1]", "is not a JSON object")]
+)
 @pytest.mark.parametrize("name", ["config.json", "metrics.json", "hashes.json"])
 def test_a_file_that_is_no_json_object_is_refused(folder, name, data, complaint):
     if name == "config.json":
@@ -240,7 +257,9 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this syst
 @forks
 @pytest.mark.parametrize("fault", [kill, fail])
 @pytest.mark.parametrize("there", [True, False], ids=["over a model", "where none is"])
-def test_at_every_call_the_old_or_the_new_model_is_there(tmp_path: Path, monkeypatch, fault, there: bool):
+def test_at_every_call_the_old_or_the_new_model_is_there(
+    tmp_path: Path, monkeypatch, fault, there: bool
+):
     monkeypatch.setattr(os, "fsync", lambda _: None)  # what takes long is not what is tested
     place = tmp_path / "models" / "model"
     if there:
@@ -305,9 +324,14 @@ def test_saves_at_the_same_time_all_succeed_and_one_of_them_is_there(tmp_path: P
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
     model = hm.load(name)
-    texts = ["A wonderful film, one of the best I have seen.", "Awful. The worst film of the year, a waste of time."]
+    texts = [
+        "A wonderful film, one of the best I have seen.",
+        "Awful. The worst film of the year, a waste of time.",
+    ]
     assert model.predict(texts).tolist() == ["positive", "negative"]
-    why = model.explain("An awful waste of time, and the plot makes no sense at all; only the music is wonderful.")
+    why = model.explain(
+        "An awful waste of time, and the plot makes no sense at all; only the music is wonderful."
+    )
     assert np.isclose(sum(entry.vote for entry in why.ledger) + why.bias, why.logit)
     assert len(why.leaders) == 2  # one for, one against
     assert sum(path.stat().st_size for path in (shipped.MODELS / name).iterdir()) < 1_700_000
@@ -315,8 +339,13 @@ def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
 
 def test_the_default_model_reads_what_is_denied():
     model = hm.load("sentiment-en")
-    assert model.predict(["I don't like it.", "Not good at all."]).tolist() == ["negative", "negative"]
-    [boring] = [entry for entry in model.explain("It never gets boring.").ledger if entry.word == "boring"]
+    assert model.predict(["I don't like it.", "Not good at all."]).tolist() == [
+        "negative",
+        "negative",
+    ]
+    [boring] = [
+        entry for entry in model.explain("It never gets boring.").ledger if entry.word == "boring"
+    ]
     assert (boring.modifiers, boring.weight < 0) == (("never",), True)
     assert boring.vote > boring.weight / 2
     assert model.explain("I couldn't like it").links[0].modifier == "couldn't"
@@ -325,6 +354,9 @@ def test_the_default_model_reads_what_is_denied():
 @pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("imdb")])
 def test_the_card_tells_the_truth(name):
     table, model = read_split("test", 2000), hm.load(name)
-    right = np.mean(model.predict(table["text"]) == np.array(["negative", "positive"])[table["label"].to_numpy()])
+    right = np.mean(
+        model.predict(table["text"])
+        == np.array(["negative", "positive"])[table["label"].to_numpy()]
+    )
     # A sample of 2,000 is off by less than this in 99.9 of 100 cases.
     assert abs(right - model.metrics["accuracy"]) < 0.022

@@ -12,19 +12,27 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from text.reviews import read_split
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text._characters import CHARACTERS, fold
 from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.tokeniser import LONGEST_PHRASE, Token, Tokeniser, cut_surface, join_words
 
-# Letters of many scripts, all the punctuation that matters, pieces of tags, and what lower-casing could trip over.
+# Letters of many scripts, all the punctuation that matters, pieces of tags, and what lower-casing
+# could trip over.
 LETTERS = "aBzÄßẞİıΣςЖЁԱ9é'’‘`<>/.!?;:…。！？؟-_ \t\n\0\u00a0\u200d\u2028中한😀𐐀\ufffd\ud800"
-# Scripts without spaces: characters, signs that belong to the one before, joiners, vowels in front, flags, and ends.
+# Scripts without spaces: characters, signs that belong to the one before, joiners, vowels in front,
+# flags, and ends.
 SOLOS = "不好中𠀀豈々ひらーガㄅกะาำั่เไฯກຳ່ເကာ္်။ကើ្រ។བོད་།๓😀❤⭐👍🏽\ufe0f\u200d\u200c\u0301👩🇩🇪\U000e0067\U0001f6d1"
-tricky = st.sampled_from([*LETTERS, *SOLOS, "<br />", "n't", "<p", "👩\u200d👧", "ស្រី", "က္က", "เก่า", "不好"])
-texts = st.lists(st.one_of(tricky, st.sampled_from(SOLOS), st.characters()), max_size=40).map("".join)
-tokenisers = st.builds(Tokeniser, longest_phrase=st.integers(1, LONGEST_PHRASE), overlapping=st.booleans())
+tricky = st.sampled_from(
+    [*LETTERS, *SOLOS, "<br />", "n't", "<p", "👩\u200d👧", "ស្រី", "က္က", "เก่า", "不好"]
+)
+texts = st.lists(st.one_of(tricky, st.sampled_from(SOLOS), st.characters()), max_size=40).map(
+    "".join
+)
+tokenisers = st.builds(
+    Tokeniser, longest_phrase=st.integers(1, LONGEST_PHRASE), overlapping=st.booleans()
+)
 
 
 def surfaces(text: str, **options) -> list[str]:
@@ -38,7 +46,9 @@ def kernel_words(texts) -> list[list[str]]:
     stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
     words = ["".join(map(chr, spellings[a:b])) for a, b in pairwise(starts)]
     assert len(set(words)) == len(words)
-    return [[words[number] for number in stream[a:b].tolist() if number >= 0] for a, b in pairwise(ends)]
+    return [
+        [words[number] for number in stream[a:b].tolist() if number >= 0] for a, b in pairwise(ends)
+    ]
 
 
 def reference_words(texts: list[str]) -> list[list[str]]:
@@ -48,7 +58,10 @@ def reference_words(texts: list[str]) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("DON'T it’s rock'n'roll 'tis dogs' 80's", ["don't", "it's", "rock'n'roll", "tis", "dogs", "80's"]),
+        (
+            "DON'T it’s rock'n'roll 'tis dogs' 80's",
+            ["don't", "it's", "rock'n'roll", "tis", "dogs", "80's"],
+        ),
         ("13.1, 1,000.5 .5 3. a.b 7.a", ["13.1", "1,000.5", "5", "3", "a", "b", "7", "a"]),
         ("a <3 b < c <b", ["a", "3", "b", "c", "b"]),
         (f"<a {'x' * 300}>", ["a", "x" * 300]),
@@ -77,7 +90,14 @@ def test_words(text, words):
 
 def test_tags_and_sentence_ends_separate_and_phrases_stop_there():
     assert surfaces("so<br /><br />bad</p> film") == ["so", "bad", "film"]
-    assert surfaces("not good. avoid please") == ["not", "good", "not good", "avoid", "please", "avoid please"]
+    assert surfaces("not good. avoid please") == [
+        "not",
+        "good",
+        "not good",
+        "avoid",
+        "please",
+        "avoid please",
+    ]
     for end in (", ", " (", ") ", ' "', " -- ", " – ", "—", "; ", ": ", "，", "、", " «", "…"):
         assert surfaces(f"bad{end}so") == ["bad", "so"], end
     for between in (" ", "\n", "-", " - ", " / ", "* "):
@@ -131,7 +151,9 @@ def test_the_byte_kernel_finds_the_words_of_real_reviews_and_of_huge_ones():
     assert kernel_words([huge]) == [[huge]]
 
 
-pieces_of_bytes = st.one_of(st.binary(max_size=8), st.sampled_from(SOLOS).map(str.encode), st.just("好".encode()[:2]))
+pieces_of_bytes = st.one_of(
+    st.binary(max_size=8), st.sampled_from(SOLOS).map(str.encode), st.just("好".encode()[:2])
+)
 
 
 @given(st.lists(st.lists(pieces_of_bytes, max_size=8).map(b"".join), max_size=5))
@@ -162,7 +184,8 @@ def _is_character(data: bytes) -> bool:
 
 
 @pytest.mark.parametrize(
-    "options", [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"overlapping": 1}]
+    "options",
+    [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"overlapping": 1}],
 )
 def test_options_that_make_no_sense_are_refused_by_name(options):
     with pytest.raises(InputError, match=next(iter(options))):

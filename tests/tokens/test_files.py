@@ -1,4 +1,5 @@
-"""Files are read or refused in one line, small ones that unpack to large ones too, and written whole or not at all."""
+"""Files are read or refused in one line, small ones that unpack to large ones too, and written
+whole or not at all."""
 
 import io
 import json
@@ -14,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax._files import decode, parse_json, read_arrays, read_bytes, write_whole
-from hardmax._validation import InputError
+from hardmax._common.files import decode, parse_json, read_arrays, read_bytes, write_whole
+from hardmax._common.validation import InputError
 
 WISH = "expected a shopping list"
 DOCUMENTS = st.recursive(
@@ -27,7 +28,9 @@ DOCUMENTS = st.recursive(
 
 def npy(shape: tuple[int, ...], size: int) -> bytes:
     buffer = io.BytesIO()
-    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        buffer, {"descr": "<f8", "fortran_order": False, "shape": shape}
+    )
     return buffer.getvalue() + bytes(size)
 
 
@@ -61,17 +64,25 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
     for path, words in {"nowhere": "nowhere` does not exist", ".": "is a folder"}.items():
         with pytest.raises(InputError, match=rf"{words}: expected a shopping list\.$"):
             read_bytes(tmp_path / path, WISH)
-    with pytest.raises(InputError, match=r"^`a\.txt` is not UTF-8 text \(byte 4 is 0xff\): expected a shopping"):
+    with pytest.raises(
+        InputError, match=r"^`a\.txt` is not UTF-8 text \(byte 4 is 0xff\): expected a shopping"
+    ):
         decode(b"milk\xff", "`a.txt`", WISH)
     pipe = io.BytesIO(bytes(2**20 + 1000))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
-    with pytest.raises(InputError, match="standard input is larger than 1 MiB, the most that is read: expected"):
+    with pytest.raises(
+        InputError, match="standard input is larger than 1 MiB, the most that is read: expected"
+    ):
         read_bytes("-", WISH, at_most=2**20)
     assert pipe.tell() == 2**20 + 1
 
 
 def test_arrays_that_are_broken_are_refused():
-    for data in (npy((10**12, 2), 64), b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000, b"1,2\n"):
+    for data in (
+        npy((10**12, 2), 64),
+        b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000,
+        b"1,2\n",
+    ):
         with pytest.raises(InputError, match=r"^`a`.*npy.*\.$"):
             read_arrays(data, "`a`")
 
@@ -109,12 +120,16 @@ def test_pickles_are_never_opened(tmp_path: Path):
     assert not (tmp_path / "sprung").exists()
 
 
-def test_a_file_is_replaced_with_its_rights_and_through_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_is_replaced_with_its_rights_and_through_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     write_whole(tmp_path / "real", b"first")
     (tmp_path / "real").chmod(0o640)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     seen = []
-    monkeypatch.setattr(os, "fsync", lambda handle: seen.append(stat.S_IMODE(os.fstat(handle).st_mode)))
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: seen.append(stat.S_IMODE(os.fstat(handle).st_mode))
+    )
     write_whole(tmp_path / "link", b"second")
     assert seen[0] == 0o600  # private before it is whole
     assert (tmp_path / "link").is_symlink()
@@ -124,7 +139,9 @@ def test_a_file_is_replaced_with_its_rights_and_through_links(tmp_path: Path, mo
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_when_writing_fails_the_old_file_is_still_there_and_nothing_else(tmp_path: Path, monkeypatch):
+def test_when_writing_fails_the_old_file_is_still_there_and_nothing_else(
+    tmp_path: Path, monkeypatch
+):
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -133,8 +150,12 @@ def test_when_writing_fails_the_old_file_is_still_there_and_nothing_else(tmp_pat
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(InputError, match=r"out\.json` cannot be written: no space left on device"):
         write_whole(path, b"new")
-    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("out.json", b"old")]
-    with pytest.raises(InputError, match=r"cannot be written: no such file .*in the folder `.*nowhere`"):
+    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [
+        ("out.json", b"old")
+    ]
+    with pytest.raises(
+        InputError, match=r"cannot be written: no such file .*in the folder `.*nowhere`"
+    ):
         write_whole(tmp_path / "nowhere" / "out.json", b"data")
     with pytest.raises(InputError, match="not a file"):
         write_whole(tmp_path, b"data")

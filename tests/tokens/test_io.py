@@ -46,8 +46,12 @@ def parquet(**columns: Any) -> bytes:
 
 digits = st.text("0123456789", min_size=1, max_size=25)
 signs = st.sampled_from(["", "-", "+"])
-plain = st.builds("{}{}{}{}".format, signs, digits, st.sampled_from(["", "."]), st.text("0123456789", max_size=12))
-dyadic = st.builds(lambda m, e: str(Decimal(m) / 2**e), st.integers(-(2**30), 2**30), st.integers(0, 8))
+plain = st.builds(
+    "{}{}{}{}".format, signs, digits, st.sampled_from(["", "."]), st.text("0123456789", max_size=12)
+)
+dyadic = st.builds(
+    lambda m, e: str(Decimal(m) / 2**e), st.integers(-(2**30), 2**30), st.integers(0, 8)
+)
 powers = st.builds("{}{}e{}".format, signs, digits, st.integers(-30, 30))
 quotients = st.builds("{}{}/{}".format, signs, digits, st.integers(1, 10**6))
 padded = st.builds(" {} ".format, plain)
@@ -82,7 +86,11 @@ def test_columns_are_read_however_they_are_separated(tmp_path: Path, text: str):
     ("name", "content", "rows"),
     [
         ("a.csv", "0.1,7/5\n0.5,2\n", [[Fraction(1, 10), Fraction(7, 5)], [Fraction(1, 2), 2]]),
-        ("a.json", '{"tokens": [[0.1, "7/5"], [3, 1e-2]]}', [[Fraction(1, 10), Fraction(7, 5)], [3, Fraction(1, 100)]]),
+        (
+            "a.json",
+            '{"tokens": [[0.1, "7/5"], [3, 1e-2]]}',
+            [[Fraction(1, 10), Fraction(7, 5)], [3, Fraction(1, 100)]],
+        ),
         ("a.npy", npy(np.array([[0.1]])), [[0.1]]),
         ("a.csv", f"{2**53 + 1},0.5\n{2**53},0.5\n", [[2**53 + 1, 0.5], [2**53, 0.5]]),
         ("a.json", f"[[{2**53 + 1}, 0.5], [{2**53}, 0.5]]", [[2**53 + 1, 0.5], [2**53, 0.5]]),
@@ -97,7 +105,10 @@ def test_numbers_are_what_is_written(tmp_path: Path, name: str, content: str | b
 
 def test_parquet_has_a_token_per_row(tmp_path: Path):
     content = parquet(x=[2**53 + 1, 1], y=[0.1, 2.5])
-    assert read(tmp_path, "a.parquet", content).tolist() == [[2**53 + 1, Fraction(0.1)], [1, Fraction(5, 2)]]
+    assert read(tmp_path, "a.parquet", content).tolist() == [
+        [2**53 + 1, Fraction(0.1)],
+        [1, Fraction(5, 2)],
+    ]
     assert read(tmp_path, "a", parquet(x=[Decimal("0.1")])).tolist() == [[Fraction(1, 10)]]
     with pytest.raises(InputError, match=r"must be a finite number.*not None"):
         read(tmp_path, "a.parquet", parquet(x=[None, 1]))
@@ -107,7 +118,9 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path: Path):
     batch = read(tmp_path, "a.json", "[[[1, 2]], [[3, 4], [5, 6]]]")
     assert [cloud.tolist() for cloud in batch] == [[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]]
     assert read(tmp_path, "a.npy", npy(np.ones((5, 4, 2)))).shape == (5, 4, 2)
-    ragged = read(tmp_path, "a.npz", npz(tokens=SQUARE, offsets=[0, 1, 4], multiplicities=[1, 2, 1, 1]))
+    ragged = read(
+        tmp_path, "a.npz", npz(tokens=SQUARE, offsets=[0, 1, 4], multiplicities=[1, 2, 1, 1])
+    )
     assert isinstance(ragged, Ragged)
     assert (len(ragged), ragged.multiplicities.tolist()) == (2, [1, 2, 1, 1])  # type: ignore[union-attr]
 
@@ -116,12 +129,20 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path: Path):
     ("name", "content", "naming"),
     [
         ("a.csv", "x,y\n\n", "holds no tokens"),
-        ("a.csv", "x,y\n1,2\n\n3,two\n", "`.*a.csv` line 4, column 2 must be a finite number.*not 'two'"),
+        (
+            "a.csv",
+            "x,y\n1,2\n\n3,two\n",
+            "`.*a.csv` line 4, column 2 must be a finite number.*not 'two'",
+        ),
         ("a.csv", "1,2\n3\n", "line 2 has 1 column: expected 2"),
         ("a.csv", "x;y\n1;2\n1,5;2,5\n", "line 3, column 1 .*not '1,5'"),
         ("a.csv", '1,2\n"3"4,5\n', "line 2 is not CSV"),
         ("a.csv", "nan,1\n", "line 1, column 1 .*not 'nan'"),
-        ("a.csv", "1,1e999999999\n", "line 1, column 2 must be 0 or of a size between 1e-400 and 1.8e308"),
+        (
+            "a.csv",
+            "1,1e999999999\n",
+            "line 1, column 2 must be 0 or of a size between 1e-400 and 1.8e308",
+        ),
         ("a.csv", "1,1\n1,1e309\n", "line 2, column 2 must be 0 or of a size"),
         ("a.csv", "1,2\n".encode("utf-16"), "not UTF-8 text"),
         ("a.csv", b" \n", "holds no tokens"),
@@ -130,12 +151,18 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path: Path):
         ("a.json", "[[[1]], []]", r"\(cloud 1\) is empty"),
         ("a.json", '{"points": []}', "must be a table.*not None"),
         ("a.npy", npy(np.array(SQUARE))[:-8], "cannot be read as npy"),
-        ("a.npy", npy(np.array([[[1.0]], [[np.nan]]])), r"\(cloud 1\) must be finite: token 0 is \[nan\]"),
+        (
+            "a.npy",
+            npy(np.array([[[1.0]], [[np.nan]]])),
+            r"\(cloud 1\) must be finite: token 0 is \[nan\]",
+        ),
         ("a.npz", npz(a=np.ones((1, 1)), b=np.ones((1, 1))), "arrays a, b: expected `tokens`"),
         ("a.parquet", b"PAR1PAR1", "cannot be read as Parquet"),
     ],
 )
-def test_files_that_hold_no_cloud_are_refused_in_one_line(tmp_path: Path, name: str, content, naming: str):
+def test_files_that_hold_no_cloud_are_refused_in_one_line(
+    tmp_path: Path, name: str, content, naming: str
+):
     with pytest.raises(InputError, match=naming) as refusal:
         read(tmp_path, name, content)
     assert "\n" not in str(refusal.value)

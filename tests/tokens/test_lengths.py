@@ -11,7 +11,9 @@ from hardmax._tokens.rationals import above, lengths, longest_above, rounding_of
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 tables = st.integers(1, 4).flatmap(
-    lambda d: st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=1, max_size=4).map(np.array)
+    lambda d: st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=1, max_size=4).map(
+        np.array
+    )
 )
 
 
@@ -28,7 +30,10 @@ def test_lengths_are_roots_of_sums_of_squares_at_any_scale(table):
         slack = Fraction(1, 10**14) * largest + Fraction(2.0**-1074) ** 2
         assert abs(Fraction(float(length)) ** 2 - square(row)) <= slack * 4
     assert largest <= Fraction(longest_above(table)) ** 2
-    assert Fraction(longest_above(table)) ** 2 <= largest * (1 + Fraction(1, 10**5)) + Fraction(2.0**-1070) ** 2
+    assert (
+        Fraction(longest_above(table)) ** 2
+        <= largest * (1 + Fraction(1, 10**5)) + Fraction(2.0**-1070) ** 2
+    )
 
 
 @settings(max_examples=examples(300))
@@ -39,7 +44,9 @@ def test_nearest_floats_are_no_further_away_than_rounding(row, exponent):
     floats = np.array([[float(value) for value in exact]])
     off = sum((Fraction(float(x)) - value) ** 2 for x, value in zip(floats[0], exact, strict=True))
     assert off <= Fraction(rounding_of(floats)) ** 2
-    assert Fraction(rounding_of(floats)) <= Fraction(longest_above(floats)) / 2**52 + 4 * Fraction(2.0**-1074)
+    assert Fraction(rounding_of(floats)) <= Fraction(longest_above(floats)) / 2**52 + 4 * Fraction(
+        2.0**-1074
+    )
 
 
 def test_bounds_next_to_zero():

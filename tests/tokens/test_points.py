@@ -10,17 +10,26 @@ from hypothesis import strategies as st
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import _key, merge, table_size
 
-rows = st.lists(st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_from([-0.0, 0.0, 1.0])), min_size=1)
+rows = st.lists(
+    st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_from([-0.0, 0.0, 1.0])),
+    min_size=1,
+)
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["floats", "fractions"])
 @settings(max_examples=100)
 @given(tokens=rows, data=st.data())
-def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added(exact, tokens, data):
-    counts = data.draw(st.none() | st.lists(st.integers(1, 9), min_size=len(tokens), max_size=len(tokens)))
+def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added(
+    exact, tokens, data
+):
+    counts = data.draw(
+        st.none() | st.lists(st.integers(1, 9), min_size=len(tokens), max_size=len(tokens))
+    )
     weights: dict[tuple[float, float], int] = {}
     for token, count in zip(tokens, counts or [1] * len(tokens), strict=True):
-        weights[token] = weights.get(token, 0) + count  # a dictionary takes 0.0 and -0.0 for the same
+        weights[token] = (
+            weights.get(token, 0) + count
+        )  # a dictionary takes 0.0 and -0.0 for the same
     table = np.array(tokens)
     if exact:
         table = np.array([[Fraction(x) for x in token] for token in tokens], dtype=object)

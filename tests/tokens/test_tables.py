@@ -1,4 +1,5 @@
-"""Whatever numbers are given, in whatever container: the same numbers are read, or a line says why not."""
+"""Whatever numbers are given, in whatever container: the same numbers are read, or a line says why
+not."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,9 +18,9 @@ import hardmax as hm
 from hardmax._tokens.batches import read_batch, read_table
 
 # Where types of numbers end: float64 counts to 2^53, int64 to 2^63, uint64 to 2^64.
-edges = st.tuples(st.sampled_from([1, -1]), st.sampled_from([2**53, 2**63, 2**64]), st.integers(-3, 3)).map(
-    lambda drawn: drawn[0] * (drawn[1] + drawn[2])
-)
+edges = st.tuples(
+    st.sampled_from([1, -1]), st.sampled_from([2**53, 2**63, 2**64]), st.integers(-3, 3)
+).map(lambda drawn: drawn[0] * (drawn[1] + drawn[2]))
 whole = st.integers(-3, 3) | edges | st.integers(-(2**80), 2**80)
 floats = st.floats(allow_nan=False, allow_infinity=False)
 decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**40), max_value=10**40)
@@ -27,7 +28,11 @@ decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**40
 
 def within(dtype: type[np.integer]) -> SearchStrategy[Any]:
     info = np.iinfo(dtype)
-    inside = edges.filter(lambda number: info.min <= number <= info.max) if info.bits == 64 else st.nothing()
+    inside = (
+        edges.filter(lambda number: info.min <= number <= info.max)
+        if info.bits == 64
+        else st.nothing()
+    )
     return (st.integers(info.min, info.max) | inside).map(dtype)
 
 
@@ -57,7 +62,9 @@ BATCHES: dict[str, Callable[[np.ndarray], Any]] = {
     "stack": lambda stack: stack,
     "list of arrays": list,
     "tuple of lists": lambda stack: tuple(cloud.tolist() for cloud in stack),
-    "ragged": lambda stack: hm.Ragged(np.concatenate(stack), np.arange(len(stack) + 1) * stack.shape[1]),
+    "ragged": lambda stack: hm.Ragged(
+        np.concatenate(stack), np.arange(len(stack) + 1) * stack.shape[1]
+    ),
 }
 
 
@@ -67,7 +74,9 @@ def truths(rows: Any) -> list[list[Fraction]]:
     def truth(number: Any) -> Fraction:
         if isinstance(number, np.floating):
             return Fraction(*number.as_integer_ratio())
-        return Fraction(int(number)) if isinstance(number, np.integer | np.bool_) else Fraction(number)
+        return (
+            Fraction(int(number)) if isinstance(number, np.integer | np.bool_) else Fraction(number)
+        )
 
     return [[truth(number) for number in row] for row in rows]
 
@@ -79,7 +88,8 @@ def read_numbers(table: np.ndarray) -> list[list[Fraction]]:
 
 @st.composite
 def tables(draw: DrawFn, kinds: list[str], width: int | None = None) -> list[list[Any]]:
-    """Rows of numbers, of at most three of the kinds: where two types meet, numpy looks for a third."""
+    """Rows of numbers, of at most three of the kinds: where two types meet, numpy looks for a
+    third."""
     some = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=3))
     width = width or draw(st.integers(1, 3))
     entries = st.one_of([KINDS[kind] for kind in some])
@@ -94,7 +104,14 @@ def test_numbers_in_a_container_are_the_numbers_given(rows: list[list[Any]]):
     for container in CONTAINERS.values():
         table = read_table(container(rows), "`tokens`")
         assert read_numbers(table) == truths(rows)
-        if kinds <= {int, float, np.int64, np.uint64, np.float64, np.float32}:  # the others may stay Fractions
+        if kinds <= {
+            int,
+            float,
+            np.int64,
+            np.uint64,
+            np.float64,
+            np.float32,
+        }:  # the others may stay Fractions
             assert table.dtype == (np.float64 if is_stored else object)
     assert hm.Dynamics(1, [rows[0][:1]]).metric == (tuple(truths(rows)[0][:1]),)
 
@@ -103,7 +120,12 @@ def test_numbers_in_a_container_are_the_numbers_given(rows: list[list[Any]]):
 @given(st.sampled_from(list(DTYPES)), st.data())
 def test_an_array_is_the_numbers_it_holds_alone_and_in_a_batch(dtype: str, data: st.DataObject):
     array = np.array(data.draw(tables([dtype])), dtype=dtype)
-    for same in (array, array.astype(array.dtype.newbyteorder()), array[::-1, ::-1], np.asfortranarray(array)):
+    for same in (
+        array,
+        array.astype(array.dtype.newbyteorder()),
+        array[::-1, ::-1],
+        np.asfortranarray(array),
+    ):
         table = read_table(same, "`tokens`")
         assert read_numbers(table) == truths(same)
         assert table.flags.c_contiguous  # merging looks at rows of bits
@@ -162,10 +184,14 @@ def test_what_is_no_table_is_refused(given: Any, message: str):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("many", [2**63, -(2**63) - 1, -(2**70), 2**64 - 1, 1.0, True, "1", None, Fraction(1)])
+@pytest.mark.parametrize(
+    "many", [2**63, -(2**63) - 1, -(2**70), 2**64 - 1, 1.0, True, "1", None, Fraction(1)]
+)
 def test_what_is_no_whole_number_that_can_be_counted_to_is_refused(many: Any):
     for counts in ([many, 1], np.array([many, 1], dtype=object)):
-        with pytest.raises(hm.InputError, match="`multiplicities` must be whole numbers below 2\\^63"):
+        with pytest.raises(
+            hm.InputError, match="`multiplicities` must be whole numbers below 2\\^63"
+        ):
             hm.Ragged([[1.0], [2.0]], [0, 2], counts)
 
 

@@ -14,7 +14,16 @@ torch = pytest.importorskip("torch")
 
 ONE = hm.Dynamics(1)
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn]
-WHOLE = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32, torch.uint64]
+WHOLE = [
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+    torch.uint16,
+    torch.uint32,
+    torch.uint64,
+]
 # Three leaders and one that moves, in numbers that every type can hold.
 TRIANGLE = [[12, 0], [0, 12], [0, 0], [3, 2]]
 
@@ -22,7 +31,11 @@ TRIANGLE = [[12, 0], [0, 12], [0, 0], [3, 2]]
 @pytest.mark.parametrize("dtype", [*FLOATS, *WHOLE], ids=str)
 def test_a_tensor_is_the_numbers_it_holds_and_comes_back(dtype: Any):
     tensor = torch.tensor(TRIANGLE).to(dtype)
-    assert read_table(tensor, "`tokens`").tolist() == read_table(list(tensor), "`tokens`").tolist() == TRIANGLE
+    assert (
+        read_table(tensor, "`tokens`").tolist()
+        == read_table(list(tensor), "`tokens`").tolist()
+        == TRIANGLE
+    )
     tenth = torch.tensor([[0.1]]).to(dtype)  # narrow floats are not taken for decimals
     assert read_table(tenth, "`tokens`").tolist() == [[tenth.item()]]
     for tokens in (tensor, list(tensor), tensor[None], [tensor]):
@@ -34,13 +47,25 @@ def test_a_tensor_is_the_numbers_it_holds_and_comes_back(dtype: Any):
         assert back[3].tolist() == [7.5, 1.0]
 
 
-LARGE = [(torch.int64, 2**53 + 1), (torch.int64, -(2**63)), (torch.int64, 2**63 - 1), (torch.uint64, 2**64 - 1)]
+LARGE = [
+    (torch.int64, 2**53 + 1),
+    (torch.int64, -(2**63)),
+    (torch.int64, 2**63 - 1),
+    (torch.uint64, 2**64 - 1),
+]
 
 
 @pytest.mark.parametrize(("dtype", "large"), LARGE)
 def test_integers_that_float64_would_round_stay_integers(dtype: Any, large: int):
     cloud = torch.tensor([[large, 1], [large - large % 2, 1]], dtype=dtype)
-    for tokens in (cloud, cloud[None], [cloud], list(cloud), [[cloud[0]], [cloud[1]]], hm.Ragged(cloud, [0, 2])):
+    for tokens in (
+        cloud,
+        cloud[None],
+        [cloud],
+        list(cloud),
+        [[cloud[0]], [cloud[1]]],
+        hm.Ragged(cloud, [0, 2]),
+    ):
         clouds, _ = read_batch(tokens)
         assert [row for cloud in clouds for row in cloud.tokens.tolist()] == cloud.tolist()
     run = hm.simulate(cloud, ONE, layers=0)
@@ -52,18 +77,29 @@ def test_integers_that_float64_would_round_stay_integers(dtype: Any, large: int)
 
 def test_rows_of_two_types_gradients_and_views_are_read():
     rows = [torch.tensor([2**53 + 1, 0]), torch.tensor([0.1, 1.0], dtype=torch.float32)]
-    assert read_table(rows, "`tokens`").tolist() == [[2**53 + 1, 0], [Fraction(rows[1][0].item()), 1]]
+    assert read_table(rows, "`tokens`").tolist() == [
+        [2**53 + 1, 0],
+        [Fraction(rows[1][0].item()), 1],
+    ]
     assert read_table(torch.ones(1, 1, requires_grad=True), "`tokens`").tolist() == [[1.0]]
-    assert read_table(torch.tensor([[1 + 2j]], dtype=torch.complex128).conj().imag, "`tokens`").tolist() == [[-2.0]]
+    assert read_table(
+        torch.tensor([[1 + 2j]], dtype=torch.complex128).conj().imag, "`tokens`"
+    ).tolist() == [[-2.0]]
 
 
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        ([torch.ones(1, 1), torch.ones(1, 1).double()], "tensors of one dtype on one device.*float32 on cpu"),
+        (
+            [torch.ones(1, 1), torch.ones(1, 1).double()],
+            "tensors of one dtype on one device.*float32 on cpu",
+        ),
         ([torch.ones(1, 1), np.ones((1, 1))], "tensors of one dtype on one device.*no tensor"),
         (torch.ones(1, 1, requires_grad=True), "requires gradients"),
-        (torch.ones(2, 2).to_sparse(), "dense tensor of real numbers, not torch.float32, torch.sparse_coo, on cpu"),
+        (
+            torch.ones(2, 2).to_sparse(),
+            "dense tensor of real numbers, not torch.float32, torch.sparse_coo, on cpu",
+        ),
         (torch.ones(2, 2, dtype=torch.complex64), "real numbers, not complex64"),
         (torch.tensor([[1.0], [float("nan")]], dtype=torch.bfloat16), "token 1 is"),
         ([[torch.tensor(1.0), 2.0]], "finite number"),

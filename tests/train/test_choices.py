@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text import plant
 from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
@@ -28,7 +28,8 @@ def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
     """Texts and the numbers of their classes; some words are in texts of another class."""
     names = ("one", "two", "three")[:classes]
     made = plant(
-        **{"texts": 40 * classes, "words": 5, "length": 8, "disturbed": 0.5, "seed": 2} | options, classes=names
+        **{"texts": 40 * classes, "words": 5, "length": 8, "disturbed": 0.5, "seed": 2} | options,
+        classes=names,
     )
     return np.array(made.texts), np.array([names.index(label) for label in made.labels])
 
@@ -39,13 +40,21 @@ def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = No
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
     stored = Stored(None, matrix.data, matrix.indices, matrix.indptr, rows)
-    about = labels, np.ones(len(texts)), rows if groups is None else groups, np.zeros(0, dtype=int), 0.0
+    about = (
+        labels,
+        np.ones(len(texts)),
+        rows if groups is None else groups,
+        np.zeros(0, dtype=int),
+        0.0,
+    )
     return Bags([(True, stored)], len(known), classes, *about, None)
 
 
-def held_out(texts: np.ndarray, labels: np.ndarray, settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Classes, logits and active tokens of texts, by models that were trained on the other folds: their temperatures
-    are set to that of the model that is trained on all."""
+def held_out(
+    texts: np.ndarray, labels: np.ndarray, settings: Settings
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Classes, logits and active tokens of texts, by models that were trained on the other folds:
+    their temperatures are set to that of the model that is trained on all."""
     folds = find_folds(bags_of(texts.tolist(), labels), settings.seed)
     parts = []
     for fold in range(FOLDS):
@@ -54,12 +63,20 @@ def held_out(texts: np.ndarray, labels: np.ndarray, settings: Settings) -> tuple
         found = model.analyse(texts[here].tolist())
         parts.append((labels[here], found.logits, found.active_per_text))
     classes, logits, active = map(np.concatenate, zip(*parts, strict=True))
-    return classes, np.hstack([np.zeros_like(logits), logits]) if logits.shape[1] == 1 else logits, active
+    return (
+        classes,
+        np.hstack([np.zeros_like(logits), logits]) if logits.shape[1] == 1 else logits,
+        active,
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("options", [{}, {"gate": 0.4, "bias": False}, {"min_df": 3}, {"scaling": "rarity"}], ids=str)
-def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(classes: int, options: dict):
+@pytest.mark.parametrize(
+    "options", [{}, {"gate": 0.4, "bias": False}, {"min_df": 3}, {"scaling": "rarity"}], ids=str
+)
+def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(
+    classes: int, options: dict
+):
     texts, labels = corpus_of(classes)
     settings = replace(FIXED, **options)
     model = fit(texts, labels, settings)
@@ -71,7 +88,9 @@ def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(c
 
 
 def test_texts_that_say_nothing_count_half():
-    texts = np.array([f"{word} {n}" for n in range(15) for word in ("good", "bad")] + ["unheard", "of"] * 3)
+    texts = np.array(
+        [f"{word} {n}" for n in range(15) for word in ("good", "bad")] + ["unheard", "of"] * 3
+    )
     model = fit(texts, np.array([1, 0] * 18), replace(FIXED, min_df=4, bias=False))
     assert model.metrics["held_out_accuracy"] == pytest.approx((30 + 6 / 2) / 36)
 
@@ -82,7 +101,11 @@ def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classe
     said: list[str] = []
     free = replace(FIXED, strength=None, scaling=None)
     model = fit(texts, labels, free, progress=said.append)
-    lines = [line.removeprefix("scaling ").split(": held-out log loss ") for line in said if "scaling" in line]
+    lines = [
+        line.removeprefix("scaling ").split(": held-out log loss ")
+        for line in said
+        if "scaling" in line
+    ]
     losses = {tuple(tried.split(", strength ")): float(loss) for tried, loss in lines}
     scaling, strength = min(losses, key=losses.__getitem__)
     assert model.metrics["settings"]["scaling"] == scaling
@@ -97,7 +120,10 @@ def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classe
 def test_few_tokens_are_active_at_hardly_any_price():
     for classes, disturbed in product((2, 3), (0.0, 0.5)):
         texts, labels = corpus_of(classes, texts=24 * classes, disturbed=disturbed)
-        losses = {gate: fit(texts, labels, replace(FIXED, gate=gate)).metrics["held_out_log_loss"] for gate in GATES}
+        losses = {
+            gate: fit(texts, labels, replace(FIXED, gate=gate)).metrics["held_out_log_loss"]
+            for gate in GATES
+        }
         model = fit(texts, labels, replace(FIXED, gate=None))
         good = [gate for gate, loss in losses.items() if loss <= losses[model.gate] + 1e-9]
         assert model.gate == max(good)
@@ -127,7 +153,9 @@ def test_tokens_of_several_classes_do_not_gather(seed: int):
 def test_the_neutral_weight_suits_whole_and_short_texts(classes: int):
     texts, labels = corpus_of(classes, length=3)  # no text is longer than those that count as short
     losses = {
-        weight: fit(texts, labels, replace(FIXED, gate=0, neutral_weight=weight)).metrics["held_out_log_loss"]
+        weight: fit(texts, labels, replace(FIXED, gate=0, neutral_weight=weight)).metrics[
+            "held_out_log_loss"
+        ]
         for weight in NEUTRAL_WEIGHTS
     }
     model = fit(texts, labels, replace(FIXED, gate=0, neutral_weight=None))
@@ -144,7 +172,9 @@ def test_folds_are_of_one_size_with_all_classes_and_keep_groups_together():
     assert all(len(set(folds[groups == group])) == 1 for group in np.unique(groups))
     of_group = np.array([folds[groups == group][0] for group in np.unique(groups)])
     of_label = np.array([labels[groups == group][0] for group in np.unique(groups)])
-    counts = np.array([np.bincount(of_group[of_label == label], minlength=FOLDS) for label in range(3)])
+    counts = np.array(
+        [np.bincount(of_group[of_label == label], minlength=FOLDS) for label in range(3)]
+    )
     assert (np.ptp(counts, axis=1) <= 1).all()
     assert np.ptp(counts.sum(axis=0)) <= 1  # what is left of one class makes up for another
     assert (find_folds(bags, 5) == folds).all()
@@ -159,7 +189,9 @@ def test_texts_that_share_most_of_their_words_stay_in_one_fold(seed: int, change
     copies = [np.append(text[changed:], ["new"] * changed) for text in originals]
     texts = [" ".join(text) for text in [*originals, *copies]]
     folds = find_folds(bags_of(texts, np.tile([0, 1], 40)), seed % 2**31)
-    assert (folds[:40] == folds[40:]).mean() >= (0.8 if changed else 1)  # by chance a third would be
+    assert (folds[:40] == folds[40:]).mean() >= (
+        0.8 if changed else 1
+    )  # by chance a third would be
     assert set(folds.tolist()) == set(range(FOLDS))  # texts that share few words are no reason
 
 
@@ -188,7 +220,9 @@ def test_equal_weights_are_as_none_and_a_heavier_text_is_fitted_more_closely():
     doubtful = int(np.abs(plain.predict_proba(texts)[:, 1] - labels).argmax())
     heavy = np.where(np.arange(len(texts)) == doubtful, 20.0, 1.0)
     heavier = fit(texts, labels, FIXED, sample_weight=heavy)
-    before, after = (model.predict_proba(texts[[doubtful]])[0, labels[doubtful]] for model in (plain, heavier))
+    before, after = (
+        model.predict_proba(texts[[doubtful]])[0, labels[doubtful]] for model in (plain, heavier)
+    )
     assert after > before + 0.1
 
 
@@ -200,7 +234,9 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given():
     assert "the" in fit(texts, labels, FIXED).vocabulary.index
 
 
-@pytest.mark.parametrize("texts", [["good", "bad"], ["good", "bad", "x"], ["", "good", "bad"], ["x"] * 4], ids=str)
+@pytest.mark.parametrize(
+    "texts", [["good", "bad"], ["good", "bad", "x"], ["", "good", "bad"], ["x"] * 4], ids=str
+)
 @pytest.mark.parametrize("options", [{}, {"max_tokens": 2}, {"overlapping": False}], ids=str)
 def test_a_handful_of_texts_gives_a_model_with_tokens(texts: list[str], options: dict):
     model = fit(texts, [n % 2 for n in range(len(texts))], Settings(**options))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text import plant
 from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
@@ -40,7 +40,12 @@ def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
 
 def test_undecided_is_an_answer():
     model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
-    assert model.decided(["good", "", "unknown words", "bad good"]).tolist() == [True, False, False, False]
+    assert model.decided(["good", "", "unknown words", "bad good"]).tolist() == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(("classes", "alpha"), [(2, "0"), (2, "1/2"), (2, "1"), (4, "0")])
@@ -82,7 +87,13 @@ def test_the_regression_is_scikit_learns(scaling: str):
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
     model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
-    bag = Bag(to_matrix(found, len(model.vocabulary)), labels, np.ones(len(labels)), np.arange(len(labels)), 2)
+    bag = Bag(
+        to_matrix(found, len(model.vocabulary)),
+        labels,
+        np.ones(len(labels)),
+        np.arange(len(labels)),
+        2,
+    )
     scale, typical = scales([bag], scaling), 7.0
     table = bag.matrix.toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
@@ -99,7 +110,9 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
     texts = ["awful but"] * 9 + ["awful"] * 6 + ["fine"] * 9 + ["fine but"]
     labels = np.array([0] * 6 + [1] * 3 + [0] * 6 + [0] + [1] * 8 + [1])
     settings = Settings(longest_phrase=1, strength=10.0, stop_words=())
-    free, consistent = (fit(texts, labels, replace(settings, consistent=each)) for each in (False, True))
+    free, consistent = (
+        fit(texts, labels, replace(settings, consistent=each)) for each in (False, True)
+    )
     but = free.vocabulary.index["but"]
     assert free.weights[but, 0] > 0 > consistent.weights[consistent.vocabulary.index["but"], 0]
 
@@ -108,30 +121,50 @@ def test_sentences_of_a_text_count_beside_it():
     long = "the plot goes on and on and on. good film, good cast. a second sentence, which is long enough!"
     other = long.replace("good", "poor")
     texts, labels = [long, other, "good", "poor"] * 8, [1, 0, 1, 0] * 8
-    without, beside = (fit(texts, labels, Settings(sentences=weight, strength=0.3)) for weight in (0, 1))
+    without, beside = (
+        fit(texts, labels, Settings(sentences=weight, strength=0.3)) for weight in (0, 1)
+    )
     good = without.vocabulary.surfaces.index("good cast")
-    assert without.vocabulary.surfaces == beside.vocabulary.surfaces  # sentences bring no tokens of their own
-    assert beside.vocabulary.counts[good].tolist() == without.vocabulary.counts[good].tolist() == [0, 8]
+    assert (
+        without.vocabulary.surfaces == beside.vocabulary.surfaces
+    )  # sentences bring no tokens of their own
+    assert (
+        beside.vocabulary.counts[good].tolist()
+        == without.vocabulary.counts[good].tolist()
+        == [0, 8]
+    )
     assert beside.weights[good, 0] > without.weights[good, 0] > 0
-    assert beside.metrics["held_out_accuracy"] == 1  # of whole texts: many of the sentences say nothing
+    assert (
+        beside.metrics["held_out_accuracy"] == 1
+    )  # of whole texts: many of the sentences say nothing
     single = [text.replace(".", "").replace("!", "") for text in texts]
-    same = [fit(single, labels, Settings(sentences=weight, strength=0.3)).weights.tobytes() for weight in (0, 1)]
+    same = [
+        fit(single, labels, Settings(sentences=weight, strength=0.3)).weights.tobytes()
+        for weight in (0, 1)
+    ]
     assert same[0] == same[1]
 
 
 def test_words_are_left_out_if_asked():
     texts = ["bob is good", "bob was bad", "it is good", "it was bad", "so good"] * 4
-    model = fit(texts, [1, 0, 1, 0, 1] * 4, Settings(exclude=("bob",), stop_words=("it", "is", "was")))
+    model = fit(
+        texts, [1, 0, 1, 0, 1] * 4, Settings(exclude=("bob",), stop_words=("it", "is", "was"))
+    )
     assert not any("bob" in surface.split() for surface in model.vocabulary.surfaces)
     assert {"it", "is", "it is"}.isdisjoint(model.vocabulary.surfaces)
     assert "is good" in model.vocabulary.surfaces
     towards, against = model.vocabulary.counts.T[::-1]
-    assert (np.sign(model.weights[:, 0]) == np.sign(towards - against)).all()  # the others keep their columns
+    assert (
+        np.sign(model.weights[:, 0]) == np.sign(towards - against)
+    ).all()  # the others keep their columns
 
 
 @pytest.mark.parametrize("end", [". ", "。"])
 def test_sentences_end_with_the_full_stops_of_any_script(end: str):
-    assert [part.strip(b"\xe3\x80\x82.") for part in _cut_sentences(f"one{end}two".encode())] == [b"one", b"two"]
+    assert [part.strip(b"\xe3\x80\x82.") for part in _cut_sentences(f"one{end}two".encode())] == [
+        b"one",
+        b"two",
+    ]
 
 
 def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPatch):
@@ -151,7 +184,8 @@ def test_the_same_texts_give_the_same_bits_and_settings_are_told():
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"), [([1, 1], "only the label 1"), ([1, 0, 1], "expected 2, one for each text")]
+    ("labels", "message"),
+    [([1, 1], "only the label 1"), ([1, 0, 1], "expected 2, one for each text")],
 )
 def test_labels_must_fit(labels: list[int], message: str):
     with pytest.raises(InputError, match=message):

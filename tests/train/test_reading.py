@@ -1,4 +1,5 @@
-"""Modifiers are found in texts of a language that nobody knows, where some were planted, and nowhere else."""
+"""Modifiers are found in texts of a language that nobody knows, where some were planted, and
+nowhere else."""
 
 from collections.abc import Sequence
 
@@ -12,7 +13,9 @@ from hardmax.train import Settings, fit, fit_tables, fitting
 from hardmax.train.reading import Evidence
 
 SCOPE = 4
-SPEAKING = [f"{a}{b}l" for a in "bdfgk" for b in "aeiou"] + [f"{a}{b}r" for a in "bdfgk" for b in "aeiou"]
+SPEAKING = [f"{a}{b}l" for a in "bdfgk" for b in "aeiou"] + [
+    f"{a}{b}r" for a in "bdfgk" for b in "aeiou"
+]
 SILENT = [f"{a}{b}{c}s" for a in "mnp" for b in "aei" for c in "tkf"]
 NEGATORS = ("zu", "qa")
 RARE = [f"{a}{b}n'q" for a in "bdfgkmp" for b in "aeiou"]  # each hardly ever, all together often
@@ -21,10 +24,16 @@ QUICK = Settings(strength=1.0, gate=0.0, alpha="0", neutral_weight=5, sentences=
 
 
 def planted(
-    texts: int, seed: int, *, classes: int = 2, words: tuple[int, int] = (5, 12), modified: bool = True
+    texts: int,
+    seed: int,
+    *,
+    classes: int = 2,
+    words: tuple[int, int] = (5, 12),
+    modified: bool = True,
 ) -> tuple[list[str], list[int]]:
-    """Texts of a few clauses. A text is of the class that its words speak for most; what they say is turned up to four
-    words after a negator in the same clause, and three times as much after the word that strengthens."""
+    """Texts of a few clauses. A text is of the class that its words speak for most; what they say
+    is turned up to four words after a negator in the same clause, and three times as much after the
+    word that strengthens."""
     rng = np.random.default_rng(seed)
     rows = 1 if classes == 2 else classes
     values = np.random.default_rng(7).choice([-1.0, 1.0], size=(len(SPEAKING), rows))
@@ -46,7 +55,9 @@ def planted(
 
 
 def _draw(rng: np.random.Generator) -> str:
-    kind = rng.choice(["speaking", "silent", "negator", "rare", "strengthening"], p=[0.42, 0.34, 0.1, 0.07, 0.07])
+    kind = rng.choice(
+        ["speaking", "silent", "negator", "rare", "strengthening"], p=[0.42, 0.34, 0.1, 0.07, 0.07]
+    )
     drawn = {
         "speaking": SPEAKING,
         "silent": SILENT,
@@ -100,7 +111,9 @@ def test_long_texts_say_too_much_to_learn_modifiers_from():
     assert fit(*planted(1000, seed=4, words=(68, 72)), QUICK).modifiers == ()
 
 
-def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(monkeypatch: pytest.MonkeyPatch):
+def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+):
     texts, labels = planted(2500, seed=5)
     model, again = fit(texts, labels, QUICK), fit(texts, labels, QUICK)
     assert model.modifiers
@@ -108,12 +121,18 @@ def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_mem
     assert model.weights.tobytes() == again.weights.tobytes()
     monkeypatch.setattr(fitting, "CHARACTERS", 20_000)
     table = pd.DataFrame({"text": texts, "label": labels})
-    streamed = fit_tables((table[first : first + 500] for first in range(0, len(table), 500)), QUICK)
+    streamed = fit_tables(
+        (table[first : first + 500] for first in range(0, len(table), 500)), QUICK
+    )
     assert streamed.modifiers == model.modifiers
-    assert np.allclose(streamed.predict_proba(texts[:200]), model.predict_proba(texts[:200]), atol=1e-3)
+    assert np.allclose(
+        streamed.predict_proba(texts[:200]), model.predict_proba(texts[:200]), atol=1e-3
+    )
 
 
 def test_the_loss_of_a_text_is_that_of_its_label():
     logits = np.array([[0.0], [2.0], [2.0]])
-    known = Evidence(np.empty((1, 0, 1)), np.zeros(3), logits, np.ones(3), np.array([0, 1, 0]), np.ones(3))
+    known = Evidence(
+        np.empty((1, 0, 1)), np.zeros(3), logits, np.ones(3), np.array([0, 1, 0]), np.ones(3)
+    )
     np.testing.assert_allclose(known.losses(), np.log([2, 1 + np.exp(-2), 1 + np.exp(2)]))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text import plant
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fit_tables, fitting
@@ -30,9 +30,11 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def columns(texts: int = 240, classes: int = 2) -> dict[str, list[str]]:
     corpus = plant(texts, classes=CLASSES[:classes], words=6, length=20, disturbed=0.4, seed=3)
-    # The words of the first texts are not those of the last ones, and some are in texts of one chunk alone.
+    # The words of the first texts are not those of the last ones, and some are in texts of one
+    # chunk alone.
     texts_ = [
-        f"{text} Chapter {number // 40} was {number // 7}, long enough." for number, text in enumerate(corpus.texts)
+        f"{text} Chapter {number // 40} was {number // 7}, long enough."
+        for number, text in enumerate(corpus.texts)
     ]
     return {"text": texts_, "label": corpus.labels}
 
@@ -57,7 +59,9 @@ def assert_same(found: TextModel, expected: TextModel) -> None:
     ],
     ids=str,
 )
-def test_a_folder_gives_the_model_of_its_texts_in_memory(classes: int, options: dict[str, Any], tmp_path: Path):
+def test_a_folder_gives_the_model_of_its_texts_in_memory(
+    classes: int, options: dict[str, Any], tmp_path: Path
+):
     table = pa.table(columns(classes=classes))
     (tmp_path / "in").mkdir()
     for part, (first, rows) in enumerate([(0, 100), (100, 0), (100, 3), (103, 137)]):
@@ -76,7 +80,9 @@ def as_dask(frame: pd.DataFrame) -> Any:
 
 SOURCES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "dask": as_dask,
-    "pandas": lambda frame: (frame[first : first + 50] for first in range(0, 250, 50)),  # the last one is empty
+    "pandas": lambda frame: (
+        frame[first : first + 50] for first in range(0, 250, 50)
+    ),  # the last one is empty
     "polars": lambda frame: [pl.DataFrame(frame)],
     "arrow": lambda frame: iter(pa.Table.from_pandas(frame).to_batches(max_chunksize=70)),
 }
@@ -99,7 +105,9 @@ def test_numbers_stay_numbers_and_bad_rows_are_told():
     said: list[str] = []
     found = fit_tables([frame, bad], QUICK, progress=said.append)
     assert found.classes == (0, 1)
-    assert said[0] == "left out 2 bad rows (table 2 row 1: no text; table 2 row 2: the text is empty)"
+    assert (
+        said[0] == "left out 2 bad rows (table 2 row 1: no text; table 2 row 2: the text is empty)"
+    )
     with pytest.raises(InputError, match="table 2 row 1: no text"):
         fit_tables([frame, bad], on_bad_rows="refuse")
 

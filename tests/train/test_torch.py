@@ -1,4 +1,5 @@
-"""The layer of networks beside the definition and the exact engines, and its derivative beside differences."""
+"""The layer of networks beside the definition and the exact engines, and its derivative beside
+differences."""
 
 # pyright: reportMissingImports=false
 # ruff: noqa: E402
@@ -32,7 +33,9 @@ def test_a_layer_is_a_step(device, metric, draw, block, monkeypatch):
     monkeypatch.setattr("hardmax.torch._SCORES_AT_ONCE", block)
     for cloud in draw(8, 30, 2):
         moved = HardmaxAttention("1/2", metric).to(device)(torch.tensor(cloud, device=device)).cpu()
-        np.testing.assert_allclose(moved, hm.step(cloud, hm.Dynamics("1/2", metric)), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(
+            moved, hm.step(cloud, hm.Dynamics("1/2", metric)), rtol=0, atol=1e-15
+        )
 
 
 @on_devices
@@ -42,7 +45,9 @@ def test_several_layers_are_a_simulation(device, metric, draw):
     cloud = draw(40, 2)
     layer = HardmaxAttention(1, metric, layers=4).to(device)
     moved = layer(torch.tensor(cloud, device=device)).cpu()
-    np.testing.assert_allclose(moved, hm.simulate(cloud, layer.dynamics, layers=4).at(4), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        moved, hm.simulate(cloud, layer.dynamics, layers=4).at(4), rtol=0, atol=1e-14
+    )
 
 
 @on_devices
@@ -94,7 +99,9 @@ def test_compiled_it_is_the_same():
     layer = HardmaxAttention(1, TILTED, layers=2, learn_alpha=True)
     tokens = torch.tensor(tied_clouds(3, 9, 2), dtype=torch.float32, requires_grad=True)
     runs = (layer, torch.compile(layer, fullgraph=True, backend="aot_eager"))
-    plain, compiled = (torch.autograd.grad(run(tokens).pow(2).sum(), (tokens, layer.raw_alpha)) for run in runs)
+    plain, compiled = (
+        torch.autograd.grad(run(tokens).pow(2).sum(), (tokens, layer.raw_alpha)) for run in runs
+    )
     torch.testing.assert_close(plain, compiled)
 
 
@@ -102,7 +109,9 @@ def test_a_network_learns_from_another():
     torch.manual_seed(0)
     clouds = torch.randn(64, 10, 3)
     teacher, student = (
-        torch.nn.Sequential(torch.nn.Linear(3, 2, bias=False), HardmaxAttention(alpha, learn_alpha=True, layers=2))
+        torch.nn.Sequential(
+            torch.nn.Linear(3, 2, bias=False), HardmaxAttention(alpha, learn_alpha=True, layers=2)
+        )
         for alpha in (2.0, 0.5)
     )
     target, losses = teacher(clouds).mean(1).detach(), []
@@ -115,7 +124,9 @@ def test_a_network_learns_from_another():
     assert losses[-1] < 0.05 * losses[0]
 
 
-@pytest.mark.parametrize("tokens", [torch.zeros(0, 5, 2), torch.zeros(5, 0), torch.zeros(4), torch.ones(3, 2).long()])
+@pytest.mark.parametrize(
+    "tokens", [torch.zeros(0, 5, 2), torch.zeros(5, 0), torch.zeros(4), torch.ones(3, 2).long()]
+)
 def test_what_is_no_batch_is_refused_in_one_line(tokens):
     with pytest.raises(hm.InputError, match=r"^`tokens` must be a nonempty tensor .*\.$"):
         HardmaxAttention()(tokens)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.train import Settings, fit, fitting
@@ -101,7 +101,10 @@ def test_a_bad_line_is_named(tmp_path: Path, lines: str, message: str) -> None:
         ({"a": "x"}, "entry 1: 'a' has 'x': expected finite numbers"),
         ({"a": None}, "entry 1: 'a' has None"),
         ({3: [1, 2]}, "entry 1: the word is 3: expected a text"),
-        ("no such file", 'no such file` does not exist: expected "english", or a file of word vectors'),
+        (
+            "no such file",
+            'no such file` does not exist: expected "english", or a file of word vectors',
+        ),
         (17, "`vectors` must be"),
     ],
 )
@@ -257,7 +260,9 @@ def test_no_more_tokens_than_asked_for_come_from_the_table() -> None:
 
 
 ANIMALS = "dog cat horse cow sheep goat pig lion tiger bear wolf fox monkey snake bird fish"
-FOOD = "bread cheese butter soup rice potato tomato onion cake pizza beef sauce egg milk salad pasta"
+FOOD = (
+    "bread cheese butter soup rice potato tomato onion cake pizza beef sauce egg milk salad pasta"
+)
 
 
 def english_texts(texts: int) -> tuple[list[str], list[int]]:

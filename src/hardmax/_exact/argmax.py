@@ -1,7 +1,7 @@
 """Attended sets in integers: every score is computed and compared exactly.
 
-Integer matrices are multiplied by python-flint where it is installed, by plain Python otherwise: the same numbers.
-"""
+Integer matrices are multiplied by python-flint where it is installed, by plain Python otherwise:
+the same numbers."""
 
 import math
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from hardmax.dynamics import Dynamics
 
 Rows = Sequence[Sequence[int]]
 
-# Scores computed at once: bounds the memory of a product to a few hundred thousand integers, and its time, in which
-# Python hears no Ctrl-C; integers of so many bits count once more.
+# Scores computed at once: bounds the memory of a product to a few hundred thousand integers, and
+# its time, in which Python hears no Ctrl-C; integers of so many bits count once more.
 _BLOCK, _LONG = 2**18, 1000
 
 
@@ -46,14 +46,18 @@ class Chosen(NamedTuple):
 
 def directions_of(tokens: Rows, dynamics: Dynamics) -> Rows:
     """A z for each z, up to a positive factor."""
-    return tokens if dynamics.metric_integers is None else products(tokens, dynamics.metric_integers)
+    return (
+        tokens if dynamics.metric_integers is None else products(tokens, dynamics.metric_integers)
+    )
 
 
 def by_all_scores(tokens: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
     """For each token z the points furthest along A z."""
     lists, leads = [], []
     directions = directions_of(tokens.numerators, dynamics)
-    block = max(1, _BLOCK // (len(points.numerators) * (1 + int(points.denominator).bit_length() // _LONG)))
+    block = max(
+        1, _BLOCK // (len(points.numerators) * (1 + int(points.denominator).bit_length() // _LONG))
+    )
     for start in range(0, len(directions), block):
         for scores in products(directions[start : start + block], points.numerators):
             best = max(scores)
@@ -68,6 +72,8 @@ def _relative(lead: int, points: IntegerCloud, dynamics: Dynamics) -> float:
     metric, size = dynamics.metric_integers, Fraction(1)
     if metric is not None:
         # To 64 bits behind the point: a root of small integers rounded down would be off by as much as itself.
-        size = Fraction(math.isqrt(sum(int(value) ** 2 for row in metric for value in row) << 128), 2**64)
+        size = Fraction(
+            math.isqrt(sum(int(value) ** 2 for row in metric for value in row) << 128), 2**64
+        )
     longest = max(sum(int(value) ** 2 for value in row) for row in points.numerators)
     return float(Fraction(int(lead)) / (size * longest))

@@ -1,13 +1,15 @@
 """Closed forms of the positions while no attended set changes.
 
-With B = (I + alpha V)^-1 alpha V a layer is z' = z + B (w - z). While no attended set changes, it is linear in the
-tokens. Closed forms, m layers later, are sums of g^(e + r m) C(m, k) v (see `leads`):
+With B = (I + alpha V)^-1 alpha V a layer is z' = z + B (w - z). While no attended set changes, it
+is linear in the tokens. Closed forms, m layers later, are sums of g^(e + r m) C(m, k) v (see
+`leads`):
 
-* *V = a P, P^2 = P, a > 0* (the identity, if there is no V). B = (1 - g) P with g = 1 / (1 + alpha a). The part
-  (I - P) z stands still; let y = P z. With M for the mean over the attended set, a layer is g y + (1 - g) M y, so m of
-  them are the sum over k of C(m, k) g^(m-k) (1 - g)^k M^k y. If M w = w for w = M^L y, this is
-  w + g^m sum over k < L of C(m, k) ((1 - g) / g)^k (M^k y - w). Points go straight if L is 1, and in *chains*, after
-  points that move themselves, if it is larger. If attention goes round in circles there is no such L.
+* *V = a P, P^2 = P, a > 0* (the identity, if there is no V). B = (1 - g) P with g = 1 / (1 + alpha
+  a). The part (I - P) z stands still; let y = P z. With M for the mean over the attended set, a
+  layer is g y + (1 - g) M y, so m of them are the sum over k of C(m, k) g^(m-k) (1 - g)^k M^k y. If
+  M w = w for w = M^L y, this is w + g^m sum over k < L of C(m, k) ((1 - g) / g)^k (M^k y - w).
+  Points go straight if L is 1, and in *chains*, after points that move themselves, if it is larger.
+  If attention goes round in circles there is no such L.
 * *V^2 = 0*. Then B = alpha V, V z stands still for ever, and z(m) = z + m B (w - z).
 * *Anything else*, such as cycles of attention: one layer at a time, unless nothing moves.
 """
@@ -79,7 +81,8 @@ class Means:
         return np.array([means[key] for key in self.keys])
 
     def may_vanish(self, tables: Iterable[Table]) -> bool:
-        """Whether M^n times some tables can be 0; if it is not, no power of M ever makes them 0 (Fitting's lemma).
+        """Whether M^n times some tables can be 0; if it is not, no power of M ever makes them 0
+        (Fitting's lemma).
 
         Computed modulo a prime: what is 0 is 0 there, too.
         """
@@ -88,9 +91,15 @@ class Means:
         sums = {key: int(self.counts[c].sum()) for key, c in self.sets.items()}
         if any(total % _PRIME == 0 for total in sums.values()):
             return True
-        shares = [int(self.counts[j]) * pow(sums[key], -1, _PRIME) % _PRIME for key in self.keys for j in key]
+        shares = [
+            int(self.counts[j]) * pow(sums[key], -1, _PRIME) % _PRIME
+            for key in self.keys
+            for j in key
+        ]
         weights = np.array(shares, dtype=np.int64)[:, None]
-        rest = np.concatenate([np.array(rows, dtype=object) % _PRIME for rows in integers(tables)], axis=1)
+        rest = np.concatenate(
+            [np.array(rows, dtype=object) % _PRIME for rows in integers(tables)], axis=1
+        )
         rest = rest.astype(np.int64)
         for _ in self.keys:
             if not rest.any():
@@ -111,7 +120,8 @@ def one_layer(place: Place, means: Callable[[Table], Table], motion: Motion) -> 
 
 
 def closed_form(place: Place, linear: Form, means: Means, motion: Motion) -> Form | None:
-    """Where the points are m layers later as long as the sets stay, if that is known; `linear` holds for a layer."""
+    """Where the points are m layers later as long as the sets stay, if that is known; `linear`
+    holds for a layer."""
     if motion.keep == 1 or not any(k for _, _, k in linear):
         return linear
     if motion.keep is None:
@@ -123,7 +133,9 @@ def closed_form(place: Place, linear: Form, means: Means, motion: Motion) -> For
     *steps, ends = steps
     form = {(e, 0, 0): place[e] - driven[e] + end for e, end in ends.items()}
     for k, step in enumerate(steps):
-        ways = {e: ((1 - motion.keep) / motion.keep) ** k * (step[e] - end) for e, end in ends.items()}
+        ways = {
+            e: ((1 - motion.keep) / motion.keep) ** k * (step[e] - end) for e, end in ends.items()
+        }
         form |= {(e, 1, k): way for e, way in ways.items() if way.any()}
     return form
 

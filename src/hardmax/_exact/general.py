@@ -1,8 +1,9 @@
-"""The walker for every layer that `Dynamics` describes, in integers and fractions: whatever the others refuse.
+"""The walker for every layer that `Dynamics` describes, in integers and fractions: whatever the
+others refuse.
 
-Attended sets last until the first lead of a point that is not attended to is no longer negative, or one of several that
-are attended to has a lead over another: leads follow from the closed forms of positions (`forms`, `leads`).
-"""
+Attended sets last until the first lead of a point that is not attended to is no longer negative, or
+one of several that are attended to has a lead over another: leads follow from the closed forms of
+positions (`forms`, `leads`)."""
 
 import itertools
 import math
@@ -14,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._attended import Choices
-from hardmax._attention import Localmax, TopK
-from hardmax._cached import cached_property
+from hardmax._common.cached import cached_property
+from hardmax._common.validation import InputError
 from hardmax._exact.argmax import _relative, directions_of, products
 from hardmax._exact.forms import (
     Form,
@@ -36,11 +36,20 @@ from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import is_negative_throughout
 from hardmax._exact.trapped import never_settle
-from hardmax._exact.vectors import DIGIT, MOST_DIGITS, TooLong, Vector, check_length, power, running_products
-from hardmax._layer import Steps
+from hardmax._exact.vectors import (
+    DIGIT,
+    MOST_DIGITS,
+    TooLong,
+    Vector,
+    check_length,
+    power,
+    running_products,
+)
+from hardmax._layer.attended import Choices
+from hardmax._layer.attention import Localmax, TopK
+from hardmax._layer.parts import Steps
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
-from hardmax._validation import InputError
 from hardmax.dynamics import Dynamics
 
 _STRAIGHT = ((0, 0, 0), (0, 1, 0), (0, 2, 0))
@@ -61,8 +70,11 @@ class Cloud:
     def may_attend(self, i: int) -> list[int]:
         return self.everybody if self.allowed is None else self.allowed[i]
 
-    def scores(self, form: Form, pending: Sequence[int]) -> Iterator[tuple[int, dict[Key, Sequence[int]]]]:
-        """For each of some points the scores of all points along its direction: sums of terms, by their exponents."""
+    def scores(
+        self, form: Form, pending: Sequence[int]
+    ) -> Iterator[tuple[int, dict[Key, Sequence[int]]]]:
+        """For each of some points the scores of all points along its direction: sums of terms, by
+        their exponents."""
         keys, tables = list(form), integers(form.values())
         block = max(1, _BLOCK // (len(tables[0]) * len(keys) ** 2))
         for start in range(0, len(pending), block):
@@ -74,17 +86,25 @@ class Cloud:
                     for size, factor in binomial_product(k, h).items():
                         parts.setdefault((e + f, r + s, size), []).append((factor, found))
             for row, i in enumerate(some):
-                terms = {key: [(factor, found[row]) for factor, found in each] for key, each in parts.items()}
+                terms = {
+                    key: [(factor, found[row]) for factor, found in each]
+                    for key, each in parts.items()
+                }
                 yield i, {key: _total(each) for key, each in terms.items()}
 
-    def attended(self, place: Place, pending: Sequence[int], keep: Fraction) -> tuple[list[list[int]], float]:
-        """Whom each of some points attends to, and a relative lead of theirs (0, if it was not compared)."""
+    def attended(
+        self, place: Place, pending: Sequence[int], keep: Fraction
+    ) -> tuple[list[list[int]], float]:
+        """Whom each of some points attends to, and a relative lead of theirs (0, if it was not
+        compared)."""
         found, leads, unit = [], [math.inf], self.unit(place.values())
         for i, scores in self.scores({(e, 0, 0): z for e, z in place.items()}, pending):
             others = self.may_attend(i)
             if self.dynamics.attention is not None:
                 (column,) = scores.values()
-                found.append(self.dynamics.counted({j: int(column[j]) for j in others}, self.counts, unit))
+                found.append(
+                    self.dynamics.counted({j: int(column[j]) for j in others}, self.counts, unit)
+                )
                 leads.append(0)
             elif len(scores) == 1:
                 (column,) = scores.values()
@@ -97,17 +117,23 @@ class Cloud:
                 leads.append(0)
         if (lead := min(leads)) in (0, math.inf):
             return found, float(lead)
-        return found, _relative(int(lead), IntegerCloud.of(next(iter(place.values()))), self.dynamics)
+        return found, _relative(
+            int(lead), IntegerCloud.of(next(iter(place.values()))), self.dynamics
+        )
 
     def unit(self, tables: Iterable[Table]) -> int:
-        """What a score of 1 is in `scores`; it matters for other kinds of attention than hardmax only."""
+        """What a score of 1 is in `scores`; it matters for other kinds of attention than hardmax
+        only."""
         if self.dynamics.attention is None:
             return 1
-        return IntegerCloud.of(np.concatenate(list(tables))).denominator ** 2 * self.dynamics.metric_denominator
+        return (
+            IntegerCloud.of(np.concatenate(list(tables))).denominator ** 2
+            * self.dynamics.metric_denominator
+        )
 
     def lasts(self, form: Form, chosen: Sets, keep: Fraction) -> bool:
-        """Whether sets that are not those of hardmax stay for ever: scores are above or below the least that counts,
-        which is that of one token, up to a slack."""
+        """Whether sets that are not those of hardmax stay for ever: scores are above or below the
+        least that counts, which is that of one token, up to a slack."""
         attention, unit = self.dynamics.attention, self.unit(form.values())
         slack = Fraction(attention.slack) * unit if isinstance(attention, Localmax) else Fraction(0)
         for i, columns in self.scores(form, self.everybody):
@@ -115,27 +141,46 @@ class Cloud:
             if isinstance(attention, TopK) and self.counts[others].sum() <= attention.k:
                 continue  # all count, whatever their scores
 
-            def lead(j: int, k: int, more: Fraction, columns: dict[Key, Sequence[int]] = columns) -> Lead:
-                terms = {key: more.denominator * int(column[j] - column[k]) for key, column in columns.items()}
+            def lead(
+                j: int, k: int, more: Fraction, columns: dict[Key, Sequence[int]] = columns
+            ) -> Lead:
+                terms = {
+                    key: more.denominator * int(column[j] - column[k])
+                    for key, column in columns.items()
+                }
                 return Lead(terms | {(0, 0, 0): terms.get((0, 0, 0), 0) + more.numerator}, keep)
 
             def now(j: int, columns: dict[Key, Sequence[int]] = columns) -> int:
                 return sum(int(column[j]) for (_, _, k), column in columns.items() if not k)
 
             first = max(others, key=now) if slack else min(chosen[i], key=now)
-            leads = [lead(j, first, slack) if j not in inside else lead(first, j, -slack) for j in others if j != first]
+            leads = [
+                lead(j, first, slack) if j not in inside else lead(first, j, -slack)
+                for j in others
+                if j != first
+            ]
             leads += [lead(j, first, Fraction(0)) for j in inside - {first}] if slack else []
-            if not all(not each.parts or (each.sign(0) < 0 and each.first_reached() is None) for each in leads):
+            if not all(
+                not each.parts or (each.sign(0) < 0 and each.first_reached() is None)
+                for each in leads
+            ):
                 return False
         return True
 
-    def first_change(self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction) -> int | None:
+    def first_change(
+        self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction
+    ) -> int | None:
         """After how many layers the sets of some points may be others; None: never."""
         soonest: int | None = None
         for i, columns in self.scores(form, pending):
             first, tied = chosen[i][0], chosen[i][1:]
-            for j in [*tied, *(j for j in self.doubtful(i, columns, first) if j != first and j not in tied)]:
-                lead = Lead({key: column[j] - column[first] for key, column in columns.items()}, keep)
+            for j in [
+                *tied,
+                *(j for j in self.doubtful(i, columns, first) if j != first and j not in tied),
+            ]:
+                lead = Lead(
+                    {key: column[j] - column[first] for key, column in columns.items()}, keep
+                )
                 event = (1 if lead.parts else None) if j in tied else lead.first_reached(soonest)
                 soonest = soonest if event is None else event
                 if soonest == 1:
@@ -145,19 +190,26 @@ class Cloud:
     def doubtful(self, i: int, columns: dict[Key, Sequence[int]], first: int) -> list[int]:
         """The points whose lead over one that is attended to is not sure to be negative for ever.
 
-        Without k >= 1 it is the mix b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2, t = g^m, with b2 < 0 the lead now.
-        """
+        Without k >= 1 it is the mix b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2, t = g^m, with b2 < 0 the
+        lead now."""
         if any(e for e, _, _ in columns):
             return self.may_attend(i)
         tests = [columns[0, 0, 0], *(column for (_, _, k), column in columns.items() if k)]
         if (0, 1, 0) in columns:
-            tests.append([a + 2 * b for a, b in zip(columns[0, 1, 0], columns[0, 0, 0], strict=True)])
-        doubtful = {j for column in tests for j, score in enumerate(column) if score > column[first]}
+            tests.append(
+                [a + 2 * b for a, b in zip(columns[0, 1, 0], columns[0, 0, 0], strict=True)]
+            )
+        doubtful = {
+            j for column in tests for j, score in enumerate(column) if score > column[first]
+        }
         return [j for j in self.may_attend(i) if j in doubtful]
 
-    def lasting(self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction, constant: bool) -> int | None:
-        """For how many layers, at least 1, the sets are sure to be these, which they are a layer later; None: for ever.
-        Positions are those of the form for any steps to come, or for constant ones."""
+    def lasting(
+        self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction, constant: bool
+    ) -> int | None:
+        """For how many layers, at least 1, the sets are sure to be these, which they are a layer
+        later; None: for ever. Positions are those of the form for any steps to come, or for
+        constant ones."""
         if constant and self.dynamics.attention is None:
             return self.first_change(form, chosen, pending, keep)
         if constant:
@@ -173,8 +225,13 @@ class Cloud:
         for i, columns in self.scores(form, pending):
             first = chosen[i][0]
             for j in self.may_attend(i):
-                a0, a1, a2 = (int(columns[key][j] - columns[key][first]) if key in columns else 0 for key in _STRAIGHT)
-                stays = not (a0 or a1 or a2) if j in chosen[i] else is_negative_throughout(a0, a1, a2)
+                a0, a1, a2 = (
+                    int(columns[key][j] - columns[key][first]) if key in columns else 0
+                    for key in _STRAIGHT
+                )
+                stays = (
+                    not (a0 or a1 or a2) if j in chosen[i] else is_negative_throughout(a0, a1, a2)
+                )
                 if not stays:
                     return False
         return True
@@ -193,7 +250,11 @@ def _furthest(others: Sequence[int], scores: dict[Key, Sequence[int]], keep: Fra
     best: list[int] = []
     for j in others:
         lead = (
-            sign_of({e: int(scores[e, 0, 0][j] - scores[e, 0, 0][best[0]]) for e, _, _ in scores}, keep) if best else 1
+            sign_of(
+                {e: int(scores[e, 0, 0][j] - scores[e, 0, 0][best[0]]) for e, _, _ in scores}, keep
+            )
+            if best
+            else 1
         )
         best = [j] if lead > 0 else [*best, j] if lead == 0 else best
     return best
@@ -201,7 +262,12 @@ def _furthest(others: Sequence[int], scores: dict[Key, Sequence[int]], keep: Fra
 
 def leading(chosen: Sets, form: Form, keep: Fraction) -> np.ndarray:
     """Which points attend to their own place alone, as long as the form holds."""
-    return np.array([all(i == j or _coincide(form, i, j, keep) for j in several) for i, several in enumerate(chosen)])
+    return np.array(
+        [
+            all(i == j or _coincide(form, i, j, keep) for j in several)
+            for i, several in enumerate(chosen)
+        ]
+    )
 
 
 def _coincide(form: Form, i: int, j: int, keep: Fraction) -> bool:
@@ -241,7 +307,8 @@ class GeneralPhase(Phase):
         return power(self.keep, exponent)
 
     def share(self, m: int, *, exact: bool = False) -> Fraction:
-        """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50 digits."""
+        """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50
+        digits."""
         bits = math.inf if exact else _BITS
         for layer, (above, below) in enumerate(running_products(self._contractions(), bits)):
             if layer == m:
@@ -249,10 +316,13 @@ class GeneralPhase(Phase):
             if exact and below.bit_length() > 4 * MOST_DIGITS:
                 break
         message = f"`layer` {self.layer + m} has no exact tokens that could be worked with: their fractions would have"
-        raise TooLong(f"{message} more than {MOST_DIGITS:,} digits. Ask for an earlier layer, or for floats (`at`).")
+        raise TooLong(
+            f"{message} more than {MOST_DIGITS:,} digits. Ask for an earlier layer, or for floats (`at`)."
+        )
 
     def _contractions(self) -> Iterator[tuple[int, int]]:
-        """g = 1 / (1 + alpha a), V = a P, of each layer from the first of this phase on: numerator, denominator."""
+        """g = 1 / (1 + alpha a), V = a P, of each layer from the first of this phase on: numerator,
+        denominator."""
         alpha_at = self.dynamics.alpha_at
         motion = Motion.of(self.dynamics, alpha_at(self.layer))
         assert motion.keep is not None, "there is a closed form"
@@ -292,21 +362,28 @@ class GeneralPhase(Phase):
             if r:
                 left = self.left() if table.any() else Fraction(0)
                 if left is None:
-                    raise InputError("`alpha`: the product of all 1 / (1 + alpha) is not known: give Steps `keeps`.")
+                    raise InputError(
+                        "`alpha`: the product of all 1 / (1 + alpha) is not known: give Steps `keeps`."
+                    )
                 share = left
             total = total + (share and share * self.power(e, exact=exact)) * table
         return total
 
     @cached_property
     def moving(self) -> np.ndarray:
-        """The points that are proved to move for ever: to infinity, if the phase lasts for ever, or within bounds."""
+        """The points that are proved to move for ever: to infinity, if the phase lasts for ever, or
+        within bounds."""
         if self.until is not None:
             # Where this can be proved, no power of g is in the positions.
             here = next(iter(self.form.values()))
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
             return np.array(endless, dtype=np.int64)
         drift = [table for (_, r, k), table in self.form.items() if r == 0 and k]
-        return np.flatnonzero(sum(map(np.abs, drift), np.zeros((1, 1))).any(axis=1)) if drift else np.empty(0, np.int64)
+        return (
+            np.flatnonzero(sum(map(np.abs, drift), np.zeros((1, 1))).any(axis=1))
+            if drift
+            else np.empty(0, np.int64)
+        )
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -358,13 +435,18 @@ class GeneralView:
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
-    """The last layer at which a squared distance of a point from its limit is larger than the goal, or -1."""
+    """The last layer at which a squared distance of a point from its limit is larger than the goal,
+    or -1."""
     if phases[-1].is_by_rule:
         return _last_outside_by_rule(phases, goal)
     ends = {(e, r, k): table for (e, r, k), table in phases[-1].form.items() if r == 0}
     for phase in reversed(phases):
-        form = phase.form | {key: phase.form.get(key, 0 * table) - table for key, table in ends.items()}
-        scale = IntegerCloud.of(np.concatenate(list(form.values()))).denominator ** 2 * goal.denominator
+        form = phase.form | {
+            key: phase.form.get(key, 0 * table) - table for key, table in ends.items()
+        }
+        scale = (
+            IntegerCloud.of(np.concatenate(list(form.values()))).denominator ** 2 * goal.denominator
+        )
         last, within = -1, None if phase.until is None else phase.until - phase.layer - 1
         for rows in zip(*integers(form.values()), strict=True):
             square: dict[Key, int] = {(0, 0, 0): -int(goal * scale)}
@@ -381,8 +463,8 @@ def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
 
 
 def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
-    """The same, if steps follow a rule: all phases but the last are single layers, and in that one all points go
-    straight, so that distances shrink with what is left of the way."""
+    """The same, if steps follow a rule: all phases but the last are single layers, and in that one
+    all points go straight, so that distances shrink with what is left of the way."""
     *before, last = phases
     limits, left = last.limits(exact=True), last.left() or Fraction(0)
     longest_way = (last.form.get((0, 1, 0), 0 * limits) ** 2).sum(axis=1).max()
@@ -400,9 +482,15 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
             continue
         if m:
             return last.layer + m - 1
-        outside = (phase.layer for phase in reversed(before) if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal)
+        outside = (
+            phase.layer
+            for phase in reversed(before)
+            if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal
+        )
         return next(outside, -1)
-    raise InputError(f"`eps`: tokens are not that near after {_MOST_LAYERS:,} layers, and each has its own step.")
+    raise InputError(
+        f"`eps`: tokens are not that near after {_MOST_LAYERS:,} layers, and each has its own step."
+    )
 
 
 @dataclass(frozen=True)
@@ -419,11 +507,20 @@ class GeneralSolver:
             yield from walk_heads(points, dynamics)
             return
         cloud, layer, steps = Cloud(points, dynamics), 0, dynamics.steps
-        constant_from = math.inf if isinstance(steps, Steps) else len(steps) - 1 if isinstance(steps, tuple) else 0
+        constant_from = (
+            math.inf
+            if isinstance(steps, Steps)
+            else len(steps) - 1
+            if isinstance(steps, tuple)
+            else 0
+        )
         # Powers of g are those of the step that stays.
-        stays = Motion.of(dynamics, dynamics.alpha_at(0 if isinstance(steps, Steps) else int(constant_from)))
+        stays = Motion.of(
+            dynamics, dynamics.alpha_at(0 if isinstance(steps, Steps) else int(constant_from))
+        )
         keep = stays.keep or Fraction(1)
-        # Who follows a leader does so for ever, if all may be attended to and nobody leaves the hull.
+        # Who follows a leader does so for ever, if all may be attended to and nobody leaves the
+        # hull.
         is_convex = dynamics.value is None and dynamics.mask is None and dynamics.attention is None
         place: Place = {0: to_fractions(points.coordinates, "`tokens`")}
         pending = np.arange(points.count)
@@ -435,7 +532,9 @@ class GeneralSolver:
             chosen = choices.lists()
             if is_convex:
                 pending = np.flatnonzero(~choices.follows_leader)
-            motion = stays if layer >= constant_from else Motion.of(dynamics, dynamics.alpha_at(layer))
+            motion = (
+                stays if layer >= constant_from else Motion.of(dynamics, dynamics.alpha_at(layer))
+            )
             means = Means(chosen, points.multiplicities)
             linear = one_layer(place, means, motion)
             after = placed(linear, 1, keep)

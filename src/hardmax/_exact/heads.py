@@ -1,17 +1,28 @@
-"""Several heads: w_i is the weighted mean of the means over the attended sets of each head, which has its own metric.
+"""Several heads: w_i is the weighted mean of the means over the attended sets of each head, which
+has its own metric.
 
-While no set changes, a layer is linear in the tokens. If all w_i stand still, tokens go straight to them, and leads are
-those of `leads`, for each head along its own directions. Anything else goes one layer at a time.
-"""
+While no set changes, a layer is linear in the tokens. If all w_i stand still, tokens go straight to
+them, and leads are those of `leads`, for each head along its own directions. Anything else goes one
+layer at a time."""
 
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 from operator import add
 
-from hardmax._attended import Choices
-from hardmax._exact.forms import Form, Means, Motion, Place, Table, at_first, longest, one_layer, placed
+from hardmax._exact.forms import (
+    Form,
+    Means,
+    Motion,
+    Place,
+    Table,
+    at_first,
+    longest,
+    one_layer,
+    placed,
+)
 from hardmax._exact.general import Cloud, GeneralPhase, leading
+from hardmax._layer.attended import Choices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics
@@ -24,7 +35,10 @@ class HeadMeans:
         self.means, self.weights = means, weights
 
     def __call__(self, table: Table) -> Table:
-        return reduce(add, (share * means(table) for share, means in zip(self.weights, self.means, strict=True)))
+        return reduce(
+            add,
+            (share * means(table) for share, means in zip(self.weights, self.means, strict=True)),
+        )
 
 
 def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
@@ -38,12 +52,15 @@ def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
     while True:
         found = [cloud.attended(place, everybody, keep) for cloud in clouds]
         sets = [chosen for chosen, _ in found]
-        means = HeadMeans([Means(chosen, points.multiplicities) for chosen in sets], dynamics.shares())
+        means = HeadMeans(
+            [Means(chosen, points.multiplicities) for chosen in sets], dynamics.shares()
+        )
         form, holds = _closed_form(place, means, motion)
         lasting: int | None = 1
         if holds:
             changes = [
-                cloud.first_change(form, chosen, everybody, keep) for cloud, chosen in zip(clouds, sets, strict=True)
+                cloud.first_change(form, chosen, everybody, keep)
+                for cloud, chosen in zip(clouds, sets, strict=True)
             ]
             lasting = min((change for change in changes if change is not None), default=None)
         union = [sorted({j for chosen in sets for j in chosen[i]}) for i in everybody]
@@ -66,12 +83,17 @@ def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
 
 
 def _closed_form(place: Place, means: HeadMeans, motion: Motion) -> tuple[Form, bool]:
-    """Where the points are m layers later, and whether that holds as long as the sets stay (else for one layer)."""
+    """Where the points are m layers later, and whether that holds as long as the sets stay (else
+    for one layer)."""
     linear = one_layer(place, means, motion)
     if not any(k for _, _, k in linear):
         return linear, True
     ways = {e: z - means(z) for e, z in place.items()}
-    if motion.keep in (None, 1) or motion.projection is not None or any(means(way).any() for way in ways.values()):
+    if (
+        motion.keep in (None, 1)
+        or motion.projection is not None
+        or any(means(way).any() for way in ways.values())
+    ):
         return linear, False
     straight = {(e, 0, 0): place[e] - way for e, way in ways.items()}
     return straight | {(e, 1, 0): way for e, way in ways.items() if way.any()}, True

@@ -1,10 +1,11 @@
-"""The sign of a sum of powers of g, and the first layer at which the lead of one token over another is not negative.
+"""The sign of a sum of powers of g, and the first layer at which the lead of one token over another
+is not negative.
 
-While no attended set changes, positions are sums of terms g^(e + r m) C(m, k) v, m layers from now: g is a rational
-between 0 and 1 (or 1), v a vector, e a number of layers that have passed, C(m, k) a binomial coefficient. So the lead
-of token j over token c for token i, <A z_i, z_j - z_c>, is a sum of c g^(e + r m) C(m, k) with r = 0, 1, 2. Exponents
-may be astronomical, and then no power of g is ever written out.
-"""
+While no attended set changes, positions are sums of terms g^(e + r m) C(m, k) v, m layers from now:
+g is a rational between 0 and 1 (or 1), v a vector, e a number of layers that have passed, C(m, k) a
+binomial coefficient. So the lead of token j over token c for token i, <A z_i, z_j - z_c>, is a sum
+of c g^(e + r m) C(m, k) with r = 0, 1, 2. Exponents may be astronomical, and then no power of g is
+ever written out."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -54,8 +55,9 @@ def sign_of(terms: Mapping[int, int], keep: Fraction) -> int:
 
 
 def _is_zero(left: list[tuple[int, int]], p: int, q: int) -> bool:
-    """Whether the sum of c (p/q)^e is 0. The factor of the highest power must have as many factors q as its exponent is
-    ahead of the next one: p and q have no common divisor. If it has, both are put together."""
+    """Whether the sum of c (p/q)^e is 0. The factor of the highest power must have as many factors
+    q as its exponent is ahead of the next one: p and q have no common divisor. If it has, both are
+    put together."""
     (e, c), *lower = reversed(left)
     for f, d in lower:
         if c:
@@ -100,11 +102,15 @@ class Lead:
 
     def sign(self, m: int, keys: Iterable[tuple[int, int]] | None = None) -> int:
         """The sign at m, of all terms or of some."""
-        shifted = ({e + r * m: c * comb(m, k) for e, c in self.parts[r, k].items()} for r, k in keys or self.parts)
+        shifted = (
+            {e + r * m: c * comb(m, k) for e, c in self.parts[r, k].items()}
+            for r, k in keys or self.parts
+        )
         return sign_of(_added(*shifted), self.keep)
 
     def first_reached(self, by: int | None = None) -> int | None:
-        """The first m >= 1 (below `by`) at which a sum that is negative at 0 is not negative; None: there is none.
+        """The first m >= 1 (below `by`) at which a sum that is negative at 0 is not negative; None:
+        there is none.
 
         If that would take too long, a layer up to which it is negative for sure.
         """
@@ -125,8 +131,8 @@ class Lead:
         return first
 
     def last_positive(self, above: int, by: int | None) -> int:
-        """The last m (at most `by`) at which a sum that is negative in the end is positive, if it is larger than a
-        number from -1 up; else that number."""
+        """The last m (at most `by`) at which a sum that is negative in the end is positive, if it
+        is larger than a number from -1 up; else that number."""
         positive = [key for key in self.parts if self.signs[key] > 0]
         if not positive:
             return above
@@ -146,11 +152,11 @@ class Lead:
     def _horizon(self, positive: list[tuple[int, int]]) -> int:
         """A layer at which the sum is not negative, or from which on it is negative for ever.
 
-        The term that is the largest in the end has the smallest r, and among those the largest k. If it is negative,
-        compare the positive ones with it: a ratio g^(s m) C(m, k) / C(m, k0) changes from m to m + 1 by the factor
-        g^s (m + 1 - k0) / (m + 1 - k). Once this is at most 1, it stays so. So if all ratios fall from m on, and the
-        sum of these terms is negative at m, it is negative from there on.
-        """
+        The term that is the largest in the end has the smallest r, and among those the largest k.
+        If it is negative, compare the positive ones with it: a ratio g^(s m) C(m, k) / C(m, k0)
+        changes from m to m + 1 by the factor g^s (m + 1 - k0) / (m + 1 - k). Once this is at most
+        1, it stays so. So if all ratios fall from m on, and the sum of these terms is negative at
+        m, it is negative from there on."""
         r0, k0 = dominant = min(self.parts, key=lambda key: (key[0], -key[1]))
         m = max(1, *(k for _, k in self.parts))
         if self.signs[dominant] > 0:
@@ -165,10 +171,11 @@ class Lead:
         return m
 
     def _is_negative(self, first: int, last: int) -> bool:
-        """Whether the sum is sure to be negative from one layer to another; for a single layer, whether it is.
+        """Whether the sum is sure to be negative from one layer to another; for a single layer,
+        whether it is.
 
-        With C(m, k) replaced by its value at the end where the term is larger, it is h0 + h1 t + h2 t^2 with t = g^m.
-        """
+        With C(m, k) replaced by its value at the end where the term is larger, it is h0 + h1 t + h2
+        t^2 with t = g^m."""
         if first == last:
             return self.sign(first) < 0
         h: list[Sum] = [{}, {}, {}]
@@ -177,7 +184,10 @@ class Lead:
             h[r] = _added(h[r], {e: size * c for e, c in part.items()})
 
         def at(m: int, *factors: Sum) -> int:
-            shifted = ({e + power * m: c for e, c in factor.items()} for power, factor in enumerate(factors))
+            shifted = (
+                {e + power * m: c for e, c in factor.items()}
+                for power, factor in enumerate(factors)
+            )
             return sign_of(_added(*shifted), self.keep)
 
         if at(first, *h) >= 0 or at(last, *h) >= 0:
@@ -185,7 +195,9 @@ class Lead:
         if sign_of(h[2], self.keep) >= 0:  # convex: largest at an end
             return True
         slope = h[1], {e: 2 * c for e, c in h[2].items()}
-        if at(first, *slope) >= 0 or at(last, *slope) <= 0:  # concave, and its top is not between the ends
+        if (
+            at(first, *slope) >= 0 or at(last, *slope) <= 0
+        ):  # concave, and its top is not between the ends
             return True
         return sign_of(_added(_product(h[1], h[1]), _product(h[0], h[2], -4)), self.keep) < 0
 

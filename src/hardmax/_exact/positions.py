@@ -1,12 +1,13 @@
 """Phases, in which no attended set changes, and exact positions of points in them.
 
-While the attended sets stay as they are and their means stand still, every token goes straight to its target:
+While the attended sets stay as they are and their means stand still, every token goes straight to
+its target:
 
     z_i(k + m) = w_i + g^m (z_i(k) - w_i),      g = 1 / (1 + alpha).
 
-With m = 1 this is the definition of a layer, whether the targets stand still or not. So one formula serves a
-single layer, the layers up to the next event, and all layers for ever once the cloud has settled.
-"""
+With m = 1 this is the definition of a layer, whether the targets stand still or not. So one formula
+serves a single layer, the layers up to the next event, and all layers for ever once the cloud has
+settled."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -17,9 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._attended import Choices
-from hardmax._cached import cached_property
-from hardmax._exact.vectors import DIGIT, IntegerVector, Vector, check_length, common_rows, power, weighted_sum
+from hardmax._common.cached import cached_property
+from hardmax._exact.vectors import (
+    DIGIT,
+    IntegerVector,
+    Vector,
+    check_length,
+    common_rows,
+    power,
+    weighted_sum,
+)
+from hardmax._layer.attended import Choices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -27,7 +36,8 @@ from hardmax.dynamics import Dynamics
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Phase:
-    """Layers `layer <= k < until` (for ever, if `until` is None), who attends to whom in them, and what decided it."""
+    """Layers `layer <= k < until` (for ever, if `until` is None), who attends to whom in them, and
+    what decided it."""
 
     layer: int
     until: int | None
@@ -46,7 +56,8 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class ExactView:
-    """Where points are at the first layer of a phase, where they go, and where they are in it, as fractions."""
+    """Where points are at the first layer of a phase, where they go, and where they are in it, as
+    fractions."""
 
     source: "ExactPositions | ExactPhase"
     phase: int
@@ -61,7 +72,10 @@ class ExactView:
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
         """Refused where numbers would be too long, unless nobody moves."""
-        ways = [(self.source.place(point, self.phase), self.source.target(point, self.phase)) for point in points]
+        ways = [
+            (self.source.place(point, self.phase), self.source.target(point, self.phase))
+            for point in points
+        ]
         if layers == 0 or all(here == there for here, there in ways):
             return [here.fractions for here, _ in ways]
         share = self.source.share(layers, self.phase)
@@ -70,24 +84,32 @@ class ExactView:
     def rounded(self) -> "ExactView":
         """The same at any depth: to 50 digits, where exact numbers would be long."""
         # What would be long in a phase of integers was refused before.
-        return self if isinstance(self.source, ExactPhase) else ExactView(self.source.rounded, self.phase, 0)
+        return (
+            self
+            if isinstance(self.source, ExactPhase)
+            else ExactView(self.source.rounded, self.phase, 0)
+        )
 
 
 class ExactPositions:
-    """The exact positions of the points of one run, computed on demand: what integers need where floats cannot decide.
+    """The exact positions of the points of one run, computed on demand: what integers need where
+    floats cannot decide.
 
-    Every choice so far is proved, so where a point is follows from its own chain of attended sets alone, phase by
-    phase; a follower of a leader is on its way to it ever since. Only points that are needed are computed, and those
-    they attended to; each is remembered.
-    """
+    Every choice so far is proved, so where a point is follows from its own chain of attended sets
+    alone, phase by phase; a follower of a leader is on its way to it ever since. Only points that
+    are needed are computed, and those they attended to; each is remembered."""
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self._points = points
         self._keep = dynamics.contraction
         self._metric = dynamics.metric_integers
         self._layers: list[int] = []
-        self._records: list[tuple[np.ndarray, Choices]] = []  # of each phase the points that had to choose, increasing
-        self._followed = np.full(points.count, -1, dtype=np.int64)  # the leader of each point, -1: none yet
+        self._records: list[
+            tuple[np.ndarray, Choices]
+        ] = []  # of each phase the points that had to choose, increasing
+        self._followed = np.full(
+            points.count, -1, dtype=np.int64
+        )  # the leader of each point, -1: none yet
         self._since = np.zeros(points.count, dtype=np.int64)  # the phase since which it follows
         self._places: dict[tuple[int, int], IntegerVector] = {}
         self._means: dict[tuple[int, bytes], IntegerVector] = {}
@@ -108,12 +130,13 @@ class ExactPositions:
         return len(self._layers) - 1
 
     def begin(self, layer: int) -> None:
-        """A phase begins at this layer: positions there are known now, `note` tells whom points attend to."""
+        """A phase begins at this layer: positions there are known now, `note` tells whom points
+        attend to."""
         self._layers.append(layer)
 
     def note(self, rows: np.ndarray, choices: Choices, following: np.ndarray) -> None:
-        """In the phase that has begun these points, increasing, attend so; those of them that are `following` follow
-        a leader for ever. All others were following before."""
+        """In the phase that has begun these points, increasing, attend so; those of them that are
+        `following` follow a leader for ever. All others were following before."""
         (places,) = following.nonzero()
         new = rows[places]
         self._followed[new] = choices.firsts(places)
@@ -126,7 +149,8 @@ class ExactPositions:
         return ExactView(self, self.last, work)
 
     def share(self, layers: int, phase: int) -> Fraction:
-        """g^layers, since the first layer of a phase; refused where exact numbers would be too long."""
+        """g^layers, since the first layer of a phase; refused where exact numbers would be too
+        long."""
         if self._is_rounded:
             return power(self._keep, layers)
         check_length(self._keep, self._layers[phase] + layers)
@@ -143,17 +167,25 @@ class ExactPositions:
                 continue
             point, number = stack[-1]
             if number == 0:
-                known[stack.pop()] = IntegerVector.of([Fraction(x) for x in self._points.coordinates[point].tolist()])
+                known[stack.pop()] = IntegerVector.of(
+                    [Fraction(x) for x in self._points.coordinates[point].tolist()]
+                )
                 continue
             # The phase from which the position follows, and whom the point has attended to since.
             origin, attended = number - 1, self._attended(point, number - 1)
             if self._follows(point, origin):
                 origin = int(self._since[point])
-            missing = [need for need in ((j, origin) for j in [point, *attended.tolist()]) if need not in known]
+            missing = [
+                need
+                for need in ((j, origin) for j in [point, *attended.tolist()])
+                if need not in known
+            ]
             if missing:
                 stack.extend(missing)
             else:
-                known[stack.pop()] = self._moved(known[point, origin], attended, origin, self._layers[number])
+                known[stack.pop()] = self._moved(
+                    known[point, origin], attended, origin, self._layers[number]
+                )
         return known[key]
 
     def target(self, point: int, phase: int | None = None) -> IntegerVector:
@@ -171,10 +203,15 @@ class ExactPositions:
         """The metric, up to a positive factor, times a position."""
         if self._metric is None:
             return place
-        return IntegerVector([sum(map(mul, row, place.numerators)) for row in self._metric], place.denominator)
+        return IntegerVector(
+            [sum(map(mul, row, place.numerators)) for row in self._metric], place.denominator
+        )
 
-    def furthest(self, along: IntegerVector, points: np.ndarray) -> tuple[np.ndarray, Fraction | None]:
-        """Those of some points that lie furthest along a direction, and their lead over the next."""
+    def furthest(
+        self, along: IntegerVector, points: np.ndarray
+    ) -> tuple[np.ndarray, Fraction | None]:
+        """Those of some points that lie furthest along a direction, and their lead over the
+        next."""
         if not any(along.numerators):
             return points, None
         numerators, denominator = self._table_of(points)
@@ -187,12 +224,14 @@ class ExactPositions:
         return points[furthest], Fraction(lead, along.denominator * denominator)
 
     def offsets(self, points: np.ndarray) -> np.ndarray:
-        """The ways from the first of some points to each of them, as integers, up to one positive factor for all."""
+        """The ways from the first of some points to each of them, as integers, up to one positive
+        factor for all."""
         numerators, _ = self._table_of(points)
         return numerators - numerators[0]
 
     def _table_of(self, points: np.ndarray) -> tuple[np.ndarray, int]:
-        """Some points, a row each, over one denominator. Many in turn need the same ones, so the last are kept."""
+        """Some points, a row each, over one denominator. Many in turn need the same ones, so the
+        last are kept."""
         key = (self.last, points.tobytes())
         if self._table is None or self._table[0] != key:
             rows, common = common_rows([self.place(point) for point in points.tolist()])
@@ -200,8 +239,8 @@ class ExactPositions:
         return self._table[1:]
 
     def went_together(self, points: np.ndarray) -> bool:
-        """Whether each of some points has attended to the same single point as the others in every phase so far: what
-        parts them has only become shorter."""
+        """Whether each of some points has attended to the same single point as the others in every
+        phase so far: what parts them has only become shorter."""
         for phase, (rows, choices) in enumerate(self._records):
             follows = self._follows(points, phase)
             chosen = choices.of_rows(np.searchsorted(rows, points[~follows])).indices
@@ -219,11 +258,15 @@ class ExactPositions:
         rows, choices = self._records[phase]
         return choices[int(np.searchsorted(rows, point))]
 
-    def _moved(self, here: IntegerVector, attended: np.ndarray, origin: int, until: int) -> IntegerVector:
+    def _moved(
+        self, here: IntegerVector, attended: np.ndarray, origin: int, until: int
+    ) -> IntegerVector:
         target = self._mean(attended, origin)
         if target == here:
             return here
-        self._work += len(here.numerators) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
+        self._work += (
+            len(here.numerators) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
+        )
         return here.towards(target, self.share(until - self._layers[origin], origin))
 
     def _mean(self, attended: np.ndarray, phase: int) -> IntegerVector:
@@ -247,14 +290,21 @@ class ExactPhase(Phase):
     @property
     def exactly(self) -> ExactView:
         """The same, point by point."""
-        rows, digits = self.positions.numerators, self.layer * self.keep.denominator.bit_length() // DIGIT
+        rows, digits = (
+            self.positions.numerators,
+            self.layer * self.keep.denominator.bit_length() // DIGIT,
+        )
         return ExactView(self, 0, len(rows) * len(rows[0]) * digits**2)
 
     def place(self, point: int, _: int) -> IntegerVector:
-        return IntegerVector.reduced(list(map(int, self.positions.numerators[point])), int(self.positions.denominator))
+        return IntegerVector.reduced(
+            list(map(int, self.positions.numerators[point])), int(self.positions.denominator)
+        )
 
     def target(self, point: int, _: int) -> IntegerVector:
-        return IntegerVector.reduced(list(map(int, self.targets.numerators[point])), int(self.targets.denominator))
+        return IntegerVector.reduced(
+            list(map(int, self.targets.numerators[point])), int(self.targets.denominator)
+        )
 
     def share(self, layers: int, _: int) -> Fraction:
         check_length(self.keep, self.layer + layers)
@@ -264,7 +314,8 @@ class ExactPhase(Phase):
         return self._at(power(self.keep, layer - self.layer)).floats()
 
     def integers_at(self, layer: int) -> IntegerCloud:
-        """The points at a layer, exactly; refused where their numbers would be too long, unless nobody moves."""
+        """The points at a layer, exactly; refused where their numbers would be too long, unless
+        nobody moves."""
         if self.positions == self.targets:
             return self.positions.reduced()
         check_length(self.keep, layer)

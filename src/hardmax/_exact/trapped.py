@@ -1,13 +1,15 @@
-"""Tokens of the plane that move for ever within bounds, under a value matrix V = u v^T with <u, v> = 0.
+"""Tokens of the plane that move for ever within bounds, under a value matrix V = u v^T with <u, v>
+= 0.
 
-A layer is z' = z + alpha u <v, w - z>, so tokens move along u, and s = <v, z> stands still. Let F be the tokens that
-attend to themselves alone, and suppose that each of the others is now in a segment z_i + [l, h] u that lies within the
-interior of the hull of F. There, whatever the direction A z (if it is not 0), the furthest tokens are in F. So those
-in F stand still for another layer, and token i goes from x to x + alpha (s_f - s_i), with f the furthest of F along
-A (z_i + x u), or to a mean of such values at a tie. If that maps [l, h] into itself for every i, all of this holds at
-the next layer, too, and for ever. If in addition no shift is 0, all others move at every layer by no less than
-the smallest shift, and within bounds: they never settle, and their attended sets never stop changing.
-"""
+A layer is z' = z + alpha u <v, w - z>, so tokens move along u, and s = <v, z> stands still. Let F
+be the tokens that attend to themselves alone, and suppose that each of the others is now in a
+segment z_i + [l, h] u that lies within the interior of the hull of F. There, whatever the direction
+A z (if it is not 0), the furthest tokens are in F. So those in F stand still for another layer, and
+token i goes from x to x + alpha (s_f - s_i), with f the furthest of F along A (z_i + x u), or to a
+mean of such values at a tie. If that maps [l, h] into itself for every i, all of this holds at the
+next layer, too, and for ever. If in addition no shift is 0, all others move at every layer by no
+less than the smallest shift, and within bounds: they never settle, and their attended sets never
+stop changing."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -24,8 +26,8 @@ Point = tuple[Fraction, ...]
 
 
 class Line(NamedTuple):
-    """The score a + b x of a point of F along A (z_i + x u), by how much x changes if it is the furthest, and how many
-    tokens it counts for."""
+    """The score a + b x of a point of F along A (z_i + x u), by how much x changes if it is the
+    furthest, and how many tokens it counts for."""
 
     a: Fraction
     b: Fraction
@@ -36,8 +38,11 @@ class Line(NamedTuple):
         return self.a + self.b * x
 
 
-def never_settle(z: np.ndarray, counts: np.ndarray, chosen: Sequence[Sequence[int]], dynamics: Dynamics) -> list[int]:
-    """The points that are proved to move for ever in bounds, all but those that stand still for ever; or none."""
+def never_settle(
+    z: np.ndarray, counts: np.ndarray, chosen: Sequence[Sequence[int]], dynamics: Dynamics
+) -> list[int]:
+    """The points that are proved to move for ever in bounds, all but those that stand still for
+    ever; or none."""
     fixed = [i for i, several in enumerate(chosen) if list(several) == [i]]
     others = [i for i in range(len(z)) if i not in set(fixed)]
     if not _is_covered(dynamics) or not others or len(fixed) < 3:
@@ -54,7 +59,9 @@ def never_settle(z: np.ndarray, counts: np.ndarray, chosen: Sequence[Sequence[in
     v = push[row] / u[row]
     for i in others:
         along = [metric @ vector if metric is not None else vector for vector in (z[i], u)]
-        lines = [Line(along[0] @ z[f], along[1] @ z[f], v @ (z[f] - z[i]), int(counts[f])) for f in fixed]
+        lines = [
+            Line(along[0] @ z[f], along[1] @ z[f], v @ (z[f] - z[i]), int(counts[f])) for f in fixed
+        ]
         bounds = _trap(lines)
         if bounds is None or _vanishes(along[0], along[1], bounds):
             return []
@@ -103,21 +110,25 @@ def _vanishes(start: np.ndarray, way: np.ndarray, bounds: tuple[Fraction, Fracti
 
 
 def _trap(lines: list[Line]) -> tuple[Fraction, Fraction] | None:
-    """An interval around 0 that is mapped into itself by x -> x + shift of the highest line; None if none was found,
-    or if a point of it may stand still."""
+    """An interval around 0 that is mapped into itself by x -> x + shift of the highest line; None
+    if none was found, or if a point of it may stand still."""
     low = high = Fraction(0)
     for _ in range(_MOST_ROUNDS):
         knots = _knots(lines, low, high)
         ends = []
         for left, right in pairwise(knots):
-            # Between two knots one line is the highest, or several that coincide; at a knot there are more. A mean of
-            # shifts leads to between where they lead.
+            # Between two knots one line is the highest, or several that coincide; at a knot there
+            # are more. A mean of shifts leads to between where they lead.
             for x in (left, (left + right) / 2, right):
                 best = max(line.at(x) for line in lines)
                 highest = [line for line in lines if line.at(x) == best]
                 if not sum(line.tokens * line.shift for line in highest):
                     return None
-                ends += [end + line.shift for line in highest for end in ((left, right) if left < x < right else [x])]
+                ends += [
+                    end + line.shift
+                    for line in highest
+                    for end in ((left, right) if left < x < right else [x])
+                ]
         if min(ends) >= low and max(ends) <= high:
             return low, high
         low, high = min(low, *ends), max(high, *ends)
@@ -131,7 +142,9 @@ def _knots(lines: list[Line], low: Fraction, high: Fraction) -> list[Fraction]:
         best = max(line.at(x) for line in lines)
         # Of the highest lines the steepest goes on; the next one is that which meets it first.
         steepest = max((line for line in lines if line.at(x) == best), key=lambda line: line.b)
-        meets = [x + (best - line.at(x)) / (line.b - steepest.b) for line in lines if line.b > steepest.b]
+        meets = [
+            x + (best - line.at(x)) / (line.b - steepest.b) for line in lines if line.b > steepest.b
+        ]
         x = min(meets, default=high)
         if x >= high:
             return [*knots, high]

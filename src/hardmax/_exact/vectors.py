@@ -1,8 +1,8 @@
 """Exact vectors over one denominator, and powers g^m of the contraction g = 1 / (1 + alpha).
 
-An exact power has as many digits as m times the denominator of g, and m may be astronomical where alpha is small. So
-long powers are kept between two numbers over a power of two, which are rounded apart at every step.
-"""
+An exact power has as many digits as m times the denominator of g, and m may be astronomical where
+alpha is small. So long powers are kept between two numbers over a power of two, which are rounded
+apart at every step."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._validation import InputError, shorten
+from hardmax._common.validation import InputError, shorten
 
 Vector = tuple[Fraction, ...]
 
@@ -53,7 +53,8 @@ class IntegerVector(NamedTuple):
         return tuple(Fraction(value, self.denominator) for value in self.numerators)
 
     def towards(self, target: "IntegerVector", share: Fraction) -> "IntegerVector":
-        """The position at which this share of the way to the target is left: here at 1, the target at 0."""
+        """The position at which this share of the way to the target is left: here at 1, the target
+        at 0."""
         (here, there), common = common_rows([self, target])
         stay, go = share.numerator, share.denominator - share.numerator
         numerators = [stay * z + go * w for z, w in zip(here, there, strict=True)]
@@ -65,13 +66,20 @@ def common_rows(vectors: Sequence[IntegerVector]) -> tuple[list[list[int]], int]
     common = math.lcm(*{vector.denominator for vector in vectors})
     factors = (common // vector.denominator for vector in vectors)
     rows = zip(vectors, factors, strict=True)
-    return [v.numerators if factor == 1 else [value * factor for value in v.numerators] for v, factor in rows], common
+    return [
+        v.numerators if factor == 1 else [value * factor for value in v.numerators]
+        for v, factor in rows
+    ], common
 
 
-def weighted_sum(vectors: Sequence[IntegerVector], weights: Sequence[int], *, over: int = 1) -> IntegerVector:
+def weighted_sum(
+    vectors: Sequence[IntegerVector], weights: Sequence[int], *, over: int = 1
+) -> IntegerVector:
     """The sum of some vectors, counted with weights, divided by `over`."""
     rows, common = common_rows(vectors)
-    return IntegerVector.reduced([sum(map(mul, weights, column)) for column in zip(*rows, strict=True)], common * over)
+    return IntegerVector.reduced(
+        [sum(map(mul, weights, column)) for column in zip(*rows, strict=True)], common * over
+    )
 
 
 def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
@@ -112,7 +120,8 @@ def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
     >>> third.low < 2**third.shift / 3 < third.high
     True
     """
-    # A step rounds either end by less than 2^(1 - bits) of it, and an error e becomes 2 e in squares: 2 m steps in all.
+    # A step rounds either end by less than 2^(1 - bits) of it, and an error e becomes 2 e in
+    # squares: 2 m steps in all.
     bits += layers.bit_length() + 4
     base = Enclosed.of(keep, bits)
     power = base
@@ -124,7 +133,8 @@ def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
 
 
 def power(keep: Fraction, layers: int) -> Fraction:
-    """g^m: exact while short, else to 50 digits, and 0 where no float64 would show it. Any m costs the same.
+    """g^m: exact while short, else to 50 digits, and 0 where no float64 would show it. Any m costs
+    the same.
 
     >>> power(Fraction(2, 3), 2), power(Fraction(2, 3), 10**9)
     (Fraction(4, 9), Fraction(0, 1))
@@ -151,8 +161,11 @@ def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
     return powers
 
 
-def running_products(factors: Iterable[tuple[int, int]], bits: float = math.inf) -> Iterator[tuple[int, int]]:
-    """1 and the products of the first of some fractions, one after the other: exactly, or from below to so many bits.
+def running_products(
+    factors: Iterable[tuple[int, int]], bits: float = math.inf
+) -> Iterator[tuple[int, int]]:
+    """1 and the products of the first of some fractions, one after the other: exactly, or from
+    below to so many bits.
 
     >>> from itertools import islice, repeat
     >>> list(islice(running_products(repeat((1, 2))), 3))
@@ -168,7 +181,8 @@ def running_products(factors: Iterable[tuple[int, int]], bits: float = math.inf)
 
 
 def check_length(keep: Fraction, layer: int) -> None:
-    """Refuse a layer whose exact tokens would be too long to be worked with: g^layer is a part of them."""
+    """Refuse a layer whose exact tokens would be too long to be worked with: g^layer is a part of
+    them."""
     last = int(MOST_DIGITS / math.log10(keep.denominator))
     if layer > last:
         raise TooLong(

@@ -1,26 +1,29 @@
 """The points that can still be attended to, once there are leaders.
 
-Say z follows the leader l, and the hull of the leaders contains a ball of radius s about z. After m more layers z is at
-l + t (z - l), t = g^m. Along y the furthest leader w then leads it by
+Say z follows the leader l, and the hull of the leaders contains a ball of radius s about z. After m
+more layers z is at l + t (z - l), t = g^m. Along y the furthest leader w then leads it by
 
     <y, w - l> (1 - t) + <y, w - z> t  >=  t s |y|.
 
-So z can be left out of every search, as long as that is more than the slack; later everybody is searched again. A
-point that is left out need not be moved either: where it is at a layer follows from where it left.
+So z can be left out of every search, as long as that is more than the slack; later everybody is
+searched again. A point that is left out need not be moved either: where it is at a layer follows
+from where it left.
 
-That the hull contains the ball is proved from the facets that Qhull finds. Qhull works in floats, and its facets are
-good but not proved. What we need is that everything well inside of them is in the hull, and that follows from things
-that can be checked:
+That the hull contains the ball is proved from the facets that Qhull finds. Qhull works in floats,
+and its facets are good but not proved. What we need is that everything well inside of them is in
+the hull, and that follows from things that can be checked:
 
-* Its simplices, each oriented so that the centre c sees it counter-clockwise, have no boundary: every ridge is run
-  through once each way. So they are a cycle T of corners among the points.
+* Its simplices, each oriented so that the centre c sees it counter-clockwise, have no boundary:
+  every ridge is run through once each way. So they are a cycle T of corners among the points.
 * Seen from c each of them covers a positive angle, so T winds around c a positive number of times.
-* A simplex lies in the slab |<a, x> + b| <= off about the plane of its facet, since its corners do (measured).
-* So from c to a position z with <a, z> + b < -off for all facets nothing of T is crossed, and T winds around z as
-  often. Were z not in the hull, a plane would part it from all of T, which would then not wind around it at all.
+* A simplex lies in the slab |<a, x> + b| <= off about the plane of its facet, since its corners do
+  (measured).
+* So from c to a position z with <a, z> + b < -off for all facets nothing of T is crossed, and T
+  winds around z as often. Were z not in the hull, a plane would part it from all of T, which would
+  then not wind around it at all.
 
-Hence a position that is inside all facets by `off` + s is in the hull, with a ball of radius s about it.
-"""
+Hence a position that is inside all facets by `off` + s is in the hull, with a ball of radius s
+about it."""
 
 import math
 from dataclasses import dataclass, replace
@@ -30,21 +33,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._attended import Choices
-from hardmax._cached import cached_property
+from hardmax._common.cached import cached_property
 from hardmax._exact.vectors import power
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_error
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import Cpu
+from hardmax._layer.attended import Choices
 
-# More than rounding does to a determinant of up to four rows, as a share of the product of their lengths; and to the
-# distance from a facet, as a share of the reach.
+# More than rounding does to a determinant of up to four rows, as a share of the product of their
+# lengths; and to the distance from a facet, as a share of the reach.
 _OF_DETERMINANT, _OF_DISTANCE, _TINY = 2.0**-40, 2.0**-44, 2.0**-1000
-# Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is found.
+# Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is
+# found.
 _HIGHEST_DIMENSION = 4
 _FEWEST_POINTS = 2**11
-# How far inside the facets positions must be, as a share of the radius of a ball in the hull: far below what matters.
+# How far inside the facets positions must be, as a share of the radius of a ball in the hull: far
+# below what matters.
 _DEPTH = 2.0**-10
 # Leaders so many times as far out as most points are far out.
 _FAR = 2.0**8
@@ -52,8 +57,9 @@ _SAFETY = 1 - 2.0**-20
 
 
 class Shell(NamedTuple):
-    """Facets about a centre, <normal, z - centre> + offset <= 0 inside, and by how much a position must be inside of
-    them to be in the hull for certain. Nearer to the centre than the radius everything is inside of all facets."""
+    """Facets about a centre, <normal, z - centre> + offset <= 0 inside, and by how much a position
+    must be inside of them to be in the hull for certain. Nearer to the centre than the radius
+    everything is inside of all facets."""
 
     centre: np.ndarray
     facets: np.ndarray
@@ -62,8 +68,12 @@ class Shell(NamedTuple):
 
 
 def shell_of(points: np.ndarray) -> Shell | None:
-    """The shell of some points, in up to four dimensions; None where it cannot be proved, as for points in a plane."""
-    from scipy.spatial import ConvexHull, QhullError  # half a second to import, and only large clouds need it
+    """The shell of some points, in up to four dimensions; None where it cannot be proved, as for
+    points in a plane."""
+    from scipy.spatial import (  # half a second to import, and only large clouds need it
+        ConvexHull,
+        QhullError,
+    )
 
     # Qhull is made for numbers near 1: beyond 2^300 it does not even survive.
     exponent = int(np.frexp(np.abs(points).max())[1])
@@ -92,20 +102,26 @@ def shell_of(points: np.ndarray) -> Shell | None:
 
 
 def is_closed(simplices: np.ndarray) -> bool:
-    """Whether oriented simplices have no boundary: each ridge is run through as often one way as the other."""
+    """Whether oriented simplices have no boundary: each ridge is run through as often one way as
+    the other."""
     ridges, signs = [], []
     for left_out in range(simplices.shape[1]):
         ridge = np.delete(simplices, left_out, axis=1)
-        crossings = sum((ridge[:, i] > ridge[:, j]).astype(int) for i, j in combinations(range(ridge.shape[1]), 2))
+        crossings = sum(
+            (ridge[:, i] > ridge[:, j]).astype(int)
+            for i, j in combinations(range(ridge.shape[1]), 2)
+        )
         ridges.append(np.sort(ridge, axis=1))
         signs.append(np.where((crossings + left_out) % 2, -1, 1) * np.ones(len(ridge), dtype=int))
     _, number = np.unique(np.concatenate(ridges), axis=0, return_inverse=True)
     return not np.bincount(number.ravel(), np.concatenate(signs)).any()
 
 
-def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
-    """w_i, the mean of the attended points, counted with multiplicity. Long sums are made without error, so that a mean
-    is off by no more than `bounds.mean_error`."""
+def mean_positions(
+    positions: np.ndarray, choices: Choices, multiplicities: np.ndarray
+) -> np.ndarray:
+    """w_i, the mean of the attended points, counted with multiplicity. Long sums are made without
+    error, so that a mean is off by no more than `bounds.mean_error`."""
     if choices.all_single:
         return positions.take(choices.indices, axis=0)
     means = positions.take(choices.indices[choices.offsets[:-1]], axis=0)
@@ -115,20 +131,22 @@ def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.n
     terms, starts = weights * positions[tied.indices], tied.offsets[:-1]
     sums = np.add.reduceat(terms, starts, axis=0)
     for row in np.flatnonzero(tied.sizes > SUMMED):
-        sums[row] = [math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T]
+        sums[row] = [
+            math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T
+        ]
     means[ties] = sums / np.add.reduceat(weights, starts, axis=0)
     return means
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ActiveSet:
-    """The points that can still win, at one layer, and their lead over all others along a direction of length 1.
+    """The points that can still win, at one layer, and their lead over all others along a direction
+    of length 1.
 
-    `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each coordinate
-    to within its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of
-    all points.
-    `inactive` are the points that left at some layer, where they were then, and where the leaders are that they follow.
-    """
+    `members` (increasing; None: all points) have the `positions`, measured as the numbers of the
+    frame, each coordinate to within its error; no point, member or not, is further from the truth
+    than `worst`. Multiplicities are those of all points. `inactive` are the points that left at
+    some layer, where they were then, and where the leaders are that they follow."""
 
     layer: int
     keep: Fraction
@@ -166,7 +184,9 @@ class ActiveSet:
         positions = np.empty((len(self.multiplicities), self.positions.shape[1]))
         positions[self.members] = self.positions
         for points, layer, left_at, leaders in self.inactive:
-            positions[points] = leaders + float(power(self.keep, self.layer - layer)) * (left_at - leaders)
+            positions[points] = leaders + float(power(self.keep, self.layer - layer)) * (
+                left_at - leaders
+            )
         return positions
 
     def reopened(self) -> "ActiveSet":
@@ -175,22 +195,34 @@ class ActiveSet:
             return self
         errors = np.full((len(self.multiplicities), self.positions.shape[1]), self.worst)
         errors[self.members] = self.errors
-        return replace(self, positions=self.all_positions(), errors=errors, members=None, lead=np.inf, inactive=())
+        return replace(
+            self,
+            positions=self.all_positions(),
+            errors=errors,
+            members=None,
+            lead=np.inf,
+            inactive=(),
+        )
 
     def rows_of(self, points: np.ndarray) -> np.ndarray:
-        """The rows of some points among the members; for one that is no member, that of the member after it."""
+        """The rows of some points among the members; for one that is no member, that of the member
+        after it."""
         if self.members is None:
             return points
         return np.minimum(np.searchsorted(self.members, points), len(self) - 1)
 
     def suffices(self, directions: np.ndarray, slack: np.ndarray) -> bool:
-        """Whether all others trail by more than the slack. Along a direction of length 0 nobody trails, so lengths are
-        not rounded up here."""
-        return self.members is None or bool((self.lead * np.linalg.norm(directions, axis=1) > slack).all())
+        """Whether all others trail by more than the slack. Along a direction of length 0 nobody
+        trails, so lengths are not rounded up here."""
+        return self.members is None or bool(
+            (self.lead * np.linalg.norm(directions, axis=1) > slack).all()
+        )
 
-    def search(self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray, guesses: np.ndarray) -> ArgmaxResult:
-        """Who of all points is furthest along each direction, searched among the members if nobody else can come within
-        the slack; `gap` is then at most the smallest lead."""
+    def search(
+        self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray, guesses: np.ndarray
+    ) -> ArgmaxResult:
+        """Who of all points is furthest along each direction, searched among the members if nobody
+        else can come within the slack; `gap` is then at most the smallest lead."""
         if not self.suffices(directions, slack):
             return self.reopened().search(cpu, directions, slack, guesses)
         found = cpu._argmax(directions, self.positions, slack, self.rows_of(guesses))
@@ -204,7 +236,8 @@ class ActiveSet:
         return step_error(self.longest) + mean
 
     def after_layers(self, choices: Choices, layers: int) -> "ActiveSet":
-        """The active set so many layers later, if choices last so long, without those who cannot win any more."""
+        """The active set so many layers later, if choices last so long, without those who cannot
+        win any more."""
         if self.members is not None:
             attended = choices.of_rows(self.members).indices
             if not np.array_equal(self.members[self.rows_of(attended)], attended):
@@ -220,7 +253,9 @@ class ActiveSet:
         # The larger error of a point and its target, and what the step adds (see `bounds`).
         towards = own.indices if own.all_single else own.indices[own.offsets[:-1]]
         errors = np.maximum(left.errors, left.errors.take(towards, axis=0))
-        errors += step_error(1.0) * np.maximum(np.abs(left.positions), np.abs(means)) + step_error(0.0)
+        errors += step_error(1.0) * np.maximum(np.abs(left.positions), np.abs(means)) + step_error(
+            0.0
+        )
         if not own.all_single:
             errors[own.sizes > 1] = left.off.max() + left.step_error(own)
         return replace(
@@ -233,7 +268,8 @@ class ActiveSet:
         )
 
     def _without_inner_points(self, choices: Choices) -> "ActiveSet":
-        """The active set without those who follow a leader well inside the hull of the leaders, if they are many."""
+        """The active set without those who follow a leader well inside the hull of the leaders, if
+        they are many."""
         fewest = max(len(self) // 4, _FEWEST_POINTS)
         if len(self) < _FEWEST_POINTS or not 2 <= self.positions.shape[1] <= _HIGHEST_DIMENSION:
             return self
@@ -241,13 +277,15 @@ class ActiveSet:
         leading = choices.is_leader[rows]
         leaving = choices.follows_leader[rows] & ~leading
         if not choices.all_single:
-            # Nobody well inside ties for the furthest position, unless a point has no direction: it attends to all.
+            # Nobody well inside ties for the furthest position, unless a point has no direction: it
+            # attends to all.
             tied = choices.of_rows(np.flatnonzero(choices.sizes > 1)).indices
             leaving[self.rows_of(tied)] = False
         leaders, sizes = self.positions[leading], self.norms[leading]
         if np.count_nonzero(leaving) < fewest or len(leaders) <= leaders.shape[1]:
             return self
-        # With a leader far out the hull is a sliver, of which floats prove little; a part of the way there will do.
+        # With a leader far out the hull is a sliver, of which floats prove little; a part of the
+        # way there will do.
         reach, nearest = _FAR * np.median(self.norms[::32]), leaders[sizes.argmin()]
         far = (sizes > reach) & (sizes.min() <= reach)
         leaders[far] = nearest + (reach / sizes[far])[:, None] * (leaders[far] - nearest)
@@ -271,5 +309,8 @@ class ActiveSet:
             members=points[stay],
             # Those who left before trail by the lead of then.
             lead=min(self.lead, (depth - shell.off - error) * _SAFETY),
-            inactive=(*self.inactive, (points[gone], self.layer, self.positions.take(gone, axis=0), towards)),
+            inactive=(
+                *self.inactive,
+                (points[gone], self.layer, self.positions.take(gone, axis=0), towards),
+            ),
         )

@@ -1,15 +1,17 @@
-"""Who is furthest along each direction: what a search returns, all scores in floats, and exact decisions."""
+"""Who is furthest along each direction: what a search returns, all scores in floats, and exact
+decisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hardmax._attended import Choices
 from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric
 from hardmax._float.kernels import mark_furthest
+from hardmax._layer.attended import Choices
 
-# Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by n table.
+# Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by
+# n table.
 _BLOCK = 2**17
 _FEWEST_ROWS = 64  # below that a matrix product is no faster than its rows
 
@@ -21,7 +23,9 @@ class ArgmaxResult:
     winners: np.ndarray
     contested: np.ndarray  # rows, increasing
     candidates: Choices  # of the contested rows
-    gap: float  # the smallest lead of a row's best score over the best outside its slack; inf if nobody is outside
+    # the smallest lead of a row's best score over the best outside its slack; inf if nobody is
+    # outside
+    gap: float
     by: tuple[str, ...]  # the searches that decided
 
     @classmethod
@@ -30,19 +34,25 @@ class ArgmaxResult:
         return cls(winners, np.empty(0, dtype=np.int64), Choices.of_sets([]), gap, (by,))
 
     def with_rows(self, rows: np.ndarray, other: "ArgmaxResult") -> "ArgmaxResult":
-        """The same result with some rows, increasing, replaced by the result of a search for them alone."""
+        """The same result with some rows, increasing, replaced by the result of a search for them
+        alone."""
         if not len(rows):
             return self
         winners, choices = self.winners.copy(), self.choices().with_rows(rows, other.choices())
         winners[rows] = other.winners
         contested = np.flatnonzero(choices.sizes > 1)
         by = other.by if len(rows) == len(winners) else tuple(dict.fromkeys(self.by + other.by))
-        return ArgmaxResult(winners, contested, choices.of_rows(contested), min(self.gap, other.gap), by)
+        return ArgmaxResult(
+            winners, contested, choices.of_rows(contested), min(self.gap, other.gap), by
+        )
 
     def among(self, points: np.ndarray, gap: float) -> "ArgmaxResult":
-        """The same result where the points searched are some of all, `points`, and all others lag by `gap` or more."""
+        """The same result where the points searched are some of all, `points`, and all others lag
+        by `gap` or more."""
         candidates = Choices(points[self.candidates.indices], self.candidates.offsets)
-        return replace(self, winners=points[self.winners], candidates=candidates, gap=min(self.gap, gap))
+        return replace(
+            self, winners=points[self.winners], candidates=candidates, gap=min(self.gap, gap)
+        )
 
     def choices(self) -> Choices:
         """The choices of every row: all points within its slack."""
@@ -50,7 +60,8 @@ class ArgmaxResult:
 
 
 def sample_rows(lengths: np.ndarray, count: int) -> np.ndarray:
-    """Some of the rows: the shortest, which tend to have the smallest leads, and others here and there."""
+    """Some of the rows: the shortest, which tend to have the smallest leads, and others here and
+    there."""
     shortest = np.argpartition(lengths, min(count, len(lengths) - 1))[:count]
     return np.union1d(shortest, np.arange(0, len(lengths), -(-len(lengths) // count)))
 
@@ -58,7 +69,8 @@ def sample_rows(lengths: np.ndarray, count: int) -> np.ndarray:
 def score_all(
     directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
 ) -> ArgmaxResult:
-    """Score every point along every direction; a row is contested where a second point is within its slack."""
+    """Score every point along every direction; a row is contested where a second point is within
+    its slack."""
     winners = np.empty(len(directions), dtype=np.int64)
     smallest = np.inf
     contested: list[int] = []
@@ -79,10 +91,17 @@ def score_all(
             candidates.append(np.flatnonzero(within))
             gap[row] = best[row] - scores[row][~within].max(initial=-np.inf)
         smallest = min(smallest, float(gap.min()))
-    return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_sets(candidates), smallest, ("dense",))
+    return ArgmaxResult(
+        winners,
+        np.array(contested, dtype=np.int64),
+        Choices.of_sets(candidates),
+        smallest,
+        ("dense",),
+    )
 
 
-# Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.
+# Products of two numbers between these, and what rounding takes from them, neither underflow nor
+# overflow.
 _SMALLEST, _LARGEST = 2.0**-450, 2.0**450
 _LARGEST_WHOLE = 2.0**53
 
@@ -94,11 +113,11 @@ def squares_fit(numbers: np.ndarray) -> bool:
 
 
 def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | None:
-    """The metric times each row, if nothing is rounded in it, nor in products of it with the rows; else None.
+    """The metric times each row, if nothing is rounded in it, nor in products of it with the rows;
+    else None.
 
-    All are whole multiples of a quantum. If every sum of sizes is below 2^53 of them, nothing is rounded in any order:
-    a sum that rounding would bring to 2^53 is not below it.
-    """
+    All are whole multiples of a quantum. If every sum of sizes is below 2^53 of them, nothing is
+    rounded in any order: a sum that rounding would bring to 2^53 is not below it."""
     if not squares_fit(numbers):
         return None
     if metric.matrix is None:
@@ -122,12 +141,17 @@ def _quantum(numbers: np.ndarray) -> float:
     return float(np.ldexp(lowest, exponents - 53).min())
 
 
-def exact_argmax(directions: np.ndarray, tokens: np.ndarray, candidates: Choices) -> tuple[Choices, float]:
-    """Of the candidates along each direction who is furthest, exactly, and the smallest lead over the others."""
+def exact_argmax(
+    directions: np.ndarray, tokens: np.ndarray, candidates: Choices
+) -> tuple[Choices, float]:
+    """Of the candidates along each direction who is furthest, exactly, and the smallest lead over
+    the others."""
     furthest, leads = np.empty(len(candidates.indices), dtype=bool), np.empty(len(directions))
     mark_furthest(directions, tokens, candidates.indices, candidates.offsets, furthest, leads)
     sizes = np.add.reduceat(furthest.astype(np.int64), candidates.offsets[:-1])
-    return Choices(candidates.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])), float(leads.min())
+    return Choices(candidates.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])), float(
+        leads.min()
+    )
 
 
 def nearest(integers: np.ndarray) -> np.ndarray:
@@ -144,10 +168,12 @@ def nearest_rows(rows: Sequence[Sequence[int]]) -> np.ndarray:
 def first_or_second(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Which offsets, a column each, can be among the two furthest along a direction.
 
-    Directions and offsets are off by one rounding in each coordinate, so that a score is off by less than (d + 4) u
-    times the sum of the sizes of its products; what underflow takes is less than 2^-900, as no number exceeds 1.
-    """
+    Directions and offsets are off by one rounding in each coordinate, so that a score is off by
+    less than (d + 4) u times the sum of the sizes of its products; what underflow takes is less
+    than 2^-900, as no number exceeds 1."""
     scores = directions @ offsets.T
-    off = (directions.shape[1] + 4) * UNIT * SAFETY * (np.abs(directions) @ np.abs(offsets).T) + UNDERFLOW
+    off = (directions.shape[1] + 4) * UNIT * SAFETY * (
+        np.abs(directions) @ np.abs(offsets).T
+    ) + UNDERFLOW
     second = np.partition(scores - off, -2, axis=1)[:, -2:-1] if len(offsets) > 1 else -np.inf
     return scores + off >= second

@@ -6,19 +6,17 @@ and the points of a band into clumps, if there are only a few of these. Each clu
 unit of its own, and so has each direction: no score vanishes or overflows. Units are powers of two,
 which round nothing.
 
-What a direction is sure to reach is the score of any centre c of a clump, and the best in clumps that
-it has looked into. It looks into a clump of radius r only if somebody
-there may come as far, <y_i, c> + r |y_i|. So thousands of tokens that follow one far out, and are so
-close to one another that floats hardly tell them apart, do not matter to those who look elsewhere.
-For those who look at them, what counts is where they are as seen from one of them. All who come
-close in the clumps that a direction has looked into are its candidates.
-"""
+What a direction is sure to reach is the score of any centre c of a clump, and the best in clumps
+that it has looked into. It looks into a clump of radius r only if somebody there may come as far,
+<y_i, c> + r |y_i|. So thousands of tokens that follow one far out, and are so close to one another
+that floats hardly tell them apart, do not matter to those who look elsewhere. For those who look at
+them, what counts is where they are as seen from one of them. All who come close in the clumps that
+a direction has looked into are its candidates."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from hardmax._attended import Choices
 from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import (
@@ -29,8 +27,10 @@ from hardmax._float.bounds import (
     norms_above,
     slack_by_axis,
 )
+from hardmax._layer.attended import Choices
 
-# Points are spread if more than a few are shorter than the longest by 2 to this: the width of a band.
+# Points are spread if more than a few are shorter than the longest by 2 to this: the width of a
+# band.
 _WIDTH = 20
 _FEW = 64  # clumps of a band, too
 # Scores of points shorter than this may vanish.
@@ -96,12 +96,17 @@ def search_in_bands(
         result = search(directions[some], seen, within)
         best = np.einsum("ij,ij->i", directions[some], points[start + result.winners])
         floors[some] = np.maximum(floors[some], (best - doubts) * scales[clump])
-        # The best may trail the furthest by a few times the slack, and is off by up to half of that.
+        # The best may trail the furthest by a few times the slack, and is off by up to half of
+        # that.
         (close,) = np.nonzero((best + 4 * doubts) * scales[clump] >= floors[some])
         choices = result.choices().of_rows(close)
         rows.append(np.repeat(some[close], choices.sizes))
         candidates.append(numbers[start + choices.indices])
-    rows, candidates, every = np.concatenate(rows), np.concatenate(candidates), np.arange(len(pending))
+    rows, candidates, every = (
+        np.concatenate(rows),
+        np.concatenate(candidates),
+        np.arange(len(pending)),
+    )
     order = np.lexsort((candidates, rows))
     choices = Choices(candidates[order], np.searchsorted(rows[order], np.append(every, len(every))))
     contested = np.flatnonzero(choices.sizes > 1)
@@ -109,7 +114,9 @@ def search_in_bands(
     return ArgmaxResult(choices.firsts(every), contested, candidates, 0.0, ("bands",))
 
 
-def _in_units(active: ActiveSet, rows: np.ndarray, exponents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _in_units(
+    active: ActiveSet, rows: np.ndarray, exponents: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Positions and errors of some members, each divided by a power of two."""
     scales = np.ldexp(1.0, -exponents)[:, None]
     return active.positions[rows] * scales, active.errors[rows] * scales
@@ -125,7 +132,9 @@ def _clumps(positions: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, np.nd
         is_member = units[left] > top - _WIDTH
         members, left, band = left[is_member], left[~is_member], band + 1
         cells = np.rint(positions[members] @ axes * np.ldexp(_CELLS, -top)) @ [1.0, 2.0**20]
-        is_clumpy = all(len(np.unique(some)) <= _FEW for some in (cells[:: 1 + len(cells) // 256], cells))
+        is_clumpy = all(
+            len(np.unique(some)) <= _FEW for some in (cells[:: 1 + len(cells) // 256], cells)
+        )
         keys[members] = band * 2.0**42 + is_clumpy * cells
     order = np.argsort(keys, kind="stable")
     return order, np.flatnonzero(np.diff(keys[order], prepend=np.nan) != 0.0)

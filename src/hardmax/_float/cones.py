@@ -1,40 +1,49 @@
-"""Search in cones of directions: near directions share the few points that can be furthest along any of them.
+"""Search in cones of directions: near directions share the few points that can be furthest along
+any of them.
 
-Say the unit vectors of some directions lie within rho of c, and w is furthest along c. Then along each of them, y,
+Say the unit vectors of some directions lie within rho of c, and w is furthest along c. Then along
+each of them, y,
 
     <y, x - w> <= <c, x - w> + rho |x - w|,
 
-so a point x for which that is below -margin can be dropped for all of them at once. Directions are split into ever
-narrower cones (a cone tree: Ram and Gray, Maximum inner-product search using cone trees, KDD 2012), each of which
-passes on to its halves only the points that it has kept. On a sphere a cone keeps some four times as many points as it
-has directions, wherever the sphere is; of a lattice, the points near a corner.
+so a point x for which that is below -margin can be dropped for all of them at once. Directions are
+split into ever narrower cones (a cone tree: Ram and Gray, Maximum inner-product search using cone
+trees, KDD 2012), each of which passes on to its halves only the points that it has kept. On a
+sphere a cone keeps some four times as many points as it has directions, wherever the sphere is; of
+a lattice, the points near a corner.
 
-The points that a cone keeps are moved to the front of those of the cone around it: that is all the memory it takes.
-"""
+The points that a cone keeps are moved to the front of those of the cone around it: that is all the
+memory it takes."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from hardmax._attended import Choices
-from hardmax._compile import njit, njit_parallel
 from hardmax._float.argmax import ArgmaxResult, sample_rows
 from hardmax._float.bounds import UNIT, norms_above
+from hardmax._kernels.compiling import njit, njit_parallel
+from hardmax._layer.attended import Choices
 
 WIDTH = 32  # points in a block, so that their scores are one vector loop
 _FEW_ROWS, _FEW_POINTS = 16, 32  # are scored sooner than split, or dropped
 # Cones that threads share, and no fewer directions in one than this.
 _TASKS, _FEWEST_ROWS = 16, 64
-# Directions that are searched first, half of them short, to learn about how small the smallest lead is.
+# Directions that are searched first, half of them short, to learn about how small the smallest lead
+# is.
 _SAMPLED = 8
 
 
 @njit
 def _sort_into_cones(units, order, most):
-    """Bring directions into an order in which they lie in cones of at most so many; returns where each cone starts."""
+    """Bring directions into an order in which they lie in cones of at most so many; returns where
+    each cone starts."""
     starts = [len(order)]
     parts = [(0, len(order))]
-    low, high, centre = np.empty(units.shape[1]), np.empty(units.shape[1]), np.empty(units.shape[1] - 2)
+    low, high, centre = (
+        np.empty(units.shape[1]),
+        np.empty(units.shape[1]),
+        np.empty(units.shape[1] - 2),
+    )
     while len(parts) > 0:
         start, end = parts.pop()
         axis = _find_middle(units, start, end, low, high, centre)
@@ -49,7 +58,8 @@ def _sort_into_cones(units, order, most):
 
 @njit
 def _find_middle(units, start, end, low, high, centre):
-    """Find the bounding box of directions and its middle; returns its widest axis, -1 if all are the same."""
+    """Find the bounding box of directions and its middle; returns its widest axis, -1 if all are
+    the same."""
     low[:], high[:] = np.inf, -np.inf
     for i in range(start, end):
         for k in range(len(low)):
@@ -66,7 +76,8 @@ def _find_middle(units, start, end, low, high, centre):
 
 @njit
 def _split(units, order, start, end, axis, middle):
-    """Bring the directions that lie up to `middle` along an axis before the others; returns where these start."""
+    """Bring the directions that lie up to `middle` along an axis before the others; returns where
+    these start."""
     low, high = start, end - 1
     while low <= high:
         if units[low, axis] <= middle:
@@ -81,7 +92,8 @@ def _split(units, order, start, end, axis, middle):
 
 @njit(inline="always")
 def score_block(y, places, b, count, scores):
-    """The scores along y of the points in block b, and the largest of them; beyond the last point they are -inf."""
+    """The scores along y of the points in block b, and the largest of them; beyond the last point
+    they are -inf."""
     along = y[0]
     for lane in range(WIDTH):
         scores[b, lane] = along * places[b, 0, lane]
@@ -115,7 +127,8 @@ def _furthest(c, places, count, scores):
 
 @njit
 def _keep(c, at, places, who, count, radius, margin, behind, away):
-    """Bring to the front the points that may come within the margin of the one `at` a place; returns how many."""
+    """Bring to the front the points that may come within the margin of the one `at` a place;
+    returns how many."""
     d, left, square = len(c), 0, radius * radius
     w = places[at // WIDTH, :, at % WIDTH].copy()
     for b in range((count + WIDTH - 1) // WIDTH):
@@ -147,7 +160,8 @@ def _keep(c, at, places, who, count, radius, margin, behind, away):
 
 @njit
 def _score_rows(vectors, slacks, rows, places, who, count, scores, found, smallest):
-    """Score the points along some directions, list those within the slack; returns the smallest lead known then."""
+    """Score the points along some directions, list those within the slack; returns the smallest
+    lead known then."""
     winners, leads, counts, starts, candidates = found
     blocks = (count + WIDTH - 1) // WIDTH
     for row in rows:
@@ -179,16 +193,35 @@ def _score_rows(vectors, slacks, rows, places, who, count, scores, found, smalle
 
 
 @njit_parallel(lambda starts, *_: len(starts) - 1)
-def search(first_task, last_task, starts, order, units, vectors, slacks, blocks, points, reach, known, found):
-    """Search points no longer than `reach`, but for those that lag by more than the slack and a `known` lead.
+def search(
+    first_task,
+    last_task,
+    starts,
+    order,
+    units,
+    vectors,
+    slacks,
+    blocks,
+    points,
+    reach,
+    known,
+    found,
+):
+    """Search points no longer than `reach`, but for those that lag by more than the slack and a
+    `known` lead.
 
-    `found`: for each direction the first of the furthest points, its lead over the best beyond its slack, how many come
-    within the slack, and, unless empty, from where on and who they are.
-    """
+    `found`: for each direction the first of the furthest points, its lead over the best beyond its
+    slack, how many come within the slack, and, unless empty, from where on and who they are."""
     d = vectors.shape[1]
     rounding = (4 * d + 16) * UNIT * reach
     places, who = blocks.copy(), np.arange(len(blocks) * WIDTH)
-    low, high, centre, behind, away = np.empty(d + 2), np.empty(d + 2), np.empty(d), np.empty(WIDTH), np.empty(WIDTH)
+    low, high, centre, behind, away = (
+        np.empty(d + 2),
+        np.empty(d + 2),
+        np.empty(d),
+        np.empty(WIDTH),
+        np.empty(WIDTH),
+    )
     scores = np.empty((len(places), WIDTH))
     for task in range(first_task, last_task):
         smallest, parts = known, [(starts[task], starts[task + 1], points)]
@@ -196,7 +229,10 @@ def search(first_task, last_task, starts, order, units, vectors, slacks, blocks,
             start, end, count = parts.pop()
             axis = _find_middle(units, start, end, low, high, centre)
             # A unit vector is off by a few roundings, and so are the middle and a distance.
-            radius = np.sqrt(np.sum((high[:d] - centre) ** 2)) * (1 + 2.0**-40 + 4 * d * UNIT) + (8 + 2 * d) * UNIT
+            radius = (
+                np.sqrt(np.sum((high[:d] - centre) ** 2)) * (1 + 2.0**-40 + 4 * d * UNIT)
+                + (8 + 2 * d) * UNIT
+            )
             # How far behind w, along a unit vector, a point still matters to some direction.
             margin = max(high[d], smallest * high[d + 1]) * (1 + 2.0**-40) + rounding
             at = _furthest(centre, places, count, scores)
@@ -206,7 +242,9 @@ def search(first_task, last_task, starts, order, units, vectors, slacks, blocks,
                 parts.append((start, middle, left))
                 parts.append((middle, end, left))
             else:
-                smallest = _score_rows(vectors, slacks, order[start:end], places, who, left, scores, found, smallest)
+                smallest = _score_rows(
+                    vectors, slacks, order[start:end], places, who, left, scores, found, smallest
+                )
 
 
 def cones(
@@ -236,7 +274,8 @@ def cones(
 
 
 def _sorted(directions: np.ndarray, slack: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Where cones of directions start in an order; that; the unit vectors, slack and 1 scaled with them, so ordered."""
+    """Where cones of directions start in an order; that; the unit vectors, slack and 1 scaled with
+    them, so ordered."""
     lengths, order = norms_above(directions), np.arange(len(directions))
     units = np.column_stack([directions / lengths[:, None], slack / lengths, 1 / lengths])
     starts = _sort_into_cones(units, order, max(_FEWEST_ROWS, -(-len(order) // _TASKS)))
@@ -244,7 +283,13 @@ def _sorted(directions: np.ndarray, slack: np.ndarray) -> tuple[np.ndarray, ...]
 
 
 def _room(rows: int, starts: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, ...]:
-    return np.empty(rows, dtype=np.int64), np.empty(rows), np.empty(rows, dtype=np.int64), starts, candidates
+    return (
+        np.empty(rows, dtype=np.int64),
+        np.empty(rows),
+        np.empty(rows, dtype=np.int64),
+        starts,
+        candidates,
+    )
 
 
 def in_blocks(points: np.ndarray) -> np.ndarray:

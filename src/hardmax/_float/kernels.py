@@ -1,8 +1,9 @@
-"""Kernels in numba that several modules share: sums of products without error, norms, exact comparisons, facets."""
+"""Kernels in numba that several modules share: sums of products without error, norms, exact
+comparisons, facets."""
 
 import numpy as np
 
-from hardmax._compile import njit, njit_parallel
+from hardmax._kernels.compiling import njit, njit_parallel
 
 _SPLIT = 2.0**27 + 1
 _UNIT = 2.0**-53
@@ -26,12 +27,15 @@ def _multiply(a, b):
     shifted = _SPLIT * b
     b_high = shifted - (shifted - b)
     b_low = b - b_high
-    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    return product, a_low * b_low - (
+        ((product - a_high * b_high) - a_low * b_high) - a_high * b_low
+    )
 
 
 @njit
 def add_product(a, b, parts, count):
-    """Add a b to the sum of the first `count` parts, the smallest first; gives back how many parts there are then."""
+    """Add a b to the sum of the first `count` parts, the smallest first; gives back how many parts
+    there are then."""
     for part in _multiply(a, b):
         carried = part
         for i in range(count):
@@ -43,7 +47,8 @@ def add_product(a, b, parts, count):
 
 @njit
 def leading_part(parts, count):
-    """The largest part that is not 0: it has the sign of the sum, and nearly its size. 0 if the sum is 0."""
+    """The largest part that is not 0: it has the sign of the sum, and nearly its size. 0 if the sum
+    is 0."""
     for i in range(count - 1, -1, -1):
         if parts[i] != 0.0:
             return parts[i]
@@ -72,7 +77,8 @@ def _exact_lead(directions, row, points, a, b, parts):
 
 @njit_parallel(lambda directions, *_: len(directions))
 def mark_furthest(first, last, directions, points, candidates, offsets, furthest, leads):
-    """Mark the furthest candidates along each direction, all that tie, and find their lead over the next."""
+    """Mark the furthest candidates along each direction, all that tie, and find their lead over the
+    next."""
     d = directions.shape[1]
     parts = np.empty(4 * d)
     for row in range(first, last):
@@ -106,7 +112,8 @@ INSIDE_ROWS = 1024  # a task for a thread
 
 @njit_parallel(lambda places, *_: -(-len(places) // INSIDE_ROWS))
 def keep_well_inside(first, last, places, centre, square, facets, depth, marked):
-    """Clear the marks of places not inside all facets by `depth`; all within the root of `square` are known to be."""
+    """Clear the marks of places not inside all facets by `depth`; all within the root of `square`
+    are known to be."""
     count, dimension = places.shape
     for i in range(first * INSIDE_ROWS, min(last * INSIDE_ROWS, count)):
         if not marked[i]:

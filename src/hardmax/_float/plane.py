@@ -1,28 +1,32 @@
 """Search in the plane: the hull once, then every direction finds its corner by angle. O(n log n).
 
-The furthest point is a corner of the hull; the next furthest is a neighbour of that corner or a corner of the hull of
-all other points. So two polygons, one inside the other, give the winner and its lead.
+The furthest point is a corner of the hull; the next furthest is a neighbour of that corner or a
+corner of the hull of all other points. So two polygons, one inside the other, give the winner and
+its lead.
 
-Turns are decided exactly, so the polygons are those of the floats given, strictly convex. Angles are rounded: that of
-a direction is off by less than 10 u, that of an edge, made to increase, by less than 20 u. So the corner found is the
-furthest for a direction within 30 u of the one given, and scores at most 30 u |y| D less than the best, D the
-diameter. All corners between it and the best score as much as that, so a neighbour does: directions whose lead is not
-beyond the slack by 64 u |y| D are searched again, in cones.
+Turns are decided exactly, so the polygons are those of the floats given, strictly convex. Angles
+are rounded: that of a direction is off by less than 10 u, that of an edge, made to increase, by
+less than 20 u. So the corner found is the furthest for a direction within 30 u of the one given,
+and scores at most 30 u |y| D less than the best, D the diameter. All corners between it and the
+best score as much as that, so a neighbour does: directions whose lead is not beyond the slack by 64
+u |y| D are searched again, in cones.
 
-Few points make the polygons. A corner of the inner polygon of a sample lies in the hull of others, so it is no corner
-of the hull of all; whoever lies inside that polygon is therefore a corner of neither. Only the others are sorted.
-"""
+Few points make the polygons. A corner of the inner polygon of a sample lies in the hull of others,
+so it is no corner of the hull of all; whoever lies inside that polygon is therefore a corner of
+neither. Only the others are sorted."""
 
 import numpy as np
 
-from hardmax._compile import njit, njit_parallel
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import UNIT, norms_above
 from hardmax._float.cones import cones
 from hardmax._float.kernels import add_product, keep_well_inside, leading_part
+from hardmax._kernels.compiling import njit, njit_parallel
 
 ROWS = 1024  # a task for a thread
-_SURE = (3 + 16 * UNIT) * UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
+_SURE = (
+    3 + 16 * UNIT
+) * UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
 _SMALLEST = 2.0**-1074
 _TINY = 2.0**-400  # squares of what is larger do not underflow
 _SAMPLED, _MOST_EDGES, _BINS = 2**12, 32, 2**12
@@ -41,8 +45,16 @@ def _exact_turn(ax, ay, bx, by, cx, cy):
 
 @njit(inline="always")
 def _turn(points, a, b, c):
-    """Positive if a, b, c turn to the left, negative to the right, 0 if they are in line: decided exactly."""
-    ax, ay, bx, by, cx, cy = points[a, 0], points[a, 1], points[b, 0], points[b, 1], points[c, 0], points[c, 1]
+    """Positive if a, b, c turn to the left, negative to the right, 0 if they are in line: decided
+    exactly."""
+    ax, ay, bx, by, cx, cy = (
+        points[a, 0],
+        points[a, 1],
+        points[b, 0],
+        points[b, 1],
+        points[c, 0],
+        points[c, 1],
+    )
     left = (bx - ax) * (cy - ay)
     right = (by - ay) * (cx - ax)
     if abs(left - right) > _SURE * (abs(left) + abs(right)):
@@ -52,14 +64,17 @@ def _turn(points, a, b, c):
 
 @njit
 def _polygon(points, order):
-    """The corners of the hull, counter-clockwise, none of them in line; `order` sorts points by x, then y."""
+    """The corners of the hull, counter-clockwise, none of them in line; `order` sorts points by x,
+    then y."""
     corners = np.empty(2 * len(order) + 1, np.int64)
     count = 0
     for way in range(2):
         kept = count
         for place in range(len(order)):
             j = order[place] if way == 0 else order[len(order) - 1 - place]
-            while count - kept >= 2 and _turn(points, corners[count - 2], corners[count - 1], j) <= 0:
+            while (
+                count - kept >= 2 and _turn(points, corners[count - 2], corners[count - 1], j) <= 0
+            ):
                 count -= 1
             corners[count] = j
             count += 1
@@ -76,7 +91,8 @@ def _diamond_angle(x, y):
 
 @njit(inline="always")
 def _count_up_to(angle, angles, before):
-    """How many of some increasing angles are at most this one; `before` tells how many lie in bins before each bin."""
+    """How many of some increasing angles are at most this one; `before` tells how many lie in bins
+    before each bin."""
     here = np.int64(angle * (_BINS / 4))  # exact but for the floor
     low, high = before[here], before[here + 1]
     while low < high:
@@ -97,8 +113,21 @@ def _leaving_angles(corners):
 
 
 @njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
-def _find_winners(first_task, last_task, directions, slack, unsure, angles, before, places, furthest, winners, leads):
-    """For each direction the furthest point, or -1 where others may come within its slack; the smallest leads."""
+def _find_winners(
+    first_task,
+    last_task,
+    directions,
+    slack,
+    unsure,
+    angles,
+    before,
+    places,
+    furthest,
+    winners,
+    leads,
+):
+    """For each direction the furthest point, or -1 where others may come within its slack; the
+    smallest leads."""
     for task in range(first_task, last_task):
         smallest = np.inf
         for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
@@ -123,17 +152,28 @@ def plane(
     """Search by hull and angle. Guesses are not needed."""
     directions = np.ascontiguousarray(directions)
     outer, inner = _two_polygons(points)
-    winners, leads = np.zeros(len(directions), dtype=np.int64), np.full(-(-len(directions) // ROWS), np.inf)
+    winners, leads = (
+        np.zeros(len(directions), dtype=np.int64),
+        np.full(-(-len(directions) // ROWS), np.inf),
+    )
     if len(outer) > 1:
         unsure = 128 * UNIT * float(norms_above(points[outer]).max())
         _find_winners(directions, slack, unsure, *_scenes(points, outer, inner), winners, leads)
-    result, close = ArgmaxResult.clear(winners, float(leads.min()), "plane"), np.flatnonzero(winners < 0)
-    return result.with_rows(close, cones(directions[close], points, slack[close])) if len(close) else result
+    result, close = (
+        ArgmaxResult.clear(winners, float(leads.min()), "plane"),
+        np.flatnonzero(winners < 0),
+    )
+    return (
+        result.with_rows(close, cones(directions[close], points, slack[close]))
+        if len(close)
+        else result
+    )
 
 
 def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Angles between which the scene is the same, how many of them lie before each bin; of each scene the places of the
-    furthest point, its neighbours and the furthest inside (none: a neighbour again), and who is the furthest."""
+    """Angles between which the scene is the same, how many of them lie before each bin; of each
+    scene the places of the furthest point, its neighbours and the furthest inside (none: a
+    neighbour again), and who is the furthest."""
     # The angles increase in truth; where rounding has them fall, they stay as they were.
     angles = [np.maximum.accumulate(_leaving_angles(points[corners])) for corners in (outer, inner)]
     both = np.concatenate(angles)
@@ -143,7 +183,12 @@ def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[n
     furthest, earlier, later = (outer.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.take(within, mode="wrap") if len(inner) else earlier
     places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
-    return both[order], np.searchsorted(both[order], np.arange(_BINS + 2) * (4 / _BINS)), places, furthest
+    return (
+        both[order],
+        np.searchsorted(both[order], np.arange(_BINS + 2) * (4 / _BINS)),
+        places,
+        furthest,
+    )
 
 
 def _two_polygons(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -161,8 +206,8 @@ def _nested(points: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _polygon_around(points: np.ndarray, some: np.ndarray) -> np.ndarray:
-    """Corners, counter-clockwise, from the furthest along (1, 0) on, of two the lower one: so the angles at which they
-    are left increase from 0."""
+    """Corners, counter-clockwise, from the furthest along (1, 0) on, of two the lower one: so the
+    angles at which they are left increase from 0."""
     if not len(some):
         return some
     corners = _polygon(points, some[np.lexsort((points[some, 1], points[some, 0]))])
@@ -172,8 +217,8 @@ def _polygon_around(points: np.ndarray, some: np.ndarray) -> np.ndarray:
 
 
 def _surely_inside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Which points are inside a convex polygon by 2^-40 of the largest coordinate, more than rounding does to the
-    distance from an edge."""
+    """Which points are inside a convex polygon by 2^-40 of the largest coordinate, more than
+    rounding does to the distance from an edge."""
     # Some of many corners make a smaller polygon that is nearly as good.
     corners = corners[:: max(1, -(-len(corners) // _MOST_EDGES))]
     edges = np.roll(corners, -1, axis=0) - corners

@@ -1,23 +1,39 @@
-"""What counts as a tie in floats: close scores under a `TieSlack`; else every choice is proved, where floats cannot by
-exact positions."""
+"""What counts as a tie in floats: close scores under a `TieSlack`; else every choice is proved,
+where floats cannot by exact positions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hardmax._attended import Choices
+from hardmax._common.validation import check_real
 from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.solver import first_change, soonest
 from hardmax._exact.vectors import IntegerVector, common_rows
 from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions
-from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, first_or_second, nearest, nearest_rows
+from hardmax._float.argmax import (
+    ArgmaxResult,
+    exact_argmax,
+    exact_products,
+    first_or_second,
+    nearest,
+    nearest_rows,
+)
 from hardmax._float.bands import are_spread, search_in_bands
-from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, look, mean_error, norms_above, slack_by_axis
+from hardmax._float.bounds import (
+    UNIT,
+    Frame,
+    SlackFactors,
+    float_metric,
+    look,
+    mean_error,
+    norms_above,
+    slack_by_axis,
+)
 from hardmax._float.search import Cpu
+from hardmax._layer.attended import Choices
 from hardmax._tokens.points import Points
-from hardmax._validation import check_real
 from hardmax.dynamics import Dynamics
 
 # So few candidates are compared as integers at once; as many scores are made at a time.
@@ -31,7 +47,8 @@ class TieSlack:
     Parameters
     ----------
     relative : float, default 1e-12
-        The share. With 0 scores are compared with ``==``, which rounding makes wrong as soon as there are ties.
+        The share. With 0 scores are compared with ``==``, which rounding makes wrong as soon as
+        there are ties.
 
     Examples
     --------
@@ -48,7 +65,8 @@ class TieSlack:
 
 
 class Ties:
-    """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan: nothing is promised."""
+    """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan:
+    nothing is promised."""
 
     def __init__(self, points: Points, dynamics: Dynamics, slack: TieSlack | None) -> None:
         self.frame, self.metric = Frame.of(points), float_metric(dynamics)
@@ -57,21 +75,35 @@ class Ties:
         self._factors = SlackFactors.of(points.dimension, self.metric)
         self._exact = ExactPositions(points, dynamics)
 
-    def decide(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+    def decide(
+        self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu
+    ) -> ArgmaxResult:
         """Whom the pending points attend to: all who are candidates. Guesses may save time."""
         self._exact.begin(active.layer)
         found = self._search(active, pending, guesses, cpu)
         if self._slack is not None or not len(found.contested):
             return found
         # Tokens are floats, of which some metrics give directions without rounding.
-        directions = exact_products(self.frame.numbers, self.metric) if active.layer == 0 and not self.error else None
+        directions = (
+            exact_products(self.frame.numbers, self.metric)
+            if active.layer == 0 and not self.error
+            else None
+        )
         if directions is None:
-            candidates, lead = self._decide_exactly(pending[found.contested].tolist(), found.candidates)
+            candidates, lead = self._decide_exactly(
+                pending[found.contested].tolist(), found.candidates
+            )
         else:
-            candidates, lead = exact_argmax(directions[found.contested], self.frame.numbers, found.candidates)
-        return replace(found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers"))
+            candidates, lead = exact_argmax(
+                directions[found.contested], self.frame.numbers, found.candidates
+            )
+        return replace(
+            found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers")
+        )
 
-    def _search(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+    def _search(
+        self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu
+    ) -> ArgmaxResult:
         if self._slack is None and are_spread(active.positions, active.norms):
             return search_in_bands(cpu._argmax, active, pending, self.metric, self._offsets)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
@@ -79,16 +111,22 @@ class Ties:
         if self._slack is not None:
             slack = self._slack.relative * self.metric.norm * active.norms[rows] * active.longest
         elif self.metric.matrix is None or active.layer:
-            slack = self._factors.slack(active.norms[rows], active.off[rows], active.longest, float(active.off.max()))
+            slack = self._factors.slack(
+                active.norms[rows], active.off[rows], active.longest, float(active.off.max())
+            )
         else:
-            sizes, errors = (table.max(axis=0) for table in (np.abs(active.positions), active.errors))
+            sizes, errors = (
+                table.max(axis=0) for table in (np.abs(active.positions), active.errors)
+            )
             slack = slack_by_axis(directions, off, sizes, errors)
         return active.search(cpu, directions, slack, guesses)
 
     def _decide_exactly(self, points: list[int], candidates: Choices) -> tuple[Choices, float]:
-        """Who is furthest for each of some points among its candidates, and their smallest lead over the others."""
+        """Who is furthest for each of some points among its candidates, and their smallest lead
+        over the others."""
         exact = self._exact
-        # Exact leads are measured by tokens as they came and the metric's integers, those of floats by the frame's.
+        # Exact leads are measured by tokens as they came and the metric's integers, those of floats
+        # by the frame's.
         unit = self.metric.scale / (self.frame.unit**2 * self._dynamics.metric_denominator)
         directions = [exact.along(exact.place(point)) for point in points]
         sets, leads = [np.empty(0, dtype=np.int64)] * len(points), [np.inf]
@@ -100,28 +138,34 @@ class Ties:
             close = self._close_ones([directions[row] for row in rows], together)
             for row, some in zip(rows.tolist(), close, strict=True):
                 sets[row], lead = exact.furthest(directions[row], some)
-                if lead is None and len(some) < len(together):  # they tie: who comes next is not among them
+                if lead is None and len(some) < len(
+                    together
+                ):  # they tie: who comes next is not among them
                     _, lead = exact.furthest(directions[row], together)
                 leads.append(np.inf if lead is None else float(lead * unit))
         return Choices.of_sets(sets), min(leads)
 
-    def _close_ones(self, directions: list[IntegerVector], points: np.ndarray) -> Iterator[np.ndarray]:
+    def _close_ones(
+        self, directions: list[IntegerVector], points: np.ndarray
+    ) -> Iterator[np.ndarray]:
         """For each direction those of the points that can be furthest along it, or next to that.
 
-        Where neighbours compete, they are not far from one another. So exact differences, rounded once, tell most of
-        them apart, where positions in floats do not.
-        """
+        Where neighbours compete, they are not far from one another. So exact differences, rounded
+        once, tell most of them apart, where positions in floats do not."""
         if len(points) <= _FEW:
             yield from [points] * len(directions)
             return
         offsets, block = self._offsets(points), max(1, _BLOCK // len(points))
         for start in range(0, len(directions), block):
-            some = nearest_rows([direction.numerators for direction in directions[start : start + block]])
+            some = nearest_rows(
+                [direction.numerators for direction in directions[start : start + block]]
+            )
             for close in first_or_second(some, offsets):
                 yield points[close]
 
     def _offsets(self, points: np.ndarray) -> np.ndarray:
-        """The ways from the first of some points to each of them, up to a factor, each coordinate rounded once."""
+        """The ways from the first of some points to each of them, up to a factor, each coordinate
+        rounded once."""
         if self.error or not self._exact.went_together(points):
             return nearest(self._exact.offsets(points))
         ways = self.frame.numbers[points] - self.frame.numbers[points[0]]
@@ -131,10 +175,12 @@ class Ties:
         """Which points attend to their own position alone."""
         if self._slack is not None or self._dynamics.is_definite or choices.all_single:
             return choices.is_leader
-        # With a metric that is not positive definite distinct points can meet; those that have met are one.
+        # With a metric that is not positive definite distinct points can meet; those that have met
+        # are one.
         leading = choices.is_leader.copy()
         for point in np.flatnonzero(choices.sizes > 1).tolist():
-            # One by one: the first that is elsewhere decides, and a point without a direction attends to everybody.
+            # One by one: the first that is elsewhere decides, and a point without a direction
+            # attends to everybody.
             here = self._exact.place(point)
             leading[point] = all(self._exact.place(j) == here for j in choices[point].tolist())
         return leading
@@ -143,22 +189,28 @@ class Ties:
         """Exact positions in the phase that was decided last, where every choice is proved."""
         return self._exact.view() if self._slack is None else None
 
-    def lasting(self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray) -> int | None:
-        """For how many layers these choices last; None: for ever. `decided` are the points that have just chosen,
-        `pending` those that do not follow a leader.
+    def lasting(
+        self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray
+    ) -> int | None:
+        """For how many layers these choices last; None: for ever. `decided` are the points that
+        have just chosen, `pending` those that do not follow a leader.
 
-        Whoever follows a leader does so for ever, and its target stands still. So only the pending points matter:
-        floats tell most of them apart, exact positions the rest. What must hold is derived in `_exact.solver`.
-        """
+        Whoever follows a leader does so for ever, and its target stands still. So only the pending
+        points matter: floats tell most of them apart, exact positions the rest. What must hold is
+        derived in `_exact.solver`."""
         if self._slack is None:
             self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
         if not len(pending):
             return None
         if self._slack is not None or (choices.all_single and self._dynamics.is_definite):
-            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
+            # Somebody attends to a point that is no leader, and so moves towards another one: the
+            # target moves.
             return 1
         positions, counts = active.all_positions(), active.multiplicities
-        targets, reach = mean_positions(positions, choices, counts), float(norms_above(positions).max())
+        targets, reach = (
+            mean_positions(positions, choices, counts),
+            float(norms_above(positions).max()),
+        )
         error = active.worst + mean_error(reach, int(choices.sizes.max()))
         attended = choices.of_rows(pending)
         if _some_mean_moves(positions - targets, attended, counts, 2 * error, reach):
@@ -185,23 +237,35 @@ class Ties:
         return soonest(events)
 
     def _first_change(self, point: int, tied: np.ndarray, points: np.ndarray) -> int | None:
-        """The first layer at which the attended set of a point is another among some points, if all go straight."""
+        """The first layer at which the attended set of a point is another among some points, if all
+        go straight."""
         ends = [at(j) for at in (self._exact.place, self._exact.target) for j in points.tolist()]
         rows, _ = common_rows(ends)
         z, w = rows[: len(points)], rows[len(points) :]
-        u = [[a - b for a, b in zip(here, there, strict=True)] for here, there in zip(z, w, strict=True)]
+        u = [
+            [a - b for a, b in zip(here, there, strict=True)]
+            for here, there in zip(z, w, strict=True)
+        ]
         row, *tied_rows = np.searchsorted(points, [point, *tied]).tolist()
         return first_change(row, w, u, tied_rows, self._dynamics)
 
     def _rivals(
-        self, tied: np.ndarray, places: list[IntegerVector], ends: list[np.ndarray], reach: float, error: float
+        self,
+        tied: np.ndarray,
+        places: list[IntegerVector],
+        ends: list[np.ndarray],
+        reach: float,
+        error: float,
     ) -> np.ndarray:
-        """All who may be as far as the tied points along A times one of some places, at one of the ends of their ways.
+        """All who may be as far as the tied points along A times one of some places, at one of the
+        ends of their ways.
 
-        On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
-        where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
-        """
-        vectors = nearest_rows([place.numerators for place in places])  # a positive factor changes nothing
+        On the way the lead of j over c is a mix of its values at the four corners: where the one
+        who attends is and where it goes, where j and c are and where they go. So j matters only if
+        one of them may not be negative."""
+        vectors = nearest_rows(
+            [place.numerators for place in places]
+        )  # a positive factor changes nothing
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         slack = self._factors.slack(norms, UNIT * norms, reach, error)
         matter = np.zeros(len(ends[0]), dtype=bool)
@@ -211,8 +275,11 @@ class Ties:
         return np.flatnonzero(matter)
 
 
-def _some_mean_moves(ways: np.ndarray, attended: Choices, counts: np.ndarray, off: float, reach: float) -> bool:
-    """Whether the ways of those in some attended set, each off by so much, certainly do not cancel."""
+def _some_mean_moves(
+    ways: np.ndarray, attended: Choices, counts: np.ndarray, off: float, reach: float
+) -> bool:
+    """Whether the ways of those in some attended set, each off by so much, certainly do not
+    cancel."""
     weights = counts[attended.indices].astype(np.float64)[:, None]
     sums = np.add.reduceat(weights * ways[attended.indices], attended.offsets[:-1], axis=0)
     totals = np.add.reduceat(weights[:, 0], attended.offsets[:-1])

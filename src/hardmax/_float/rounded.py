@@ -1,25 +1,25 @@
-"""Search through bytes, in many dimensions: points and directions rounded to bytes, whose products name the few points
-to look at in float64.
+"""Search through bytes, in many dimensions: points and directions rounded to bytes, whose products
+name the few points to look at in float64.
 
-Take the centre c out of the points, x = p - c: that changes all scores of a direction alike. Round to bytes:
-x = s q + e for the points, with one scale s for a tile of points at similar distance from the centre, and y = t r + f
-for a direction. Bytes reach up to 127, or less where d is so large that 32 bits would not hold d products of these. So
-products are summed exactly, and
+Take the centre c out of the points, x = p - c: that changes all scores of a direction alike. Round
+to bytes: x = s q + e for the points, with one scale s for a tile of points at similar distance from
+the centre, and y = t r + f for a direction. Bytes reach up to 127, or less where d is so large that
+32 bits would not hold d products of these. So products are summed exactly, and
 
     |<y, x> - s t <r, q>| = |<f, x> + <y - f, e>| <= |f| X + (|y| + |f|) E        (X >= |x|, E >= |e| in the tile),
 
-where |f|, X and E are measured, not estimated. A tile's largest product therefore gives what some point in it is sure
-to reach, and what none in it exceeds. Only groups of points that can come within the slack of what is sure to be
-reached are scored in float64. Tiles go from the outside in; where X |y| is below what is sure, the rest cannot matter.
+where |f|, X and E are measured, not estimated. A tile's largest product therefore gives what some
+point in it is sure to reach, and what none in it exceeds. Only groups of points that can come
+within the slack of what is sure to be reached are scored in float64. Tiles go from the outside in;
+where X |y| is below what is sure, the rest cannot matter.
 
-The float64 scores that bytes stand for are off by rounding: u |y| X from taking the centre out, gamma_d |y| |p| each
-from two ways of summing; (2 d + 8) u |y| (X + |c|) covers them.
+The float64 scores that bytes stand for are off by rounding: u |y| X from taking the centre out,
+gamma_d |y| |p| each from two ways of summing; (2 d + 8) u |y| (X + |c|) covers them.
 
-`largest_products` is written in LLVM's own language, because the instructions that matter (sdot on ARM, pmaddwd on
-x86: many products and their sums at once) have no name in Python; loops in numba, or float32 in BLAS, take 5 to 17
-times as long. Both are spelled so that every lane is defined: LLVM's general partial reduction would leave open which
-products meet in which sum.
-"""
+`largest_products` is written in LLVM's own language, because the instructions that matter (sdot on
+ARM, pmaddwd on x86: many products and their sums at once) have no name in Python; loops in numba,
+or float32 in BLAS, take 5 to 17 times as long. Both are spelled so that every lane is defined:
+LLVM's general partial reduction would leave open which products meet in which sum."""
 
 import platform
 from pathlib import Path
@@ -31,9 +31,9 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hardmax._compile import njit, njit_parallel
 from hardmax._float.argmax import ArgmaxResult, sample_rows, score_all
 from hardmax._float.bounds import UNIT, norms_above
+from hardmax._kernels.compiling import njit, njit_parallel
 
 # The intrinsic is called without the context that it is written with, and llvmlite has no types.
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false
@@ -48,8 +48,11 @@ _TINY = 2.0**-500  # coordinates whose squares may underflow count as zero, and 
 # More than a length or an error can lose where squares underflow, in fewer than 2^40 dimensions.
 _TINY_SLACK = 2.0**-480
 _CHECKED = 4  # tiles after which it is checked whether the rest can matter
-_FIRST_TILES = 4  # outermost tiles, which give a first idea of how far in each direction has to look
-_SAMPLED = 32  # rows that are scored in full, half of them short, to learn about how small the smallest lead is
+_FIRST_TILES = (
+    4  # outermost tiles, which give a first idea of how far in each direction has to look
+)
+# rows that are scored in full, half of them short, to learn about how small the smallest lead is
+_SAMPLED = 32
 
 _INDEX, _NUMBER = ir.IntType(64), ir.IntType(32)
 _BYTES = ir.VectorType(ir.IntType(8), 16)
@@ -61,8 +64,8 @@ _VECTORS = GROUP * STEP // 16
 def largest_products(typingctx, rows, first_row, points, first_point, steps, groups, out):
     """Write to `out` the largest product of each of ROWS rows with the points of so many groups.
 
-    Bytes are (step, row, coordinate) and (group, step, point, coordinate), from a place on, counted in 16 bytes.
-    """
+    Bytes are (step, row, coordinate) and (group, step, point, coordinate), from a place on, counted
+    in 16 bytes."""
     signature = types.void(rows, types.int64, points, types.int64, types.int64, types.int64, out)
     return signature, _generate
 
@@ -80,25 +83,37 @@ def _generate(context, builder, signature, args):
     rows, points, out = pointer(0, _BYTES), pointer(2, _BYTES), pointer(6, _NUMBER)
     first_row, first_point, steps, groups = args[1], args[3], args[4], args[5]
     # LLVM keeps all of these in registers.
-    tops = [cgutils.alloca_once_value(builder, ir.Constant(_SUMS, [-(2**31)] * 4)) for _ in range(ROWS)]
+    tops = [
+        cgutils.alloca_once_value(builder, ir.Constant(_SUMS, [-(2**31)] * 4)) for _ in range(ROWS)
+    ]
     with cgutils.for_range(builder, groups) as group:
         zero = ir.Constant(_SUMS, [0] * 4)
-        sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(_VECTORS)] for _ in range(ROWS)]
+        sums = [
+            [cgutils.alloca_once_value(builder, zero) for _ in range(_VECTORS)] for _ in range(ROWS)
+        ]
         with cgutils.for_range(builder, steps) as step:
             place = builder.add(builder.mul(group.index, steps), step.index)
             place = builder.add(first_point, builder.mul(place, ir.Constant(_INDEX, _VECTORS)))
-            some = [load(points, builder.add(place, ir.Constant(_INDEX, v))) for v in range(_VECTORS)]
+            some = [
+                load(points, builder.add(place, ir.Constant(_INDEX, v))) for v in range(_VECTORS)
+            ]
             directions = builder.bitcast(load(rows, builder.add(first_row, step.index)), _SUMS)
             for row in range(ROWS):
                 direction = builder.bitcast(_choose(builder, directions, [row] * 4), _BYTES)
                 for v in range(_VECTORS):
-                    builder.store(_dot(builder, builder.load(sums[row][v]), some[v], direction), sums[row][v])
+                    builder.store(
+                        _dot(builder, builder.load(sums[row][v]), some[v], direction), sums[row][v]
+                    )
         for row in range(ROWS):
             for v in range(_VECTORS):
                 one, other = builder.load(sums[row][v]), builder.load(tops[row])
-                builder.store(builder.select(builder.icmp_signed(">", one, other), one, other), tops[row])
+                builder.store(
+                    builder.select(builder.icmp_signed(">", one, other), one, other), tops[row]
+                )
     largest = ir.FunctionType(_NUMBER, [_SUMS])
-    largest = cgutils.get_or_insert_function(builder.module, largest, "llvm.vector.reduce.smax.v4i32")
+    largest = cgutils.get_or_insert_function(
+        builder.module, largest, "llvm.vector.reduce.smax.v4i32"
+    )
     for row in range(ROWS):
         top = builder.call(largest, [builder.load(tops[row])])
         builder.store(top, builder.gep(out, [ir.Constant(_INDEX, row)]))
@@ -106,8 +121,12 @@ def _generate(context, builder, signature, args):
 
 
 def has_sdot() -> bool:
-    """Whether the processor multiplies and adds four bytes at once, and numba compiles for it as it is."""
-    if platform.machine().lower() not in ("aarch64", "arm64") or config.CPU_NAME not in (None, "host"):
+    """Whether the processor multiplies and adds four bytes at once, and numba compiles for it as it
+    is."""
+    if platform.machine().lower() not in ("aarch64", "arm64") or config.CPU_NAME not in (
+        None,
+        "host",
+    ):
         return False
     features = Path("/proc/cpuinfo")
     return "asimddp" in features.read_text() if features.exists() else platform.system() == "Darwin"
@@ -117,10 +136,12 @@ def _dot(builder, sums, some, direction):
     """Add to each sum the products of four bytes."""
     if has_sdot():
         dot = ir.FunctionType(_SUMS, [_SUMS, _BYTES, _BYTES])
-        dot = cgutils.get_or_insert_function(builder.module, dot, "llvm.aarch64.neon.sdot.v4i32.v16i8")
+        dot = cgutils.get_or_insert_function(
+            builder.module, dot, "llvm.aarch64.neon.sdot.v4i32.v16i8"
+        )
         return builder.call(dot, [sums, some, direction])
-    # What becomes `pmaddwd`, products of neighbours added, and one more addition of neighbours. Multiplied first and
-    # halved after: of bytes halved first, LLVM makes `pmulld`, which is slow.
+    # What becomes `pmaddwd`, products of neighbours added, and one more addition of neighbours.
+    # Multiplied first and halved after: of bytes halved first, LLVM makes `pmulld`, which is slow.
     products = builder.mul(builder.sext(some, _PRODUCTS), builder.sext(direction, _PRODUCTS))
     for count in (16, 8):
         even, odd = (_choose(builder, products, list(range(first, count, 2))) for first in (0, 1))
@@ -135,11 +156,13 @@ def _choose(builder, vector, places):
 
 
 class Rounded(NamedTuple):
-    """Rows of `vectors`, in some order, as bytes; of those that share a scale, the largest length and error."""
+    """Rows of `vectors`, in some order, as bytes; of those that share a scale, the largest length
+    and error."""
 
     vectors: np.ndarray  # (n, d)
     order: np.ndarray
-    packed: np.ndarray  # int8, (rows, coordinates), or in groups (groups, steps, rows of a group and STEP coordinates)
+    # int8, (rows, coordinates), or in groups (groups, steps, rows of a group and STEP coordinates)
+    packed: np.ndarray
     scales: np.ndarray
     lengths: np.ndarray
     errors: np.ndarray
@@ -179,9 +202,14 @@ def _off(length, error, reach, error_of_points):
 
 @njit
 def _read_tiles(first, last, directions, tiles, floors, margins, tops):
-    """Fill `tops` tile after tile, until no further one matters, and raise `floors` to what is sure to be reached;
-    returns how many tiles were read."""
-    rows, units, lengths, lost = directions.packed, directions.scales, directions.lengths, directions.errors
+    """Fill `tops` tile after tile, until no further one matters, and raise `floors` to what is sure
+    to be reached; returns how many tiles were read."""
+    rows, units, lengths, lost = (
+        directions.packed,
+        directions.scales,
+        directions.lengths,
+        directions.errors,
+    )
     packed, scales, reaches, errors = tiles.packed, tiles.scales, tiles.lengths, tiles.errors
     steps = rows.shape[1]
     for tile in range(len(scales)):
@@ -194,7 +222,9 @@ def _read_tiles(first, last, directions, tiles, floors, margins, tops):
         for block in range((last - first + ROWS - 1) // ROWS):
             top = tops[tile, block]
             place = (first // ROWS + block) * steps
-            largest_products(rows, place, packed, tile * _GROUPS * steps * _VECTORS, steps, _GROUPS, top)
+            largest_products(
+                rows, place, packed, tile * _GROUPS * steps * _VECTORS, steps, _GROUPS, top
+            )
             for row in range(ROWS):
                 i = first + block * ROWS + row
                 if i < last:
@@ -205,8 +235,8 @@ def _read_tiles(first, last, directions, tiles, floors, margins, tops):
 
 @njit
 def _score_tile(i, tile, directions, tiles, floor, top, found):
-    """Score in float64 the groups of a tile that can reach the floor, into `found` (best, next); returns the new best
-    or -1."""
+    """Score in float64 the groups of a tile that can reach the floor, into `found` (best, next);
+    returns the new best or -1."""
     rows, packed, points, order = directions.packed, tiles.packed, tiles.vectors, tiles.order
     steps, count = rows.shape[1], len(points)
     unit = directions.scales[i] * tiles.scales[tile]
@@ -315,11 +345,14 @@ def _rounded(vectors: np.ndarray, order: np.ndarray, centre: np.ndarray, shared:
     # A factor far above the rounding in the bounds themselves, far below what matters to the time.
     above = 1 + 2.0**-40 + d * UNIT
     lengths = made.lengths * above + _TINY_SLACK
-    return made._replace(lengths=lengths, errors=made.errors * above + lengths * 2.0**-45 + _TINY_SLACK)
+    return made._replace(
+        lengths=lengths, errors=made.errors * above + lengths * 2.0**-45 + _TINY_SLACK
+    )
 
 
 def _in_groups(rows: Rounded, size: int) -> Rounded:
-    """The bytes in groups of so many rows, STEP coordinates at a time; zeros fill the last group."""
+    """The bytes in groups of so many rows, STEP coordinates at a time; zeros fill the last
+    group."""
     words = rows.packed.view(np.int32)
     words = np.concatenate([words, np.zeros((-len(words) % size, words.shape[1]), dtype=np.int32)])
     words = words.reshape(-1, size, words.shape[1]).transpose(0, 2, 1)

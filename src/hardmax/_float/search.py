@@ -7,21 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._common.validation import InputError, check_choice, check_int
 from hardmax._float.argmax import ArgmaxResult, score_all
 from hardmax._float.plane import plane
 from hardmax._float.shells import shells
-from hardmax._parallel import limit_threads, max_threads
-from hardmax._validation import InputError, check_choice, check_int
+from hardmax._kernels.parallel import limit_threads, max_threads
 
 
 def _rounded(*arguments: Any) -> ArgmaxResult:
-    # Its kernels are in part written in numba's own words, so numba is imported with them: not before they are needed.
+    # Its kernels are in part written in numba's own words, so numba is imported with them: not
+    # before they are needed.
     from hardmax._float.rounded import rounded
 
     return rounded(*arguments)
 
 
-# Called with directions, points, slack and perhaps guesses who may be furthest, which can save time.
+# Called with directions, points, slack and perhaps guesses who may be furthest, which can save
+# time.
 SEARCHES: dict[str, Callable[..., ArgmaxResult]] = {
     "dense": score_all,
     "plane": plane,
@@ -55,8 +57,9 @@ class Cpu:
     Parameters
     ----------
     search : {"dense", "plane", "shells", "rounded"}, optional
-        How the argmax is found: from all scores, by hull and angle (d = 2 only), from the outermost points in, or by
-        scores rounded to bytes. By default whichever suits the number of tokens and their dimension.
+        How the argmax is found: from all scores, by hull and angle (d = 2 only), from the outermost
+        points in, or by scores rounded to bytes. By default whichever suits the number of tokens
+        and their dimension.
     threads : int, optional
         Number of threads. By default as many as there are processors.
 
@@ -83,9 +86,14 @@ class Cpu:
             raise InputError(f"`search` {self.search!r} is {wish}.", argument="search")
 
     def _argmax(
-        self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
+        self,
+        directions: np.ndarray,
+        points: np.ndarray,
+        slack: np.ndarray,
+        guesses: np.ndarray | None = None,
     ) -> ArgmaxResult:
-        """Who is furthest along each direction, and who comes within its slack of that; good guesses save time."""
+        """Who is furthest along each direction, and who comes within its slack of that; good
+        guesses save time."""
         search = SEARCHES[self.search or suited(len(directions), *points.shape)]
         with self.limited():
             return search(directions, points, slack, guesses)

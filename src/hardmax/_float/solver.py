@@ -1,18 +1,19 @@
-"""The dynamics in float64, under a tie policy (see `policies`), and phases whose points and targets are floats."""
+"""The dynamics in float64, under a tie policy (see `policies`), and phases whose points and targets
+are floats."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax._attended import Choices
-from hardmax._cached import cached_property
+from hardmax._common.cached import cached_property
 from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.bounds import relative_margin, rounding_error
 from hardmax._float.policies import Ties, TieSlack
 from hardmax._float.search import CPU, Cpu
+from hardmax._layer.attended import Choices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
@@ -29,8 +30,8 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FloatPhase(Phase):
-    """Points and targets as floats, to within `error` at any layer that the phase covers (nan: nothing promised), with
-    exact positions, where every choice is proved."""
+    """Points and targets as floats, to within `error` at any layer that the phase covers (nan:
+    nothing promised), with exact positions, where every choice is proved."""
 
     source: ActiveSet
     error: float
@@ -43,9 +44,12 @@ class FloatPhase(Phase):
 
     @cached_property
     def targets(self) -> np.ndarray:
-        """Where each point goes, (p, d). Of limits that are means of few points every coordinate is rounded once."""
+        """Where each point goes, (p, d). Of limits that are means of few points every coordinate is
+        rounded once."""
         counts = self.source.multiplicities
-        targets = _without_overflow(lambda z: mean_positions(z, self.choices, counts), self.positions)
+        targets = _without_overflow(
+            lambda z: mean_positions(z, self.choices, counts), self.positions
+        )
         if self.until is None and self.exactly is not None and not self.choices.all_single:
             few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))
             if len(few):
@@ -60,12 +64,15 @@ class FloatPhase(Phase):
 
 
 def _without_overflow(mix: Callable[..., np.ndarray], *tables: np.ndarray) -> np.ndarray:
-    """Convex combinations of the rows of tables, computed in smaller units where sums could overflow."""
+    """Convex combinations of the rows of tables, computed in smaller units where sums could
+    overflow."""
     spare = max(0, *(unit_of(table) - _LARGE for table in tables))
     if not spare:
         return mix(*tables)
     mixed = mix(*(np.ldexp(table, -spare) for table in tables))
-    largest = np.ldexp(np.finfo(np.float64).max, -spare)  # rounding may lead beyond it, the combinations do not
+    largest = np.ldexp(
+        np.finfo(np.float64).max, -spare
+    )  # rounding may lead beyond it, the combinations do not
     return np.ldexp(np.clip(mixed, -largest, largest), spare)
 
 
@@ -109,7 +116,9 @@ class FloatSolver:
                 margin=relative_margin(found.gap, ties.metric.norm, active.longest),
                 keep=dynamics.contraction,
                 source=active,
-                error=ties.frame.error_in_units(active.worst + active.step_error(choices), active.longest),
+                error=ties.frame.error_in_units(
+                    active.worst + active.step_error(choices), active.longest
+                ),
                 decided_by=" and ".join(found.by),
                 exactly=ties.exactly(),
             )

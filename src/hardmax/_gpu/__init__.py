@@ -4,15 +4,15 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from hardmax._validation import InputError, require_extra, shorten
+from hardmax._common.validation import InputError, require_extra, shorten
 
 
 @dataclass(frozen=True)
 class Gpu:
     """A GPU as the engine of `simulate` and `limit`, through torch and triton (extra `gpu`).
 
-    Tokens stay on it, and those that came as tensors are given back there. A cloud that floats cannot prove goes to
-    the processor.
+    Tokens stay on it, and those that came as tensors are given back there. A cloud that floats
+    cannot prove goes to the processor.
 
     Parameters
     ----------
@@ -28,16 +28,25 @@ class Gpu:
     device: str = "cuda"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.device, str) and re.fullmatch("cuda(:[0-9]{1,4})?|cpu", self.device)):
-            raise InputError(f"`device` must be 'cuda' or such as 'cuda:1', not {shorten(self.device)}.")
+        if not (
+            isinstance(self.device, str) and re.fullmatch("cuda(:[0-9]{1,4})?|cpu", self.device)
+        ):
+            raise InputError(
+                f"`device` must be 'cuda' or such as 'cuda:1', not {shorten(self.device)}."
+            )
 
     def check(self) -> None:
         """Refuse where there is no such GPU, or torch or triton is not installed."""
         require_extra("The GPU engine", "gpu")
         import torch  # pyright: ignore[reportMissingImports]
 
-        if self.device.startswith("cuda") and (torch.device(self.device).index or 0) >= torch.cuda.device_count():
-            no_device = f"torch finds no device {self.device!r}. Leave `engine` out to use the processor."
+        if (
+            self.device.startswith("cuda")
+            and (torch.device(self.device).index or 0) >= torch.cuda.device_count()
+        ):
+            no_device = (
+                f"torch finds no device {self.device!r}. Leave `engine` out to use the processor."
+            )
             raise InputError(f"`engine` cannot be used: {no_device}", argument="engine")
 
     def limited(self) -> AbstractContextManager[None]:

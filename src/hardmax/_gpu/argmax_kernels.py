@@ -1,9 +1,10 @@
-"""Kernels of the argmax search on a GPU: one pass in fp16 on tensor cores names a few tiles, float64 decides there.
+"""Kernels of the argmax search on a GPU: one pass in fp16 on tensor cores names a few tiles,
+float64 decides there.
 
-A filter score is the dot product of a direction and a point, both centred, scaled by powers of two and rounded to fp16,
-accumulated in fp32. How far it can be from the float64 score is derived in `hardmax._gpu.argmax`. Nothing of size n by
-n is stored: only the largest filter score of each row in each tile of TILE points.
-"""
+A filter score is the dot product of a direction and a point, both centred, scaled by powers of two
+and rounded to fp16, accumulated in fp32. How far it can be from the float64 score is derived in
+`hardmax._gpu.argmax`. Nothing of size n by n is stored: only the largest filter score of each row
+in each tile of TILE points."""
 
 from typing import Any
 
@@ -16,14 +17,19 @@ jit: Any = triton.jit
 tl: Any = triton.language
 
 TILE = tl.constexpr(128)  # points whose scores are kept as one maximum
-ROWS = tl.constexpr(128)  # directions of a program of the filter; directions are padded to a multiple
+ROWS = tl.constexpr(
+    128
+)  # directions of a program of the filter; directions are padded to a multiple
 MOST_TILES = tl.constexpr(16)  # a row for which more tiles could matter is scored in full
 BLOCK = tl.constexpr(32)  # rows, and tiles at a time, of a program that picks tiles
-# Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the norm of the centre,
-# the largest squares of a scaled point and of what it lost by rounding; and HEADER further the centre.
+# Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the
+# norm of the centre, the largest squares of a scaled point and of what it lost by rounding; and
+# HEADER further the centre.
 REACH, CENTRE_NORM, SQUARES, HEADER = (tl.constexpr(place) for place in (2, 3, 4, 8))
 # Places in `constants`; the first three are those of `bounds.kernel_factors`.
-ROUNDING, SPREAD, UNDERFLOW, ERROR, KEEP, ACCUMULATION, SUMMATION = (tl.constexpr(place) for place in range(7))
+ROUNDING, SPREAD, UNDERFLOW, ERROR, KEEP, ACCUMULATION, SUMMATION = (
+    tl.constexpr(place) for place in range(7)
+)
 
 
 @jit
@@ -42,18 +48,22 @@ def norm(square):
 
 @jit
 def slack_of(size, largest, error, constants):
-    """By how much the choice of a point of this norm must lead: 2 E_i of `bounds`, summed as the processor does."""
+    """By how much the choice of a point of this norm must lead: 2 E_i of `bounds`, summed as the
+    processor does."""
     rounding, spread = tl.load(constants + ROUNDING), tl.load(constants + SPREAD)
     slack = rounding * size * largest + spread * (size * error + largest * error + error * error)
     return slack + tl.load(constants + UNDERFLOW)
 
 
 @jit
-def extents(points, state, count, programs, d: tl.constexpr, width: tl.constexpr, block: tl.constexpr):
-    """Smallest and largest coordinates of a share of the points, and the largest squared norm: inf, if not finite.
+def extents(
+    points, state, count, programs, d: tl.constexpr, width: tl.constexpr, block: tl.constexpr
+):
+    """Smallest and largest coordinates of a share of the points, and the largest squared norm: inf,
+    if not finite.
 
-    They are written behind the centre in `state`: all the smallest, then all the largest, then the squares.
-    """
+    They are written behind the centre in `state`: all the smallest, then all the largest, then the
+    squares."""
     program = tl.program_id(0)
     axis = tl.arange(0, width)
     low = tl.full((block, width), float("inf"), dtype=tl.float64)
@@ -61,11 +71,15 @@ def extents(points, state, count, programs, d: tl.constexpr, width: tl.constexpr
     square = tl.zeros((block,), dtype=tl.float64)
     for first in range(program * block, count, programs * block):
         source = tl.minimum(first + tl.arange(0, block), count - 1).to(tl.int64)
-        x = tl.load(points + source[:, None] * d + axis[None, :], mask=(axis < d)[None, :], other=0.0)
+        x = tl.load(
+            points + source[:, None] * d + axis[None, :], mask=(axis < d)[None, :], other=0.0
+        )
         low = tl.minimum(low, x)
         high = tl.maximum(high, x)
         here = tl.sum(x * x, 1)
-        square = tl.maximum(square, tl.where(here < float("inf"), here, float("inf")))  # nan is not below inf
+        square = tl.maximum(
+            square, tl.where(here < float("inf"), here, float("inf"))
+        )  # nan is not below inf
     parts = state + HEADER + width
     tl.store(parts + program * width + axis, tl.min(low, 0))
     tl.store(parts + (programs + program) * width + axis, tl.max(high, 0))
@@ -101,7 +115,9 @@ def frame_points(state, programs, width: tl.constexpr, block: tl.constexpr):
 
 
 @jit
-def round_points(points, state, rounded, count, padded, d: tl.constexpr, width: tl.constexpr, block: tl.constexpr):
+def round_points(
+    points, state, rounded, count, padded, d: tl.constexpr, width: tl.constexpr, block: tl.constexpr
+):
     """Points about the centre, scaled, in fp16; the last one repeated as padding."""
     row = tl.program_id(0) * block + tl.arange(0, block)
     source = tl.minimum(row, count - 1).to(tl.int64)
@@ -110,7 +126,11 @@ def round_points(points, state, rounded, count, padded, d: tl.constexpr, width: 
     x -= tl.load(state + HEADER + axis)[None, :]
     x *= scale_of(tl.load(state + REACH))
     half = x.to(tl.float32).to(tl.float16)
-    tl.store(rounded + row.to(tl.int64)[:, None] * width + axis[None, :], half, mask=(row < padded)[:, None])
+    tl.store(
+        rounded + row.to(tl.int64)[:, None] * width + axis[None, :],
+        half,
+        mask=(row < padded)[:, None],
+    )
     lost = half.to(tl.float64) - x
     tl.atomic_max(state + SQUARES, tl.max(tl.sum(x * x, 1), 0))
     tl.atomic_max(state + SQUARES + 1, tl.max(tl.sum(lost * lost, 1), 0))
@@ -118,7 +138,8 @@ def round_points(points, state, rounded, count, padded, d: tl.constexpr, width: 
 
 @jit
 def _filter_bound(size, lost, state, constants, point_scale):
-    """B of `argmax` for directions of these norms, which lost so much: how far a filter score can be off."""
+    """B of `argmax` for directions of these norms, which lost so much: how far a filter score can
+    be off."""
     point = tl.sqrt(tl.load(state + SQUARES))
     point_lost = tl.sqrt(tl.load(state + SQUARES + 1))
     away = tl.load(state + CENTRE_NORM) * point_scale + point
@@ -143,11 +164,11 @@ def round_directions(
     width: tl.constexpr,
     block: tl.constexpr,
 ):
-    """Directions from `first` on, each with a scale of its own, in fp16, and how far the filter can be trusted.
+    """Directions from `first` on, each with a scale of its own, in fp16, and how far the filter can
+    be trusted.
 
-    `rows` has four parts: the best score so far, -inf; 3 B + slack in units of the filter; B + slack in those of
-    scores; and the slack.
-    """
+    `rows` has four parts: the best score so far, -inf; 3 B + slack in units of the filter; B +
+    slack in those of scores; and the slack."""
     row = tl.program_id(0) * block + tl.arange(0, block)
     inside = row < count
     padding = row < room
@@ -155,15 +176,21 @@ def round_directions(
     here = inside[:, None] & (axis < d)[None, :]
     at = (first + row).to(tl.int64)[:, None] * d + axis[None, :]
     asker = tl.load(askers + at, mask=here, other=0.0)
-    slack = slack_of(norm(tl.sum(asker * asker, 1)), tl.load(state), tl.load(constants + ERROR), constants)
+    slack = slack_of(
+        norm(tl.sum(asker * asker, 1)), tl.load(state), tl.load(constants + ERROR), constants
+    )
     y = tl.load(directions + at, mask=here, other=0.0)
     own = scale_of(tl.max(tl.abs(y), 1))
     y *= own[:, None]
     half = y.to(tl.float32).to(tl.float16)
-    tl.store(rounded + row.to(tl.int64)[:, None] * width + axis[None, :], half, mask=padding[:, None])
+    tl.store(
+        rounded + row.to(tl.int64)[:, None] * width + axis[None, :], half, mask=padding[:, None]
+    )
     lost = half.to(tl.float64) - y
     point_scale = scale_of(tl.load(state + REACH))
-    bound = _filter_bound(tl.sqrt(tl.sum(y * y, 1)), tl.sqrt(tl.sum(lost * lost, 1)), state, constants, point_scale)
+    bound = _filter_bound(
+        tl.sqrt(tl.sum(y * y, 1)), tl.sqrt(tl.sum(lost * lost, 1)), state, constants, point_scale
+    )
     margin = 3 * bound + slack * own * point_scale
     tl.store(rows + row, tl.full((block,), float("-inf"), dtype=tl.float64), mask=padding)
     # A slack beyond fp32 makes every tile a candidate.
@@ -173,11 +200,13 @@ def round_directions(
 
 
 @jit
-def tile_maxima(directions, points, maxima, best, room, tiles, span, width: tl.constexpr, depth: tl.constexpr):
+def tile_maxima(
+    directions, points, maxima, best, room, tiles, span, width: tl.constexpr, depth: tl.constexpr
+):
     """The largest filter score of each row in each tile, `maxima[tile, row]`, and in all.
 
-    A program does `span` tiles, and takes `depth` of the `width` axes at once; directions no wider stay in registers.
-    """
+    A program does `span` tiles, and takes `depth` of the `width` axes at once; directions no wider
+    stay in registers."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     axis = tl.arange(0, depth)
     y_at = directions + row.to(tl.int64)[:, None] * width + axis[None, :]
@@ -204,7 +233,8 @@ def tile_maxima(directions, points, maxima, best, room, tiles, span, width: tl.c
 
 @jit
 def pick_tiles(maxima, rows, picked, room, tiles):
-    """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and the first few."""
+    """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and
+    the first few."""
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     floor = (tl.load(rows + row) - tl.load(rows + room + row)).to(tl.float32)
     out = picked + row.to(tl.int64) * (MOST_TILES + 1)
@@ -213,7 +243,9 @@ def pick_tiles(maxima, rows, picked, room, tiles):
         t = first + tl.arange(0, BLOCK)
         there = (t < tiles)[:, None]
         at = maxima + t.to(tl.int64)[:, None] * room + row[None, :]
-        hits = (there & (tl.load(at, mask=there, other=float("-inf")) >= floor[None, :])).to(tl.int32)
+        hits = (there & (tl.load(at, mask=there, other=float("-inf")) >= floor[None, :])).to(
+            tl.int32
+        )
         place = count[None, :] + tl.cumsum(hits, 0)
         number = tl.broadcast_to(t[:, None], (BLOCK, BLOCK))
         tl.store(out[None, :] + place, number, mask=(hits > 0) & (place <= MOST_TILES))
@@ -223,7 +255,8 @@ def pick_tiles(maxima, rows, picked, room, tiles):
 
 @jit
 def _near(direction, points, column, count, floor, width: tl.constexpr, depth: tl.constexpr):
-    """Which points of a tile have a filter score of at least `floor`; direction and points are the rounded ones."""
+    """Which points of a tile have a filter score of at least `floor`; direction and points are the
+    rounded ones."""
     axis = tl.arange(0, depth)
     rough = tl.zeros((TILE,), dtype=tl.float32)
     for k in range(0, width, depth):
@@ -233,14 +266,20 @@ def _near(direction, points, column, count, floor, width: tl.constexpr, depth: t
 
 
 @jit
-def _fine_scores(direction, points, column, near, d: tl.constexpr, width: tl.constexpr, depth: tl.constexpr):
+def _fine_scores(
+    direction, points, column, near, d: tl.constexpr, width: tl.constexpr, depth: tl.constexpr
+):
     """Float64 scores of the points of a tile that are near; -inf for the others."""
     axis = tl.arange(0, depth)
     fine = tl.zeros((TILE,), dtype=tl.float64)
     for k in range(0, width, depth):
         here = k + axis < d
         y = tl.load(direction + k + axis, mask=here, other=0.0)
-        x = tl.load(points + column[:, None] * d + k + axis[None, :], mask=near[:, None] & here[None, :], other=0.0)
+        x = tl.load(
+            points + column[:, None] * d + k + axis[None, :],
+            mask=near[:, None] & here[None, :],
+            other=0.0,
+        )
         fine += tl.sum(x * y[None, :], 1)
     return tl.where(near, fine, float("-inf"))
 
@@ -266,10 +305,11 @@ def rescore(
     depth: tl.constexpr,
     moves: tl.constexpr,
 ):
-    """One row: the first best of the points above its floor, and its lead; -inf if the row is to be scored in full.
+    """One row: the first best of the points above its floor, and its lead; -inf if the row is to be
+    scored in full.
 
-    The rows rounded are those from `first` on. With `moves` the point of the row moves one layer on.
-    """
+    The rows rounded are those from `first` on. With `moves` the point of the row moves one layer
+    on."""
     place = tl.program_id(0).to(tl.int64)
     row = first + place
     mine = picked + place * (MOST_TILES + 1)  # how many tiles can win, and their numbers
@@ -297,11 +337,16 @@ def rescore(
             best = tl.max(fine, 0)
             best_at = tl.min(tl.where(near & (fine == best), column, 2**62), 0)
             rest = tl.max(tl.where(column == best_at, float("-inf"), fine), 0)
-            # Tiles come in order, so that an equal score further on does not replace the first best.
+            # Tiles come in order, so that an equal score further on does not replace the first
+            # best.
             second = tl.maximum(tl.maximum(second, rest), tl.minimum(best, top))
             winner = tl.where(best > top, best_at, winner)
             top = tl.maximum(top, best)
-        gap = tl.where(top - second > tl.load(rows + 3 * room + place), tl.minimum(gap, top - second), float("-inf"))
+        gap = tl.where(
+            top - second > tl.load(rows + 3 * room + place),
+            tl.minimum(gap, top - second),
+            float("-inf"),
+        )
     tl.store(winners + row, winner)
     tl.store(gaps + row, gap)
     if gap == float("-inf"):

@@ -1,20 +1,22 @@
-"""Kernels for many small clouds on a GPU: one program a cloud, walked until it settles, nothing n by n stored.
+"""Kernels for many small clouds on a GPU: one program a cloud, walked until it settles, nothing n
+by n stored.
 
-The arithmetic is that of `hardmax._batch` in its order, without fused operations: the same choices and the same bits.
+The arithmetic is that of `hardmax._float.batch` in its order,
+without fused operations: the same choices and the same bits.
 Who is furthest is looked for in float32 among the long points, then among all, then in float64.
 
-Equal tokens are not merged but recognised: most are left out by a glance at a table, and of those left in, one that
-comes close to the winner and was equal to it at the start is the winner. The start is what counts: followers become
-equal to their leader in floats, and are not.
+Equal tokens are not merged but recognised: most are left out by a glance at a table, and of those
+left in, one that comes close to the winner and was equal to it at the start is the winner. The
+start is what counts: followers become equal to their leader in floats, and are not.
 
-A program shares two arrays among its functions. `lists`, int32, has four parts of `room` numbers for the tokens of a
-cloud, and a table: ORDER, the tokens as they are scored, the long ones first; ASKED, who still has to choose; CHOSEN,
-whom each token attends to; TWINS, 1 for a token that is not scored because an equal one is; TABLE, in which these are
-found. `roughs`, float32, has two parts of `d` axes with `room` numbers each: the points, in ORDER, and where the tokens
-look, in their own order.
-"""
+A program shares two arrays among its functions. `lists`, int32, has four parts of `room` numbers
+for the tokens of a cloud, and a table: ORDER, the tokens as they are scored, the long ones first;
+ASKED, who still has to choose; CHOSEN, whom each token attends to; TWINS, 1 for a token that is not
+scored because an equal one is; TABLE, in which these are found. `roughs`, float32, has two parts of
+`d` axes with `room` numbers each: the points, in ORDER, and where the tokens look, in their own
+order."""
 
-from hardmax import _batch
+from hardmax._float import batch
 from hardmax._gpu.argmax_kernels import jit, norm, scale_of, slack_of, tl
 
 # pyright: reportInvalidTypeForm=false
@@ -22,13 +24,15 @@ from hardmax._gpu.argmax_kernels import jit, norm, scale_of, slack_of, tl
 # Parts of `lists`, in units of `room`.
 ORDER, ASKED, CHOSEN, TWINS, TABLE = (tl.constexpr(part) for part in range(5))
 
-# Places in `factors`: behind the three of `slack_of` the others of `bounds.kernel_factors`, then those of `batch`.
+# Places in `factors`: behind the three of `slack_of` the others of `bounds.kernel_factors`, then
+# those of `batch`.
 STEP, SMALLEST, LARGEST, KEEP, FILTER, REACH, LONG = (tl.constexpr(place) for place in range(3, 10))
 
 # A program is one warp; it asks as many tokens at once, and has room for a multiple of them.
 WARP = 32
 ROWS = tl.constexpr(WARP)
-# What else it does at a time: tokens, coordinates, and columns of scores, of which more would take registers from all.
+# What else it does at a time: tokens, coordinates, and columns of scores, of which more would take
+# registers from all.
 TOKENS, FLAT, COLUMNS = tl.constexpr(64), tl.constexpr(256), tl.constexpr(4)
 
 
@@ -53,7 +57,8 @@ def arrive(ahead, points, count, d: tl.constexpr):
 
 @jit
 def step_ahead(points, ahead, chosen, count, share, d: tl.constexpr):
-    """Ahead, every point has gone towards the one that it chose, and keeps this share of the way."""
+    """Ahead, every point has gone towards the one that it chose, and keeps this share of the
+    way."""
     for first in range(0, count * d, FLAT):
         at = tl.minimum(first + tl.arange(0, FLAT), count * d - 1)
         target = tl.load(points + tl.load(chosen + at // d) * d + at % d)
@@ -66,13 +71,16 @@ def largest_square(points, count, d: tl.constexpr):
     """The largest square of a norm."""
     largest = tl.zeros((TOKENS,), dtype=tl.float64)
     for first in range(0, count, TOKENS):
-        largest = tl.maximum(largest, squares(points, tl.minimum(first + tl.arange(0, TOKENS), count - 1), d))
+        largest = tl.maximum(
+            largest, squares(points, tl.minimum(first + tl.arange(0, TOKENS), count - 1), d)
+        )
     return tl.max(largest, 0)
 
 
 @jit
 def arrange(points, roughs, lists, count, kept, limit, scale, room: tl.constexpr, d: tl.constexpr):
-    """Round those to float32 that are scored, long ones first: how many these are, and the largest square of others."""
+    """Round those to float32 that are scored, long ones first: how many these are, and the largest
+    square of others."""
     placed = 0  # of the long ones; and, 2^16 for each, of the others
     shorter = tl.zeros((TOKENS,), dtype=tl.float64)
     for first in range(0, count, TOKENS):
@@ -96,7 +104,15 @@ def arrange(points, roughs, lists, count, kept, limit, scale, room: tl.constexpr
 
 @jit
 def find_directions(
-    points, directions, roughs, row, metric, scale, has_metric: tl.constexpr, room: tl.constexpr, d: tl.constexpr
+    points,
+    directions,
+    roughs,
+    row,
+    metric,
+    scale,
+    has_metric: tl.constexpr,
+    room: tl.constexpr,
+    d: tl.constexpr,
 ):
     """The directions of some points: A times the point, and the same rounded."""
     for axis in range(d):
@@ -112,7 +128,8 @@ def find_directions(
 
 @jit
 def enter(tokens, ahead, leader_since, lists, count, room: tl.constexpr, d: tl.constexpr):
-    """Copy a cloud, with 0.0 for -0.0: nobody leads yet, all are asked, and all are scored. Its largest coordinate."""
+    """Copy a cloud, with 0.0 for -0.0: nobody leads yet, all are asked, and all are scored. Its
+    largest coordinate."""
     for first in range(0, count, TOKENS):
         token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
         tl.store(leader_since + token, tl.full((TOKENS,), -1, dtype=tl.int64))
@@ -142,7 +159,9 @@ def _slots(tokens, token, slots: tl.constexpr, d: tl.constexpr):
     """A place for each token in a table, the same for equal tokens."""
     key = tl.zeros(token.shape, dtype=tl.int64)
     for k in range(d):
-        key = (key ^ (tl.load(tokens + token * d + k) + 0.0).to(tl.int64, bitcast=True)) * 0x9E3779B97F4A7C1
+        key = (
+            key ^ (tl.load(tokens + token * d + k) + 0.0).to(tl.int64, bitcast=True)
+        ) * 0x9E3779B97F4A7C1
         key ^= key >> 31
     return ((key >> 20) & (slots - 1)).to(tl.int32)
 
@@ -151,8 +170,8 @@ def _slots(tokens, token, slots: tl.constexpr, d: tl.constexpr):
 def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d: tl.constexpr):
     """Mark tokens that need not be scored because an equal one is; how many are not marked.
 
-    Whoever comes last into a place of the table is scored, and so is everybody who meets a stranger there.
-    """
+    Whoever comes last into a place of the table is scored, and so is everybody who meets a stranger
+    there."""
     twins, table = lists + TWINS * room, lists + TABLE * room
     for first in range(0, count, TOKENS):
         token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
@@ -174,14 +193,21 @@ def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d:
 def _fine_scores(points, directions, column, row, d: tl.constexpr):
     scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float64)
     for k in range(d):
-        scores += tl.load(points + column * d + k)[:, None] * tl.load(directions + row * d + k)[None, :]
+        scores += (
+            tl.load(points + column * d + k)[:, None] * tl.load(directions + row * d + k)[None, :]
+        )
     return scores
 
 
 @jit
-def _best_two(points, directions, row, count, rounded: tl.constexpr, room: tl.constexpr, d: tl.constexpr):
-    """The best score of each row among the first `count` points, the first that has it, and the best of the others."""
-    best = tl.full((COLUMNS, row.shape[0]), float("-inf"), dtype=tl.float32 if rounded else tl.float64)
+def _best_two(
+    points, directions, row, count, rounded: tl.constexpr, room: tl.constexpr, d: tl.constexpr
+):
+    """The best score of each row among the first `count` points, the first that has it, and the
+    best of the others."""
+    best = tl.full(
+        (COLUMNS, row.shape[0]), float("-inf"), dtype=tl.float32 if rounded else tl.float64
+    )
     second = best
     at = tl.zeros(best.shape, dtype=tl.int32)
     for first in range(0, count, COLUMNS):
@@ -191,14 +217,17 @@ def _best_two(points, directions, row, count, rounded: tl.constexpr, room: tl.co
             for k in range(d):
                 x = tl.load(points + k * room + column)[:, None]
                 y = tl.load(directions + k * room + row)[None, :]
-                scores = tl.fma(tl.broadcast_to(x, best.shape), tl.broadcast_to(y, best.shape), scores)
+                scores = tl.fma(
+                    tl.broadcast_to(x, best.shape), tl.broadcast_to(y, best.shape), scores
+                )
         else:
             scores = _fine_scores(points, directions, tl.minimum(column, count - 1), row, d)
         scores = tl.where((column < count)[:, None], scores, float("-inf"))
         second = tl.maximum(second, tl.minimum(best, scores))
         at = tl.where(scores > best, column[:, None], at)
         best = tl.maximum(best, scores)
-    # Every COLUMNS-th point was compared with its like; no point is in two columns, so that the winner names its own.
+    # Every COLUMNS-th point was compared with its like; no point is in two columns, so that the
+    # winner names its own.
     top = tl.max(best, 0)
     winner = tl.min(tl.where(best == top[None, :], at, 2**30), 0)
     own = (best == top[None, :]) & (at == winner[None, :])
@@ -207,7 +236,8 @@ def _best_two(points, directions, row, count, rounded: tl.constexpr, room: tl.co
 
 @jit
 def _rivals(tokens, points, directions, row, winner, floor, count, d: tl.constexpr):
-    """How many points reach the floor of each row that were not equal to its winner at the start."""
+    """How many points reach the floor of each row that were not equal to its winner at the
+    start."""
     rivals = tl.zeros(row.shape, dtype=tl.int32)
     for first in range(0, count, COLUMNS):
         column = first + tl.arange(0, COLUMNS)
@@ -217,7 +247,9 @@ def _rivals(tokens, points, directions, row, winner, floor, count, d: tl.constex
         for k in range(d):
             x = tl.load(tokens + source * d + k)
             other |= (x[:, None] != tl.load(tokens + winner * d + k)[None, :]).to(tl.int32)
-        rivals += tl.sum(tl.where((column < count)[:, None] & (scores >= floor[None, :]), other, 0), 0)
+        rivals += tl.sum(
+            tl.where((column < count)[:, None] & (scores >= floor[None, :]), other, 0), 0
+        )
     return rivals
 
 
@@ -261,9 +293,9 @@ def ask(
 ):
     """Fill in what those who are asked choose, and who leads from this layer on.
 
-    Give back whether every choice is proved, and how many points are scored: -1 means that nobody looked for equal ones
-    yet. That is done when float32 cannot tell who wins, because then they are often the reason.
-    """
+    Give back whether every choice is proved, and how many points are scored: -1 means that nobody
+    looked for equal ones yet. That is done when float32 cannot tell who wins, because then they are
+    often the reason."""
     longest, limit = norm(square), square * tl.load(factors + LONG)
     scored = tl.where(kept < 0, count, kept)
     long_count, short_square = arrange(points, roughs, lists, count, scored, limit, scale, room, d)
@@ -288,7 +320,9 @@ def ask(
         if unclear & (kept < 0):
             kept = find_twins(tokens, lists, count, room, slots, d)
             scored = kept
-            long_count, short_square = arrange(points, roughs, lists, count, kept, limit, scale, room, d)
+            long_count, short_square = arrange(
+                points, roughs, lists, count, kept, limit, scale, room, d
+            )
         else:
             if unclear:
                 winner, proved = _by_float64(tokens, points, directions, row, slack, count, d)
@@ -311,13 +345,15 @@ def leave(lists, leader_since, asked, room: tl.constexpr):
         choice = tl.load(lists + CHOSEN * room + row)
         stays = (place < asked) & (tl.load(leader_since + choice) < 0)
         tl.debug_barrier()
-        tl.store(lists + ASKED * room + left + tl.cumsum(stays.to(tl.int32), 0) - 1, row, mask=stays)
+        tl.store(
+            lists + ASKED * room + left + tl.cumsum(stays.to(tl.int32), 0) - 1, row, mask=stays
+        )
         left += tl.sum(stays.to(tl.int32), 0)
     tl.debug_barrier()
     return left
 
 
-UNDECIDED, WALKED = tl.constexpr(_batch.UNDECIDED), tl.constexpr(_batch.WALKED)
+UNDECIDED, WALKED = tl.constexpr(batch.UNDECIDED), tl.constexpr(batch.WALKED)
 
 
 @jit
@@ -342,12 +378,12 @@ def walk_clouds(
     slots: tl.constexpr,
     d: tl.constexpr,
 ):
-    """Walk all clouds to layer `layers`: `points` are the tokens there, `settled` the layer, WALKED or UNDECIDED.
+    """Walk all clouds to layer `layers`: `points` are the tokens there, `settled` the layer, WALKED
+    or UNDECIDED.
 
-    For the cloud it is at, of at most `room` tokens, a program has: `fines`, float64, where tokens are a layer ahead,
-    and their directions; `roughs` and `lists`. `queue` holds the number of the next cloud: clouds settle sooner or
-    later, and no program waits for a slow one.
-    """
+    For the cloud it is at, of at most `room` tokens, a program has: `fines`, float64, where tokens
+    are a layer ahead, and their directions; `roughs` and `lists`. `queue` holds the number of the
+    next cloud: clouds settle sooner or later, and no program waits for a slow one."""
     program = tl.program_id(0).to(tl.int64)
     ahead = fines + program * 2 * room * d
     rough = roughs + program * 2 * room * d

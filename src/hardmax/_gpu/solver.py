@@ -1,7 +1,7 @@
 """Layers of one cloud that stays on its device: every choice proved, as by the processor.
 
-`argmax` finds who is furthest along each direction, `hardmax._float.bounds` says by how much it must lead.
-"""
+`argmax` finds who is furthest along each direction, `hardmax._float.bounds` says by how much it
+must lead."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from hardmax._attended import Choices
-from hardmax._cached import cached_property
+from hardmax._common.cached import cached_property
 from hardmax._exact.vectors import power
-from hardmax._float.bounds import LARGEST, SMALLEST, SlackFactors, float_metric, relative_margin, step_error
+from hardmax._float.bounds import (
+    LARGEST,
+    SMALLEST,
+    SlackFactors,
+    float_metric,
+    relative_margin,
+    step_error,
+)
 from hardmax._float.solver import FloatPhase, Undecided
 from hardmax._gpu import Gpu
 from hardmax._gpu.argmax import Argmax, find_furthest
+from hardmax._layer.attended import Choices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -35,7 +42,9 @@ class GpuPhase(FloatPhase):
     """The layer since which each point leads; -1: it does not, (p,)."""
 
     def __init__(self, **fields: Any) -> None:
-        vars(self).update(fields)  # of a frozen dataclass; those that are fetched are properties below
+        vars(self).update(
+            fields
+        )  # of a frozen dataclass; those that are fetched are properties below
 
     def tensor_at(self, layer: int) -> torch.Tensor:
         """Where the points are at a layer, (p, d)."""
@@ -73,15 +82,20 @@ class GpuSolver:
     arithmetic: str = "certified"
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GpuPhase]:
-        """The phases from layer 0 on, of points in arrays or tensors; `Undecided` where floats prove no choice."""
+        """The phases from layer 0 on, of points in arrays or tensors; `Undecided` where floats
+        prove no choice."""
         if not points.floats_are_exact:
             raise Undecided
-        positions = torch.as_tensor(points.coordinates, dtype=torch.float64, device=self.machine.device)
+        positions = torch.as_tensor(
+            points.coordinates, dtype=torch.float64, device=self.machine.device
+        )
         everybody = torch.arange(len(positions), device=positions.device)
         chosen, pending, since, error = everybody, None, torch.full_like(everybody, -1), 0.0
         for layer in count():
             found = _choose(positions, dynamics, pending, error)
-            chosen = found.winners if pending is None else chosen.index_copy(0, pending, found.winners)
+            chosen = (
+                found.winners if pending is None else chosen.index_copy(0, pending, found.winners)
+            )
             leads = chosen == everybody
             since = torch.where(leads & (since < 0), layer, since)
             pending = torch.nonzero(~leads[chosen]).flatten()
@@ -90,7 +104,9 @@ class GpuSolver:
             yield GpuPhase(
                 layer=layer,
                 until=None if settled else layer + 1,
-                margin=relative_margin(float(found.gaps.min()), float_metric(dynamics).norm, found.largest),
+                margin=relative_margin(
+                    float(found.gaps.min()), float_metric(dynamics).norm, found.largest
+                ),
                 keep=dynamics.contraction,
                 error=error_ahead,
                 decided_by="gpu",
@@ -101,18 +117,26 @@ class GpuSolver:
             if settled:
                 return
             targets = positions[chosen]
-            positions, error = targets + float(dynamics.contraction) * (positions - targets), error_ahead
+            positions, error = (
+                targets + float(dynamics.contraction) * (positions - targets),
+                error_ahead,
+            )
 
 
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
-    """Points one layer later; `Undecided` may be raised, as where one that is attended to is repeated."""
+    """Points one layer later; `Undecided` may be raised, as where one that is attended to is
+    repeated."""
     found = _choose(positions, dynamics, None, 0.0, float(dynamics.contraction))
     assert found.moved is not None
     return found.moved
 
 
 def _choose(
-    positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, error: float, keep: float | None = None
+    positions: torch.Tensor,
+    dynamics: Dynamics,
+    rows: torch.Tensor | None,
+    error: float,
+    keep: float | None = None,
 ) -> Argmax:
     """Whom the points of these rows (None: of all) attend to, if points are known up to `error`."""
     metric = float_metric(dynamics)
@@ -122,7 +146,9 @@ def _choose(
         directions = (positions if askers is None else askers) @ matrix.T
     factors = SlackFactors.of(positions.shape[1], metric)
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
-        found = find_furthest(positions, factors, error=error, askers=askers, directions=directions, keep=keep)
+        found = find_furthest(
+            positions, factors, error=error, askers=askers, directions=directions, keep=keep
+        )
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:
         raise Undecided

@@ -1,9 +1,10 @@
-"""Tokens at the door: one cloud or many, read exactly, and results returned in the form in which the tokens came.
+"""Tokens at the door: one cloud or many, read exactly, and results returned in the form in which
+the tokens came.
 
-A cloud is a table `(n, d)`; a batch is a list of clouds, an array `(B, n, d)` or a `Ragged`. Numbers become float64
-where it stores all of them exactly, else Fractions: numpy rounds where types meet, and beside a float the integer
-2^53 + 1 becomes 2^53, so that two tokens become one. Nothing behind the door checks again.
-"""
+A cloud is a table `(n, d)`; a batch is a list of clouds, an array `(B, n, d)` or a `Ragged`.
+Numbers become float64 where it stores all of them exactly, else Fractions: numpy rounds where types
+meet, and beside a float the integer 2^53 + 1 becomes 2^53, so that two tokens become one. Nothing
+behind the door checks again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax._format import pluralize
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, normalize_index, shorten
 from hardmax._tokens.rationals import Number, as_array, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64
-from hardmax._validation import InputError, normalize_index, shorten
 
 # Below this size float64 stores every integer, and what it rounds does not come out below it.
 _FIRST_UNSURE_INTEGER = 2**53
@@ -30,7 +31,11 @@ def read_table(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if array.ndim != 2:
         came = f"of shape {shorten(array.shape)}" if array.ndim else shorten(values)
-        hint = " Are there rows of different lengths? Tokens on a line have shape (n, 1)." if array.ndim == 1 else ""
+        hint = (
+            " Are there rows of different lengths? Tokens on a line have shape (n, 1)."
+            if array.ndim == 1
+            else ""
+        )
         raise InputError(f"{name} must be a table of shape (n, d), not {came}.{hint}")
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
@@ -38,7 +43,9 @@ def read_table(values: Any, name: str) -> np.ndarray:
     table = np.ascontiguousarray(to_fractions(array, name) if floats is None else floats)
     if table.dtype != object and not np.isfinite(table).all():
         row = int(np.argmin(np.isfinite(table).all(axis=1)))
-        raise InputError(f"{name} must be finite: token {row} is {shorten(table[row].tolist())}. Remove or replace it.")
+        raise InputError(
+            f"{name} must be finite: token {row} is {shorten(table[row].tolist())}. Remove or replace it."
+        )
     return table
 
 
@@ -47,16 +54,21 @@ def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     array = as_array(values, name)
     floats = _floats(array, name, exact=False)
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(to_fractions(array, name) if floats is None else floats, dtype=dtype)
+        return np.ascontiguousarray(
+            to_fractions(array, name) if floats is None else floats, dtype=dtype
+        )
 
 
 def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
-    """The numbers as float64; None if some are neither floats nor integers or, where `exact`, would be rounded."""
+    """The numbers as float64; None if some are neither floats nor integers or, where `exact`, would
+    be rounded."""
     kind = array.dtype.kind
     if array.dtype == np.float64:
         return array
     if kind not in "biufOU":
-        raise InputError(f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first.")
+        raise InputError(
+            f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first."
+        )
     entries = array.ravel().tolist() if kind in "OU" or array.dtype.itemsize > 8 else []
     if not set(map(type, entries)) <= _NUMBERS:
         entries = list(map(plain, entries))
@@ -66,7 +78,12 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
-    if exact and kind in "iuO" and np.isfinite(floats).all() and (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any():
+    if (
+        exact
+        and kind in "iuO"
+        and np.isfinite(floats).all()
+        and (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any()
+    ):
         # Python compares integers with floats as they are; numpy would round them first.
         return floats if floats.ravel().tolist() == (entries or array.ravel().tolist()) else None
     return floats
@@ -112,7 +129,9 @@ class Ragged:
     """
 
     def __init__(self, tokens: Any, offsets: Any, multiplicities: Any = None) -> None:
-        if not (is_tensor(tokens) and tokens.ndim == 2 and to_float64(tokens, tokens.device) is not None):
+        if not (
+            is_tensor(tokens) and tokens.ndim == 2 and to_float64(tokens, tokens.device) is not None
+        ):
             tokens = read_table(tokens, "`tokens`")
         offsets = whole_numbers(offsets, "`offsets`")
         ends = offsets[[0, -1]].tolist() if offsets.ndim == 1 and len(offsets) else None
@@ -120,7 +139,9 @@ class Ragged:
             wish = f"run from 0 to the number of tokens ({len(tokens)}), without empty clouds"
             raise InputError(f"`offsets` must {wish}, not {shorten(offsets.tolist())}.")
         self.tokens, self.offsets = tokens, offsets
-        self.multiplicities = None if multiplicities is None else _read_multiplicities(multiplicities, offsets)
+        self.multiplicities = (
+            None if multiplicities is None else _read_multiplicities(multiplicities, offsets)
+        )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -143,7 +164,8 @@ class Cloud:
 
 @dataclass(frozen=True, eq=False)
 class Packed(Sequence[Cloud]):
-    """Checked clouds in one table: a copy, since the caller's array may change while a run still reads it."""
+    """Checked clouds in one table: a copy, since the caller's array may change while a run still
+    reads it."""
 
     tokens: np.ndarray
     offsets: np.ndarray
@@ -155,7 +177,9 @@ class Packed(Sequence[Cloud]):
     def __getitem__(self, index: int) -> Cloud:  # pyright: ignore[reportIncompatibleMethodOverride]
         index = range(len(self))[index]
         there = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
-        return Cloud(self.tokens[there], None if self.multiplicities is None else self.multiplicities[there])
+        return Cloud(
+            self.tokens[there], None if self.multiplicities is None else self.multiplicities[there]
+        )
 
 
 def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
@@ -182,19 +206,31 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
     # Most lists are of arrays that can be read together.
     widths = {_width(cloud) for cloud in clouds}
-    if len(widths) == 1 and None not in widths and np.isfinite(table := np.concatenate(clouds)).all():
+    if (
+        len(widths) == 1
+        and None not in widths
+        and np.isfinite(table := np.concatenate(clouds)).all()
+    ):
         return Packed(table, np.cumsum([0, *map(len, clouds)]))
     tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
-    if others := [f"cloud {b} has {table.shape[1]}" for b, table in enumerate(tables) if table.shape[1] != dimension]:
-        raise InputError(f"`tokens`: all clouds must have one dimension; cloud 0 has {dimension}, {others[0]}.")
+    if others := [
+        f"cloud {b} has {table.shape[1]}"
+        for b, table in enumerate(tables)
+        if table.shape[1] != dimension
+    ]:
+        raise InputError(
+            f"`tokens`: all clouds must have one dimension; cloud 0 has {dimension}, {others[0]}."
+        )
     if any(table.dtype == object for table in tables):
         return list(map(Cloud, tables))
     return Packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
 
 
 def _width(cloud: Any) -> int | None:
-    is_plain = type(cloud) is np.ndarray and cloud.dtype == np.float64 and cloud.ndim == 2 and cloud.size
+    is_plain = (
+        type(cloud) is np.ndarray and cloud.dtype == np.float64 and cloud.ndim == 2 and cloud.size
+    )
     return cloud.shape[1] if is_plain else None
 
 
@@ -205,10 +241,14 @@ def kind_of(tokens: Any) -> TensorKind | None:
 
 def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
     """Tables, one for each cloud, arrays or tensors, in the form in which the tokens came."""
-    return restore_table(form, concatenate(clouds), np.cumsum([0, *map(len, clouds)]), multiplicities)
+    return restore_table(
+        form, concatenate(clouds), np.cumsum([0, *map(len, clouds)]), multiplicities
+    )
 
 
-def restore_table(form: Form, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None) -> Any:
+def restore_table(
+    form: Form, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None
+) -> Any:
     """A table of all tokens, an array or a tensor, in the form in which they came."""
     table = table if form.tensors is None else form.tensors.tensor(table)
     match form.layout:
@@ -225,11 +265,21 @@ def restore_table(form: Form, table: Any, offsets: np.ndarray, multiplicities: n
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
     counts, tokens = whole_numbers(values, "`multiplicities`"), int(offsets[-1])
     if counts.shape != (tokens,) or (counts < 1).any():
-        raise InputError(f"`multiplicities` must be {tokens} whole numbers from 1 up, not {shorten(counts.tolist())}.")
-    # Means are taken in floats as well, which count one by one to 2^53. Sums of integers may overflow, those of floats
-    # may be rounded, but not both to something smaller.
-    if max(np.add.reduceat(counts.astype(kind), offsets[:-1]).max() for kind in (np.int64, np.float64)) > 2**53:
-        raise InputError("`multiplicities` of a cloud must add up to at most 2^53. Divide them by a common factor.")
+        raise InputError(
+            f"`multiplicities` must be {tokens} whole numbers from 1 up, not {shorten(counts.tolist())}."
+        )
+    # Means are taken in floats as well, which count one by one to 2^53. Sums of integers may
+    # overflow, those of floats may be rounded, but not both to something smaller.
+    if (
+        max(
+            np.add.reduceat(counts.astype(kind), offsets[:-1]).max()
+            for kind in (np.int64, np.float64)
+        )
+        > 2**53
+    ):
+        raise InputError(
+            "`multiplicities` of a cloud must add up to at most 2^53. Divide them by a common factor."
+        )
     return counts
 
 
@@ -237,7 +287,9 @@ def whole_numbers(values: Any, name: str) -> np.ndarray:
     """An int64 array of integers; True and 2.0 are refused."""
     array = as_array(values, name)
     kind = array.dtype.kind
-    are_whole = kind in "iu" or (kind == "O" and all(type(plain(entry)) is int for entry in array.ravel().tolist()))
+    are_whole = kind in "iu" or (
+        kind == "O" and all(type(plain(entry)) is int for entry in array.ravel().tolist())
+    )
     if not are_whole or (array.size and max(int(array.max()), -int(array.min())) >= 2**63):
         raise InputError(f"{name} must be whole numbers below 2^63, not {shorten(values)}.")
     return array.astype(np.int64)

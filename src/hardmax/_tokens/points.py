@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax._cached import cached_property
-from hardmax._compile import njit, njit_parallel
+from hardmax._common.cached import cached_property
+from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import IntegerCloud, fits_float64
 
@@ -22,7 +22,8 @@ def _key(bits, row):
     key = np.uint64(1469598103934665603)
     for axis in range(bits.shape[1]):
         key ^= np.uint64(bits[row, axis])
-        # A product carries upwards only, and whole numbers differ in their highest bits alone: fold these down first.
+        # A product carries upwards only, and whole numbers differ in their highest bits alone: fold
+        # these down first.
         key ^= key >> np.uint64(32)
         key *= np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
@@ -71,8 +72,11 @@ def _make_keys(first, last, bits, keys, firsts):
 
 @njit_parallel(lambda bits, keys, firsts, repeated: len(repeated))
 def _find_firsts(first, last, bits, keys, firsts, repeated):
-    """For each row the first that equals it, the rows parted by their keys; count those of a part that are repeated."""
-    others = np.uint64(len(repeated) - 1)  # parts are a power of two: the lowest bits of a key choose one
+    """For each row the first that equals it, the rows parted by their keys; count those of a part
+    that are repeated."""
+    others = np.uint64(
+        len(repeated) - 1
+    )  # parts are a power of two: the lowest bits of a key choose one
     rows = np.empty(len(keys) + 1, np.int32)
     for part in range(first, last):
         count = 0
@@ -151,7 +155,9 @@ def merge(cloud: Cloud) -> Points:
     firsts, repeated = _first_equals(tokens)
     weights = cloud.multiplicities
     if not repeated:
-        return Points(tokens, np.ones(len(tokens), dtype=np.int64) if weights is None else weights, firsts)
+        return Points(
+            tokens, np.ones(len(tokens), dtype=np.int64) if weights is None else weights, firsts
+        )
     is_first = firsts == np.arange(len(tokens))
     of_token = (np.cumsum(is_first) - 1)[firsts]
     # With weights these are floats, which are exact up to 2^53: no cloud counts for more.
@@ -167,6 +173,8 @@ def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:
     bits, count = tokens.view(np.int64), len(tokens)
     keys, firsts = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int64)
     _make_keys(bits, keys, firsts)
-    repeated = np.zeros(min(1 << (count // _ROWS_PER_PART).bit_length(), _MOST_PARTS), dtype=np.int64)
+    repeated = np.zeros(
+        min(1 << (count // _ROWS_PER_PART).bit_length(), _MOST_PARTS), dtype=np.int64
+    )
     _find_firsts(bits, keys, firsts, repeated)
     return firsts, int(repeated.sum())

@@ -1,7 +1,8 @@
-"""Exact numbers: floats are the binary fractions they store, strings are what they say ("1.4" is 7/5).
+"""Exact numbers: floats are the binary fractions they store, strings are what they say ("1.4" is
+7/5).
 
-Also clouds of integers over one common denominator, and lengths that neither overflow nor vanish at any scale.
-"""
+Also clouds of integers over one common denominator, and lengths that neither overflow nor vanish at
+any scale."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax._common.validation import InputError, check_numeric, shorten
 from hardmax._tokens.tensors import is_tensor, to_numpy
-from hardmax._validation import InputError, check_numeric, shorten
 
 LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
 
@@ -21,7 +22,8 @@ Number: TypeAlias = int | float | str | Fraction | Decimal
 
 
 def finite_number(value: Any, name: str) -> Decimal | Fraction:
-    """The rational that `value` is, exactly; decimal text stays a Decimal, which is faster. `name` is for errors."""
+    """The rational that `value` is, exactly; decimal text stays a Decimal, which is faster. `name`
+    is for errors."""
     wish = "a finite number (such as 0.5, '1/2' or '0.1')"
     try:
         number = Decimal(value) if isinstance(value, str) and "/" not in value else plain(value)
@@ -41,24 +43,34 @@ def finite_number(value: Any, name: str) -> Decimal | Fraction:
 
 
 def read_number(value: Any, name: str) -> Fraction:
-    """The rational that an argument is: a float as its shortest decimal; True, which is 1 in Python, is refused."""
-    number = Fraction(finite_number(None if isinstance(value, bool | np.bool_) else _shortest_decimal(value), name))
+    """The rational that an argument is: a float as its shortest decimal; True, which is 1 in
+    Python, is refused."""
+    number = Fraction(
+        finite_number(
+            None if isinstance(value, bool | np.bool_) else _shortest_decimal(value), name
+        )
+    )
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
-        raise InputError(f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.", argument=name)
+        raise InputError(
+            f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.", argument=name
+        )
     return number
 
 
 def plain(value: Any) -> Any:
     """A numpy scalar as the Python number or string that it is; anything else unchanged."""
     # Dates and times have an `item` too, which may be a number.
-    number: Any = value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufU" else value
+    number: Any = (
+        value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufU" else value
+    )
     if isinstance(number, np.floating):  # a longdouble, finer than any float of Python
         return Fraction(*number.as_integer_ratio()) if np.isfinite(number) else float(number)
     return number
 
 
 def _shortest_decimal(value: Any) -> Any:
-    """A float as the shortest decimal that reads as it in its own precision; anything else unchanged."""
+    """A float as the shortest decimal that reads as it in its own precision; anything else
+    unchanged."""
     return str(value) if isinstance(value, float | np.floating) else value
 
 
@@ -83,60 +95,83 @@ def parse_decimals(values: Any) -> np.ndarray:
     return to_fractions(values, "`values`", _shortest_decimal)
 
 
-def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
+def to_fractions(
+    values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value
+) -> np.ndarray:
     """An object array of Fractions of the shape of `values`; an error names the first bad entry."""
     source = as_array(values, name)
     result = np.empty(source.shape, dtype=object)
     for index, value in np.ndenumerate(source):
-        where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"
+        where = (
+            f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"
+        )
         result[index] = Fraction(finite_number(reading(value), f"{name} ({where})"))
     return result
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
-    """The numbers as an array of any shape and type, none of them rounded: those of lists are objects, as they came."""
+    """The numbers as an array of any shape and type, none of them rounded: those of lists are
+    objects, as they came."""
     if type(values) is np.ndarray:
         return values
     if is_tensor(values):
         return to_numpy(values, name)
     if rows_of := getattr(values, "iter_rows", None) or getattr(values, "itertuples", None):
         # As an array, a data frame of polars or pandas would round integers beside floats.
-        values = list(rows_of() if hasattr(values, "iter_rows") else rows_of(index=False, name=None))
+        values = list(
+            rows_of() if hasattr(values, "iter_rows") else rows_of(index=False, name=None)
+        )
     is_list = isinstance(values, list | tuple)
     if not is_list or not set(map(type, values)) <= {list, tuple}:
         check_numeric(values, name, within=1)
-        values = [to_numpy(row, name) if is_tensor(row) else row for row in values] if is_list else values
+        values = (
+            [to_numpy(row, name) if is_tensor(row) else row for row in values]
+            if is_list
+            else values
+        )
     try:
         array = np.asarray(values, dtype=object if is_list else None)
         array.flat  # noqa: B018  numpy fails on what is nested deeper than 32 levels
     except Exception:  # each library has its own errors for what it cannot do
-        raise InputError(f"{name} must be an array or a list of rows of numbers, not {shorten(values)}.") from None
+        raise InputError(
+            f"{name} must be an array or a list of rows of numbers, not {shorten(values)}."
+        ) from None
     return array
 
 
 @dataclass(frozen=True, slots=True)
 class IntegerCloud:
-    """Points with rational coordinates: `numerators[i][c] / denominator`, the denominator positive."""
+    """Points with rational coordinates: `numerators[i][c] / denominator`, the denominator
+    positive."""
 
     numerators: list[list[int]]
     denominator: int
 
     @classmethod
     def of(cls, tokens: np.ndarray) -> "IntegerCloud":
-        """The numbers of an array of Fractions or floats, exactly, over their smallest common denominator."""
+        """The numbers of an array of Fractions or floats, exactly, over their smallest common
+        denominator."""
         ratios = [[value.as_integer_ratio() for value in row] for row in tokens.tolist()]
         common = math.lcm(*{under for row in ratios for _, under in row})
         return cls([[over * (common // under) for over, under in row] for row in ratios], common)
 
     def reduced(self) -> "IntegerCloud":
         """The same points over the smallest common denominator."""
-        common = math.gcd(int(self.denominator), *(int(value) for row in self.numerators for value in row))
-        return IntegerCloud([[value // common for value in row] for row in self.numerators], self.denominator // common)
+        common = math.gcd(
+            int(self.denominator), *(int(value) for row in self.numerators for value in row)
+        )
+        return IntegerCloud(
+            [[value // common for value in row] for row in self.numerators],
+            self.denominator // common,
+        )
 
     def floats(self) -> np.ndarray:
         """Each coordinate rounded once, to the nearest float64."""
         denominator = int(self.denominator)
-        return np.array([[int(value) / denominator for value in row] for row in self.numerators], dtype=np.float64)
+        return np.array(
+            [[int(value) / denominator for value in row] for row in self.numerators],
+            dtype=np.float64,
+        )
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
@@ -151,7 +186,8 @@ def fits_float64(tokens: np.ndarray) -> bool:
 
 
 def unit_of(table: np.ndarray) -> int:
-    """The exponent e for which the largest absolute value of the table is between 2^(e - 1) and 2^e."""
+    """The exponent e for which the largest absolute value of the table is between 2^(e - 1) and
+    2^e."""
     return int(np.frexp(np.abs(table).max())[1])
 
 
@@ -169,12 +205,14 @@ def longest_above(table: np.ndarray) -> float:
 
 def above(length: float) -> float:
     """An upper bound of a length that was computed to be this one."""
-    # Computed sums of squares, roots and products are off by less, in fewer than a billion dimensions.
+    # Computed sums of squares, roots and products are off by less, in fewer than a billion
+    # dimensions.
     return float(np.nextafter(length * (1 + 2.0**-20), np.inf))
 
 
 def rounding_of(table: np.ndarray) -> float:
-    """How far the nearest floats can be from points of which none is longer than the longest row (n, d)."""
+    """How far the nearest floats can be from points of which none is longer than the longest row
+    (n, d)."""
     unit = unit_of(table)
     relative = 2.0**-53 * longest_above(np.ldexp(table, -unit))
     # The nearest float of a number next to 0 is no further away than the smallest positive one.

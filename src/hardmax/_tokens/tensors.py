@@ -1,7 +1,8 @@
-"""Torch tensors at the door: recognised without importing torch, read without rounding, returned as they came.
+"""Torch tensors at the door: recognised without importing torch, read without rounding, returned as
+they came.
 
-They are checked where they are: of a tensor on a GPU no more than its smallest and its largest number leave it.
-"""
+They are checked where they are: of a tensor on a GPU no more than its smallest and its largest
+number leave it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 
 if TYPE_CHECKING:
     import torch
@@ -27,26 +28,34 @@ def is_tensor(given: Any) -> bool:
 
 
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
-    """The numbers of a tensor, none of them rounded: floats of every kind fit into float64, integers stay integers."""
+    """The numbers of a tensor, none of them rounded: floats of every kind fit into float64,
+    integers stay integers."""
     try:
         dense = tensor.detach().cpu().resolve_neg()
         return (dense.double() if dense.dtype.is_floating_point else dense).numpy()
     except (TypeError, RuntimeError):  # sparse, quantised, conjugate, or without any numbers (meta)
         came = f"{tensor.dtype}, {tensor.layout}, on {tensor.device}"
-        raise InputError(f"{name} must be a dense tensor of real numbers, not {came}. Convert it first.") from None
+        raise InputError(
+            f"{name} must be a dense tensor of real numbers, not {came}. Convert it first."
+        ) from None
 
 
 def to_float64(tensor: torch.Tensor, device: Any) -> torch.Tensor | None:
-    """A copy in float64 on a device, without -0.0; None where that would round, or some numbers are not finite."""
+    """A copy in float64 on a device, without -0.0; None where that would round, or some numbers are
+    not finite."""
     import torch
 
-    dense = tensor.layout is torch.strided and not (tensor.is_meta or tensor.is_quantized or tensor.is_complex())
+    dense = tensor.layout is torch.strided and not (
+        tensor.is_meta or tensor.is_quantized or tensor.is_complex()
+    )
     if not dense or not tensor.numel():
         return None
     there = tensor.detach().to(device)
     # Beyond 2^53 integers may be rounded; torch cannot compare some unsigned ones on every device.
     is_long = not there.dtype.is_floating_point and there.dtype.itemsize == 8
-    if is_long and (not there.dtype.is_signed or any(abs(int(extreme)) > 2**53 for extreme in there.aminmax())):
+    if is_long and (
+        not there.dtype.is_signed or any(abs(int(extreme)) > 2**53 for extreme in there.aminmax())
+    ):
         return None
     copy = there.to(torch.float64) + 0.0
     # The extremes of numbers among which there is a nan are nan.
@@ -77,8 +86,14 @@ class TensorKind:
             return None
         kinds = [cls(item.dtype, item.device) if is_tensor(item) else None for item in items]
         if None in kinds or len(set(kinds)) > 1:
-            came = ", ".join(sorted({f"{kind.dtype} on {kind.device}" if kind else "no tensor" for kind in kinds}))
-            raise InputError(f"`tokens` must be tensors of one dtype on one device, or none, not {came}. Use .to(…).")
+            came = ", ".join(
+                sorted(
+                    {f"{kind.dtype} on {kind.device}" if kind else "no tensor" for kind in kinds}
+                )
+            )
+            raise InputError(
+                f"`tokens` must be tensors of one dtype on one device, or none, not {came}. Use .to(…)."
+            )
         import torch
 
         if torch.is_grad_enabled() and any(item.requires_grad for item in items):
@@ -89,7 +104,8 @@ class TensorKind:
         return kinds[0]
 
     def tensor(self, numbers: np.ndarray | torch.Tensor) -> torch.Tensor:
-        """The numbers as a tensor of this kind. Tokens that move do not stay integers: those become float64."""
+        """The numbers as a tensor of this kind. Tokens that move do not stay integers: those become
+        float64."""
         import torch
 
         dtype = self.dtype if self.dtype.is_floating_point else torch.float64

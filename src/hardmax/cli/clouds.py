@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.cli.options import check_target, read_matrix
 from hardmax.cli.output import notify, print_json, print_table
 
@@ -20,15 +20,22 @@ NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon
 
 def clouds_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Cloud to write; all are listed without it.")
+        str | None,
+        typer.Argument(metavar="NAME", help="Cloud to write; all are listed without it."),
     ] = None,
     n: Annotated[int | None, typer.Option("--n", help="Number of tokens.")] = None,
     d: Annotated[int | None, typer.Option("--d", help="Dimension.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
     sides: Annotated[int | None, typer.Option(help="Number of sides of a polygon.")] = None,
-    inside: Annotated[str | None, typer.Option(help="Tokens inside the square: '1/2,0;0,1/2' or a file.")] = None,
-    rotate: Annotated[bool, typer.Option("--rotate", help="Rotate by a 3-4-5 angle: floats then lose ties.")] = False,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Write a .csv or .json file.")] = None,
+    inside: Annotated[
+        str | None, typer.Option(help="Tokens inside the square: '1/2,0;0,1/2' or a file.")
+    ] = None,
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Rotate by a 3-4-5 angle: floats then lose ties.")
+    ] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write a .csv or .json file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
     """List the named clouds, or write one of them.
@@ -36,7 +43,7 @@ def clouds_command(
     For example: hardmax clouds square | hardmax simulate - --alpha 1/2 --layers 30
     """
     from hardmax import clouds
-    from hardmax._files import write_whole
+    from hardmax._common.files import write_whole
 
     if name is None:
         _list_clouds(as_json)
@@ -65,7 +72,11 @@ def _make(name: str, given: dict[str, Any]) -> Any:
     if maker is None:
         raise InputError(f"`NAME` must be one of {', '.join(_makers())}, not {name!r:.60}.")
     taken = inspect.signature(maker).parameters
-    missing = [option for option, about in taken.items() if about.default is about.empty and option not in given]
+    missing = [
+        option
+        for option, about in taken.items()
+        if about.default is about.empty and option not in given
+    ]
     wrong = [option for option in given if option not in taken]
     if wrong or missing:
         options = ", ".join(f"`--{option}`" for option in taken) or "no options"
@@ -90,15 +101,17 @@ def _list_clouds(as_json: bool) -> None:
         print_table(["cloud", "options", "description"], rows)
 
 
-# Files are read as the decimals they contain, so a float is written with all of its digits: what is read is what was
-# made. Fractions are written as quotients.
+# Files are read as the decimals they contain, so a float is written with all of its digits: what is
+# read is what was made. Fractions are written as quotients.
 def _csv(cloud: "np.ndarray") -> str:
     header = ",".join(f"z{coordinate}" for coordinate in range(cloud.shape[1]))
     return "\n".join([header, *(",".join(map(_digits, row)) for row in cloud.tolist())])
 
 
 def _json(cloud: "np.ndarray") -> str:
-    rows = [[f'"{v}"' if isinstance(v, Fraction) else _digits(v) for v in row] for row in cloud.tolist()]
+    rows = [
+        [f'"{v}"' if isinstance(v, Fraction) else _digits(v) for v in row] for row in cloud.tolist()
+    ]
     return "[" + ",\n ".join(f"[{', '.join(row)}]" for row in rows) + "]"
 
 

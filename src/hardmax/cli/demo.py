@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hardmax._files import reason
-from hardmax._validation import InputError, MissingExtra
+from hardmax._common.files import reason
+from hardmax._common.validation import InputError, MissingExtra
 from hardmax.cli.options import DEFAULT_MODEL
 from hardmax.cli.output import notify, print_table, print_text
 
@@ -44,17 +44,21 @@ films I have sat through; the music is excellent, nothing else.""",
 
 
 def demo_command(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures, pages, proof.")] = Path("demo"),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for pictures, pages, proof.")
+    ] = Path("demo"),
 ) -> None:
     """Show what the package does, on a cloud and two film reviews.
 
-    Runs the cloud in floating point and exactly, finds its limit, checks the proof, and draws both; then classifies
-    two reviews and explains why. Pictures need the extra figures; without it they are left out.
-    """
+    Runs the cloud in floating point and exactly, finds its limit, checks the proof, and draws both;
+    then classifies two reviews and explains why. Pictures need the extra figures; without it they
+    are left out."""
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"`--output` {str(output)!r} cannot be created: {reason(error)}.") from None
+        raise InputError(
+            f"`--output` {str(output)!r} cannot be created: {reason(error)}."
+        ) from None
     for path in (*_show_arithmetics(output), *_show_limit(output), *_show_reviews(output)):
         notify(f"wrote {path}")
 
@@ -65,19 +69,30 @@ def _show_arithmetics(folder: Path) -> list[Path]:
     from hardmax import Dynamics, TieSlack, clouds, simulate
 
     cloud = clouds.rotated(clouds.nonleader_clusters())
-    arithmetics = {"floats, ==": TieSlack(0.0), "floats, tie slack": "float", "certified": "certified"}
+    arithmetics = {
+        "floats, ==": TieSlack(0.0),
+        "floats, tie slack": "float",
+        "certified": "certified",
+    }
     runs = {
         name: simulate(cloud, Dynamics("1/2"), layers=DEPTHS[-1], arithmetic=arithmetic)
         for name, arithmetic in arithmetics.items()
     }
     print_text(CLOUD)
     paths = [np.asarray(run)[:, WATCHED[0]] for run in runs.values()]
-    rows = [[depth, *(f"({path[depth, 0]:.2f}, {path[depth, 1]:.2f})" for path in paths)] for depth in DEPTHS]
+    rows = [
+        [depth, *(f"({path[depth, 0]:.2f}, {path[depth, 1]:.2f})" for path in paths)]
+        for depth in DEPTHS
+    ]
     print_table(["layer", *runs], [*rows, ["proved", *(run.certified for run in runs.values())]])
     goals = runs["certified"].at(DEPTHS[-1])[list(WATCHED)]
     for name, path in zip(runs, paths, strict=True):
         error = float(np.linalg.norm(path[-1] - goals[0]))
-        where = "on the edge, as it should" if error < 1e-9 else f"at a vertex, {error:.2f} from its limit"
+        where = (
+            "on the edge, as it should"
+            if error < 1e-9
+            else f"at a vertex, {error:.2f} from its limit"
+        )
         print_text(f"{name}: token 4 ends {where}.")
     return _draw(folder / "arithmetics.png", "layers.arithmetics_figure", runs, WATCHED, goals)
 
@@ -93,7 +108,9 @@ def _show_limit(folder: Path) -> list[Path]:
     proof = folder / "certificate.json"
     lim.certificate.save(proof)
     verdict = verify(json.loads(proof.read_bytes()))
-    print_text(f"The proof, checked without the engines: {'accepted' if verdict else 'refused'} ({verdict.reason}).")
+    print_text(
+        f"The proof, checked without the engines: {'accepted' if verdict else 'refused'} ({verdict.reason})."
+    )
     return [proof, *_draw(folder / "limit.png", "limits.limit_figure", lim)]
 
 

@@ -1,4 +1,5 @@
-"""`hardmax doctor`: what is installed, what the machine offers, and whether the arithmetic is exact."""
+"""`hardmax doctor`: what is installed, what the machine offers, and whether the arithmetic is
+exact."""
 
 import os
 import platform
@@ -19,20 +20,23 @@ MISSING = "not installed"
 
 def doctor_command(
     as_json: AsJson = False,
-    compile_now: Annotated[bool, typer.Option("--compile", help="Compile all kernels now, about a minute.")] = False,
+    compile_now: Annotated[
+        bool, typer.Option("--compile", help="Compile all kernels now, about a minute.")
+    ] = False,
 ) -> None:
     """Check the installation.
 
     Prints versions, missing extras, what the machine offers, and whether ties are decided exactly.
     """
     from hardmax import __version__
-    from hardmax._parallel import max_threads
+    from hardmax._kernels.parallel import max_threads
 
     if compile_now:
         _compile_kernels()
     flint = _version("python-flint")
     found: dict[str, Any] = {
-        "versions": {"hardmax": __version__, "python": platform.python_version()} | {n: _version(n) for n in CORE},
+        "versions": {"hardmax": __version__, "python": platform.python_version()}
+        | {n: _version(n) for n in CORE},
         "missing_of_extra": _missing_of_extra(),
         "machine": {
             "system": f"{platform.system()} {platform.machine()}",
@@ -50,18 +54,29 @@ def doctor_command(
     else:
         print_facts(found["versions"])
         states = [
-            [extra, f"missing {', '.join(names)}: pip install 'hardmax[{extra}]'" if names else "installed"]
+            [
+                extra,
+                f"missing {', '.join(names)}: pip install 'hardmax[{extra}]'"
+                if names
+                else "installed",
+            ]
             for extra, names in found["missing_of_extra"].items()
         ]
         print_table(["extra", "state"], states)
-        checks = {"exact arithmetic": found["exact_arithmetic"], "self-check": found["self_check"]["sentence"]}
+        checks = {
+            "exact arithmetic": found["exact_arithmetic"],
+            "self-check": found["self_check"]["sentence"],
+        }
         print_facts(found["machine"] | checks)
     if not found["self_check"]["passed"]:
         raise typer.Exit(1)
 
 
 def _version(distribution: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version  # takes a tenth of the time of `hardmax --help`
+    from importlib.metadata import (  # takes a tenth of the time of `hardmax --help`
+        PackageNotFoundError,
+        version,
+    )
 
     try:
         return version(distribution)
@@ -78,7 +93,9 @@ def _missing_of_extra() -> dict[str, list[str]]:
         name = re.match(r"[\w.-]+", requirement)
         extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
         if name and extra and extra[1] not in FOR_CONTRIBUTORS:
-            missing.setdefault(extra[1], []).extend([name[0]] if _version(name[0]) == MISSING else [])
+            missing.setdefault(extra[1], []).extend(
+                [name[0]] if _version(name[0]) == MISSING else []
+            )
     return missing
 
 
@@ -89,7 +106,11 @@ def _gpu() -> str:
         return "found, but torch is not installed"
     import torch  # slow, so only where there is a GPU to ask about
 
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else "found, but torch cannot use it"
+    return (
+        torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else "found, but torch cannot use it"
+    )
 
 
 def _compile_kernels() -> None:
@@ -107,7 +128,8 @@ def _compile_kernels() -> None:
 
 
 def _check_arithmetic() -> dict[str, Any]:
-    """Run a cloud on which floats go wrong, a rotated square with two ties, and compare with the exact answer."""
+    """Run a cloud on which floats go wrong, a rotated square with two ties, and compare with the
+    exact answer."""
     from hardmax import Dynamics, clouds, simulate
 
     layers = 100
@@ -116,7 +138,17 @@ def _check_arithmetic() -> dict[str, Any]:
     # The inner tokens tend to (±1, 0), rotated; the distance shrinks by 2/3 per layer.
     towards = 1 - Fraction(1, 2) * Fraction(2, 3) ** layers
     exact = [sign * towards * Fraction(part, 5) for sign in (1, -1) for part in (3, 4)]
-    gap = max(abs(Fraction(a) - b) for a, b in zip(run.at(layers)[4:].ravel().tolist(), exact, strict=True))
+    gap = max(
+        abs(Fraction(a) - b)
+        for a, b in zip(run.at(layers)[4:].ravel().tolist(), exact, strict=True)
+    )
     passed = run.certified and gap <= Fraction(run.error)
-    outcome = f"correct (decided by {run.arithmetic})" if passed else f"off by {float(gap):.1g}: please report it"
-    return {"passed": passed, "sentence": f"rotated square with ties that floating point loses: {outcome}"}
+    outcome = (
+        f"correct (decided by {run.arithmetic})"
+        if passed
+        else f"off by {float(gap):.1g}: please report it"
+    )
+    return {
+        "passed": passed,
+        "sentence": f"rotated square with ties that floating point loses: {outcome}",
+    }

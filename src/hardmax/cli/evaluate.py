@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from hardmax import __version__
-from hardmax._files import write_whole
-from hardmax._validation import InputError
+from hardmax._common.files import write_whole
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table
 
@@ -23,7 +23,9 @@ def evaluate_command(
     on_bad_rows: opt.OnBadRows = "skip",
     picture: opt.Picture = None,
     card: opt.Card = None,
-    rename: Annotated[str | None, typer.Option("--map", help="Classes of the labels: 1=positive,0=negative.")] = None,
+    rename: Annotated[
+        str | None, typer.Option("--map", help="Classes of the labels: 1=positive,0=negative.")
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Evaluate a model on labelled texts.
@@ -40,13 +42,17 @@ def evaluate_command(
     from hardmax.text.shipped import load
 
     loaded = load(model)
-    found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
+    found = evaluate_model(
+        loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels]
+    )
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
         from hardmax.figures.style import save_figure
         from hardmax.text.evaluation import calibration_curve
 
-        save_figure(reliability_figure(calibration_curve(found.truth, found.probabilities)), picture)
+        save_figure(
+            reliability_figure(calibration_curve(found.truth, found.probabilities)), picture
+        )
         notify(f"wrote {picture}")
     if card is not None:
         from hardmax.text.card_page import card_page
@@ -72,18 +78,25 @@ def _read_names(text: str) -> dict[str, str]:
     {'1': 'positive', '0': 'negative'}
     """
     pairs = [[name.strip() for name in part.split("=", 1)] for part in text.split(",")]
-    if not all(len(pair) == 2 and all(pair) for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
-        raise InputError(f"`--map` must be pairs such as 1=positive,0=negative, each label once, not {text!r:.60}.")
+    if not all(len(pair) == 2 and all(pair) for pair in pairs) or len(
+        {pair[0] for pair in pairs}
+    ) < len(pairs):
+        raise InputError(
+            f"`--map` must be pairs such as 1=positive,0=negative, each label once, not {text!r:.60}."
+        )
     return {pair[0]: pair[1] for pair in pairs}
 
 
 def _show(model: str, document: dict[str, Any]) -> None:
     """Every number, the confusion matrix and the most frequent leaders."""
-    facts = {"model": model} | {name: value for name, value in document.items() if isinstance(value, int | float)}
+    facts = {"model": model} | {
+        name: value for name, value in document.items() if isinstance(value, int | float)
+    }
     print_facts(facts)
     names = document["classes"]
     print_table(
-        ["true \\ predicted", *names], ([name, *row] for name, row in zip(names, document["confusion"], strict=True))
+        ["true \\ predicted", *names],
+        ([name, *row] for name, row in zip(names, document["confusion"], strict=True)),
     )
     print_table(
         list(document["leaders"][0]) if document["leaders"] else ["no leaders"],

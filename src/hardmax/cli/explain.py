@@ -12,13 +12,15 @@ def explain_command(
     text: opt.Text = None,
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page to a .html file.")] = None,
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a page to a .html file.")
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain why a model gives a text its label.
 
-    Prints the label, its probability, the active tokens with their leaders, and how their votes add up to the score.
-    """
+    Prints the label, its probability, the active tokens with their leaders, and how their votes add
+    up to the score."""
     opt.check_target(html, "--html", ".html", ".htm")
     content = opt.read_text(text, file)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax._format import sanitize_text
+from hardmax._common.format import sanitize_text
 from hardmax.cli import options as opt
 from hardmax.cli.output import is_terminal, print_json, print_text
 
@@ -18,26 +18,40 @@ def flip_command(
     text: opt.Text = None,
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
-    replace: Annotated[list[str] | None, typer.Option(metavar="WORD", help="Replace words by it; repeatable.")] = None,
-    to: Annotated[str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")] = None,
-    keep: Annotated[list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; repeatable.")] = None,
-    max_evaluations: Annotated[int, typer.Option(help="About how many variants of the text to try.")] = 20_000,
+    replace: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="Replace words by it; repeatable.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; repeatable.")
+    ] = None,
+    max_evaluations: Annotated[
+        int, typer.Option(help="About how many variants of the text to try.")
+    ] = 20_000,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find the fewest words that change the label.
 
-    Words are removed, or replaced by those of --replace. Prints the labels before and after, and the text with removed
-    words struck out, or as [-word-], and replacements as {+word+}. The exit code is 1 if no set of words changes the
-    label or the text is undecided, and 3 if none was found but not all could be tried.
-    """
+    Words are removed, or replaced by those of --replace. Prints the labels before and after, and
+    the text with removed words struck out, or as [-word-], and replacements as {+word+}. The exit
+    code is 1 if no set of words changes the label or the text is undecided, and 3 if none was found
+    but not all could be tried."""
     content = opt.read_text(text, file)
 
     from hardmax.text.shipped import load  # only now: it takes a while to import
 
     loaded = load(model)
-    label = next((each for each in loaded.classes if str(each) == to), to)  # a class may be a number
+    label = next(
+        (each for each in loaded.classes if str(each) == to), to
+    )  # a class may be a number
     found = loaded.flip(
-        content, replacements=replace or None, to=label, keep=keep or (), max_evaluations=max_evaluations
+        content,
+        replacements=replace or None,
+        to=label,
+        keep=keep or (),
+        max_evaluations=max_evaluations,
     )
     if as_json:
         print_json(found.to_dict())
@@ -57,7 +71,9 @@ def _show_text(text: str, flip: "Flip") -> None:
     console = Console(highlight=False, soft_wrap=not is_terminal())
     removed, added = ("{}", "{}") if console.color_system else ("[-{}-]", "{{+{}+}}")
     shown, at = Text("\n"), 0
-    for start, end, instead in sorted((*span, change.replacement) for change in flip.changes for span in change.spans):
+    for start, end, instead in sorted(
+        (*span, change.replacement) for change in flip.changes for span in change.spans
+    ):
         shown.append(sanitize_text(text[at:start]))
         shown.append(removed.format(sanitize_text(text[start:end])), "red strike")
         if instead is not None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardmax import __version__
-from hardmax._files import write_whole
-from hardmax._validation import InputError
+from hardmax._common.files import write_whole
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
-    from hardmax._clusters import Kind
+    from hardmax._limits.clusters import Kind
     from hardmax.dynamics import Dynamics
     from hardmax.limits import Limit, Limits
 
@@ -29,25 +29,32 @@ def limit_command(
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
     max_layers: Annotated[int | None, typer.Option(help="Give up after this many layers.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Check every statement of the theorem on the cloud.")] = False,
-    certificate: Annotated[str | None, typer.Option(metavar="FILE", help="Write a proof to a .json file.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check every statement of the theorem on the cloud.")
+    ] = False,
+    certificate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a proof to a .json file.")
+    ] = None,
     picture: opt.Picture = None,
     output: opt.ResultFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find where every token ends after infinitely many layers.
 
-    Prints every limit and its kind, which tokens lead, and whether the theorem applies. Gives up after 10,000 layers,
-    or 500 if the theorem does not apply, unless --max-layers is given. `hardmax verify` checks the proof.
+    Prints every limit and its kind, which tokens lead, and whether the theorem applies. Gives up
+    after 10,000 layers, or 500 if the theorem does not apply, unless --max-layers is given.
+    `hardmax verify` checks the proof.
 
-    A folder of Parquet files, a pattern such as 'points/*.parquet' or a large Parquet file is one cloud, read chunk by
-    chunk: it may be larger than memory, and --output is a folder for the limits.
-    """
+    A folder of Parquet files, a pattern such as 'points/*.parquet' or a large Parquet file is one
+    cloud, read chunk by chunk: it may be larger than memory, and --output is a folder for the
+    limits."""
     source = Path(file)
     is_large = source.suffix == ".parquet" and source.is_file() and source.stat().st_size > _LARGE
     if "*" in file or source.is_dir() or is_large:
         if arithmetic != "certified" or any((threads, gpu, check, certificate, picture)):
-            raise InputError("A cloud read chunk by chunk takes --metric, --max-layers, --output and --json only.")
+            raise InputError(
+                "A cloud read chunk by chunk takes --metric, --max-layers, --output and --json only."
+            )
         _stream(file, opt.read_dynamics(alpha, metric), max_layers, output, as_json)
         return
     opt.check_target(output, "--output", ".npz", ".csv")
@@ -58,7 +65,9 @@ def limit_command(
     dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
     for path, option in ((certificate, "--certificate"), (picture, "--picture")):
         if path is not None and getattr(tokens, "ndim", None) != 2:
-            raise InputError(f"`{option}` is for one cloud, but there are {len(tokens)}: pass them one by one.")
+            raise InputError(
+                f"`{option}` is for one cloud, but there are {len(tokens)}: pass them one by one."
+            )
 
     # Only now: scipy takes most of a second to import.
     from hardmax.limits import Limit, limit
@@ -66,7 +75,14 @@ def limit_command(
 
     engine = opt.choose_engine(gpu, threads)
     with out.progress_bar("clouds") as progress:
-        result = limit(tokens, dynamics, max_layers=max_layers, arithmetic=arithmetic, engine=engine, progress=progress)
+        result = limit(
+            tokens,
+            dynamics,
+            max_layers=max_layers,
+            arithmetic=arithmetic,
+            engine=engine,
+            progress=progress,
+        )
     limits = [result] if isinstance(result, Limit) else list(result)
     with out.progress_bar("statements"):
         reports = [check_theorem(lim) for lim in limits] if check else []
@@ -81,17 +97,24 @@ def limit_command(
         show_limit(limits[0], found[0])
     elif output is None:
         names = ("n", "settled_at", "arithmetic")
-        rows = ([n, *map(one.get, names), len(one["leaders"]), len(one["clusters"])] for n, one in enumerate(found))
+        rows = (
+            [n, *map(one.get, names), len(one["leaders"]), len(one["clusters"])]
+            for n, one in enumerate(found)
+        )
         out.print_table(["cloud", "tokens", "settled", "arithmetic", "leaders", "clusters"], rows)
     if check and not as_json:
-        checks = ([n, s.claim, s.verdict, s.detail] for n, report in enumerate(reports) for s in report)
+        checks = (
+            [n, s.claim, s.verdict, s.detail] for n, report in enumerate(reports) for s in report
+        )
         header = ["cloud", "statement", "verdict", "detail"]
         out.print_table(header[not many :], (row[not many :] for row in checks))
     if not all(reports):
         raise typer.Exit(1)
 
 
-def _stream(file: str, dynamics: "Dynamics", max_layers: int | None, output: str | None, as_json: bool) -> None:
+def _stream(
+    file: str, dynamics: "Dynamics", max_layers: int | None, output: str | None, as_json: bool
+) -> None:
     from hardmax.limits import limit
 
     with out.progress_bar("tokens") as progress:
@@ -100,20 +123,31 @@ def _stream(file: str, dynamics: "Dynamics", max_layers: int | None, output: str
             found.write(output)
             out.notify(f"wrote {output}")
     names = ("n", "d", "settled_at", "gathered")
-    facts = {**dynamics.to_dict(), **{name: getattr(found, name) for name in names}, "leaders": found.leaders.tolist()}
+    facts = {
+        **dynamics.to_dict(),
+        **{name: getattr(found, name) for name in names},
+        "leaders": found.leaders.tolist(),
+    }
     parts = (found.cluster_points.tolist(), found.cluster_sizes.tolist(), found.cluster_kinds)
     clusters = list(zip(*parts, strict=True))
     if as_json:
-        listed = [{"point": point, "size": size} | _kind_document(kind) for point, size, kind in clusters]
+        listed = [
+            {"point": point, "size": size} | _kind_document(kind) for point, size, kind in clusters
+        ]
         out.print_json({"hardmax": __version__} | facts | {"clusters": listed})
         return
     out.print_facts(facts, "n", "d", "alpha", "leaders", "settled_at", "gathered")
     header = out.fit_columns([f"z{number}" for number in range(found.d)], beside=44)
-    rows = ([n, *out.fit_columns(one[0], beside=44), str(one[2]), one[1]] for n, one in enumerate(clusters))
+    rows = (
+        [n, *out.fit_columns(one[0], beside=44), str(one[2]), one[1]]
+        for n, one in enumerate(clusters)
+    )
     out.print_table(["cluster", *header, "kind", "size"], rows)
 
 
-def _write(result: "Limit | Limits", output: str | None, certificate: str | None, picture: str | None) -> None:
+def _write(
+    result: "Limit | Limits", output: str | None, certificate: str | None, picture: str | None
+) -> None:
     """Write what was asked for, first the certificate: if there is no proof, nothing is written."""
     from hardmax.limits import Limit
 
@@ -149,25 +183,41 @@ def document(lim: "Limit") -> dict[str, Any]:
         "cycle": lim.period,
         "leaders": lim.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
-        "clusters": [{"point": point, "size": size} | _kind_document(kind) for point, size, kind in found],
+        "clusters": [
+            {"point": point, "size": size} | _kind_document(kind) for point, size, kind in found
+        ],
         "labels": clusters.labels.tolist(),
         "points": lim.points.tolist(),
     }
 
 
 def _kind_document(kind: "Kind") -> dict[str, Any]:
-    from hardmax._clusters import FaceProjection, Vertex
+    from hardmax._limits.clusters import FaceProjection, Vertex
 
     if isinstance(kind, Vertex):
         return {"kind": "vertex", "leader": kind.leader}
     if isinstance(kind, FaceProjection):
-        return {"kind": "face", "vertices": list(kind.vertices), "weights": [str(weight) for weight in kind.weights]}
+        return {
+            "kind": "face",
+            "vertices": list(kind.vertices),
+            "weights": [str(weight) for weight in kind.weights],
+        }
     return {"kind": "elsewhere"}
 
 
 def show_limit(lim: "Limit", document: dict[str, Any]) -> None:
     """Print the facts, then the clusters."""
-    names = ("n", "d", "alpha", "leaders", "settled_at", f"layers_to_{NEAR}", "stopped", "bound", "cycle")
+    names = (
+        "n",
+        "d",
+        "alpha",
+        "leaders",
+        "settled_at",
+        f"layers_to_{NEAR}",
+        "stopped",
+        "bound",
+        "cycle",
+    )
     out.print_facts(document, *names, "theorem_applies", "theorem_reason", "arithmetic")
     members: list[list[int]] = [[] for _ in lim.clusters.kinds]
     for token, label in enumerate(document["labels"]):

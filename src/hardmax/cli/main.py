@@ -1,10 +1,11 @@
-"""Where the command `hardmax` starts, its commands, and the one place where errors become exit codes.
+"""Where the command `hardmax` starts, its commands, and the one place where errors become exit
+codes.
 
-0: done. 1: failed, or the output cannot be written. 2: the input cannot be used as given. 130: interrupted.
+0: done. 1: failed, or the output cannot be written. 2: the input cannot be used as given. 130:
+interrupted.
 
-Only the standard library is imported before signals are handled, so that Ctrl-C is quiet from the start, and of the
-commands only the one that was typed, so that it starts fast.
-"""
+Only the standard library is imported before signals are handled, so that Ctrl-C is quiet from the
+start, and of the commands only the one that was typed, so that it starts fast."""
 
 import errno
 import importlib
@@ -20,8 +21,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from hardmax import __version__
-from hardmax._files import reason
-from hardmax._validation import InputError, MissingExtra
+from hardmax._common.files import reason
+from hardmax._common.validation import InputError, MissingExtra
 from hardmax.cli.output import notify
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 COMMANDS = {  # and their modules
-    **{name: name for name in ("simulate", "limit", "verify", "clouds", "sweep", "explain", "flip", "train")},
+    **{
+        name: name
+        for name in ("simulate", "limit", "verify", "clouds", "sweep", "explain", "flip", "train")
+    },
     **{name: name for name in ("evaluate", "score", "models", "page", "doctor", "demo")},
 }
 # Options that are not called like the argument of the package.
@@ -71,7 +75,8 @@ def run() -> NoReturn:
 
 
 def make_app(arguments: Sequence[str]) -> "typer.Typer":
-    """The program with the command that the arguments name, or with all commands if they name none."""
+    """The program with the command that the arguments name, or with all commands if they name
+    none."""
     import typer
 
     app = typer.Typer(
@@ -84,7 +89,9 @@ def make_app(arguments: Sequence[str]) -> "typer.Typer":
     @app.callback(invoke_without_command=True)
     def main(
         context: typer.Context,
-        version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+        version: Annotated[
+            bool, typer.Option("--version", help="Print the version and exit.")
+        ] = False,
     ) -> None:
         """Hardmax self-attention as an exact dynamical system."""
         if version:
@@ -106,23 +113,37 @@ def describe_error(error: Exception, arguments: Sequence[str]) -> tuple[str, int
 
         program: Any = typer.main.get_command(make_app(arguments))
         parameters = [one for command in program.commands.values() for one in command.params]
-        options = {one.name: max(one.opts, key=len) for one in parameters if one.param_type_name == "option"}
+        options = {
+            one.name: max(one.opts, key=len)
+            for one in parameters
+            if one.param_type_name == "option"
+        }
         return use_option_names(error, options), BAD_INPUT
     if isinstance(error, MissingExtra):
         return str(error), FAILED
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}", FAILED
-    if format_message := getattr(error, "format_message", None):  # typer's own: no such option, a missing argument
+    if format_message := getattr(
+        error, "format_message", None
+    ):  # typer's own: no such option, a missing argument
         context = getattr(error, "ctx", None)
-        message = format_message() if format_message().endswith((".", "?")) else f"{format_message()}."
-        return f"{message} Try `{context.command_path if context else 'hardmax'} --help`.", BAD_INPUT
+        message = (
+            format_message() if format_message().endswith((".", "?")) else f"{format_message()}."
+        )
+        return (
+            f"{message} Try `{context.command_path if context else 'hardmax'} --help`.",
+            BAD_INPUT,
+        )
     if isinstance(error, OSError) and error.filename is None and error.errno in _STREAM_ERRORS:
         return f"the output cannot be written: {reason(error)}.", FAILED
     if os.environ.get("HARDMAX_TRACEBACK"):
         for line in "".join(traceback.format_exception(error)).splitlines():
             notify(line)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"hardmax failed ({what}). Please report it with what HARDMAX_TRACEBACK=1 prints.", FAILED
+    return (
+        f"hardmax failed ({what}). Please report it with what HARDMAX_TRACEBACK=1 prints.",
+        FAILED,
+    )
 
 
 def use_option_names(error: InputError, options: dict[str, str]) -> str:
@@ -138,7 +159,9 @@ def use_option_names(error: InputError, options: dict[str, str]) -> str:
         if option := _OPTION_OF.get(name) or options.get(name):
             value = {"LastOnly()": "last", "True": ""}.get(value, value)
             typed = value.removeprefix("Every(").removesuffix(")").replace(",", "").strip("'")
-            message = message.replace(written, f"`{option}`" if written[0] == "`" else f"{option} {typed}".strip())
+            message = message.replace(
+                written, f"`{option}`" if written[0] == "`" else f"{option} {typed}".strip()
+            )
     return message
 
 
@@ -155,7 +178,8 @@ def open_closed_streams() -> None:
 
 
 def quiet_libraries() -> None:
-    """Warnings of libraries become one line each; what they log, such as where they keep caches, is not shown."""
+    """Warnings of libraries become one line each; what they log, such as where they keep caches, is
+    not shown."""
 
     def show(message: Warning | str, *_: Any) -> None:
         notify(f"warning: {' '.join(str(message).split())}")
@@ -164,17 +188,20 @@ def quiet_libraries() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
 
 
-SIGNALS = [number for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", None)) if number]
+SIGNALS = [
+    number for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", None)) if number
+]
 _SECONDS_TO_RECEIVE, _SECONDS_TO_CLEAN_UP = 0.5, 2.0
 _received = threading.Event()
 
 
 def exit_on_signals() -> None:
-    """From now on Ctrl-C, SIGTERM and SIGHUP end the process; those that are ignored (nohup) stay so.
+    """From now on Ctrl-C, SIGTERM and SIGHUP end the process; those that are ignored (nohup) stay
+    so.
 
-    A signal becomes an exception in the main thread, so that unfinished files are removed on the way out. But Python
-    delivers signals between two steps of its own, and a kernel may take minutes: another thread is notified at once,
-    and ends the process if the main thread has not.
+    A signal becomes an exception in the main thread, so that unfinished files are removed on the
+    way out. But Python delivers signals between two steps of its own, and a kernel may take
+    minutes: another thread is notified at once, and ends the process if the main thread has not.
     """
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -182,7 +209,9 @@ def exit_on_signals() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    threading.Thread(target=_exit_if_stuck, args=(reader,), daemon=True, name="hardmax signals").start()
+    threading.Thread(
+        target=_exit_if_stuck, args=(reader,), daemon=True, name="hardmax signals"
+    ).start()
 
 
 def _raise(number: int, frame: FrameType | None) -> None:

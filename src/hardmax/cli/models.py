@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardmax._files import write_whole
-from hardmax._validation import InputError
+from hardmax._common.files import write_whole
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table
 
@@ -17,23 +17,27 @@ KEYWORDS = 10
 
 
 def models_command(
-    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Model to describe, if not to list all.")] = None,
+    model: Annotated[
+        str | None, typer.Argument(metavar="MODEL", help="Model to describe, if not to list all.")
+    ] = None,
     picture: opt.Picture = None,
     card: opt.Card = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the shipped models, or describe one by its strongest tokens.
 
-    Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was measured once, on texts
-    that were not used in training. --picture draws the weights of its strongest tokens.
-    """
+    Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was
+    measured once, on texts that were not used in training. --picture draws the weights of its
+    strongest tokens."""
     from hardmax.text.shipped import available, load
 
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
     if model is None:
         if card is not None or picture is not None:
-            raise InputError("`--picture` and `--card` need a model: name a shipped one, or a folder.")
+            raise InputError(
+                "`--picture` and `--card` need a model: name a shipped one, or a folder."
+            )
         listed = [_describe(name, load(name)) for name in available()]
         if as_json:
             print_json(listed)
@@ -51,7 +55,10 @@ def models_command(
 
         write_whole(card, card_page(loaded, name).encode())
         notify(f"wrote {card}")
-    found = {str(label): {one.word: one.weight for one in loaded.keywords(label, KEYWORDS)} for label in loaded.classes}
+    found = {
+        str(label): {one.word: one.weight for one in loaded.keywords(label, KEYWORDS)}
+        for label in loaded.classes
+    }
     if as_json:
         print_json(_describe(name, loaded) | {"keywords": found})
     elif picture is None and card is None:

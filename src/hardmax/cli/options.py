@@ -1,12 +1,13 @@
-"""Options that several commands share, and readers of values that are more than a number or a word."""
+"""Options that several commands share, and readers of values that are more than a number or a
+word."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardmax._files import decode, read_bytes, shown_name
-from hardmax._validation import InputError, require_extra
+from hardmax._common.files import decode, read_bytes, shown_name
+from hardmax._common.validation import InputError, require_extra
 from hardmax.cli.output import notify
 
 if TYPE_CHECKING:
@@ -20,31 +21,54 @@ PICTURES = (".png", ".svg", ".pdf")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-ResultFile = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")]
-Picture = Annotated[str | None, typer.Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")]
-Card = Annotated[str | None, typer.Option(metavar="FILE", help="Write a page about the model to a .html file.")]
+ResultFile = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")
+]
+Picture = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")
+]
+Card = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write a page about the model to a .html file.")
+]
 
 # Clouds.
 TokenFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.")
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.",
+    ),
 ]
 Alpha = Annotated[str, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
 Metric = Annotated[
-    str | None, typer.Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity.")
+    str | None,
+    typer.Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity."),
 ]
 Arithmetic = Annotated[
     Literal["certified", "exact", "float"],
-    typer.Option(help="certified: floats with a proof, integers where that fails; exact: integers; float: no proof."),
+    typer.Option(
+        help="certified: floats with a proof, integers where that fails; exact: integers; float: no proof."
+    ),
 ]
-Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads; the result does not depend on it.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="Number of threads; the result does not depend on it.")
+]
 UseGpu = Annotated[bool, typer.Option("--gpu", help="Run on a GPU (needs the extra gpu).")]
 
 # Texts and models.
 Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - reads stdin.")]
-TextFile = Annotated[str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the text from a file.")]
-ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="Name of a shipped model, or a model folder.")]
-ModelOption = Annotated[str, typer.Option(metavar="MODEL", help="Name of a shipped model, or a model folder.")]
-ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")]
+TextFile = Annotated[
+    str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the text from a file.")
+]
+ModelName = Annotated[
+    str, typer.Argument(metavar="MODEL", help="Name of a shipped model, or a model folder.")
+]
+ModelOption = Annotated[
+    str, typer.Option(metavar="MODEL", help="Name of a shipped model, or a model folder.")
+]
+ModelFolder = Annotated[
+    str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")
+]
 
 # Labelled texts.
 CorpusFile = Annotated[
@@ -54,9 +78,15 @@ CorpusFile = Annotated[
         help="CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or one per class.",
     ),
 ]
-TextColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")]
-LabelColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")]
-OnBadRows = Annotated[Literal["skip", "refuse"], typer.Option(help="What to do with rows that cannot be used.")]
+TextColumn = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")
+]
+LabelColumn = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")
+]
+OnBadRows = Annotated[
+    Literal["skip", "refuse"], typer.Option(help="What to do with rows that cannot be used.")
+]
 
 
 def read_dynamics(alpha: str, metric: str | None) -> "Dynamics":
@@ -84,7 +114,11 @@ def read_matrix(text: str, name: str) -> Any:
     from hardmax.io import read_cloud
 
     is_file = len(text) < 256 and Path(text).is_file()
-    return read_cloud(text) if is_file else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
+    return (
+        read_cloud(text)
+        if is_file
+        else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
+    )
 
 
 def read_text(text: str | None, file: str | None) -> str:
@@ -99,7 +133,8 @@ def read_text(text: str | None, file: str | None) -> str:
 
 
 def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
-    """The labelled texts in a file; which columns were chosen, and which rows left out, is printed to stderr."""
+    """The labelled texts in a file; which columns were chosen, and which rows left out, is printed
+    to stderr."""
     from hardmax.text import corpora
 
     corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
@@ -123,7 +158,9 @@ def check_target(path: str | None, option: str, *suffixes: str) -> None:
     if path is None:
         return
     if Path(path).suffix not in suffixes:
-        expected = suffixes[0] if len(suffixes) == 1 else f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        expected = (
+            suffixes[0] if len(suffixes) == 1 else f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        )
         raise InputError(f"`{option}` must end in {expected}, not {path!r}.")
     if not Path(path).parent.is_dir():
         raise InputError(f"`{option}` {path!r}: the folder does not exist. Create it first.")

@@ -1,7 +1,8 @@
-"""Results go to stdout, messages and progress bars to stderr; colours and bars are for terminals only.
+"""Results go to stdout, messages and progress bars to stderr; colours and bars are for terminals
+only.
 
-Whatever is printed may quote a text from elsewhere: control characters are escaped here, for every command.
-"""
+Whatever is printed may quote a text from elsewhere: control characters are escaped here, for every
+command."""
 
 import math
 import shutil
@@ -12,7 +13,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
 
-from hardmax._format import escape_json, sanitize_line, sanitize_text
+from hardmax._common.format import escape_json, sanitize_line, sanitize_text
 
 BAR_DELAY = 0.5  # seconds: a bar that comes and goes would only flicker
 SHOWN_ROWS, SHOWN_ITEMS = 20, 6
@@ -40,8 +41,13 @@ def print_json(document: Any) -> None:
 
 
 def print_facts(document: Mapping[str, Any], *names: str) -> None:
-    """Print the values of these names, or of all, that are known; on a pipe, as comments before a table."""
-    facts = [(name.replace("_", " "), document[name]) for name in names or document if document[name] not in (None, "")]
+    """Print the values of these names, or of all, that are known; on a pipe, as comments before a
+    table."""
+    facts = [
+        (name.replace("_", " "), document[name])
+        for name in names or document
+        if document[name] not in (None, "")
+    ]
     if not is_terminal():
         for name, value in facts:
             print(f"# {sanitize_line(name)}: {format_value(value)}")
@@ -59,7 +65,8 @@ def print_facts(document: Mapping[str, Any], *names: str) -> None:
 
 
 def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table: aligned, and its first rows, on a terminal; all of it, separated by tabs, on a pipe."""
+    """Print a table: aligned, and its first rows, on a terminal; all of it, separated by tabs, on a
+    pipe."""
     if not is_terminal():
         for row in (header, *rows):
             print("\t".join(map(format_value, row)))
@@ -75,7 +82,9 @@ def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None
     for number, name in enumerate(header):
         numeric = all(isinstance(row[number], int | float | None) for row in shown)
         short = all(len(format_value(row[number])) <= 12 for row in shown)
-        table.add_column(Text(format_value(name)), justify="right" if numeric else "left", no_wrap=short)
+        table.add_column(
+            Text(format_value(name)), justify="right" if numeric else "left", no_wrap=short
+        )
     for row in shown:
         table.add_row(*(Text(format_value(value)) for value in row))
     Console().print(table)
@@ -102,8 +111,11 @@ def at_most(texts: Sequence[str], limit: int) -> str:
 
 
 def fit_columns(point: Sequence[Any], *, beside: int) -> list[Any]:
-    """On a terminal as many coordinates as fit beside so many characters, and an ellipsis; all of them on a pipe."""
-    fitting = max(2, (shutil.get_terminal_size().columns - beside) // 12) if is_terminal() else len(point)
+    """On a terminal as many coordinates as fit beside so many characters, and an ellipsis; all of
+    them on a pipe."""
+    fitting = (
+        max(2, (shutil.get_terminal_size().columns - beside) // 12) if is_terminal() else len(point)
+    )
     return [*point[:fitting], *["…"] * (fitting < len(point))]
 
 
@@ -114,7 +126,8 @@ def finite_or_none(number: float) -> float | None:
 
 @contextmanager
 def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
-    """A function of (done, total) and maybe a note that draws a bar on stderr; None if stderr is no terminal."""
+    """A function of (done, total) and maybe a note that draws a bar on stderr; None if stderr is no
+    terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -128,7 +141,9 @@ def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
     delayed.daemon = True
     delayed.start()
     try:
-        yield lambda done, total, note="": progress.update(bar, completed=done, total=total, note=note)
+        yield lambda done, total, note="": progress.update(
+            bar, completed=done, total=total, note=note
+        )
     finally:
         delayed.cancel()
         delayed.join()

@@ -6,30 +6,40 @@ from typing import Annotated, Any
 
 import typer
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify
 
 
 def page_command(
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The .html file.")] = "page.html",
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The .html file.")
+    ] = "page.html",
     model: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="Shipped model or model folder to put in, may be repeated; none for none."),
+        typer.Option(
+            metavar="MODEL",
+            help="Shipped model or model folder to put in, may be repeated; none for none.",
+        ),
     ] = None,
     cloud: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Tokens to begin with: CSV, JSON, npy, npz or Parquet file.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Tokens to begin with: CSV, JSON, npy, npz or Parquet file."
+        ),
     ] = None,
     alpha: opt.Alpha = "1/2",
     metric: opt.Metric = None,
-    text: Annotated[str | None, typer.Option(metavar="TEXT", help="Text to begin with; - reads stdin.")] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Text to begin with; - reads stdin.")
+    ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Write a page that runs hardmax attention in any browser, without a server or a network.
 
-    Drag tokens and watch the leaders change; type a review and see why a model gives it its label. Has the model
-    sentiment-en unless --model is given; the page also takes CSV files and model folders that are dropped on it.
-    """
+    Drag tokens and watch the leaders change; type a review and see why a model gives it its label.
+    Has the model sentiment-en unless --model is given; the page also takes CSV files and model
+    folders that are dropped on it."""
     opt.check_target(output, "--output", ".html", ".htm")
     names = [opt.DEFAULT_MODEL] if model is None else [name for name in model if name != "none"]
     if model is not None and "none" in model and names:
@@ -62,9 +72,13 @@ def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, A
     from hardmax.page import cloud_data
 
     if file is None:
-        raise InputError("`--alpha` and `--metric` belong to a cloud: name its file with `--cloud`.")
+        raise InputError(
+            "`--alpha` and `--metric` belong to a cloud: name its file with `--cloud`."
+        )
     dynamics, (clouds, form) = opt.read_dynamics(alpha, metric), read_batch(read_cloud(file))
     if not form.is_single:
-        raise InputError(f"`--cloud` must be one cloud, but {file!r} has {len(clouds)}: save one of them by itself.")
+        raise InputError(
+            f"`--cloud` must be one cloud, but {file!r} has {len(clouds)}: save one of them by itself."
+        )
     dynamics.check_dimension(clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics) | {"name": Path(file).stem}

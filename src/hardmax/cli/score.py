@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardmax._format import pluralize
-from hardmax._validation import check_path, require_extra
+from hardmax._common.format import pluralize
+from hardmax._common.validation import check_path, require_extra
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
 
@@ -20,10 +20,14 @@ BAD_ROWS = "What to do with rows that cannot be used; null keeps them, with an e
 
 def score_command(
     source: Annotated[str, typer.Argument(metavar="INPUT", help=INPUT)],
-    out: Annotated[str, typer.Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")
+    ],
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     text: opt.TextColumn = None,
-    columns: Annotated[str | None, typer.Option(metavar="NAME,…", help="Columns to keep; by default all.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="Columns to keep; by default all.")
+    ] = None,
     abstain: Annotated[float, typer.Option(help="Mark rows with a lower probability.")] = 0.0,
     on_bad_rows: Annotated[Literal["null", "skip", "refuse"], typer.Option(help=BAD_ROWS)] = "null",
     threads: opt.Threads = None,
@@ -32,9 +36,10 @@ def score_command(
 ) -> None:
     """Classify every row of a table of any size.
 
-    Writes the table with columns for the label, whether it is decided, its probability, the margin to the next label,
-    the leaders, the active tokens with their votes, whether to abstain, and what was wrong with a row. If it is
-    interrupted, the same command continues after the parts that were written.
+    Writes the table with columns for the label, whether it is decided, its probability, the margin
+    to the next label, the leaders, the active tokens with their votes, whether to abstain, and what
+    was wrong with a row. If it is interrupted, the same command continues after the parts that were
+    written.
 
     Of a folder all Parquet files are read, in the order of their names: part-10 before part-2.
     Anything else in it is named on stderr. From a folder to a folder, run it as often as you like
@@ -43,7 +48,7 @@ def score_command(
     require_extra("`hardmax score`", "tables", "pyarrow", "narwhals")
 
     # Only now: numpy and pyarrow take a while to import.
-    from hardmax._parallel import limit_threads
+    from hardmax._kernels.parallel import limit_threads
     from hardmax.text.score_files import check_output, score_file
     from hardmax.text.scoring import ScoreOptions
     from hardmax.text.shipped import load
@@ -57,7 +62,11 @@ def score_command(
 
         def update(share: float, rows: int) -> None:
             if bar:
-                bar(int(1000 * share), 1000, f"{rows / max(time.perf_counter() - began, 1e-9):,.0f} rows/s")
+                bar(
+                    int(1000 * share),
+                    1000,
+                    f"{rows / max(time.perf_counter() - began, 1e-9):,.0f} rows/s",
+                )
 
         report = score_file(load(model), source, target, options, force=force, progress=update)
     _warn(report, on_bad_rows)
@@ -65,19 +74,34 @@ def score_command(
     if as_json:
         print_json(document)
     else:
-        print_facts(document, "output", "rows", "undecided", "abstained", "bad", "seconds", "rows_per_second")
+        print_facts(
+            document,
+            "output",
+            "rows",
+            "undecided",
+            "abstained",
+            "bad",
+            "seconds",
+            "rows_per_second",
+        )
         print_table(["label", "rows"], (list(one.values()) for one in document["labels"]))
 
 
 def _warn(report: "ScoringReport", on_bad_rows: str) -> None:
     """Print to stderr what those who use the file should know."""
     if report.resumed:
-        notify(f"continued after {pluralize(report.resumed, 'row')} that an earlier run or another process scored")
+        notify(
+            f"continued after {pluralize(report.resumed, 'row')} that an earlier run or another process scored"
+        )
     if report.note:
         notify(report.note)
-    renamed = [f"{name} as {new}" for name, new in report.names.items() if new.startswith("hardmax_")]
+    renamed = [
+        f"{name} as {new}" for name, new in report.names.items() if new.startswith("hardmax_")
+    ]
     if renamed:
-        notify(f"the table already has columns of these names, so ours are renamed: {', '.join(renamed)}")
+        notify(
+            f"the table already has columns of these names, so ours are renamed: {', '.join(renamed)}"
+        )
     if report.bad:
         from hardmax.text.tables import join_first
 
@@ -86,7 +110,9 @@ def _warn(report: "ScoringReport", on_bad_rows: str) -> None:
         notify(f"{pluralize(report.bad, 'bad row')} {what} ({shown})")
 
 
-def _document(report: "ScoringReport", source: str, out: str, model: str, seconds: float) -> dict[str, Any]:
+def _document(
+    report: "ScoringReport", source: str, out: str, model: str, seconds: float
+) -> dict[str, Any]:
     return {
         "input": source,
         "output": out,
@@ -98,7 +124,9 @@ def _document(report: "ScoringReport", source: str, out: str, model: str, second
         "undecided": report.undecided,
         "abstained": report.abstained,
         "bad": report.bad,
-        "bad_rows": [{"place": place, "error": fault} for place, fault in report.listed],  # the first hundred
+        "bad_rows": [
+            {"place": place, "error": fault} for place, fault in report.listed
+        ],  # the first hundred
         "scored_before": report.resumed,
         "seconds": round(seconds, 3),
         "rows_per_second": round((report.rows - report.resumed) / seconds, 1),

@@ -6,34 +6,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardmax import __version__
-from hardmax._files import write_whole
-from hardmax._validation import InputError
+from hardmax._common.files import write_whole
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
+    from hardmax._runs.trajectory import Trajectory
     from hardmax.stops import Every, LastOnly, Stop
-    from hardmax.trajectory import Trajectory
 
 
 def simulate_command(
     file: opt.TokenFile,
     alpha: opt.Alpha,
     layers: Annotated[int | None, typer.Option(help="Number of layers to run.")] = None,
-    until_settled: Annotated[bool, typer.Option("--until-settled", help="Run until no attended set changes.")] = False,
+    until_settled: Annotated[
+        bool, typer.Option("--until-settled", help="Run until no attended set changes.")
+    ] = False,
     metric: opt.Metric = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
-    record: Annotated[str, typer.Option(metavar="LAYERS", help="Layers to keep: all, last, or every m-th: m.")] = "all",
+    record: Annotated[
+        str, typer.Option(metavar="LAYERS", help="Layers to keep: all, last, or every m-th: m.")
+    ] = "all",
     output: opt.ResultFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Run a cloud, or many, through the layers.
 
-    Prints where every token is, which tokens lead and since when, and which arithmetic decided. A .npz file can be
-    simulated further, from its last layer on.
-    """
+    Prints where every token is, which tokens lead and since when, and which arithmetic decided. A
+    .npz file can be simulated further, from its last layer on."""
     stop, kept = _read_stop(layers, until_settled), _read_record(record)
     opt.check_target(output, "--output", ".npz", ".csv")
     from hardmax.io import read_cloud
@@ -41,13 +44,19 @@ def simulate_command(
     dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
 
     # Only now: scipy takes most of a second to import.
+    from hardmax._runs.trajectory import Trajectory
     from hardmax.simulation import simulate
-    from hardmax.trajectory import Trajectory
 
     engine = opt.choose_engine(gpu, threads)
     with out.progress_bar("clouds") as progress:
         result = simulate(
-            tokens, dynamics, stop=stop, arithmetic=arithmetic, record=kept, progress=progress, engine=engine
+            tokens,
+            dynamics,
+            stop=stop,
+            arithmetic=arithmetic,
+            record=kept,
+            progress=progress,
+            engine=engine,
         )
     runs = [result] if isinstance(result, Trajectory) else list(result)
     if output is not None:
@@ -58,12 +67,17 @@ def simulate_command(
         out.notify(f"wrote {output}")
     found = [_document(run) for run in runs]
     if as_json:
-        out.print_json({"hardmax": __version__} | (found[0] if isinstance(result, Trajectory) else {"clouds": found}))
+        out.print_json(
+            {"hardmax": __version__}
+            | (found[0] if isinstance(result, Trajectory) else {"clouds": found})
+        )
     elif output is None and isinstance(result, Trajectory):
         _show(result, found[0])
     elif output is None:
         names = ("n", "settled_at", "smallest_margin", "arithmetic")
-        rows = ([number, *map(one.get, names), len(one["leaders"])] for number, one in enumerate(found))
+        rows = (
+            [number, *map(one.get, names), len(one["leaders"])] for number, one in enumerate(found)
+        )
         out.print_table(["cloud", "tokens", "settled", "margin", "arithmetic", "leaders"], rows)
 
 
@@ -72,7 +86,9 @@ def _read_stop(layers: int | None, until_settled: bool) -> "Stop":
 
     if (layers is not None) == until_settled:
         given = "both were" if until_settled else "neither was"
-        raise InputError(f"Give either `--layers` (such as --layers 30) or `--until-settled`: {given} given.")
+        raise InputError(
+            f"Give either `--layers` (such as --layers 30) or `--until-settled`: {given} given."
+        )
     return AfterLayers(layers) if layers is not None else Settled()
 
 
@@ -82,7 +98,9 @@ def _read_record(text: str) -> "Every | LastOnly":
     if text == "last":
         return LastOnly()
     if text != "all" and not re.fullmatch("0*[1-9][0-9]{0,17}", text):
-        raise InputError(f"`--record` must be all, last, or a number m for every m-th layer, not {text!r}.")
+        raise InputError(
+            f"`--record` must be all, last, or a number m for every m-th layer, not {text!r}."
+        )
     return Every(1 if text == "all" else int(text))
 
 
@@ -105,7 +123,17 @@ def _document(run: "Trajectory") -> dict[str, Any]:
 
 def _show(run: "Trajectory", document: dict[str, Any]) -> None:
     """The facts, then every token at the last layer."""
-    names = ("n", "d", "alpha", "layers", "leaders", "settled_at", "smallest_margin", "arithmetic", "stopped")
+    names = (
+        "n",
+        "d",
+        "alpha",
+        "layers",
+        "leaders",
+        "settled_at",
+        "smallest_margin",
+        "arithmetic",
+        "stopped",
+    )
     out.print_facts(document, *names)
     since = dict(zip(document["leaders"], document["leader_layers"], strict=True))
     attended = run.attended(run.layers)

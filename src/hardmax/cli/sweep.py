@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hardmax._files import decode, read_bytes, shown_name
-from hardmax._validation import InputError, require_extra
+from hardmax._common.files import decode, read_bytes, shown_name
+from hardmax._common.validation import InputError, require_extra
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
 
@@ -16,20 +16,28 @@ _WISH = "expected a TOML file with a table [grid]"
 
 
 def sweep_command(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="TOML file with a [grid] and `observables`.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for Parquet files.")],
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help="TOML file with a [grid] and `observables`.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for Parquet files.")
+    ],
     jobs: Annotated[int | None, typer.Option(help="Number of processes.")] = None,
     picture: opt.Picture = None,
     x: Annotated[str, typer.Option("--x", help="Column to draw along the horizontal axis.")] = "n",
-    y: Annotated[str, typer.Option("--y", help="Column to draw along the vertical axis.")] = "leaders",
-    by: Annotated[str | None, typer.Option(help="Column with a line for each of its values.")] = None,
+    y: Annotated[
+        str, typer.Option("--y", help="Column to draw along the vertical axis.")
+    ] = "leaders",
+    by: Annotated[
+        str | None, typer.Option(help="Column with a line for each of its values.")
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find the limits of many clouds under many dynamics.
 
-    Every value in [grid] is one or a list: maker, n, d, seed (or seeds, how many), alpha; [grid.metric] has matrices by
-    name. If it is interrupted, the same command continues: it computes what is missing or failed.
-    """
+    Every value in [grid] is one or a list: maker, n, d, seed (or seeds, how many), alpha;
+    [grid.metric] has matrices by name. If it is interrupted, the same command continues: it
+    computes what is missing or failed."""
     require_extra("`hardmax sweep`", "sweep", "joblib", "pyarrow")
     opt.check_target(picture, "--picture", *opt.PICTURES)
     document = _read(spec)
@@ -40,8 +48,13 @@ def sweep_command(
     from hardmax.sweeps import sweep
 
     began = time.perf_counter()
-    options: dict[str, Any] = {"observables": document["observables"]} if "observables" in document else {}
-    with progress_bar("cells") as progress, joblib.parallel_config(n_jobs=jobs) if jobs else nullcontext():
+    options: dict[str, Any] = (
+        {"observables": document["observables"]} if "observables" in document else {}
+    )
+    with (
+        progress_bar("cells") as progress,
+        joblib.parallel_config(n_jobs=jobs) if jobs else nullcontext(),
+    ):
         table = sweep(document["grid"], **options, output=output, progress=progress)
     for earlier in (table.schema.metadata or {}).values():
         notify(earlier.decode())
@@ -68,5 +81,7 @@ def _read(spec: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name} is not TOML ({error}): {_WISH}.") from None
     if not isinstance(document.get("grid"), dict) or document.keys() - {"grid", "observables"}:
-        raise InputError(f"{name} must have a table [grid] and may have `observables`: nothing else is known.")
+        raise InputError(
+            f"{name} must have a table [grid] and may have `observables`: nothing else is known."
+        )
     return document

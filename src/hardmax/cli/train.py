@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json
 
@@ -16,21 +16,33 @@ def train_command(
     output: opt.ModelFolder,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
-    longest_phrase: Annotated[int, typer.Option(help="Longest phrase that is a token, in words.")] = 2,
+    longest_phrase: Annotated[
+        int, typer.Option(help="Longest phrase that is a token, in words.")
+    ] = 2,
     max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary.")] = None,
     min_df: Annotated[int | None, typer.Option(help="Leave out tokens of fewer texts.")] = None,
     stop_words: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Words that are no tokens, separated by commas.")
+        str | None,
+        typer.Option(metavar="WORDS", help="Words that are no tokens, separated by commas."),
     ] = None,
     consistent: Annotated[
         bool, typer.Option("--consistent", help="Tokens speak for their most frequent class.")
     ] = False,
     strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
-    gate: Annotated[float | None, typer.Option(help="Share of the strongest above which a token is active.")] = None,
-    alpha: Annotated[str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")] = None,
-    neutral_weight: Annotated[int | None, typer.Option(help="Silent words that are added to each text.")] = None,
+    gate: Annotated[
+        float | None, typer.Option(help="Share of the strongest above which a token is active.")
+    ] = None,
+    alpha: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")
+    ] = None,
+    neutral_weight: Annotated[
+        int | None, typer.Option(help="Silent words that are added to each text.")
+    ] = None,
     vectors: Annotated[
-        str, typer.Option(metavar="NAME", help="Word vectors: auto, english, none, or a file of GloVe or npz.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Word vectors: auto, english, none, or a file of GloVe or npz."
+        ),
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
     force: opt.Force = False,
@@ -39,8 +51,9 @@ def train_command(
 ) -> None:
     """Train a classifier on labelled texts.
 
-    Takes seconds for thousands of texts. Settings that are not given are chosen by cross-validation. Writes a folder
-    with a model card, which `hardmax evaluate` and `hardmax explain` can read.
+    Takes seconds for thousands of texts. Settings that are not given are chosen by
+    cross-validation. Writes a folder with a model card, which `hardmax evaluate` and `hardmax
+    explain` can read.
 
     The files of a folder are read in the order of their names, part-10 before part-2; the order
     decides which texts are held out together. Anything else in the folder is named on stderr.
@@ -62,7 +75,9 @@ def train_command(
     )
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
+        raise InputError(
+            f"`--output` `{output}` exists: name another folder, or replace it with --force."
+        )
     from hardmax.text.corpora import stream_corpus
 
     how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
@@ -76,9 +91,19 @@ def train_command(
     if as_json:
         from hardmax import __version__
 
-        about = {"hardmax": __version__, "output": output, "model": opt.describe(model), "classes": list(model.classes)}
+        about = {
+            "hardmax": __version__,
+            "output": output,
+            "model": opt.describe(model),
+            "classes": list(model.classes),
+        }
         print_json(about | model.metrics)
         return
     chosen = ("strength", "gate", "alpha", "neutral_weight", "vectors")
     measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
-    print_facts({"model": repr(model)} | model.metrics["settings"] | model.metrics, "model", *chosen, *measured)
+    print_facts(
+        {"model": repr(model)} | model.metrics["settings"] | model.metrics,
+        "model",
+        *chosen,
+        *measured,
+    )

@@ -1,4 +1,5 @@
-"""What runs, limits and models show in a notebook: a line of facts and a picture; without matplotlib, a table."""
+"""What runs, limits and models show in a notebook: a line of facts and a picture; without
+matplotlib, a table."""
 
 import base64
 import io
@@ -7,19 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax._format import escape_html, truncate
-from hardmax._validation import MissingExtra
+from hardmax._common.format import escape_html, truncate
+from hardmax._common.validation import MissingExtra
 
 if TYPE_CHECKING:
+    from hardmax._runs.trajectory import Trajectory
     from hardmax.text.text_model import TextModel
-    from hardmax.trajectory import Trajectory
 
 MOST_TOKENS, MOST_CLOUDS, MOST_CLASSES, MOST_ROWS, MOST_BARS = 600, 6, 6, 8, 16
 LONGEST_CELL = 40  # characters
 _SHARP = 2  # pixels of the picture for each one on the screen
 _KEY = "star: leader, with its token number · small mark: start · line: path · "
 # HTML takes its colours from the notebook, light or dark; pictures have a white ground.
-_CARD = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit;max-width:100%"
+_CARD = (
+    "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit;max-width:100%"
+)
 _PICTURE = "max-width:100%;height:auto;background:#fff;border-radius:4px"
 _CELL = "padding:0 .9em 0 0;text-align:left;border:0;background:none;font-family:monospace"
 
@@ -42,10 +45,13 @@ def batch_card(batch: Sequence[Any]) -> str:
     first = [batch[number] for number in range(min(len(batch), MOST_CLOUDS))]
     parts = [_cloud_picture(cloud, 1.7) or _leader_table(_run_of(cloud)) for cloud in first]
     cells = [
-        f'<div style="margin:2px 8px 2px 0">{_note(f"cloud {number}")}{part}</div>' for number, part in enumerate(parts)
+        f'<div style="margin:2px 8px 2px 0">{_note(f"cloud {number}")}{part}</div>'
+        for number, part in enumerate(parts)
     ]
     left_out = f"the first {len(first)} of {len(batch):,} clouds" if len(batch) > len(first) else ""
-    return _card(batch, f'<div style="display:flex;flex-wrap:wrap">{"".join(cells)}</div>', _note(left_out))
+    return _card(
+        batch, f'<div style="display:flex;flex-wrap:wrap">{"".join(cells)}</div>', _note(left_out)
+    )
 
 
 def model_card(model: "TextModel") -> str:
@@ -60,12 +66,16 @@ def model_card(model: "TextModel") -> str:
         draw_weights(model, bars, figure.add_subplot(), inside=False)
 
     picture = _picture(draw, (3.7, 0.9 + 0.19 * len(bars)), repr(model))
-    rows = [["class", "token", "weight"], *([model.classes[bar.side], bar.name, bar.note] for bar in bars)]
+    rows = [
+        ["class", "token", "weight"],
+        *([model.classes[bar.side], bar.name, bar.note] for bar in bars),
+    ]
     return _card(model, picture or _table(rows))
 
 
 class Bar(NamedTuple):
-    """A bar: its name, its length, the class whose colour it has, and what is written at its end."""
+    """A bar: its name, its length, the class whose colour it has, and what is written at its
+    end."""
 
     name: str
     value: float
@@ -74,12 +84,18 @@ class Bar(NamedTuple):
 
 
 def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) -> list[Bar]:
-    """The heaviest tokens of each class, or of some; weights for the first of two classes are negative."""
+    """The heaviest tokens of each class, or of some; weights for the first of two classes are
+    negative."""
     found, two = [], len(model.classes) == 2
     for side in (1, 0) if two else range(len(model.classes)):
         if only is None or side in only:
-            sign = -1 if two and side == 0 else 1  # weights of two classes go down from the top, through zero
-            best = [(token.word, sign * token.weight, side) for token in model.keywords(model.classes[side], top)]
+            sign = (
+                -1 if two and side == 0 else 1
+            )  # weights of two classes go down from the top, through zero
+            best = [
+                (token.word, sign * token.weight, side)
+                for token in model.keywords(model.classes[side], top)
+            ]
             found += best[::sign]
     digits = max(0, 2 - int(np.log10(max([abs(weight) for _, weight, _ in found], default=1.0))))
     return [Bar(word, weight, side, f"{weight:+.{digits}f}") for word, weight, side in found]
@@ -96,7 +112,13 @@ def _cloud_picture(cloud: Any, side: float) -> str:
         from hardmax.figures.layers import draw_layer
         from hardmax.figures.limits import draw_limit
 
-        rect = (0.02, 0.04, 0.92, 0.92) if d == 3 else (0.14, 0.2, 0.84, 0.76) if d == 1 else (0.14, 0.1, 0.84, 0.87)
+        rect = (
+            (0.02, 0.04, 0.92, 0.92)
+            if d == 3
+            else (0.14, 0.2, 0.84, 0.76)
+            if d == 1
+            else (0.14, 0.1, 0.84, 0.87)
+        )
         ax = figure.add_axes(rect, projection="3d" if d == 3 else None)
         if hasattr(cloud, "run"):
             draw_limit(cloud, ax, most=MOST_TOKENS)
@@ -108,7 +130,11 @@ def _cloud_picture(cloud: Any, side: float) -> str:
 
 
 def _leader_table(run: "Trajectory") -> str:
-    places, since, leaders = run.floats_at(run.layers), run.leader_layers.tolist(), run.leaders.tolist()
+    places, since, leaders = (
+        run.floats_at(run.layers),
+        run.leader_layers.tolist(),
+        run.leaders.tolist(),
+    )
     rows = [
         [token, since[row], ", ".join(f"{x:.4g}" for x in places[token].tolist())]
         for row, token in enumerate(leaders[:MOST_ROWS])
@@ -133,14 +159,18 @@ def _note(text: str) -> str:
 
 def _table(rows: Sequence[Sequence[object]]) -> str:
     cells = (
-        "".join(f'<td style="{_CELL}">{escape_html(truncate(str(cell), LONGEST_CELL))}</td>' for cell in row)
+        "".join(
+            f'<td style="{_CELL}">{escape_html(truncate(str(cell), LONGEST_CELL))}</td>'
+            for cell in row
+        )
         for row in rows
     )
     return f'<table style="border-collapse:collapse">{"".join(f"<tr>{row}</tr>" for row in cells)}</table>'
 
 
 def _picture(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -> str:
-    """What is drawn on a figure of that size, as an image in HTML; nothing if matplotlib is missing."""
+    """What is drawn on a figure of that size, as an image in HTML; nothing if matplotlib is
+    missing."""
     try:
         from hardmax.figures.style import Figure, FigureCanvasAgg, our_look
     except MissingExtra:

@@ -1,4 +1,5 @@
-"""`run.plot()` and `run.animate()`: one layer of a run, with its leaders, who follows whom, and the paths so far."""
+"""`run.plot()` and `run.animate()`: one layer of a run, with its leaders, who follows whom, and the
+paths so far."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -6,12 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import pluralize
+from hardmax._common.format import pluralize
+from hardmax._common.validation import (
+    InputError,
+    check_bool,
+    check_instance,
+    check_int,
+    check_path,
+    check_real,
+    shorten,
+)
+from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.batches import whole_numbers
-from hardmax._validation import InputError, check_bool, check_instance, check_int, check_path, check_real, shorten
 from hardmax.figures import plane, style
-from hardmax.figures.palette import BLUE, FAINT, GREY, INK, LEADER, VERMILION, look_of_leader, mark_scale
-from hardmax.trajectory import Trajectory
+from hardmax.figures.palette import (
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    LEADER,
+    VERMILION,
+    look_of_leader,
+    mark_scale,
+)
 
 MOST_SLICES = 6
 """A circle cut into more slices cannot be read: it is left grey."""
@@ -25,10 +43,10 @@ def draw_layer(
 ) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once.
 
-    Stars attend to themselves alone, and are numbered. The others are circles in the colours of those whom they
-    attend to, along dotted lines, with a rim in a colour of their own if they are attended to as well. Paths begin in
-    small marks. Tokens on a line come down with the layers; more than three dimensions are shown by principal
-    coordinates.
+    Stars attend to themselves alone, and are numbered. The others are circles in the colours of
+    those whom they attend to, along dotted lines, with a rim in a colour of their own if they are
+    attended to as well. Paths begin in small marks. Tokens on a line come down with the layers;
+    more than three dimensions are shown by principal coordinates.
 
     Parameters
     ----------
@@ -46,8 +64,8 @@ def draw_layer(
     Returns
     -------
     dict of lists of matplotlib Artist
-        "leaders", "labels", "circles", "slices" (of circles that attend to several), "rims", "paths", "starts",
-        "attention" (the dotted lines) and "hull".
+        "leaders", "labels", "circles", "slices" (of circles that attend to several), "rims",
+        "paths", "starts", "attention" (the dotted lines) and "hull".
 
     Examples
     --------
@@ -84,15 +102,20 @@ def _prepare(run: Trajectory, layer: int, ax: style.Axes) -> plane.View:
 
 
 def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
-    """The points that are drawn: all, or, where these are too many, some of those that lead and some of all."""
+    """The points that are drawn: all, or, where these are too many, some of those that lead and
+    some of all."""
     if len(is_leader) <= most:
         return np.arange(len(is_leader))
     leading = np.flatnonzero(is_leader)
-    return np.union1d(leading[:: len(leading) // most + 1], np.arange(0, len(is_leader), len(is_leader) // most + 1))
+    return np.union1d(
+        leading[:: len(leading) // most + 1],
+        np.arange(0, len(is_leader), len(is_leader) // most + 1),
+    )
 
 
 def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
-    """A number for the look of each point, the same at all layers: leaders first, then others that are attended to."""
+    """A number for the look of each point, the same at all layers: leaders first, then others that
+    are attended to."""
     ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
     for phase in run.phases:
         ranked |= dict.fromkeys(np.unique(phase.choices.indices).tolist())
@@ -114,24 +137,43 @@ def _draw_followers(
         alike[goals if 1 < len(goals) <= MOST_SLICES else ()].append(point)
         for goal in goals:
             pairs[color[goal]].append((point, goal))
-    whole, rims, look = alike.pop((), []), sorted(attended & sets.keys()), {"s": _CIRCLE * small, "zorder": 4}
+    whole, rims, look = (
+        alike.pop((), []),
+        sorted(attended & sets.keys()),
+        {"s": _CIRCLE * small, "zorder": 4},
+    )
     faces = [color[sets[point][0]] if len(sets[point]) == 1 else FAINT for point in whole]
     return {
-        "circles": [plane.marks(places[whole], ax, c=faces, edgecolors="white", lw=0.5 * small, **look)],
+        "circles": [
+            plane.marks(places[whole], ax, c=faces, edgecolors="white", lw=0.5 * small, **look)
+        ],
         "slices": [
             _draw_slice(places[points], slice_, len(goals), ax, color=color[goal], **look)
             for goals, points in alike.items()
             for slice_, goal in enumerate(goals)
         ],
-        "rims": [plane.marks(places[rims], ax, fc="none", ec=[color[p] for p in rims], lw=_RIM * small**0.5, **look)],
+        "rims": [
+            plane.marks(
+                places[rims],
+                ax,
+                fc="none",
+                ec=[color[p] for p in rims],
+                lw=_RIM * small**0.5,
+                **look,
+            )
+        ],
         "attention": [
-            plane.draw_lines(places[np.array(ends).T], ax, color=shade, lw=0.8 * small, ls=":", zorder=2)
+            plane.draw_lines(
+                places[np.array(ends).T], ax, color=shade, lw=0.8 * small, ls=":", zorder=2
+            )
             for shade, ends in pairs.items()
         ],
     }
 
 
-def _draw_slice(places: np.ndarray, slice_: int, of: int, ax: style.Axes, *, s: float, **look: Any) -> Any:
+def _draw_slice(
+    places: np.ndarray, slice_: int, of: int, ax: style.Axes, *, s: float, **look: Any
+) -> Any:
     wedge = style.MarkerPath.wedge(90 + 360 * slice_ / of, 90 + 360 * (slice_ + 1) / of)
     # A marker is blown up until it fills its box; a slice of the pie must not be.
     area = s * float(np.abs(np.asarray(wedge.vertices)).max()) ** 2
@@ -142,13 +184,20 @@ def _draw_slice(places: np.ndarray, slice_: int, of: int, ax: style.Axes, *, s: 
 
 
 def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
-    """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an array of them."""
+    """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an
+    array of them."""
     if not isinstance(layers, Sequence | np.ndarray):
         shown = run.layers if layers is None else check_int(layers, "`layers`", at_least=0)
-        return _new_panels(run, [shown], figsize)[0] if ax is None else _titled(run, shown, style.check_axes(ax))
+        return (
+            _new_panels(run, [shown], figsize)[0]
+            if ax is None
+            else _titled(run, shown, style.check_axes(ax))
+        )
     several = _check_layers(layers, MOST_PANELS)
     if ax is not None:
-        raise InputError("`ax` is for one layer: plot several without it, or each on axes of its own.")
+        raise InputError(
+            "`ax` is for one layer: plot several without it, or each on axes of its own."
+        )
     return _new_panels(run, several, figsize)
 
 
@@ -160,7 +209,9 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
     if path.suffix.lower() != ".gif":
         raise InputError(f"`path` must end in .gif, not {path.suffix or 'nothing'!r}.")
     run.floats_at(max(frames))  # a layer that is not there is refused before the work
-    figure = style.Figure(figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained", facecolor="white")
+    figure = style.Figure(
+        figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained", facecolor="white"
+    )
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
 
     def frame(layer: int) -> None:
@@ -170,24 +221,37 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
     style.write_gif(figure, path, frames, frame, fps=fps)
 
 
-def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray) -> style.Figure:
-    """A panel for each run in the plane, with the `watched` tokens and the points where they belong, `goals`."""
+def arithmetics_figure(
+    runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray
+) -> style.Figure:
+    """A panel for each run in the plane, with the `watched` tokens and the points where they
+    belong, `goals`."""
     with style.our_look():
         figure = style.Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
         panels = figure.subplots(1, len(runs), squeeze=False)[0]
         for ax, (title, run) in zip(panels, runs.items(), strict=True):
             draw_layer(run, run.layers, ax)
             ax.set_title(title)
-            ax.scatter(*goals.T, s=120, facecolors="none", edgecolors=FAINT, linewidths=1.4, zorder=7)
+            ax.scatter(
+                *goals.T, s=120, facecolors="none", edgecolors=FAINT, linewidths=1.4, zorder=7
+            )
             for token, goal in zip(watched, goals, strict=True):
                 path = np.asarray(run)[:, token]
                 right = bool(np.allclose(path[-1], goal, atol=1e-9))
                 color, mark = (BLUE, "o") if right else (VERMILION, "X")
                 ax.plot(*path.T, color=color, lw=1.8, zorder=7)
                 ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors="white", zorder=8)
-                look = {"textcoords": "offset points", "xytext": (-6, -4), "ha": "right", "color": color}
+                look = {
+                    "textcoords": "offset points",
+                    "xytext": (-6, -4),
+                    "ha": "right",
+                    "color": color,
+                }
                 ax.annotate(f"token {token}", path[0], fontsize=8, **look)
-        figure.supxlabel("star: leader    ring: where a watched token belongs    cross: it ends elsewhere", fontsize=8)
+        figure.supxlabel(
+            "star: leader    ring: where a watched token belongs    cross: it ends elsewhere",
+            fontsize=8,
+        )
     return figure
 
 
@@ -195,14 +259,18 @@ def _check_layers(value: Any, at_most: int) -> list[int]:
     """Layers that are drawn one by one, at least one and not too many."""
     numbers = whole_numbers(value, "`layers`")
     if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
-        raise InputError(f"`layers` must be a list of whole numbers from 0 up, not {shorten(value)}.")
+        raise InputError(
+            f"`layers` must be a list of whole numbers from 0 up, not {shorten(value)}."
+        )
     check_int(len(numbers), "the number of `layers`", at_least=1, at_most=at_most)
     return numbers.tolist()
 
 
 def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     side = _SIDE if len(layers) == 1 else _SIDE_IN_ROW
-    size = style.check_figsize(figsize, (side * len(layers), (0.6 * side if run.d == 1 else side) + 0.8))
+    size = style.check_figsize(
+        figsize, (side * len(layers), (0.6 * side if run.d == 1 else side) + 0.8)
+    )
     run.floats_at(max(layers))  # a layer that is not there is refused before there is a figure
     figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
     with style.our_look():
@@ -210,7 +278,9 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
         for panel, layer in zip(panels, layers, strict=True):
             _prepare(run, layer, panel)
             panel.set_title(_title(run, layer), loc="left")
-        figure.legend(handles=_legend(run), loc="outside lower left", ncols=2, frameon=False, fontsize=7)
+        figure.legend(
+            handles=_legend(run), loc="outside lower left", ncols=2, frameon=False, fontsize=7
+        )
         # Labels find room on axes that are where they will be.
         figure.get_layout_engine().execute(figure)
         for panel, layer in zip(panels, layers, strict=True):

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._clusters import FaceProjection, OtherLimit
-from hardmax._format import pluralize
-from hardmax._validation import InputError, check_int, shorten
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._limits.clusters import FaceProjection, OtherLimit
+from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
-from hardmax.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from hardmax.limits import Limit
@@ -20,9 +20,9 @@ MOST_CLUSTERS_IN_LEGEND = 18
 def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -> plane.Artists:
     """Draw tokens and their paths to the limits, in the colour and shape of their cluster.
 
-    Leaders are numbered stars, and have the colours that `draw_layer` gives them. Projections of the origin onto a face
-    are diamonds, with strong lines to the leaders that span the face; a limit of any other kind is a cross. The hull of
-    the leaders is shaded.
+    Leaders are numbered stars, and have the colours that `draw_layer` gives them. Projections of
+    the origin onto a face are diamonds, with strong lines to the leaders that span the face; a
+    limit of any other kind is a cross. The hull of the leaders is shaded.
 
     Parameters
     ----------
@@ -36,7 +36,8 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     Returns
     -------
     dict of lists of matplotlib Artist
-        "leaders", "labels", "paths", "starts", "projections", "faces" (the strong lines), "elsewhere" and "hull".
+        "leaders", "labels", "paths", "starts", "projections", "faces" (the strong lines),
+        "elsewhere" and "hull".
 
     Examples
     --------
@@ -48,10 +49,17 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     """
     view, every = _prepare(lim, ax), (lim.run.n - 1) // check_int(most, "`most`", at_least=1) + 1
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
-    corners, groups = view.places(lim.float_points[leaders]), number[clusters.labels[leaders]].tolist()
-    projected = {label: kind for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)}
+    corners, groups = (
+        view.places(lim.float_points[leaders]),
+        number[clusters.labels[leaders]].tolist(),
+    )
+    projected = {
+        label: kind for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)
+    }
     others = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, OtherLimit)]
-    path = np.stack([*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), lim.float_points[::every]])
+    path = np.stack(
+        [*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), lim.float_points[::every]]
+    )
     return {
         # Of a projected polytope the shadow is shown. Its metric does not matter here.
         "hull": plane.draw_hull(corners, ax) if len(leaders) else [],
@@ -65,7 +73,9 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
 
 def _prepare(lim: "Limit", ax: style.Axes) -> plane.View:
     if not isinstance(getattr(lim, "run", None), Trajectory):
-        raise InputError(f"`lim` must be a Limit, as `limit` gives for one cloud, not {shorten(lim)}.")
+        raise InputError(
+            f"`lim` must be a Limit, as `limit` gives for one cloud, not {shorten(lim)}."
+        )
     return plane.prepare(ax, lim.run.floats_at(0), "limit")
 
 
@@ -77,14 +87,21 @@ def _numbers(lim: "Limit") -> np.ndarray:
 
 
 def _draw_ends(
-    lim: "Limit", labels: list[int], view: plane.View, number: np.ndarray, marker: str, ax: style.Axes
+    lim: "Limit",
+    labels: list[int],
+    view: plane.View,
+    number: np.ndarray,
+    marker: str,
+    ax: style.Axes,
 ) -> style.PathCollection:
     colors = [look_of_leader(group)[0] for group in number[labels].tolist()]
     look = {"s": 64, "c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6, "zorder": 5}
     return plane.marks(view.places(lim.clusters.points[labels]), ax, **look)
 
 
-def _draw_face(lim: "Limit", label: int, face: FaceProjection, view: plane.View, ax: style.Axes) -> style.Line2D:
+def _draw_face(
+    lim: "Limit", label: int, face: FaceProjection, view: plane.View, ax: style.Axes
+) -> style.Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
     corners = view.places(lim.float_points[list(face.vertices)])
     end = view.places(lim.clusters.points[[label]])
@@ -138,17 +155,27 @@ def _title(lim: "Limit") -> str:
 def _legend(lim: "Limit") -> list[style.Line2D]:
     """What the marks mean, and what each cluster is: the largest ones if there are too many."""
     kinds, settled, number = lim.clusters.kinds, lim.settled_at is not None, _numbers(lim)
-    signs = [style.sign(LEADER, INK, "leader, with its token number", 11)] if len(lim.leaders) else []
+    signs = (
+        [style.sign(LEADER, INK, "leader, with its token number", 11)] if len(lim.leaders) else []
+    )
     if any(isinstance(kind, FaceProjection) for kind in kinds):
         signs.append(style.sign(PROJECTION, INK, "projection of the origin onto a face", 7))
     if any(isinstance(kind, OtherLimit) for kind in kinds):
-        signs.append(style.sign(ELSEWHERE, INK, "another limit" if settled else "last seen here", 7))
+        signs.append(
+            style.sign(ELSEWHERE, INK, "another limit" if settled else "last seen here", 7)
+        )
     if not settled:
         return signs
     sizes = lim.clusters.sizes
     largest = np.argsort(-sizes, kind="stable")[:MOST_CLUSTERS_IN_LEGEND]
     for label in largest[np.argsort(number[largest])].tolist():
         color, shape = look_of_leader(int(number[label]))
-        signs.append(style.sign(shape, color, f"{kinds[label]}: {pluralize(int(sizes[label]), 'token')}", 6))
+        signs.append(
+            style.sign(shape, color, f"{kinds[label]}: {pluralize(int(sizes[label]), 'token')}", 6)
+        )
     left = len(kinds) - len(largest)
-    return [*signs, style.sign("", INK, f"and {pluralize(left, 'smaller cluster')}", 0)] if left else signs
+    return (
+        [*signs, style.sign("", INK, f"and {pluralize(left, 'smaller cluster')}", 0)]
+        if left
+        else signs
+    )

@@ -1,4 +1,5 @@
-"""Colours that everybody can tell apart, and shapes, since nothing is shown by colour alone. No matplotlib in here."""
+"""Colours that everybody can tell apart, and shapes, since nothing is shown by colour alone. No
+matplotlib in here."""
 
 from typing import Any
 
@@ -7,8 +8,8 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 INK, FAINT, SHADE = "#222222", "#9A9A9A", "#EDEDED"
-# Leaders begin with colours that two classes do not have, so that no picture of a text contradicts another; then come
-# darker and paler ones.
+# Leaders begin with colours that two classes do not have, so that no picture of a text contradicts
+# another; then come darker and paler ones.
 _LEADERS = (GREEN, PURPLE, ORANGE, SKY, BLUE, VERMILION)
 _LEADERS += ("#005740", "#82376A", "#7E5700", "#1F5F8B", "#003A5C", "#743300")
 _LEADERS += ("#73CBB2", "#E4B9D0", "#F1CB73", "#A4D7F3", "#6CABD1", "#E8A573")
@@ -19,17 +20,24 @@ GREY = -1
 
 
 def look_of_leader(number: int) -> tuple[str, str]:
-    """Colour and shape of a leader and its followers: the first 126 pairs differ. Grey circles for `GREY`."""
-    return (FAINT, "o") if number == GREY else (_LEADERS[number % len(_LEADERS)], SHAPES[number % len(SHAPES)])
+    """Colour and shape of a leader and its followers: the first 126 pairs differ. Grey circles for
+    `GREY`."""
+    return (
+        (FAINT, "o")
+        if number == GREY
+        else (_LEADERS[number % len(_LEADERS)], SHAPES[number % len(SHAPES)])
+    )
 
 
 def place_of_class(number: Any, classes: int) -> Any:
-    """Index in the cycle of colours of a class, in every figure and page: the second of two comes first."""
+    """Index in the cycle of colours of a class, in every figure and page: the second of two comes
+    first."""
     return 1 - number if classes == 2 else number
 
 
 def look_of_class(number: int, classes: int) -> tuple[str, str]:
-    """Colour and shape of one of so many classes: the first 42 pairs differ, and neighbours differ in both."""
+    """Colour and shape of one of so many classes: the first 42 pairs differ, and neighbours differ
+    in both."""
     place = place_of_class(number, classes)
     return CYCLE[place % len(CYCLE)], SHAPES[place % len(SHAPES)]
 

@@ -1,4 +1,5 @@
-"""Clouds on axes: how tokens of any dimension are laid on paper, and the marks, paths and hulls that figures share."""
+"""Clouds on axes: how tokens of any dimension are laid on paper, and the marks, paths and hulls
+that figures share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
+from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import style
 from hardmax.figures.labels import place_labels
 from hardmax.figures.palette import FAINT, INK, LEADER, SHADE, look_of_leader, mark_scale
 from hardmax.geometry._hull import going_round
 from hardmax.geometry.polytope import Polytope
-from hardmax.trajectory import Trajectory
 
 MOST_TOKENS = 5000
 """Of more tokens than this only some are drawn: the rest would be a blot."""
@@ -35,7 +36,9 @@ class View:
 
     def places(self, points: np.ndarray) -> np.ndarray:
         """Where points (…, d) are drawn: (…, 2 or 3)."""
-        return np.einsum("...d,dk->...k", points, self.axes)  # of so few columns BLAS makes heavy work
+        return np.einsum(
+            "...d,dk->...k", points, self.axes
+        )  # of so few columns BLAS makes heavy work
 
     def path(self, path: np.ndarray) -> np.ndarray:
         """Where tokens are drawn on their way: from (k, n, d) to (k, n, 2 or 3)."""
@@ -46,50 +49,62 @@ class View:
 
 
 def view_of(tokens: np.ndarray, ax: style.Axes) -> View:
-    """The view of tokens (n, d) on these axes: themselves where they fit, else principal coordinates."""
+    """The view of tokens (n, d) on these axes: themselves where they fit, else principal
+    coordinates."""
     d, names = tokens.shape[1], ("$z_1$", "$z_2$", "$z_3$")
     if isinstance(style.check_axes(ax), style.Axes3D):
         if d != 3:
-            raise InputError(f"`ax` is in three dimensions, but the tokens have {d}: use two-dimensional axes.")
+            raise InputError(
+                f"`ax` is in three dimensions, but the tokens have {d}: use two-dimensional axes."
+            )
         return View(np.eye(3), names)
     if d == 1:
         return View(np.array([[1.0, 0.0]]), ("$z$", ""), falling=True)
     if d == 2:
         return View(np.eye(2), names)
-    return View(principal_axes(tokens), (f"principal coordinate 1 of {d}", "principal coordinate 2"))
+    return View(
+        principal_axes(tokens), (f"principal coordinate 1 of {d}", "principal coordinate 2")
+    )
 
 
 def principal_axes(tokens: np.ndarray) -> np.ndarray:
-    """The two directions (d, 2) in which the tokens (n, d) spread most, seen from the origin as it is.
+    """The two directions (d, 2) in which the tokens (n, d) spread most, seen from the origin as it
+    is.
 
     >>> principal_axes(np.array([[0.0, 3.0, 0.0], [0.0, -3.0, 0.0], [1.0, 0.0, 0.0]])).round(1).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
     """
     some = tokens[:: len(tokens) // _SAMPLE + 1]
-    some = some / (np.abs(some).max() or 1.0)  # no square of it is too large or too small for a float
+    some = some / (
+        np.abs(some).max() or 1.0
+    )  # no square of it is too large or too small for a float
     # The triangle of a QR decomposition has the same directions, and d rows instead of n.
     triangle = np.linalg.qr(some - some.mean(axis=0), mode="r")
     _, _, directions = np.linalg.svd(triangle, full_matrices=True)
     chosen = directions[:2]
-    # A direction and its opposite are equally good: the largest entry is made positive, so that pictures do not flip.
+    # A direction and its opposite are equally good: the largest entry is made positive, so that
+    # pictures do not flip.
     largest = chosen[np.arange(2), np.abs(chosen).argmax(axis=1)]
     return (chosen * np.sign(largest)[:, None]).T
 
 
 def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndarray]:
-    """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets change."""
+    """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets
+    change."""
     layers = [layer for layer in run.decided_at if layer < end] or [0]
     # Of large clouds the start alone: each layer between has to be computed again.
-    some = layers[:: len(layers) // MOST_BENDS + 1] if run.points.count <= MOST_TOKENS else layers[:1]
+    some = (
+        layers[:: len(layers) // MOST_BENDS + 1] if run.points.count <= MOST_TOKENS else layers[:1]
+    )
     return [run.floats_at(layer)[tokens] for layer in some]
 
 
 def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
-    """Axes with numbers for a cloud that starts at these points (n, d), and the origin if it is near.
+    """Axes with numbers for a cloud that starts at these points (n, d), and the origin if it is
+    near.
 
-    They are the same at all layers: no token ever leaves the hull of the first. `end` names where tokens on a line
-    come down to.
-    """
+    They are the same at all layers: no token ever leaves the hull of the first. `end` names where
+    tokens on a line come down to."""
     view = view_of(starts, ax)
     places = view.path(starts[None])[0]
     near = bool(np.abs(places.mean(axis=0)).max() <= 3 * np.ptp(places, axis=0).max())
@@ -142,7 +157,14 @@ def window(places: np.ndarray) -> tuple[float, float, float, float]:
 
 def draw_origin(ax: style.Axes) -> style.PathCollection:
     """A small plus at the origin."""
-    return ax.scatter(*[0] * (3 if isinstance(ax, style.Axes3D) else 2), s=30, marker="+", c=FAINT, lw=0.8, zorder=2)
+    return ax.scatter(
+        *[0] * (3 if isinstance(ax, style.Axes3D) else 2),
+        s=30,
+        marker="+",
+        c=FAINT,
+        lw=0.8,
+        zorder=2,
+    )
 
 
 def marks(places: np.ndarray, ax: style.Axes, **look: Any) -> style.PathCollection:
@@ -153,42 +175,65 @@ def marks(places: np.ndarray, ax: style.Axes, **look: Any) -> style.PathCollecti
 
 
 def draw_lines(path: np.ndarray, ax: style.Axes, **look: Any) -> style.Line2D:
-    """Paths (k, n, 2 or 3) as one line with gaps, which is drawn a hundred times faster than a line for each."""
+    """Paths (k, n, 2 or 3) as one line with gaps, which is drawn a hundred times faster than a line
+    for each."""
     gaps = np.full((1, *path.shape[1:]), np.nan)
     joined = np.concatenate([path, gaps]).swapaxes(0, 1).reshape(-1, path.shape[2])
     return ax.plot(*joined.T, **look)[0]
 
 
 def draw_flow(path: np.ndarray, groups: np.ndarray, ax: style.Axes) -> Artists:
-    """Paths (k, n, 2 or 3) of the tokens that move, and small marks at their starts, in the look of their groups."""
+    """Paths (k, n, 2 or 3) of the tokens that move, and small marks at their starts, in the look of
+    their groups."""
     moves = np.ptp(path, axis=0).max(axis=1) > 0
     path, groups, small = path[:, moves], groups[moves], mark_scale(len(groups))
     drawn: Artists = {"paths": [], "starts": []}
     for group in np.unique(groups).tolist():
         mine, (color, shape) = path[:, groups == group], look_of_leader(group)
-        drawn["paths"].append(draw_lines(mine, ax, color=color, lw=1.1 * small, alpha=0.6, zorder=2))
-        look = {"marker": shape, "color": color, "edgecolors": "white", "lw": 0.4 * small, "zorder": 3}
+        drawn["paths"].append(
+            draw_lines(mine, ax, color=color, lw=1.1 * small, alpha=0.6, zorder=2)
+        )
+        look = {
+            "marker": shape,
+            "color": color,
+            "edgecolors": "white",
+            "lw": 0.4 * small,
+            "zorder": 3,
+        }
         drawn["starts"].append(marks(mine[0], ax, s=28 * small**0.5, **look))
     return drawn
 
 
-def draw_leaders(places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: style.Axes) -> Artists:
-    """Stars in the colours of their groups, and the numbers of the tokens; of very many, those that find room."""
+def draw_leaders(
+    places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: style.Axes
+) -> Artists:
+    """Stars in the colours of their groups, and the numbers of the tokens; of very many, those that
+    find room."""
     size = _STAR * mark_scale(len(places)) ** 0.5
     colors = [look_of_leader(group)[0] for group in groups]
     stars = marks(places, ax, s=size, c=colors, marker=LEADER, edgecolors=INK, lw=0.5, zorder=6)
     places, names = places[:MOST_LABELS], [str(token) for token in tokens[:MOST_LABELS]]
     if isinstance(ax, style.Axes3D):
-        look = {"fontsize": 8, "path_effects": [style.withStroke(linewidth=2, foreground="white")], "zorder": 7}
-        labels = [ax.text(x, y, z, f"  {name}", **look) for (x, y, z), name in zip(places.tolist(), names, strict=True)]
+        look = {
+            "fontsize": 8,
+            "path_effects": [style.withStroke(linewidth=2, foreground="white")],
+            "zorder": 7,
+        }
+        labels = [
+            ax.text(x, y, z, f"  {name}", **look)
+            for (x, y, z), name in zip(places.tolist(), names, strict=True)
+        ]
     else:
         reach = [size**0.5 / 2] * len(places)
-        labels = place_labels(places, names, reach, ax, centre=places.mean(axis=0) if len(places) else None)
+        labels = place_labels(
+            places, names, reach, ax, centre=places.mean(axis=0) if len(places) else None
+        )
     return {"leaders": [stars], "labels": labels}
 
 
 def draw_hull(places: np.ndarray, ax: style.Axes) -> list[style.Artist]:
-    """The hull of places: a polygon, facets in space, or the segment or point that is left of it."""
+    """The hull of places: a polygon, facets in space, or the segment or point that is left of
+    it."""
     polytope = Polytope(places)
     corners = polytope.vertices
     if polytope.dimension == 0:
@@ -198,5 +243,9 @@ def draw_hull(places: np.ndarray, ax: style.Axes) -> list[style.Artist]:
     look = {"facecolor": SEE_THROUGH, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
     if isinstance(ax, style.Axes3D):
         facets = [corners[list(face)] for face in polytope.faces(2)]
-        return [ax.add_collection3d(style.Poly3DCollection([facet[going_round(facet)] for facet in facets], **look))]
+        return [
+            ax.add_collection3d(
+                style.Poly3DCollection([facet[going_round(facet)] for facet in facets], **look)
+            )
+        ]
     return [ax.add_patch(style.Polygon(corners[going_round(corners)], **look))]

@@ -1,7 +1,7 @@
 """The style of all figures, and how they are written to files.
 
-Whatever figures need of matplotlib is imported here, so that there is one message if it is not installed.
-"""
+Whatever figures need of matplotlib is imported here, so that there is one message if it is not
+installed."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
@@ -11,8 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._files import write_whole
-from hardmax._validation import InputError, MissingExtra, check_instance, check_path, check_real, shorten
+from hardmax._common.files import write_whole
+from hardmax._common.validation import (
+    InputError,
+    MissingExtra,
+    check_instance,
+    check_path,
+    check_real,
+    shorten,
+)
 
 try:
     from matplotlib import rc_context
@@ -53,22 +60,25 @@ _SMALL: dict[Any, Any] = {"savefig.bbox": None, "font.size": 7, "axes.titlesize"
 
 @contextmanager
 def our_look(*, small: bool = False) -> Iterator[None]:
-    """Within this block figures have the look of the package; small ones keep their size, and have small text."""
+    """Within this block figures have the look of the package; small ones keep their size, and have
+    small text."""
     with rc_context(_RULES | _SMALL if small else _RULES):
         yield
 
 
 def sign(marker: str, color: str, text: str, size: float, *, line: str = "none") -> Line2D:
     """An entry of a legend: a mark, or a line."""
-    return Line2D([], [], ls=line, lw=1.2, marker=marker, color=color, markersize=size, mew=0.0, label=text)
+    return Line2D(
+        [], [], ls=line, lw=1.2, marker=marker, color=color, markersize=size, mew=0.0, label=text
+    )
 
 
 def new_figure(figsize: tuple[float, float]) -> Any:
     """A figure of pyplot, which shows it, whose layout makes room for legends."""
     from matplotlib import pyplot
 
-    # Not inside our look: with its first figure pyplot loads its backend, and what that sets (in a notebook, that
-    # figures are shown) would be undone at the end of the look.
+    # Not inside our look: with its first figure pyplot loads its backend, and what that sets (in a
+    # notebook, that figures are shown) would be undone at the end of the look.
     return pyplot.figure(figsize=figsize, dpi=DPI, layout="constrained")
 
 
@@ -85,11 +95,14 @@ def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, floa
         width, height = (check_real(side, "`figsize`", above=0) for side in value)
         if max(width, height) <= LARGEST_FIGURE:
             return width, height
-    raise InputError(f"`figsize` must be a width and a height up to {LARGEST_FIGURE} inches, not {shorten(value)}.")
+    raise InputError(
+        f"`figsize` must be a width and a height up to {LARGEST_FIGURE} inches, not {shorten(value)}."
+    )
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure to a `.png`, `.svg` or `.pdf`, completely or not at all; the same figure gives the same bytes."""
+    """Write a figure to a `.png`, `.svg` or `.pdf`, completely or not at all; the same figure gives
+    the same bytes."""
     check_instance(figure, Figure, "`figure`", "a figure of matplotlib")
     suffix = check_path(path).suffix
     kind = suffix.lstrip(".").lower()
@@ -103,8 +116,11 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     write_whole(path, buffer.getvalue())
 
 
-def write_gif(figure: Figure, path: Path, frames: Iterable[int], draw: Callable[[int], None], *, fps: float) -> None:
-    """Write a `.gif`, completely or not at all: `draw` draws the frame of each number on the figure."""
+def write_gif(
+    figure: Figure, path: Path, frames: Iterable[int], draw: Callable[[int], None], *, fps: float
+) -> None:
+    """Write a `.gif`, completely or not at all: `draw` draws the frame of each number on the
+    figure."""
     from PIL import Image
 
     canvas, images, buffer = FigureCanvasAgg(figure), [], io.BytesIO()
@@ -112,5 +128,7 @@ def write_gif(figure: Figure, path: Path, frames: Iterable[int], draw: Callable[
         draw(number)
         canvas.draw()
         images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
-    images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0)
+    images[0].save(
+        buffer, "GIF", save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0
+    )
     write_whole(path, buffer.getvalue())

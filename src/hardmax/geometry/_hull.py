@@ -1,4 +1,5 @@
-"""Convex hulls by Qhull that do not fail on flat, thin, repeated or tiny input: vertices, facets, faces."""
+"""Convex hulls by Qhull that do not fail on flat, thin, repeated or tiny input: vertices, facets,
+faces."""
 
 from collections.abc import Iterable
 from itertools import combinations
@@ -6,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hardmax._parallel import interruptible
+from hardmax._kernels.parallel import interruptible
 from hardmax._tokens.rationals import unit_of
 from hardmax.geometry._affine import affine_frame, resolution
 
@@ -17,7 +18,8 @@ Face = tuple[int, ...]
 
 
 class Hull(NamedTuple):
-    """Which points are vertices, and the facets as numbers of vertices: none of a point, the two ends of a segment."""
+    """Which points are vertices, and the facets as numbers of vertices: none of a point, the two
+    ends of a segment."""
 
     dimension: int
     vertices: np.ndarray
@@ -27,8 +29,8 @@ class Hull(NamedTuple):
 def hull(points: np.ndarray) -> Hull:
     """The convex hull of points (n, d) that span at most six dimensions.
 
-    Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six facets.
-    """
+    Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six
+    facets."""
     # Of equal points the first. Adding zero turns -0.0 into 0.0: they are equal, but sorting may separate them.
     distinct = np.sort(np.unique(points + 0.0, axis=0, return_index=True)[1])
     table = np.ldexp(points[distinct], -unit_of(points))
@@ -39,7 +41,8 @@ def hull(points: np.ndarray) -> Hull:
 
 
 def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
-    """The hull of distinct points (n, r) that span their space; None where they are too flat for one."""
+    """The hull of distinct points (n, r) that span their space; None where they are too flat for
+    one."""
     r = points.shape[1]
     if r == 0:
         return Hull(0, np.zeros(1, dtype=int), ())
@@ -54,18 +57,27 @@ def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
     facets: list[set[int]] = [set() for _ in range(facet_of.max() + 1)]
     for facet, simplex in zip(facet_of.tolist(), numbers.reshape(-1, r).tolist(), strict=True):
         facets[facet].update(simplex)
-    return Hull(r, vertices, tuple(tuple(sorted(facet)) for facet in facets)) if len(facets) > r else None
+    return (
+        Hull(r, vertices, tuple(tuple(sorted(facet)) for facet in facets))
+        if len(facets) > r
+        else None
+    )
 
 
 def _qhull(points: np.ndarray, tolerance: float) -> "ConvexHull | None":
-    from scipy.spatial import ConvexHull, QhullError  # half a second to import: not before it is needed
+    from scipy.spatial import (  # half a second to import: not before it is needed
+        ConvexHull,
+        QhullError,
+    )
 
-    # Qt: a facet that is no simplex comes as several. E: what distances are off by; a few times that is in the plane.
-    # Where that leads Qhull to a topology error, it has to do without, and rounding decides.
+    # Qt: a facet that is no simplex comes as several. E: what distances are off by; a few times
+    # that is in the plane. Where that leads Qhull to a topology error, it has to do without, and
+    # rounding decides.
     usual = "Qt Qx" if points.shape[1] > 4 else "Qt"
     for options in (f"{usual} E{tolerance / 4!r}", usual):
         try:
-            # Thousands of points have millions of facets in six dimensions, and Qhull hears no Ctrl-C.
+            # Thousands of points have millions of facets in six dimensions, and Qhull hears no
+            # Ctrl-C.
             return interruptible(lambda options=options: ConvexHull(points, qhull_options=options))
         except QhullError as error:
             if "simplex is flat" in str(error):
@@ -76,8 +88,8 @@ def _qhull(points: np.ndarray, tolerance: float) -> "ConvexHull | None":
 def faces_below(faces: Iterable[Face], dimension: int, facets: Iterable[Face]) -> tuple[Face, ...]:
     """The facets of the given `faces` of one `dimension` (at least 1), sorted.
 
-    The facets of a face F are the largest of the sets F ∩ G that are not F, over the facets G of the polytope.
-    """
+    The facets of a face F are the largest of the sets F ∩ G that are not F, over the facets G of
+    the polytope."""
     through: dict[int, list[frozenset[int]]] = {}
     for facet in map(frozenset, facets):
         for vertex in facet:
@@ -87,8 +99,12 @@ def faces_below(faces: Iterable[Face], dimension: int, facets: Iterable[Face]) -
         if len(face) == dimension + 1:  # a simplex: any of its vertices may be left out
             below.update(combinations(face, dimension))
             continue
-        parts = {facet & frozenset(face) for vertex in face for facet in through[vertex]} - {frozenset(face)}
-        below.update(tuple(sorted(part)) for part in parts if not any(part < other for other in parts))
+        parts = {facet & frozenset(face) for vertex in face for facet in through[vertex]} - {
+            frozenset(face)
+        }
+        below.update(
+            tuple(sorted(part)) for part in parts if not any(part < other for other in parts)
+        )
     return tuple(sorted(below))
 
 
@@ -99,7 +115,8 @@ def polygon(points: np.ndarray) -> np.ndarray:
 
 
 def going_round(vertices: np.ndarray) -> np.ndarray:
-    """The order of the vertices (k, d) of a polygon along its boundary, from the first; counterclockwise if d = 2."""
+    """The order of the vertices (k, d) of a polygon along its boundary, from the first;
+    counterclockwise if d = 2."""
     flat = affine_frame(vertices, 2).coordinates(vertices)
     if flat.shape[1] < 2:
         return np.arange(len(vertices))

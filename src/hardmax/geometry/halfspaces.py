@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, shorten
+from hardmax._common.validation import InputError, shorten
 from hardmax.geometry._affine import read_metric, read_points
 from hardmax.geometry._hull import polygon
 
 
 def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:
-    """Half-plane { z : <A t, z - t> >= 0 } that contains all that a token t attends to, within a rectangle.
+    """Half-plane { z : <A t, z - t> >= 0 } that contains all that a token t attends to, within a
+    rectangle.
 
     Parameters
     ----------
@@ -37,7 +38,8 @@ def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:
 
 
 def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.ndarray]:
-    """Cell { z : <A z, l> > <A z, l'> for all others l' } of each leader l in the plane, within a rectangle.
+    """Cell { z : <A z, l> > <A z, l'> for all others l' } of each leader l in the plane, within a
+    rectangle.
 
     Cells are open cones with their apex in the origin. They do not overlap, and together with their
     borders they cover the rectangle. On a border two leaders tie: a token there may go to neither.
@@ -88,7 +90,8 @@ def _corners_of(rectangle: Any) -> np.ndarray:
 
 
 def _clip(corners: np.ndarray, normal: np.ndarray, offset: float) -> np.ndarray:
-    """The part of a convex polygon (k, 2) with <normal, z> >= offset; (0, 2) where no area is left."""
+    """The part of a convex polygon (k, 2) with <normal, z> >= offset; (0, 2) where no area is
+    left."""
     heights = corners @ normal - offset
     kept = []
     for k, (here, height) in enumerate(zip(corners, heights, strict=True)):

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._cached import cached_property
-from hardmax._validation import InputError, check_bool, check_int
+from hardmax._common.cached import cached_property
+from hardmax._common.validation import InputError, check_bool, check_int
 from hardmax.geometry._affine import affine_frame, read_points
 from hardmax.geometry._hull import Face, Hull, faces_below, hull
 
@@ -18,15 +18,17 @@ ROUNDING = 2.0**-48
 
 
 class Polytope:
-    """Convex hull of points, which may be flat, repeated, or inside, and may span up to six dimensions.
+    """Convex hull of points, which may be flat, repeated, or inside, and may span up to six
+    dimensions.
 
     Parameters
     ----------
     points : array_like of shape (m, d)
         Points, of which the polytope is the convex hull.
     all_vertices : bool, default False
-        Take every point for a vertex, as leaders are proved to be; there may be more than six dimensions. Where some
-        are so close to the hull of the others that floats do not find them, facets are refused.
+        Take every point for a vertex, as leaders are proved to be; there may be more than six
+        dimensions. Where some are so close to the hull of the others that floats do not find them,
+        facets are refused.
 
     Examples
     --------
@@ -97,7 +99,9 @@ class Polytope:
         """The hull of the points, as floats find it."""
         if (rank := affine_frame(self.points).rank) > LARGEST_DIMENSION:
             wish = f"points that span at most {LARGEST_DIMENSION} dimensions"
-            raise InputError(f"`vertices`, `facets` and `faces` need {wish}, but these span {rank}.")
+            raise InputError(
+                f"`vertices`, `facets` and `faces` need {wish}, but these span {rank}."
+            )
         return hull(self.points)
 
     @property
@@ -105,7 +109,9 @@ class Polytope:
         found = self._found
         if found.dimension != self.dimension or len(found.vertices) != len(self.vertices):
             came = f"Of the {len(self.vertices):,} vertices floats find {len(found.vertices):,}"
-            raise InputError(f"{came}: the others are too close to their hull for `facets` and `faces`.")
+            raise InputError(
+                f"{came}: the others are too close to their hull for `facets` and `faces`."
+            )
         return found
 
     @cached_property

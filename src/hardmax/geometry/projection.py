@@ -1,10 +1,11 @@
 """The nearest point of a convex hull, exactly.
 
-    minimise |sum_j w_j v_j - target|_A   over weights w_j >= 0 that add to 1,   |x|_A = sqrt(<A x, x>)
+    minimise |sum_j w_j v_j - target|_A   over weights w_j >= 0 that add to 1,   |x|_A = sqrt(<A x,
+    x>)
 
-The point x is nearest if and only if <A (x - target), v_j - x> >= 0 for every vertex v_j, with equality where w_j > 0.
-By Theorem 1.1, limits that are no vertices are such projections of the origin on a face.
-"""
+The point x is nearest if and only if <A (x - target), v_j - x> >= 0 for every vertex v_j, with
+equality where w_j > 0. By Theorem 1.1, limits that are no vertices are such projections of the
+origin on a face."""
 
 import math
 from collections.abc import Sequence
@@ -12,9 +13,9 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
+from hardmax._common.validation import InputError
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
-from hardmax._validation import InputError
 from hardmax.geometry._affine import read_metric
 
 
@@ -26,7 +27,8 @@ def project_exact(
     Parameters
     ----------
     vertices : array_like of shape (m, d)
-        Points that span the hull; they may repeat or lie flat. Floats are the binary fractions that they store.
+        Points that span the hull; they may repeat or lie flat. Floats are the binary fractions that
+        they store.
     metric : array_like of shape (d, d), optional
         Symmetric positive definite matrix A of the norm sqrt(<A x, x>); Euclidean if None.
     target : array_like of shape (d,), optional
@@ -54,7 +56,9 @@ def project_exact(
     d = rows.shape[1]
     aims = to_fractions(read_table([[0] * d if target is None else target], "`target`"), "`target`")
     if aims.shape[1] != d:
-        raise InputError(f"`target` must have {d} coordinates, as the vertices do, not {aims.shape[1]}.")
+        raise InputError(
+            f"`target` must have {d} coordinates, as the vertices do, not {aims.shape[1]}."
+        )
     # Positive factors change neither the weights nor which point is nearest, so integers will do.
     corners = IntegerCloud.of(rows - aims).numerators
     matrix = None if metric is None else read_metric(metric, d).check_definite().metric_integers
@@ -67,14 +71,20 @@ def project_exact(
 def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int, Fraction]:
     """The weights of the point of least A-norm, by vertex."""
     # A v_j for each vertex v_j
-    directions = corners if matrix is None else [[_dot(row, corner) for row in matrix] for corner in corners]
-    lengths = [_dot(direction, corner) for direction, corner in zip(directions, corners, strict=True)]
+    directions = (
+        corners if matrix is None else [[_dot(row, corner) for row in matrix] for corner in corners]
+    )
+    lengths = [
+        _dot(direction, corner) for direction, corner in zip(directions, corners, strict=True)
+    ]
     shares = {min(range(len(corners)), key=lengths.__getitem__): Fraction(1)}
     while True:
-        # The way A x up to a positive factor, and the score <A x, x> on the same scale: all vertices in use have it.
+        # The way A x up to a positive factor, and the score <A x, x> on the same scale: all
+        # vertices in use have it.
         common = math.lcm(*(share.denominator for share in shares.values()))
         way = [
-            sum(int(share * common) * directions[j][c] for j, share in shares.items()) for c in range(len(corners[0]))
+            sum(int(share * common) * directions[j][c] for j, share in shares.items())
+            for c in range(len(corners[0]))
         ]
         scores = [_dot(way, corner) for corner in corners]
         newcomer = min(range(len(corners)), key=scores.__getitem__)
@@ -84,8 +94,11 @@ def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int
         shares = _moved(shares, corners, directions)
 
 
-def _moved(shares: dict[int, Fraction], corners: list[list[int]], directions: list[list[int]]) -> dict[int, Fraction]:
-    """The weights after a newcomer: on to the nearest point of the affine hull, dropping vertices of weight 0."""
+def _moved(
+    shares: dict[int, Fraction], corners: list[list[int]], directions: list[list[int]]
+) -> dict[int, Fraction]:
+    """The weights after a newcomer: on to the nearest point of the affine hull, dropping vertices
+    of weight 0."""
     while True:
         members = list(shares)
         gram = [[_dot(directions[i], corners[j]) for j in members] for i in members]
@@ -99,11 +112,12 @@ def _moved(shares: dict[int, Fraction], corners: list[list[int]], directions: li
 
 
 def _affine_weights(gram: list[list[int]]) -> list[Fraction]:
-    """Weights, adding to 1, of the shortest vector of the affine hull of independent points with Gram matrix G.
+    """Weights, adding to 1, of the shortest vector of the affine hull of independent points with
+    Gram matrix G.
 
-    G w is the same in every entry; so w is u / sum(u), where (G + 1 1^T) u = 1 has a positive definite matrix.
-    Elimination without fractions (Bareiss, Gauss-Jordan): every division by the pivot before leaves no remainder.
-    """
+    G w is the same in every entry; so w is u / sum(u), where (G + 1 1^T) u = 1 has a positive
+    definite matrix. Elimination without fractions (Bareiss, Gauss-Jordan): every division by the
+    pivot before leaves no remainder."""
     rows = [[*(value + 1 for value in row), 1] for row in gram]
     before = 1
     for k, lead in enumerate(rows):

@@ -1,8 +1,8 @@
-"""One page that runs anywhere: drag tokens, type a review; everything is computed by the page itself.
+"""One page that runs anywhere: drag tokens, type a review; everything is computed by the page
+itself.
 
-A page is one HTML file: the modules in `js/`, put into one script, the style sheet, and the data to begin with. It
-loads nothing, and its content security policy allows no other script.
-"""
+A page is one HTML file: the modules in `js/`, put into one script, the style sheet, and the data to
+begin with. It loads nothing, and its content security policy allows no other script."""
 
 import base64
 import gzip
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardmax import __version__
-from hardmax._files import write_whole
-from hardmax._format import escape_html
-from hardmax._validation import InputError, check_path, shorten
+from hardmax._common.files import write_whole
+from hardmax._common.format import escape_html
+from hardmax._common.validation import InputError, check_path, shorten
 
 if TYPE_CHECKING:
     from hardmax._tokens.points import Points
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 MOST_TOKENS, MOST_DIMENSIONS, LARGEST = 2_000, 16, 1e9
 # Steps are exact, and the float 1e-3 is more than 1/1000; the last in characters.
 SMALLEST_STEP, LARGEST_STEP, LONGEST_STEP = Fraction(1, 1000), 1000, 40
-# Packed, the script is a third of its size. The policy allows this one and what it unpacks, by their hashes.
+# Packed, the script is a third of its size. The policy allows this one and what it unpacks, by
+# their hashes.
 _LOADER = """
 (async () => {
     const bytes = Uint8Array.from(atob(document.getElementById("hm-code").textContent), (mark) => mark.charCodeAt(0));
@@ -50,25 +51,31 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
 
 
 def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
-    """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else is a fraction."""
+    """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else
+    is a fraction."""
     dynamics.check_plain("The page")
     # A token that was given a multiplicity is as many tokens.
     count, width = max(points.tokens, int(points.multiplicities.sum())), points.dimension
     if count > MOST_TOKENS or width > MOST_DIMENSIONS:
         most = f"{MOST_TOKENS:,} tokens of up to {MOST_DIMENSIONS} dimensions"
-        raise InputError(f"The page takes up to {most}, not {count:,} of {width}: choose some of them.")
+        raise InputError(
+            f"The page takes up to {most}, not {count:,} of {width}: choose some of them."
+        )
     if abs(points.floats).max() > LARGEST:
         raise InputError(
             f"The page takes numbers of up to {LARGEST:g}, not {abs(points.floats).max():g}: choose a unit."
         )
-    repeated = [point for point, times in enumerate(points.multiplicities.tolist()) for _ in range(times)]
+    repeated = [
+        point for point, times in enumerate(points.multiplicities.tolist()) for _ in range(times)
+    ]
     rows = points.coordinates[points.of_token if count == points.tokens else repeated].tolist()
     tokens = [[value if isinstance(value, float) else str(value) for value in row] for row in rows]
     return {"tokens": tokens, **dynamics_data(dynamics)}
 
 
 def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
-    """Step size and metric as the page takes them; it would show another step than one that it refuses."""
+    """Step size and metric as the page takes them; it would show another step than one that it
+    refuses."""
     alpha = str(dynamics.alpha)
     if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:
         most = f"from {float(SMALLEST_STEP)} to {LARGEST_STEP}, of up to {LONGEST_STEP} characters"
@@ -114,7 +121,8 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
 
 @cache
 def bundle() -> str:
-    """All modules in one function, so that the page, the worker and the widget run the same text."""
+    """All modules in one function, so that the page, the worker and the widget run the same
+    text."""
     order: list[str] = []
 
     def add(name: str) -> None:
@@ -124,14 +132,20 @@ def bundle() -> str:
         order.append(name)
 
     add("main.js")
-    modules = [re.sub(r"^export ", "", _IMPORT.sub("", read(f"js/{name}")), flags=re.M) for name in order]
+    modules = [
+        re.sub(r"^export ", "", _IMPORT.sub("", read(f"js/{name}")), flags=re.M) for name in order
+    ]
     exports = "startPage, startWorker, renderWidget"
-    return f'function hardmaxBundle() {{\n"use strict";\n{"".join(modules)}return {{ {exports} }};\n}}'
+    return (
+        f'function hardmaxBundle() {{\n"use strict";\n{"".join(modules)}return {{ {exports} }};\n}}'
+    )
 
 
 def widget_module() -> str:
     """The same as an ES module for anywidget."""
-    return f"{bundle()}\nexport default {{ render: hardmaxBundle().renderWidget(hardmaxBundle) }};\n"
+    return (
+        f"{bundle()}\nexport default {{ render: hardmaxBundle().renderWidget(hardmaxBundle) }};\n"
+    )
 
 
 def style() -> str:
@@ -142,11 +156,14 @@ def style() -> str:
 def pack_model(name: str, files: dict[str, bytes]) -> dict[str, str]:
     """A model for `data["models"]`: its files in one gzip stream, in base64.
 
-    The stream is the length of a header (four bytes, little-endian), the header (JSON: `name`, and `files`, pairs of
-    a name and a size), and the files.
-    """
-    header = json.dumps({"name": name, "files": [[file, len(content)] for file, content in files.items()]}).encode()
-    packed = gzip.compress(len(header).to_bytes(4, "little") + header + b"".join(files.values()), 6, mtime=0)
+    The stream is the length of a header (four bytes, little-endian), the header (JSON: `name`, and
+    `files`, pairs of a name and a size), and the files."""
+    header = json.dumps(
+        {"name": name, "files": [[file, len(content)] for file, content in files.items()]}
+    ).encode()
+    packed = gzip.compress(
+        len(header).to_bytes(4, "little") + header + b"".join(files.values()), 6, mtime=0
+    )
     return {"name": name, "data": base64.b64encode(packed).decode()}
 
 

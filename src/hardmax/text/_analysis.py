@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hardmax._cached import cached_property
-from hardmax._compile import interpreted
-from hardmax._format import pluralize
+from hardmax._common.cached import cached_property
+from hardmax._common.format import pluralize
+from hardmax._kernels.compiling import interpreted
 from hardmax._tokens.batches import Ragged
 from hardmax.text._kernels_votes import Said, Votes, Voting, vote_texts
 from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
@@ -81,14 +81,15 @@ class Analysis:
 
     @cached_property
     def leads(self) -> np.ndarray:
-        """Whether each token is a leader: in the limit of the cloud of its text's votes, it stays where it is."""
+        """Whether each token is a leader: in the limit of the cloud of its text's votes, it stays
+        where it is."""
         places = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return self.active & (self.follows == places)
 
     @cached_property
     def follows(self) -> np.ndarray:
-        """The place in its text of the leader that each active token ends at; -1: it is not active, or ends between
-        several. Of equal tokens the first leads."""
+        """The place in its text of the leader that each active token ends at; -1: it is not active,
+        or ends between several. Of equal tokens the first leads."""
         found, active = np.full(len(self.ids), -1), np.flatnonzero(self.active)
         texts = np.searchsorted(self.offsets, active, side="right") - 1
         own = (self.weights * self.factors[:, None])[active]
@@ -109,9 +110,10 @@ def _on_a_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
 
 
 def _in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """For each token the one at which it ends, after infinitely many layers; -1 if it ends between several."""
-    from hardmax._clusters import Vertex
-    from hardmax._run import Together
+    """For each token the one at which it ends, after infinitely many layers; -1 if it ends between
+    several."""
+    from hardmax._limits.clusters import Vertex
+    from hardmax._runs.run import Together
     from hardmax.dynamics import Dynamics
     from hardmax.limits import limit
 
@@ -132,11 +134,15 @@ def _in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
 
 def _count(found: Analysis, which: np.ndarray) -> np.ndarray:
     """How many of these tokens each text has."""
-    return np.bincount(np.searchsorted(found.offsets, np.flatnonzero(which), side="right") - 1, minlength=len(found))
+    return np.bincount(
+        np.searchsorted(found.offsets, np.flatnonzero(which), side="right") - 1,
+        minlength=len(found),
+    )
 
 
 def predicted_classes(model: "TextModel", found: Analysis) -> np.ndarray:
-    """The number of the class of each text: the most probable, or, if it is undecided, the most frequent one."""
+    """The number of the class of each text: the most probable, or, if it is undecided, the most
+    frequent one."""
     usual = int(model.vocabulary.counts.sum(axis=0).argmax()) if len(model.vocabulary) else 0
     return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
 
@@ -161,8 +167,11 @@ def weigh(found: Encoded, voting: Voting) -> Analysis:
     return Analysis(*parts, *counted, voting.weights[found.ids])
 
 
-def weigh_parts(model: "TextModel", texts: "TextBytes", *, few: bool = False) -> "Iterator[Analysis]":
-    """The analysis of texts in parts of a few megabytes; with `few`, without waiting for numba if they are short."""
+def weigh_parts(
+    model: "TextModel", texts: "TextBytes", *, few: bool = False
+) -> "Iterator[Analysis]":
+    """The analysis of texts in parts of a few megabytes; with `few`, without waiting for numba if
+    they are short."""
     for found in encode_parts(texts, model.vocabulary, model.tokeniser, model.reader, few=few):
         yield weigh(found, model.voting)
 

@@ -1,12 +1,12 @@
 """What each character is to the tokeniser: the tables that its definition and its kernels share.
 
-Outside ASCII everything is part of a word, except for the punctuation listed here: so every language passes, and the
-definition does not change with the Unicode tables of a Python version. Characters of scripts without spaces, and emoji,
-are words of their own: of Chinese and Japanese each character, but loan words in katakana are runs of letters; of Thai,
-Lao, Khmer and Burmese a consonant with its vowels and tones; Tibetan marks its syllables itself. Digits are runs
-everywhere. Lower-casing is character by character, for the Latin, Greek, Cyrillic and Armenian letters: it never
-changes how many characters a text has.
-"""
+Outside ASCII everything is part of a word, except for the punctuation listed here: so every
+language passes, and the definition does not change with the Unicode tables of a Python version.
+Characters of scripts without spaces, and emoji, are words of their own: of Chinese and Japanese
+each character, but loan words in katakana are runs of letters; of Thai, Lao, Khmer and Burmese a
+consonant with its vowels and tones; Tibetan marks its syllables itself. Digits are runs everywhere.
+Lower-casing is character by character, for the Latin, Greek, Cyrillic and Armenian letters: it
+never changes how many characters a text has."""
 
 import numpy as np
 
@@ -119,7 +119,9 @@ def _make_lowered() -> np.ndarray:
 
 
 CHARACTERS = Characters(_make_classes(), _make_lowered())
-_FOLDED = {code: low for code, low in enumerate(CHARACTERS.lowered.tolist()) if code != low} | {0x2019: "'"}
+_FOLDED = {code: low for code, low in enumerate(CHARACTERS.lowered.tolist()) if code != low} | {
+    0x2019: "'"
+}
 
 
 def fold(text: str) -> str:

@@ -7,17 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._compile import njit
+from hardmax._kernels.compiling import njit
 
-# Kinds of characters. Those from LETTER on make words. SIGN and JOINER belong to the word before them, and are letters
-# where there is none; SOLO is a word of its own, and so are LEAD with the SOLO after it, a pair of FLAGs, and what a
-# JOINER joins. What a MARK is depends on its neighbours.
-SEPARATOR, APOSTROPHE, MARK, CLAUSE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(11)
+# Kinds of characters. Those from LETTER on make words. SIGN and JOINER belong to the word before
+# them, and are letters where there is none; SOLO is a word of its own, and so are LEAD with the
+# SOLO after it, a pair of FLAGs, and what a JOINER joins. What a MARK is depends on its neighbours.
+SEPARATOR, APOSTROPHE, MARK, CLAUSE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(
+    11
+)
 LONGEST_TAG = 200  # characters between the first letter and `>`
 
 
 class Characters(NamedTuple):
-    """The kind of each character, and each in lower case; those beyond the end of `lowered` stay as they are."""
+    """The kind of each character, and each in lower case; those beyond the end of `lowered` stay as
+    they are."""
 
     classes: np.ndarray
     lowered: np.ndarray
@@ -26,9 +29,8 @@ class Characters(NamedTuple):
 class Pieces(NamedTuple):
     """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded.
 
-    `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a hash of them, at
-    least HASHED. A piece without letters is the end of a clause.
-    """
+    `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a
+    hash of them, at least HASHED. A piece without letters is the end of a clause."""
 
     letters: np.ndarray  # uint32
     ends: np.ndarray  # int64
@@ -38,8 +40,8 @@ class Pieces(NamedTuple):
 class Words(NamedTuple):
     """A dictionary: word w is `spellings[starts[w]:starts[w + 1]]` and has the key `keys[w]`.
 
-    `slots`, a power of two long and at least twice as long as there are words, has their numbers, and -1 where free.
-    """
+    `slots`, a power of two long and at least twice as long as there are words, has their numbers,
+    and -1 where free."""
 
     slots: np.ndarray  # int32
     keys: np.ndarray  # uint64
@@ -57,7 +59,9 @@ HASHED = np.uint64(1 << 63)  # no letter of ASCII has the first bit
 @njit
 def make_pieces(longest):
     """Memory for the pieces of a text of at most so many bytes."""
-    return Pieces(np.empty(longest, np.uint32), np.empty(longest, np.int64), np.empty(longest, np.uint64))
+    return Pieces(
+        np.empty(longest, np.uint32), np.empty(longest, np.int64), np.empty(longest, np.uint64)
+    )
 
 
 @njit
@@ -82,7 +86,11 @@ def _read(data, at, end):
     lead = np.int64(data[at])
     if lead < 0x80:
         return lead, 1
-    second, third, fourth = _tail(data, at + 1, end), _tail(data, at + 2, end), _tail(data, at + 3, end)
+    second, third, fourth = (
+        _tail(data, at + 1, end),
+        _tail(data, at + 2, end),
+        _tail(data, at + 3, end),
+    )
     if 0xC2 <= lead < 0xE0 and second >= 0:
         return (lead & 0x1F) << 6 | second, 2
     if 0xE0 <= lead < 0xF0 and second >= 0 and third >= 0:
@@ -104,11 +112,11 @@ def _is_digit(code):
 
 @njit
 def _read_unusual(data, at, end, before, classes):
-    """The character at `at`, how many bytes it has, and its kind, after the letter `before`, or -1 if there is none.
+    """The character at `at`, how many bytes it has, and its kind, after the letter `before`, or -1
+    if there is none.
 
-    An apostrophe between letters is a letter, and so are a point and a comma between digits; elsewhere these two end
-    a clause, as two hyphens do.
-    """
+    An apostrophe between letters is a letter, and so are a point and a comma between digits;
+    elsewhere these two end a clause, as two hyphens do."""
     code, size = _read(data, at, end)
     kind = _class_of(code, classes)
     if kind not in (APOSTROPHE, MARK):
@@ -118,7 +126,11 @@ def _read_unusual(data, at, end, before, classes):
         after, _ = _read(data, at + size, end)
     if kind == APOSTROPHE:
         is_inside = before >= 0 and LETTER <= _class_of(after, classes) <= JOINER
-        return (np.int64(0x27), size, np.int64(LETTER)) if is_inside else (code, size, np.int64(SEPARATOR))
+        return (
+            (np.int64(0x27), size, np.int64(LETTER))
+            if is_inside
+            else (code, size, np.int64(SEPARATOR))
+        )
     if code == 0x2D:
         return code, size, np.int64(CLAUSE_END if after == 0x2D else SEPARATOR)
     is_inside = _is_digit(before) and _is_digit(after)
@@ -160,7 +172,8 @@ def _joins(tie, kind):
 
 @njit
 def _tie_after(tie, kind, joins):
-    """What may follow a character: LETTER in a run of letters and outside words, else the kind that waits for more."""
+    """What may follow a character: LETTER in a run of letters and outside words, else the kind that
+    waits for more."""
     if joins and tie != LETTER:
         return JOINER if kind == JOINER else SOLO
     return LETTER if kind <= JOINER or joins else kind
@@ -182,7 +195,9 @@ def find_pieces(data, at, end, characters, found, begins=None):
         kind = np.int64(classes[code])
         # Most characters are plain letters and spaces: no call for them.
         if code >= 0x80 or kind in (APOSTROPHE, MARK):
-            before = np.int64(letters[length - 1]) if length > start and tie == LETTER else np.int64(-1)
+            before = (
+                np.int64(letters[length - 1]) if length > start and tie == LETTER else np.int64(-1)
+            )
             code, size, kind = _read_unusual(data, at, end, before, classes)
         joins = kind == LETTER
         if kind > LETTER or tie > LETTER:
@@ -190,7 +205,10 @@ def find_pieces(data, at, end, characters, found, begins=None):
             tie, kind = _tie_after(tie, kind, joins), min(kind, LETTER)
         if length > start and not joins:
             is_short = length - start <= _LETTERS and union < _ASCII
-            ends[pieces], keys[pieces] = length, packed if is_short else _hash(letters, start, length)
+            ends[pieces], keys[pieces] = (
+                length,
+                packed if is_short else _hash(letters, start, length),
+            )
             pieces, start = pieces + 1, length
             packed, union = _NONE, _NONE
         at += size
@@ -233,7 +251,10 @@ def find_slot(letters, start, end, key, table, keys, spellings, starts):
     number = table[slot]
     while number >= 0 and not (
         keys[number] == key
-        and (key < HASHED or _is_spelt(letters, start, end, spellings, starts[number], starts[number + 1]))
+        and (
+            key < HASHED
+            or _is_spelt(letters, start, end, spellings, starts[number], starts[number + 1])
+        )
     ):
         slot = (slot + np.uint64(1)) & mask
         number = table[slot]
@@ -242,7 +263,8 @@ def find_slot(letters, start, end, key, table, keys, spellings, starts):
 
 @njit
 def find_words(pieces, count, words, numbers):
-    """The numbers of the first `count` pieces; -1 for those that are empty or not in the dictionary."""
+    """The numbers of the first `count` pieces; -1 for those that are empty or not in the
+    dictionary."""
     letters, ends, keys = pieces
     table, known, spellings, starts = words
     end = 0

@@ -1,10 +1,11 @@
-"""From the pieces of texts to their tokens: the known ones, and which of them count; or all, to build a vocabulary."""
+"""From the pieces of texts to their tokens: the known ones, and which of them count; or all, to
+build a vocabulary."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._compile import njit, njit_parallel
+from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax.text._kernels_pieces import fill_table, find_pieces, find_slot, find_words, make_pieces
 
 TEXTS = 64  # a task for a thread
@@ -14,8 +15,9 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Phrases(NamedTuple):
-    """Phrase p leads from the node `keys[p] >> 32` through the word `keys[p] & 0xffffffff`; phrase nodes come after all
-    words. `token_of_node` is the token that a node stands for, or -1; there are so many `tokens`."""
+    """Phrase p leads from the node `keys[p] >> 32` through the word `keys[p] & 0xffffffff`; phrase
+    nodes come after all words. `token_of_node` is the token that a node stands for, or -1; there
+    are so many `tokens`."""
 
     slots: np.ndarray  # int32, phrases by hash
     keys: np.ndarray  # int64
@@ -31,8 +33,8 @@ class Cutting(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Token `tokens[i]` takes the words from the piece `firsts[i]` to the piece `lasts[i]`; `keys` and `taken` are
-    memory."""
+    """Token `tokens[i]` takes the words from the piece `firsts[i]` to the piece `lasts[i]`; `keys`
+    and `taken` are memory."""
 
     tokens: np.ndarray  # int32
     firsts: np.ndarray  # int32
@@ -42,9 +44,9 @@ class Standing(NamedTuple):
 
 
 class Modifiers(NamedTuple):
-    """The modifiers of a `Reader`: word w of the dictionary is the modifier `of_word[w]`, or none, -1; a word that is
-    not there is the modifier `of_form[f]` if it has the form f, the ending (or the beginning)
-    `letters[bounds[f]:bounds[f + 1]]`."""
+    """The modifiers of a `Reader`: word w of the dictionary is the modifier `of_word[w]`, or none,
+    -1; a word that is not there is the modifier `of_form[f]` if it has the form f, the ending (or
+    the beginning) `letters[bounds[f]:bounds[f + 1]]`."""
 
     factors: np.ndarray  # float64
     strengths: np.ndarray  # float64
@@ -57,15 +59,16 @@ class Modifiers(NamedTuple):
 
 
 class Attending(NamedTuple):
-    """For each piece of a text the modifier that it is, or -1, and the piece that a token which begins with it attends
-    to, or -1 if to itself."""
+    """For each piece of a text the modifier that it is, or -1, and the piece that a token which
+    begins with it attends to, or -1 if to itself."""
 
     modifiers: np.ndarray  # int32
     attended: np.ndarray  # int32
 
 
 class Found(NamedTuple):
-    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, and the mean of its factors."""
+    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, and the mean
+    of its factors."""
 
     bases: np.ndarray  # int64
     ids: np.ndarray  # int32
@@ -93,7 +96,8 @@ def pair_slot(key, table, keys):
 
 @njit
 def fill_pairs(table, keys, pairs):
-    """Give each of the first `pairs` a slot in a table that is a power of two long, at least twice as long."""
+    """Give each of the first `pairs` a slot in a table that is a power of two long, at least twice
+    as long."""
     table[:] = -1
     for number in range(pairs):
         table[pair_slot(keys[number], table, keys)] = number
@@ -102,21 +106,26 @@ def fill_pairs(table, keys, pairs):
 @njit
 def _room_to_stand(longest, longest_phrase):
     """A Standing for a text of at most `longest` bytes."""
-    room = (longest + 1) // 2 * longest_phrase  # a word takes two bytes, with what divides it from the next
+    room = (
+        (longest + 1) // 2 * longest_phrase
+    )  # a word takes two bytes, with what divides it from the next
     places = np.empty((3, room), np.int32)
-    return Standing(places[0], places[1], places[2], np.empty(room, np.int64), np.zeros(longest + 1, np.bool_))
+    return Standing(
+        places[0], places[1], places[2], np.empty(room, np.int64), np.zeros(longest + 1, np.bool_)
+    )
 
 
 @njit
 def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
-    """Write the known tokens of a text, of so many pieces, in the order in which they end, the shorter first; return
-    how many."""
+    """Write the known tokens of a text, of so many pieces, in the order in which they end, the
+    shorter first; return how many."""
     cuts = pieces.ends
     tokens, firsts, lasts, _, _ = standing
     table, keys, token_of_node, _ = phrases
     longest = cutting.longest_phrase
     words = len(token_of_node) - len(keys)
-    # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]` is its first piece.
+    # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]`
+    # is its first piece.
     active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
     found, end = 0, 0
     for piece in range(count):
@@ -143,9 +152,9 @@ def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
 def _keep_segments(standing, found):
     """Keep those of the first `found` tokens that are segments, in their order; return how many.
 
-    Tokens are taken in the order of the vocabulary, each from left to right, if none of their words is taken yet. Only
-    tokens that others reach into need to be sorted: they fall into groups that share no word, most of them small.
-    """
+    Tokens are taken in the order of the vocabulary, each from left to right, if none of their words
+    is taken yet. Only tokens that others reach into need to be sorted: they fall into groups that
+    share no word, most of them small."""
     tokens, firsts, lasts, keys, taken = standing
     last, low = found, np.int64(len(taken))
     for i in range(found - 1, -2, -1):
@@ -183,7 +192,8 @@ def _keep_segments(standing, found):
 
 @njit
 def _find_counting(pieces, count, words, phrases, cutting, numbers, standing):
-    """The known tokens of a text that count, to `standing`: all, or if they may not overlap the segments."""
+    """The known tokens of a text that count, to `standing`: all, or if they may not overlap the
+    segments."""
     find_words(pieces, count, words, numbers)
     found = _find_tokens(pieces, count, numbers, phrases, cutting, standing)
     return found if cutting.overlapping else _keep_segments(standing, found)
@@ -206,7 +216,8 @@ def _modifier_of(letters, start, end, modifiers):
 
 @njit
 def attend(pieces, count, numbers, modifiers, attending):
-    """What `Reader.attend` says of the first `count` pieces; False if there is no modifier among them."""
+    """What `Reader.attend` says of the first `count` pieces; False if there is no modifier among
+    them."""
     letters, ends, _ = pieces
     own, attended = attending
     clause, end, strengths, has_any = 0, 0, modifiers.strengths, False
@@ -240,20 +251,29 @@ def _attended_by(first, last, attending):
 
 @njit
 def _collect(standing, count, attending, factors, place, found, text):
-    """Write the distinct ones among the first `count` tokens to a text's place in `found`; return how many.
+    """Write the distinct ones among the first `count` tokens to a text's place in `found`; return
+    how many.
 
-    `place[v]`, -1 before and after, says where token v is among them. Without factors nothing attends.
-    """
+    `place[v]`, -1 before and after, says where token v is among them. Without factors nothing
+    attends."""
     base, tokens = found.bases[text], 0
     for i in range(count):
         token = standing.tokens[i]
         if place[token] < 0:
             place[token] = tokens
-            found.ids[base + tokens], found.counts[base + tokens], found.factors[base + tokens] = token, 0, 0.0
+            found.ids[base + tokens], found.counts[base + tokens], found.factors[base + tokens] = (
+                token,
+                0,
+                0.0,
+            )
             tokens += 1
         at = base + place[token]
         found.counts[at] += 1
-        attended = _attended_by(standing.firsts[i], standing.lasts[i], attending) if len(factors) else np.int32(-1)
+        attended = (
+            _attended_by(standing.firsts[i], standing.lasts[i], attending)
+            if len(factors)
+            else np.int32(-1)
+        )
         found.factors[at] += factors[attending.modifiers[attended]] if attended >= 0 else 1.0
     for at in range(base, base + tokens):
         place[found.ids[at]] = -1
@@ -262,8 +282,11 @@ def _collect(standing, count, attending, factors, place, found, text):
 
 
 @njit_parallel(lambda data, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
-def encode_texts(first, last, data, offsets, longest, characters, words, phrases, modifiers, cutting, found):
-    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]` on."""
+def encode_texts(
+    first, last, data, offsets, longest, characters, words, phrases, modifiers, cutting, found
+):
+    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]`
+    on."""
     pieces, standing = make_pieces(longest), _room_to_stand(longest, cutting.longest_phrase)
     numbers, place = np.empty(longest, np.int32), np.full(phrases.tokens, -1, np.int32)
     attending = Attending(np.empty(longest, np.int32), np.empty(longest, np.int32))
@@ -289,8 +312,9 @@ def close_ranks(found, offsets, ids, counts, factors):
 
 @njit
 def read_text(data, characters, words, phrases, modifiers, cutting):
-    """(tokens, places): the tokens of one text that count, in order, and where each is, `text[start:end]`, where the
-    modifier is that it attends to, -1 if it attends to itself, and the number of that modifier."""
+    """(tokens, places): the tokens of one text that count, in order, and where each is,
+    `text[start:end]`, where the modifier is that it attends to, -1 if it attends to itself, and the
+    number of that modifier."""
     room = len(data)
     pieces, standing = make_pieces(room), _room_to_stand(room, cutting.longest_phrase)
     numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
@@ -298,7 +322,8 @@ def read_text(data, characters, words, phrases, modifiers, cutting):
     count = find_pieces(data, np.int64(0), room, characters, pieces, begins)
     kept = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
     attend(pieces, count, numbers, modifiers, attending)
-    # First bytes become first characters. A character is a letter, so a piece is over after as many as it has letters.
+    # First bytes become first characters. A character is a letter, so a piece is over after as many
+    # as it has letters.
     ends, byte, character, before = np.empty(count, np.int64), 0, 0, 0
     for piece in range(count):
         while byte < begins[piece]:
@@ -326,7 +351,8 @@ def _grown(array, length):
 
 @njit
 def number_words(data, offsets, longest, characters):
-    """(stream, ends, spellings, starts): the words of all texts as numbers by first appearance, and their spellings.
+    """(stream, ends, spellings, starts): the words of all texts as numbers by first appearance, and
+    their spellings.
 
     Text t is `stream[ends[t]:ends[t + 1]]`, with BREAK where a clause ends. Word w is
     `spellings[starts[w]:starts[w + 1]]`. `longest` is the number of bytes of the longest text.

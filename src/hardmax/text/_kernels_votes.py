@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._compile import njit, njit_parallel
+from hardmax._kernels.compiling import njit, njit_parallel
 
 TEXTS = 64  # a task for a thread
 
 
 class Said(NamedTuple):
-    """Text t has the tokens `ids[offsets[t]:offsets[t + 1]]`, whose weights are multiplied by their factors."""
+    """Text t has the tokens `ids[offsets[t]:offsets[t + 1]]`, whose weights are multiplied by their
+    factors."""
 
     ids: np.ndarray
     factors: np.ndarray
@@ -19,7 +20,8 @@ class Said(NamedTuple):
 
 
 class Voting(NamedTuple):
-    """The parameters of a model: a token keeps `share` of its vote, and takes the rest from its leader."""
+    """The parameters of a model: a token keeps `share` of its vote, and takes the rest from its
+    leader."""
 
     weights: np.ndarray  # float64
     bias: np.ndarray
@@ -29,7 +31,8 @@ class Voting(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """What each token adds to the logits, whether it is active; the logits and probabilities of each text."""
+    """What each token adds to the logits, whether it is active; the logits and probabilities of
+    each text."""
 
     votes: np.ndarray
     active: np.ndarray
@@ -60,9 +63,9 @@ def _probabilities(logits, probabilities):
 def vote_texts(first, last, said, voting, found):
     """Count the votes of each text, added in the order of its tokens.
 
-    A token is active if its largest vote is more than the gate's share of the largest in its text; the others add
-    nothing. With two classes an active token may move towards the leader of its side, the largest vote there.
-    """
+    A token is active if its largest vote is more than the gate's share of the largest in its text;
+    the others add nothing. With two classes an active token may move towards the leader of its
+    side, the largest vote there."""
     weights, votes = voting.weights, found.votes
     rows = len(voting.bias)
     for text in range(first * TEXTS, min(last * TEXTS, len(said.offsets) - 1)):
@@ -83,7 +86,9 @@ def vote_texts(first, last, said, voting, found):
             for row in range(rows):
                 vote = votes[t, row] if found.active[t] else 0.0
                 if voting.share < 1.0 and vote != 0.0:
-                    vote = voting.share * vote + (1.0 - voting.share) * (high if vote > 0.0 else low)
+                    vote = voting.share * vote + (1.0 - voting.share) * (
+                        high if vote > 0.0 else low
+                    )
                 votes[t, row] = vote / size
                 found.logits[text, row] += votes[t, row]
         for row in range(rows):

@@ -1,4 +1,5 @@
-"""Texts as one run of UTF-8 bytes with offsets, from lists, arrays, series and Arrow; classes by name."""
+"""Texts as one run of UTF-8 bytes with offsets, from lists, arrays, series and Arrow; classes by
+name."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from hardmax._validation import InputError, shorten
+from hardmax._common.validation import InputError, shorten
 from hardmax.text._characters import REPLACEMENT
 
 SHOWN = 10  # classes that a message names
@@ -23,7 +24,10 @@ class TextBytes:
     offsets: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in ("data", "offsets"):  # for arrays that may be written to, kernels would be compiled once more
+        for name in (
+            "data",
+            "offsets",
+        ):  # for arrays that may be written to, kernels would be compiled once more
             array = getattr(self, name).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -34,20 +38,28 @@ class TextBytes:
     def strings(self) -> list[str]:
         """The texts as strings; bytes that are no UTF-8 become U+FFFD."""
         data = self.data.tobytes()
-        return [data[first:last].decode(errors="replace") for first, last in pairwise(self.offsets.tolist())]
+        return [
+            data[first:last].decode(errors="replace")
+            for first, last in pairwise(self.offsets.tolist())
+        ]
 
     def part(self, first: int, last: int) -> "TextBytes":
-        """The texts from `first` up to but not including `last`; nothing is copied but the offsets."""
+        """The texts from `first` up to but not including `last`; nothing is copied but the
+        offsets."""
         return TextBytes(self.data, self.offsets[first : last + 1])
 
     def pick(self, rows: np.ndarray) -> "TextBytes":
         """Some of the texts, in the order of `rows`."""
-        pieces = [np.empty(0, dtype=np.uint8), *(self.data[self.offsets[row] : self.offsets[row + 1]] for row in rows)]
+        pieces = [
+            np.empty(0, dtype=np.uint8),
+            *(self.data[self.offsets[row] : self.offsets[row + 1]] for row in rows),
+        ]
         return TextBytes(np.concatenate(pieces), np.cumsum([len(piece) for piece in pieces]))
 
 
 def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
-    """The bytes of texts that come as a list, a numpy array, a pandas or polars series, or an Arrow array.
+    """The bytes of texts that come as a list, a numpy array, a pandas or polars series, or an Arrow
+    array.
 
     Surrogates on their own, which no UTF-8 can hold, become U+FFFD.
 
@@ -64,14 +76,17 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
         return _of_arrow(arrow, name)
     if isinstance(texts, np.ndarray) and texts.ndim != 1:
         raise InputError(f"{name} has shape {texts.shape}: {_EXPECTED}.")
-    if not hasattr(type(texts), "__iter__") or isinstance(texts, dict | set | frozenset | bytearray | memoryview):
+    if not hasattr(type(texts), "__iter__") or isinstance(
+        texts, dict | set | frozenset | bytearray | memoryview
+    ):
         raise InputError(f"{name} is of type {type(texts).__name__}: {_EXPECTED}.")
     try:
         listed = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
     except Exception:  # an iterator of somebody's own, or a class
         raise InputError(f"{name} cannot be read, it is {shorten(texts)}: {_EXPECTED}.") from None
     pieces = [
-        encode_text(text) if isinstance(text, str) else _refuse(row, text, name) for row, text in enumerate(listed)
+        encode_text(text) if isinstance(text, str) else _refuse(row, text, name)
+        for row, text in enumerate(listed)
     ]
     offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
     np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
@@ -96,12 +111,16 @@ def is_missing(value: Any) -> bool:
 
 def _refuse(row: int, value: Any, name: str) -> NoReturn:
     what = "missing" if is_missing(value) else f"of type {type(value).__name__}"
-    raise InputError(f"{name} row {row} is {what}: expected a text. Leave the row out, or put '' in its place.")
+    raise InputError(
+        f"{name} row {row} is {what}: expected a text. Leave the row out, or put '' in its place."
+    )
 
 
 def _as_arrow(texts: Any) -> Any:
     """An Arrow array, if it is one or a series that can become one without Python objects."""
-    if not hasattr(type(texts), "__arrow_c_stream__") and not hasattr(type(texts), "__arrow_c_array__"):
+    if not hasattr(type(texts), "__arrow_c_stream__") and not hasattr(
+        type(texts), "__arrow_c_array__"
+    ):
         return None
     try:
         import pyarrow
@@ -132,7 +151,9 @@ def _of_arrow(array: Any, name: str) -> TextBytes:
     if not len(joined):
         return TextBytes(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64))
     offsets = np.frombuffer(places, dtype=np.int64)[joined.offset : joined.offset + len(joined) + 1]
-    data = np.empty(0, dtype=np.uint8) if content is None else np.frombuffer(content, dtype=np.uint8)
+    data = (
+        np.empty(0, dtype=np.uint8) if content is None else np.frombuffer(content, dtype=np.uint8)
+    )
     return TextBytes(data, offsets)
 
 
@@ -144,6 +165,8 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     """
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
-        named = ", ".join(shorten(each) for each in classes[:SHOWN]) + ", …" * (len(classes) > SHOWN)
+        named = ", ".join(shorten(each) for each in classes[:SHOWN]) + ", …" * (
+            len(classes) > SHOWN
+        )
         raise InputError(f"{name} must be one of {named}, not {shorten(label)}.", argument=name)
     return classes.index(label)

@@ -1,9 +1,10 @@
-"""A model in words: the model card (README.md of its folder), and a description that fits into a prompt."""
+"""A model in words: the model card (README.md of its folder), and a description that fits into a
+prompt."""
 
 import re
 from typing import Any
 
-from hardmax._format import escape_html, pluralize, sanitize_line, truncate
+from hardmax._common.format import escape_html, pluralize, sanitize_line, truncate
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 
@@ -63,15 +64,35 @@ def describe(model: TextModel, limit: int) -> str:
     from hardmax.text.interpret import keywords
 
     labels = model.classes[:_MOST_CLASSES]
-    more = f" and {len(model.classes) - len(labels):,} more" if len(model.classes) > len(labels) else ""
+    more = (
+        f" and {len(model.classes) - len(labels):,} more"
+        if len(model.classes) > len(labels)
+        else ""
+    )
     task = f"A text classifier with the classes {', '.join(map(sanitize_line, labels))}{more}."
-    facts = " ".join(f"{name.capitalize()}: {value}." for name, value in _facts(model).items() if name != "classes")
+    facts = " ".join(
+        f"{name.capitalize()}: {value}."
+        for name, value in _facts(model).items()
+        if name != "classes"
+    )
     limitations = "Limitations: " + " ".join(_limitations(model))
-    parts, best = [task, formula(model), facts, limitations], [keywords(model, label, _MOST_TOKENS) for label in labels]
+    parts, best = (
+        [task, formula(model), facts, limitations],
+        [keywords(model, label, _MOST_TOKENS) for label in labels],
+    )
     for top in range(_MOST_TOKENS, 0, -1):  # as many as there is room for
-        weights = [[f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in words[:top]] for words in best]
-        rows = [f"{sanitize_line(name)}: {', '.join(own)}" for name, own in zip(labels, weights, strict=True) if own]
-        text = "\n".join([*parts[:-1], f"Heaviest tokens, with their weights: {'; '.join(rows)}.", limitations])
+        weights = [
+            [f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in words[:top]]
+            for words in best
+        ]
+        rows = [
+            f"{sanitize_line(name)}: {', '.join(own)}"
+            for name, own in zip(labels, weights, strict=True)
+            if own
+        ]
+        text = "\n".join(
+            [*parts[:-1], f"Heaviest tokens, with their weights: {'; '.join(rows)}.", limitations]
+        )
         if rows and len(text) <= limit:
             return text
     return truncate("\n".join(parts), limit)
@@ -79,7 +100,9 @@ def describe(model: TextModel, limit: int) -> str:
 
 def formula(model: TextModel) -> str:
     """How an answer is formed."""
-    parts = ["Each distinct known token of a text has a vote: its weight, divided by the number of these tokens plus"]
+    parts = [
+        "Each distinct known token of a text has a vote: its weight, divided by the number of these tokens plus"
+    ]
     parts[0] += f" {model.neutral_weight:,}."
     if model.modifiers:
         words = pluralize(model.scope, "word")
@@ -90,19 +113,30 @@ def formula(model: TextModel) -> str:
     if model.gate:
         parts.append(f"Votes of at most {model.gate:g} of the largest in the text do not count.")
     if model.alpha != "0":
-        parts.append(f"One layer takes each token towards the strongest of its side, with alpha = {model.alpha}.")
-    wins = f"a positive one means {sanitize_line(model.classes[1])}" if len(model.classes) == 2 else "the largest wins"
-    parts.append(f"The logit is the bias and the sum of the votes; {wins}. The votes are the explanation.")
+        parts.append(
+            f"One layer takes each token towards the strongest of its side, with alpha = {model.alpha}."
+        )
+    wins = (
+        f"a positive one means {sanitize_line(model.classes[1])}"
+        if len(model.classes) == 2
+        else "the largest wins"
+    )
+    parts.append(
+        f"The logit is the bias and the sum of the votes; {wins}. The votes are the explanation."
+    )
     return " ".join(parts)
 
 
 def _facts(model: TextModel) -> dict[str, Any]:
     longest = model.tokeniser.longest_phrase
     sizes = [
-        len(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in model.vocabulary.surfaces
+        len(surface.split(" ") if surface.isascii() else cut_surface(surface))
+        for surface in model.vocabulary.surfaces
     ]
     words, phrases = sizes.count(1), sum(1 < size <= longest for size in sizes)
-    modifiers = ", ".join(f"{sanitize_line(each.word)} × {each.factor:g}" for each in model.modifiers)
+    modifiers = ", ".join(
+        f"{sanitize_line(each.word)} × {each.factor:g}" for each in model.modifiers
+    )
     return {
         "classes": ", ".join(sanitize_line(name) for name in model.classes),
         "vocabulary": f"{len(sizes):,} tokens: {words:,} words, {phrases:,} phrases of up to {longest} words",
@@ -116,14 +150,19 @@ def _facts(model: TextModel) -> dict[str, Any]:
 
 
 def _limitations(model: TextModel) -> list[str]:
-    return [line.replace("{longest}", pluralize(model.tokeniser.longest_phrase, "word")) for line in _LIMITATIONS]
+    return [
+        line.replace("{longest}", pluralize(model.tokeniser.longest_phrase, "word"))
+        for line in _LIMITATIONS
+    ]
 
 
 def _table(metrics: dict[str, Any]) -> str:
     plain = {name: value for name, value in metrics.items() if isinstance(value, int | float | str)}
     if not plain:
         return "Nothing was measured."
-    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()}
+    shown = {
+        name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()
+    }
     rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in shown.items()]
     return "\n".join(["| | |", "|---|---|", *rows])
 
@@ -133,7 +172,14 @@ def _edited(metrics: dict[str, Any]) -> str:
     if not isinstance(changes, dict) or not changes:
         return ""
     rows = [f"| {_cell(word)} | {_cell(change)} |" for word, change in changes.items()]
-    heading = ["", "## Edited by hand", "Everything above was measured before.", "", "| | |", "|---|---|"]
+    heading = [
+        "",
+        "## Edited by hand",
+        "Everything above was measured before.",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
     return "\n".join([*heading, *rows, ""])
 
 

@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._files import read_bytes
-from hardmax._format import pluralize
-from hardmax._validation import InputError, check_choice, check_instance, check_int, check_path, check_real, shorten
+from hardmax._common.files import read_bytes
+from hardmax._common.format import pluralize
+from hardmax._common.validation import (
+    InputError,
+    check_choice,
+    check_instance,
+    check_int,
+    check_path,
+    check_real,
+    shorten,
+)
 from hardmax.text import tables
 from hardmax.text._texts import is_missing
 from hardmax.text.tables import Row
@@ -55,14 +63,15 @@ def read_corpus(
     label: str | None = None,
     on_bad_rows: str = "skip",
 ) -> Corpus:
-    """Read texts with labels from a table, or from a folder that has a folder of .txt files for each class.
+    """Read texts with labels from a table, or from a folder that has a folder of .txt files for
+    each class.
 
     Parameters
     ----------
     path : str or Path
-        A CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or a folder such as aclImdb, in which the
-        names of the folders are the labels. Files are read in the order of their names (part-10
-        before part-2); a warning names what is in the folder and not read.
+        A CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or a folder such as
+        aclImdb, in which the names of the folders are the labels. Files are read in the order of
+        their names (part-10 before part-2); a warning names what is in the folder and not read.
     text, label : str, optional
         Columns of the texts and labels; guessed from common names if omitted.
     on_bad_rows : {"skip", "refuse"}, default "skip"
@@ -95,7 +104,8 @@ def stream_corpus(
     on_bad_rows: str = "skip",
     characters: int | None = None,
 ) -> Iterator[Corpus]:
-    """The texts of a file or folder, a Dask DataFrame, or tables one after another; in parts of so many characters."""
+    """The texts of a file or folder, a Dask DataFrame, or tables one after another; in parts of so
+    many characters."""
     check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
     roles = {"text": text, "label": label}.items()
 
@@ -120,26 +130,36 @@ def stream_corpus(
         read, bad, notes = read + len(corpus), bad or corpus.bad, []
         yield corpus
     if not read:
-        raise InputError(f"{shown} has no text with a label: {Corpus([], [], bad).describe_bad() or 'it has no rows'}.")
+        raise InputError(
+            f"{shown} has no text with a label: {Corpus([], [], bad).describe_bad() or 'it has no rows'}."
+        )
 
 
 def _table_rows(source: Any, choose: Callable[[list[str]], list[str]]) -> Iterator[Row]:
     """The texts and labels of tables in memory; partitions of Dask are computed one at a time."""
     import narwhals as nw
 
-    partitions = (part.compute() for part in source.partitions) if hasattr(source, "partitions") else source
+    partitions = (
+        (part.compute() for part in source.partitions) if hasattr(source, "partitions") else source
+    )
     try:
         for number, table in enumerate(partitions, 1):
             frame: Any = nw.from_native(table, eager_only=True)
-            texts, labels = (frame[name].to_list() for name in choose([str(name) for name in frame.columns]))
+            texts, labels = (
+                frame[name].to_list() for name in choose([str(name) for name in frame.columns])
+            )
             for row, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
                 yield Row(f"table {number} row {row}", {"text": text, "label": label})
     except TypeError:
         wish = "a path, a Dask DataFrame, or tables of pandas, polars or pyarrow"
-        raise InputError(f"`source` must be {wish}, not {type(source).__name__}.", argument="source") from None
+        raise InputError(
+            f"`source` must be {wish}, not {type(source).__name__}.", argument="source"
+        ) from None
 
 
-def _collect(rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str], characters: int | None) -> Corpus:
+def _collect(
+    rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str], characters: int | None
+) -> Corpus:
     texts, labels, bad, size = [], [], [], 0
     for place, cells, broken in rows:
         text, label = cells.get(columns[0]), cells.get(columns[1])
@@ -179,14 +199,76 @@ def _folder_rows(path: Path) -> Iterator[Row]:
 # ---------------------------------------------------------------- made up
 
 _FILLERS = (
-    *("the", "a", "this", "that", "film", "movie", "plot", "story", "scene", "actor", "actress", "director", "camera"),
-    *("music", "script", "ending", "cast", "dialogue", "was", "is", "felt", "looked", "seemed", "with", "and", "from"),
-    *("about", "during", "after", "before", "where", "while", "they", "we", "it", "people", "evening", "cinema"),
-    *("every", "some", "many", "first", "second", "minute", "hour", "screen", "audience", "character", "version"),
+    *(
+        "the",
+        "a",
+        "this",
+        "that",
+        "film",
+        "movie",
+        "plot",
+        "story",
+        "scene",
+        "actor",
+        "actress",
+        "director",
+        "camera",
+    ),
+    *(
+        "music",
+        "script",
+        "ending",
+        "cast",
+        "dialogue",
+        "was",
+        "is",
+        "felt",
+        "looked",
+        "seemed",
+        "with",
+        "and",
+        "from",
+    ),
+    *(
+        "about",
+        "during",
+        "after",
+        "before",
+        "where",
+        "while",
+        "they",
+        "we",
+        "it",
+        "people",
+        "evening",
+        "cinema",
+    ),
+    *(
+        "every",
+        "some",
+        "many",
+        "first",
+        "second",
+        "minute",
+        "hour",
+        "screen",
+        "audience",
+        "character",
+        "version",
+    ),
 )
 _SENTIMENT = {
     "negative": ("awful", "dreadful", "boring", "clumsy", "stale", "lifeless", "dire", "shoddy"),
-    "positive": ("superb", "delightful", "gripping", "charming", "witty", "radiant", "moving", "masterly"),
+    "positive": (
+        "superb",
+        "delightful",
+        "gripping",
+        "charming",
+        "witty",
+        "radiant",
+        "moving",
+        "masterly",
+    ),
 }
 
 
@@ -227,22 +309,38 @@ def plant(
     >>> corpus.labels, sorted(corpus.words)
     (['negative', 'positive'], ['negative', 'positive'])
     """
-    count, seed = check_int(texts, "`texts`", at_least=1, at_most=10**7), check_int(seed, "`seed`", at_least=0)
+    count, seed = (
+        check_int(texts, "`texts`", at_least=1, at_most=10**7),
+        check_int(seed, "`seed`", at_least=0),
+    )
     words, length = (
-        check_int(n, name, at_least=1, at_most=10**5) for n, name in ((words, "`words`"), (length, "`length`"))
+        check_int(n, name, at_least=1, at_most=10**5)
+        for n, name in ((words, "`words`"), (length, "`length`"))
     )
     names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
-    if not all(isinstance(name, str) for name in names) or len(names) < 2 or len(set(names)) != len(names):
-        raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
+    if (
+        not all(isinstance(name, str) for name in names)
+        or len(names) < 2
+        or len(set(names)) != len(names)
+    ):
+        raise InputError(
+            f"`classes` must be at least two texts, all different, not {shorten(classes)}."
+        )
     check_real(disturbed, "`disturbed`", at_least=0, at_most=1)
     rng, planted = np.random.default_rng(seed), {}
     for number, name in enumerate(names):
-        planted[name] = (*_SENTIMENT.get(name, ()), *(f"word{number}x{n}" for n in range(words)))[:words]
+        planted[name] = (*_SENTIMENT.get(name, ()), *(f"word{number}x{n}" for n in range(words)))[
+            :words
+        ]
     labels = [names[number % len(names)] for number in range(count)]
-    return Corpus([_write(label, planted, length, disturbed, rng) for label in labels], labels, words=planted)
+    return Corpus(
+        [_write(label, planted, length, disturbed, rng) for label in labels], labels, words=planted
+    )
 
 
-def _write(label: str, planted: dict[str, tuple[str, ...]], length: int, disturbed: float, rng: Any) -> str:
+def _write(
+    label: str, planted: dict[str, tuple[str, ...]], length: int, disturbed: float, rng: Any
+) -> str:
     words = list(rng.choice(_FILLERS, size=length))
     carriers = list(rng.choice(planted[label], size=int(rng.integers(2, 4))))
     if rng.random() < disturbed:
@@ -251,4 +349,6 @@ def _write(label: str, planted: dict[str, tuple[str, ...]], length: int, disturb
     for word in carriers:
         words.insert(int(rng.integers(len(words) + 1)), word)
     half = len(words) // 2
-    return " ".join(" ".join(map(str, part)).capitalize() + "." for part in (words[:half], words[half:]) if part)
+    return " ".join(
+        " ".join(map(str, part)).capitalize() + "." for part in (words[:half], words[half:]) if part
+    )

@@ -1,9 +1,9 @@
 """Counterfactuals: the fewest words of a text to remove, or to replace, for another label.
 
-A word is changed wherever it occurs in the text. Everything that is reported was found by classifying the changed text:
-first by taking the word that helps most, again and again (of a very long text many at once), and leaving out what was
-not needed; then by trying all smaller sets of words, as long as there are not too many.
-"""
+A word is changed wherever it occurs in the text. Everything that is reported was found by
+classifying the changed text: first by taking the word that helps most, again and again (of a very
+long text many at once), and leaving out what was not needed; then by trying all smaller sets of
+words, as long as there are not too many."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import pluralize, sanitize_line
-from hardmax._validation import InputError, check_int, check_str, shorten
+from hardmax._common.format import format_probability, pluralize, sanitize_line
+from hardmax._common.validation import InputError, check_int, check_str, shorten
 from hardmax.text._analysis import predicted_classes
 from hardmax.text._characters import fold
-from hardmax.text._format import format_probability
 from hardmax.text._texts import number_of_class
 from hardmax.text.explain import Label
 from hardmax.text.spans import JOINT, Span, Units
@@ -25,7 +24,8 @@ from hardmax.text.text_model import TextModel
 
 MAX_EVALUATIONS = 20_000
 MARGIN = 1e-6
-"""By which the new label must lead in probability: a flip does not land on a tie, nor on a rounding error."""
+"""By which the new label must lead in probability: a flip does not land on a tie, nor on a rounding
+error."""
 _AT_ONCE = 2048  # texts that are classified together
 _MOST_CHARACTERS = 100_000_000  # of the texts that are classified while words are added one by one
 
@@ -68,7 +68,8 @@ class Flip:
     evaluations: int
     """How many changed texts were classified."""
     undecided: int = field(default=0)
-    """How many of these were undecided, without the old label or a new one. They do not count as flips."""
+    """How many of these were undecided, without the old label or a new one. They do not count as
+    flips."""
 
     @property
     def found(self) -> bool:
@@ -150,28 +151,47 @@ class _Search:
     undecided: int = 0
 
     @classmethod
-    def of(cls, model: TextModel, text: str, others: tuple[Any, ...], to: Any, keep: tuple[str, ...]) -> "_Search":
+    def of(
+        cls, model: TextModel, text: str, others: tuple[Any, ...], to: Any, keep: tuple[str, ...]
+    ) -> "_Search":
         found = model.analyse([text])
         before, decided = int(predicted_classes(model, found)[0]), bool(found.decided[0])
         goal = None if to is None else number_of_class(to, model.classes, "`to`")
         if decided and goal == before:
-            raise InputError(f"`to` is {shorten(to)}, which is the label now: name another class.", argument="`to`")
+            raise InputError(
+                f"`to` is {shorten(to)}, which is the label now: name another class.",
+                argument="`to`",
+            )
         units = Units.of(text, model.tokeniser)
         staying = {word for token in keep for word in Units.of(token, model.tokeniser).words}
-        unknown = [token for token in keep if not set(Units.of(token, model.tokeniser).words) & set(units.words)]
+        unknown = [
+            token
+            for token in keep
+            if not set(Units.of(token, model.tokeniser).words) & set(units.words)
+        ]
         if unknown:
-            raise InputError(f"`keep` has {shorten(unknown[0])}, which is not in the text.", argument="`keep`")
+            raise InputError(
+                f"`keep` has {shorten(unknown[0])}, which is not in the text.", argument="`keep`"
+            )
         words = [
             [Change(word, spans, other) for other in others if other is None or fold(other) != word]
             for word, spans in zip(units.words, units.places, strict=True)
             if decided and word not in staying
         ]
         probability = float(found.probabilities[0, before])
-        return cls(model, text, before, decided, probability, goal, [options for options in words if options])
+        return cls(
+            model,
+            text,
+            before,
+            decided,
+            probability,
+            goal,
+            [options for options in words if options],
+        )
 
     def greedily(self, most: int) -> tuple[Change, ...] | None:
-        """A set that changes the label, made by adding what helps most, and leaving out what is not needed; of a text
-        with very many words, by adding many at once."""
+        """A set that changes the label, made by adding what helps most, and leaving out what is not
+        needed; of a text with very many words, by adding many at once."""
         taken: list[Change] = []
         left = list(self.words)
         most = min(most, _MOST_CHARACTERS // max(len(self.text), 1))
@@ -183,31 +203,39 @@ class _Search:
                 return self._needed([*taken, options[best]])
             if self.count + len(options) > most:
                 helps = leads > self._leads([tuple(taken)])[0]
-                return self._at_once(taken, [options[n] for n in np.argsort(-leads, kind="stable") if helps[n]])
+                return self._at_once(
+                    taken, [options[n] for n in np.argsort(-leads, kind="stable") if helps[n]]
+                )
             taken.append(options[best])
             left = [each for each in left if each[0].word != options[best].word]
         return None
 
     def _at_once(self, taken: list[Change], ranked: list[Change]) -> tuple[Change, ...] | None:
-        """As many of the changes that help, in this order and one for each word, as are enough, found by bisection."""
+        """As many of the changes that help, in this order and one for each word, as are enough,
+        found by bisection."""
         more = list({change.word: change for change in reversed(ranked)}.values())[::-1]
         few, enough = 0, len(more)
         if self._leads([(*taken, *more)])[0] <= 0:
             return None
         while few + 1 < enough:
             half = (few + enough) // 2
-            few, enough = (few, half) if self._leads([(*taken, *more[:half])])[0] > 0 else (half, enough)
+            few, enough = (
+                (few, half) if self._leads([(*taken, *more[:half])])[0] > 0 else (half, enough)
+            )
         return self._needed([*taken, *more[:enough]])
 
     def all_up_to(self, most: int, evaluations: int) -> tuple[tuple[Change, ...] | None, bool]:
-        """The first set that changes the label of all sets of 1, 2, … words, up to `most`; whether all were tried."""
+        """The first set that changes the label of all sets of 1, 2, … words, up to `most`; whether
+        all were tried."""
         options = max((len(each) for each in self.words), default=0)
         for size in range(1, most + 1):
             many = comb(len(self.words), size) * options**size
             if many > evaluations:
                 return None, False
             evaluations -= many
-            for several in _batches(each for words in combinations(self.words, size) for each in product(*words)):
+            for several in _batches(
+                each for words in combinations(self.words, size) for each in product(*words)
+            ):
                 flips = np.flatnonzero(self._leads(several) > 0)
                 if len(flips):
                     return several[int(flips[0])], True
@@ -222,8 +250,12 @@ class _Search:
         return tuple(taken)
 
     def _leads(self, sets: Sequence[tuple[Change, ...]]) -> np.ndarray:
-        """For each set of changes by how much the label is another: more than 0, or so much is missing."""
-        found = [self.model.analyse([_changed(self.text, changes) for changes in some]) for some in _batches(sets)]
+        """For each set of changes by how much the label is another: more than 0, or so much is
+        missing."""
+        found = [
+            self.model.analyse([_changed(self.text, changes) for changes in some])
+            for some in _batches(sets)
+        ]
         chances = np.concatenate([part.probabilities for part in found])
         decided = np.concatenate([part.decided for part in found])
         self.count += len(sets)

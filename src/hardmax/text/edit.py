@@ -1,4 +1,5 @@
-"""A model in which some tokens are forbidden, have another weight, or modify others by another factor."""
+"""A model in which some tokens are forbidden, have another weight, or modify others by another
+factor."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hardmax._validation import InputError, check_real, check_str, shorten
+from hardmax._common.validation import InputError, check_real, check_str, shorten
 from hardmax.text._characters import fold
 from hardmax.text.reading import ANY, Modifier
 from hardmax.text.text_model import TextModel
@@ -22,13 +23,25 @@ Edited = TypeVar("Edited", bound=TextModel)
 def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     """A model of the same kind in which some tokens are changed; see `TextModel.edit`."""
     if not isinstance(changes, Mapping) or not changes:
-        raise InputError(f'`changes` must be a dict such as {{"awful": "forbid"}}, not {shorten(changes)}.')
+        raise InputError(
+            f'`changes` must be a dict such as {{"awful": "forbid"}}, not {shorten(changes)}.'
+        )
     wishes = {_read_token(model, token): wish for token, wish in changes.items()}
     if len(wishes) < len(changes):
         raise InputError("`changes` has a token twice, in different spellings: give each once.")
-    forbidden = {token for token, wish in wishes.items() if isinstance(wish, str) and wish == FORBID}
-    factors = {token: float(Fraction(wish.removeprefix(TIMES))) for token, wish in wishes.items() if _is_factor(wish)}
-    others = {token: wish for token, wish in wishes.items() if token not in forbidden and token not in factors}
+    forbidden = {
+        token for token, wish in wishes.items() if isinstance(wish, str) and wish == FORBID
+    }
+    factors = {
+        token: float(Fraction(wish.removeprefix(TIMES)))
+        for token, wish in wishes.items()
+        if _is_factor(wish)
+    }
+    others = {
+        token: wish
+        for token, wish in wishes.items()
+        if token not in forbidden and token not in factors
+    }
     weights = {token: _weights(model, token, wish) for token, wish in others.items()}
     known, gone = model.vocabulary, _with_phrases(model, forbidden)
     kept = [v for v, surface in enumerate(known.surfaces) if surface not in gone]
@@ -37,8 +50,12 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     table = np.vstack([model.weights[kept], np.zeros((len(added), len(model.bias)))])
     for v, surface in enumerate(surfaces):
         table[v] = weights.get(surface, table[v])
-    counts = np.vstack([known.counts[kept], np.zeros((len(added), known.counts.shape[1]), dtype=np.int64)])
-    modifiers = {modifier.word: modifier for modifier in model.modifiers if modifier.word not in forbidden}
+    counts = np.vstack(
+        [known.counts[kept], np.zeros((len(added), known.counts.shape[1]), dtype=np.int64)]
+    )
+    modifiers = {
+        modifier.word: modifier for modifier in model.modifiers if modifier.word not in forbidden
+    }
     for token, factor in factors.items():
         texts = modifiers[token].texts if token in modifiers else 0
         modifiers[token] = Modifier(token, factor, texts)
@@ -59,7 +76,9 @@ def _in_effect(modifiers: list[Modifier]) -> list[Modifier]:
 
 
 def _is_factor(wish: Any) -> bool:
-    return isinstance(wish, str) and re.fullmatch(rf"{TIMES}-?\d+(\.\d+|/[1-9]\d*)?", wish) is not None
+    return (
+        isinstance(wish, str) and re.fullmatch(rf"{TIMES}-?\d+(\.\d+|/[1-9]\d*)?", wish) is not None
+    )
 
 
 def _read_token(model: TextModel, token: Any) -> str:
@@ -69,7 +88,9 @@ def _read_token(model: TextModel, token: Any) -> str:
         return Modifier(folded, 1).word
     if folded not in [found.surface for found in model.tokeniser.tokens(folded)]:
         longest = model.tokeniser.longest_phrase
-        raise InputError(f"`changes` has {shorten(token)}: expected a word, or a phrase of at most {longest} words.")
+        raise InputError(
+            f"`changes` has {shorten(token)}: expected a word, or a phrase of at most {longest} words."
+        )
     return folded
 
 
@@ -82,7 +103,9 @@ def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
     modifiers = {modifier.word for modifier in model.modifiers}
     unknown = sorted(forbidden - modifiers.union(*(parts[surface] for surface in gone)))
     if unknown:
-        raise InputError(f"`changes` forbids {shorten(unknown[0])}, which the model does not know: leave it out.")
+        raise InputError(
+            f"`changes` forbids {shorten(unknown[0])}, which the model does not know: leave it out."
+        )
     if len(gone) == len(parts):
         raise InputError("`changes` forbids all tokens of the model: leave some.")
     return gone
@@ -92,11 +115,15 @@ def _weights(model: TextModel, token: str, wish: Any) -> np.ndarray:
     """What a token shall say."""
     if ANY in token:
         ways = f'"{FORBID}", or a factor such as "{TIMES}-1/2"'
-        raise InputError(f"`changes` gives the form {shorten(token)} {shorten(wish)}: expected {ways}.")
+        raise InputError(
+            f"`changes` gives the form {shorten(token)} {shorten(wish)}: expected {ways}."
+        )
     if isinstance(wish, Mapping):
         if not wish or any(label not in model.classes for label in wish):
             labels = shorten(model.classes)
-            raise InputError(f"`changes` gives {shorten(token)} {shorten(wish)}: expected labels of {labels}.")
+            raise InputError(
+                f"`changes` gives {shorten(token)} {shorten(wish)}: expected labels of {labels}."
+            )
         weights = np.zeros(len(model.classes))
         for label, weight in wish.items():
             weights[model.classes.index(label)] = check_real(weight, "`changes` (each weight)")
@@ -104,7 +131,9 @@ def _weights(model: TextModel, token: str, wish: Any) -> np.ndarray:
     if isinstance(wish, int | float) and not isinstance(wish, bool):
         if len(model.bias) > 1:
             way = f"give a dict from labels to numbers, such as {{{model.classes[0]!r}: 1.0}}"
-            raise InputError(f"`changes` gives {shorten(token)} one number for more than two classes: {way}.")
+            raise InputError(
+                f"`changes` gives {shorten(token)} one number for more than two classes: {way}."
+            )
         return np.array([check_real(wish, "`changes` (each weight)")])
     ways = f'"{FORBID}", a number, a dict from labels to numbers, or a factor such as "{TIMES}-1/2"'
     raise InputError(f"`changes` gives {shorten(token)} {shorten(wish)}: expected {ways}.")

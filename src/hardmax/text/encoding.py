@@ -1,4 +1,5 @@
-"""Texts as the tokens that a vocabulary knows: ragged, distinct, with multiplicities, and as modifiers change them."""
+"""Texts as the tokens that a vocabulary knows: ragged, distinct, with multiplicities, and as
+modifiers change them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -8,9 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hardmax._compile import interpreted
+from hardmax._common.validation import check_str
+from hardmax._kernels.compiling import interpreted
 from hardmax._tokens.points import table_size
-from hardmax._validation import check_str
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_pieces import Words, fill_table, find_pieces, make_pieces
 from hardmax.text._kernels_tokens import (
@@ -27,15 +28,16 @@ from hardmax.text.reading import ANY, Reader
 from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, keep_segments, token_of
 from hardmax.text.vocabulary import Vocabulary
 
-SHORT = 20_000  # characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
+# characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
+SHORT = 20_000
 NOT_READ = Reader()
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says; its vote is
-    multiplied by `factors`, the mean over its places."""
+    """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts`
+    says; its vote is multiplied by `factors`, the mean over its places."""
 
     ids: np.ndarray  # int32
     counts: np.ndarray  # int32
@@ -47,29 +49,37 @@ class Encoded:
 
 
 def join_parts(parts: Sequence[Any]) -> Any:
-    """The texts of all parts, at least one, one part after the other; they are all `Encoded`, or `Analysis`."""
+    """The texts of all parts, at least one, one part after the other; they are all `Encoded`, or
+    `Analysis`."""
     if len(parts) == 1:
         return parts[0]
     shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
     offsets = [[0], *(part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False))]
     columns = {each.name: [getattr(part, each.name) for part in parts] for each in fields(parts[0])}
     columns |= {"offsets": offsets}
-    joined = {n: sum(own) if isinstance(own[0], int) else np.concatenate(own) for n, own in columns.items()}
+    joined = {
+        n: sum(own) if isinstance(own[0], int) else np.concatenate(own)
+        for n, own in columns.items()
+    }
     return type(parts[0])(**joined)
 
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """The known tokens of one text, and for each of them where it is, and what it attends to there."""
+    """The known tokens of one text, and for each of them where it is, and what it attends to
+    there."""
 
     encoded: Encoded
     places: list[np.ndarray]
     """Rows (start, end) of `text[start:end]`."""
     attended: list[np.ndarray]
-    """Rows (start, end, number) of the modifier that it attends to, -1 where it attends to itself."""
+    """Rows (start, end, number) of the modifier that it attends to, -1 where it attends to
+    itself."""
 
 
-def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ) -> Encoded:
+def encode(
+    texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ
+) -> Encoded:
     """The known tokens of each text, in order of first appearance.
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
@@ -81,16 +91,27 @@ def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Rea
 
 
 def encode_parts(
-    texts: TextBytes, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader, *, few: bool = False
+    texts: TextBytes,
+    vocabulary: Vocabulary,
+    tokeniser: Tokeniser,
+    reader: Reader,
+    *,
+    few: bool = False,
 ) -> Iterator[Encoded]:
     """`encode` in parts of a few megabytes.
 
     With `few`, texts that are not long are read without waiting for numba, by the definition.
     """
     with interpreted(encode_texts, if_small=few and len(texts.data) <= SHORT) as in_python:
-        defined = [_define(text, vocabulary, tokeniser, reader).encoded for text in texts.strings() if in_python]
+        defined = [
+            _define(text, vocabulary, tokeniser, reader).encoded
+            for text in texts.strings()
+            if in_python
+        ]
     if in_python:
-        nothing = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64))
+        nothing = Encoded(
+            np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64)
+        )
         yield join_parts([nothing, *defined])
         return
     lexicon, first = lexicon_of(vocabulary, reader), 0
@@ -101,7 +122,9 @@ def encode_parts(
         first = last
 
 
-def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ) -> Read:
+def read_one(
+    text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ
+) -> Read:
     """The known tokens of one text, as `encode` finds them.
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
@@ -122,21 +145,28 @@ def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Re
 def find_known(
     text: str, vocabulary: Vocabulary, tokeniser: Tokeniser
 ) -> tuple[list[Word], list[tuple[int, int, int]]]:
-    """The words of a text, and its known tokens that count: the number, first and last word of each."""
+    """The words of a text, and its known tokens that count: the number, first and last word of
+    each."""
     words, index = cut_words(encode_text(text).decode()), vocabulary.index
-    tokens = ((token_of(words, first, last).surface, first, last) for first, last in tokeniser.places(words))
+    tokens = (
+        (token_of(words, first, last).surface, first, last)
+        for first, last in tokeniser.places(words)
+    )
     known = [(index[surface], first, last) for surface, first, last in tokens if surface in index]
     return words, known if tokeniser.overlapping else keep_segments(known)
 
 
 def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader) -> Read:
-    """One text, read as the definition says: no arrays have to be made for it, and nothing compiled."""
+    """One text, read as the definition says: no arrays have to be made for it, and nothing
+    compiled."""
     words, known = find_known(text, vocabulary, tokeniser)
     numbers, attended = reader.attend(words)
     rows = []
     for number, first, last in known:
         other = attended[first] if max(numbers[first : last + 1]) < 0 else -1
-        seen = (words[other].start, words[other].end, numbers[other]) if other >= 0 else (-1, -1, -1)
+        seen = (
+            (words[other].start, words[other].end, numbers[other]) if other >= 0 else (-1, -1, -1)
+        )
         rows.append((number, words[first].start, words[last].end, *seen))
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)
     return _group(table[:, 0].astype(np.int32), table[:, 1:], reader)
@@ -162,10 +192,11 @@ def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """A vocabulary in the arrays that kernels read: a dictionary of words, and a tree of phrases above it.
+    """A vocabulary in the arrays that kernels read: a dictionary of words, and a tree of phrases
+    above it.
 
-    Nodes are the words of the vocabulary and of its phrases, and after them the beginnings of phrases, and phrases.
-    """
+    Nodes are the words of the vocabulary and of its phrases, and after them the beginnings of
+    phrases, and phrases."""
 
     words: Words
     phrases: Phrases
@@ -175,7 +206,10 @@ class Lexicon:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, reader: Reader) -> "Lexicon":
-        cut = [surface.split(" ") if surface.isascii() else cut_surface(surface) for surface in vocabulary.surfaces]
+        cut = [
+            surface.split(" ") if surface.isascii() else cut_surface(surface)
+            for surface in vocabulary.surfaces
+        ]
         words: dict[str, int] = {}
         for word in chain.from_iterable(cut):
             words.setdefault(word, len(words))
@@ -203,9 +237,12 @@ _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary
 
 
 def lexicon_of(vocabulary: Vocabulary, reader: Reader = NOT_READ) -> Lexicon:
-    """The arrays for a vocabulary, made once and kept as long as it: texts often come in many batches."""
+    """The arrays for a vocabulary, made once and kept as long as it: texts often come in many
+    batches."""
     before, lexicon = _made.get(vocabulary, (None, None))
-    if lexicon is None or any(not m.is_form and m.word not in vocabulary.index for m in reader.modifiers):
+    if lexicon is None or any(
+        not m.is_form and m.word not in vocabulary.index for m in reader.modifiers
+    ):
         lexicon = lexicon if before == reader and lexicon else Lexicon.of(vocabulary, reader)
     elif before != reader:  # the same words, read in another way
         lexicon = replace(lexicon, modifiers=_modifiers(reader, lexicon.spellings))

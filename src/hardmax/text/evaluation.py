@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, require_extra, shorten
+from hardmax._common.validation import InputError, require_extra, shorten
 from hardmax.text._analysis import predicted_classes
 from hardmax.text._texts import SHOWN
 from hardmax.text.interpret import Leader, frequent_leaders
@@ -32,9 +32,11 @@ class Evaluation:
     """The tokens that lead, the most frequent first."""
 
 
-def evaluate(truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray | None = None) -> dict[str, Any]:
-    """Metrics of a classifier, by scikit-learn: `truth` and `predicted`, by default the most probable class, are
-    numbers of classes; the Brier score is that over all classes (0 to 2).
+def evaluate(
+    truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray | None = None
+) -> dict[str, Any]:
+    """Metrics of a classifier, by scikit-learn: `truth` and `predicted`, by default the most
+    probable class, are numbers of classes; the Brier score is that over all classes (0 to 2).
 
     >>> chances = np.array([[0.5, 0.5], [0.2, 0.8], [0.6, 0.4], [0.25, 0.75]])
     >>> found = evaluate(np.array([0, 1, 1, 1]), chances)
@@ -51,9 +53,17 @@ def evaluate(truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray
         "texts": len(truth),
         "accuracy": float((truth == predicted).mean()),
         # Of the classes that occur: 1 / classes is chance, however many texts each has.
-        "balanced_accuracy": float(recall_score(truth, predicted, labels=np.unique(truth), average="macro")),
-        "f1_macro": float(f1_score(truth, predicted, labels=labels, average="macro", zero_division=never)),
-        **({"f1_binary": float(f1_score(truth, predicted, zero_division=never))} if len(labels) == 2 else {}),
+        "balanced_accuracy": float(
+            recall_score(truth, predicted, labels=np.unique(truth), average="macro")
+        ),
+        "f1_macro": float(
+            f1_score(truth, predicted, labels=labels, average="macro", zero_division=never)
+        ),
+        **(
+            {"f1_binary": float(f1_score(truth, predicted, zero_division=never))}
+            if len(labels) == 2
+            else {}
+        ),
         "log_loss": float(log_loss(truth, probabilities, labels=labels)),
         "brier": float(((probabilities - np.eye(len(labels))[truth]) ** 2).sum(axis=1).mean()),
         "calibration_error": calibration_error(truth, probabilities),
@@ -61,19 +71,24 @@ def evaluate(truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray
     }
 
 
-def calibration_curve(truth: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(confidence, accuracy, texts) in 15 bins of equally many texts, sorted by the probability of the predicted
-    class."""
+def calibration_curve(
+    truth: np.ndarray, probabilities: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(confidence, accuracy, texts) in 15 bins of equally many texts, sorted by the probability of
+    the predicted class."""
     # scikit-learn's curve does not tell how many texts a bin has, and takes one class of two.
     confidence, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
-    parts = [part for part in np.array_split(np.argsort(confidence, kind="stable"), _BINS) if len(part)]
+    parts = [
+        part for part in np.array_split(np.argsort(confidence, kind="stable"), _BINS) if len(part)
+    ]
     means = [(confidence[part].mean(), right[part].mean(), len(part)) for part in parts]
     said, true, texts = (np.array(column) for column in zip(*means, strict=True))
     return said, true, texts
 
 
 def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
-    """The expected calibration error (ECE), in bins of equal mass: the mean gap of confidence and accuracy.
+    """The expected calibration error (ECE), in bins of equal mass: the mean gap of confidence and
+    accuracy.
 
     >>> calibration_error(np.array([0, 1]), np.array([[0.5, 0.5], [0.25, 0.75]]))
     0.375
@@ -85,9 +100,8 @@ def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
 def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evaluation:
     """Measure a model on texts; the labels are the model's classes, or read the same.
 
-    Undecided texts count as the class that `predict` gives them; `undecided` is their share, and `accuracy_decided` is
-    of the others.
-    """
+    Undecided texts count as the class that `predict` gives them; `undecided` is their share, and
+    `accuracy_decided` is of the others."""
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)
     predicted, decided = predicted_classes(model, found), found.decided
@@ -97,16 +111,26 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
         "leaders_per_text": float(found.leaders_per_text.mean()),
         "active_tokens": float(found.active_per_text.mean()),
     }
-    return Evaluation(truth, predicted, decided, found.probabilities, metrics, frequent_leaders(model, found))
+    return Evaluation(
+        truth, predicted, decided, found.probabilities, metrics, frequent_leaders(model, found)
+    )
 
 
 def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
-    # A CSV file has only texts: "1" there is the class 1 of a model that was trained on a table of numbers.
-    number = {str(name): c for c, name in enumerate(classes)} | {name: c for c, name in enumerate(classes)}
+    # A CSV file has only texts: "1" there is the class 1 of a model that was trained on a table of
+    # numbers.
+    number = {str(name): c for c, name in enumerate(classes)} | {
+        name: c for c, name in enumerate(classes)
+    }
     listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     for label in listed:
-        if not isinstance(label, str | int | float) or (label not in number and str(label) not in number):
+        if not isinstance(label, str | int | float) or (
+            label not in number and str(label) not in number
+        ):
             known = ", ".join(map(str, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
             hint = f"Rename the labels; on the command line, with --map {label}={classes[0]},…."
             raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. {hint}")
-    return np.array([number[label] if label in number else number[str(label)] for label in listed], dtype=np.int64)
+    return np.array(
+        [number[label] if label in number else number[str(label)] for label in listed],
+        dtype=np.int64,
+    )

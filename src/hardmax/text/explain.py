@@ -1,4 +1,5 @@
-"""Explanations: the votes of the tokens of a text, which add up to its logit, and what each attends to."""
+"""Explanations: the votes of the tokens of a text, which add up to its logit, and what each attends
+to."""
 
 from dataclasses import dataclass, field, fields
 from itertools import repeat
@@ -8,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax._cached import cached_property
-from hardmax._files import write_whole
-from hardmax._format import escape_json
-from hardmax._validation import InputError, check_path
+from hardmax._common.cached import cached_property
+from hardmax._common.files import write_whole
+from hardmax._common.format import escape_json, format_probability
+from hardmax._common.validation import InputError, check_path
 from hardmax.text._analysis import Analysis, predicted_classes, weigh_text
 from hardmax.text._characters import fold
-from hardmax.text._format import format_probability
 from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 
 Label = str | int | float | bool
 LENGTHS = "training_lengths"
-"""Where `TextModel.metrics` has the 1 % and 99 % quantiles of the lengths of training texts, in characters."""
+"""Where `TextModel.metrics` has the 1 % and 99 % quantiles of the lengths of training texts, in
+characters."""
 _MOST_CHARACTERS = 50_000_000  # read again to rank removals: a second or two
-_MOSTLY_UNKNOWN = 0.2  # if known tokens cover less of a text, a note says so; of 500 IMDb reviews, 0.4 % have one
+_MOSTLY_UNKNOWN = (
+    0.2  # if known tokens cover less of a text, a note says so; of 500 IMDb reviews, 0.4 % have one
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,8 @@ class LedgerEntry:
     weight: float
     """What it would add on its own, without the words that modify it."""
     modifiers: tuple[str, ...]
-    """The words of the text that it attends to, in order; none if it attends to itself everywhere."""
+    """The words of the text that it attends to, in order; none if it attends to itself
+    everywhere."""
     factor: float
     """What these multiply its vote by, the mean over its places."""
     vote: float
@@ -55,7 +59,8 @@ class LedgerEntry:
     leads: bool
     """Whether it is a leader: in the limit of the cloud of votes, it stays where it is."""
     leader: str | None
-    """The leader at which it ends in that limit, itself if it leads; None if it is not active, or ends between."""
+    """The leader at which it ends in that limit, itself if it leads; None if it is not active, or
+    ends between."""
     side: int = field(repr=False)
     """The number of the class that it counts towards: the label, if it adds to its logit."""
 
@@ -66,7 +71,11 @@ class LedgerEntry:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("places", "side")}
+        own = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name not in ("places", "side")
+        }
         return own | {"spans": self.spans}
 
 
@@ -87,24 +96,28 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Removal:
-    """A word of a text and what is lost with it, those before it in `Explanation.removals` being gone."""
+    """A word of a text and what is lost with it, those before it in `Explanation.removals` being
+    gone."""
 
     word: str
     """The word, in lower case."""
     spans: tuple[tuple[int, int], ...]
     """Where it is: `text[start:end]`."""
     score: float
-    """What words are ranked by: a third of `loss`, two thirds of what the word adds to an empty text."""
+    """What words are ranked by: a third of `loss`, two thirds of what the word adds to an empty
+    text."""
     loss: float
-    """By how much the lead of the label, in logits, falls; nan in a text too long to be read again for every word."""
+    """By how much the lead of the label, in logits, falls; nan in a text too long to be read again
+    for every word."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Explanation:
-    """Why a model gives a text its label: `bias` and the votes of the `ledger` add up to the `logit`.
+    """Why a model gives a text its label: `bias` and the votes of the `ledger` add up to the
+    `logit`.
 
-    It shows itself in a notebook and is printed as a table. Arrays have the known tokens in the order in which they
-    appear.
+    It shows itself in a notebook and is printed as a table. Arrays have the known tokens in the
+    order in which they appear.
 
     Examples
     --------
@@ -129,7 +142,8 @@ class Explanation:
 
     @property
     def label(self) -> Label:
-        """The class that `predict` gives: the most probable, or, if the text is undecided, the most frequent."""
+        """The class that `predict` gives: the most probable, or, if the text is undecided, the most
+        frequent."""
         return self.model.classes[self._best]
 
     @property
@@ -140,7 +154,9 @@ class Explanation:
     @property
     def answer(self) -> str:
         """The label and its probability, or "undecided"."""
-        return f"{self.label} {format_probability(self.probability)}" if self.decided else "undecided"
+        return (
+            f"{self.label} {format_probability(self.probability)}" if self.decided else "undecided"
+        )
 
     @property
     def probability(self) -> float:
@@ -154,7 +170,8 @@ class Explanation:
 
     @property
     def towards(self) -> Label:
-        """The class that positive votes count towards: the second of two classes, else the label itself."""
+        """The class that positive votes count towards: the second of two classes, else the label
+        itself."""
         return self.model.classes[1 if len(self.model.bias) == 1 else self._best]
 
     @property
@@ -179,22 +196,33 @@ class Explanation:
             return ""
         if not self.known:
             return "the model knows no word of this text"
-        return "several classes have the same score" if self.active else "none of the known tokens is active"
+        return (
+            "several classes have the same score"
+            if self.active
+            else "none of the known tokens is active"
+        )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Reasons to trust the answer less: a text unlike those of training, or of mostly unknown words."""
+        """Reasons to trust the answer less: a text unlike those of training, or of mostly unknown
+        words."""
         if not self.known:
             return ()
         notes, size = [], len(self.text)
         shortest, longest = self.model.metrics.get(LENGTHS) or (0, size)
         if not shortest <= size <= longest:
             unlike = "shorter" if size < shortest else "longer"
-            notes.append(f"The text has {size:,} characters: it is {unlike} than 99 % of the training texts.")
+            notes.append(
+                f"The text has {size:,} characters: it is {unlike} than 99 % of the training texts."
+            )
         begins, ends = np.concatenate(self.read.places).T
-        depth = np.cumsum(np.bincount(begins, minlength=size + 1) - np.bincount(ends, minlength=size + 1))
+        depth = np.cumsum(
+            np.bincount(begins, minlength=size + 1) - np.bincount(ends, minlength=size + 1)
+        )
         if (covered := np.count_nonzero(depth) / size) < _MOSTLY_UNKNOWN:
-            notes.append(f"Most words are unknown: known tokens cover {100 * covered:.0f} % of the text.")
+            notes.append(
+                f"Most words are unknown: known tokens cover {100 * covered:.0f} % of the text."
+            )
         return tuple(notes)
 
     # ---------------------------------------------------------------- the ledger
@@ -209,8 +237,15 @@ class Explanation:
     def ledger(self) -> tuple[LedgerEntry, ...]:
         """Every known token, the largest votes first."""
         found, size = self.found, len(self.found.ids) + self.model.neutral_weight
-        columns = (found.counts, found.weights[:, self._row] / size, found.factors, found.votes[:, self._row])
-        numbers = zip(*(c.tolist() for c in (*columns, found.active, found.leads, found.follows)), strict=True)
+        columns = (
+            found.counts,
+            found.weights[:, self._row] / size,
+            found.factors,
+            found.votes[:, self._row],
+        )
+        numbers = zip(
+            *(c.tolist() for c in (*columns, found.active, found.leads, found.follows)), strict=True
+        )
         entries = [
             LedgerEntry(
                 word=self.words[t],
@@ -238,19 +273,23 @@ class Explanation:
     def leaders(self) -> tuple[LedgerEntry, ...]:
         """The tokens that lead, the largest votes first: a summary of the votes, not their cause.
 
-        They are the exact limit of the cloud of the votes: of two classes the strongest token of each.
-        """
+        They are the exact limit of the cloud of the votes: of two classes the strongest token of
+        each."""
         return tuple(entry for entry in self.ledger if entry.leads)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Which token attends to which modifier, in the order of the text."""
         factors, found = np.array([modifier.factor for modifier in self.model.modifiers]), []
-        for word, places, attended in zip(self.words, self.read.places, self.read.attended, strict=True):
+        for word, places, attended in zip(
+            self.words, self.read.places, self.read.attended, strict=True
+        ):
             modified = attended[:, 2] >= 0
             spans = list(map(tuple, attended[modified, :2].tolist()))
             own, numbers = map(tuple, places[modified].tolist()), attended[modified, 2]
-            found += map(Link, repeat(word), own, self._words_at(spans), spans, factors[numbers].tolist())
+            found += map(
+                Link, repeat(word), own, self._words_at(spans), spans, factors[numbers].tolist()
+            )
         return tuple(sorted(found, key=attrgetter("span", "word")))
 
     def _words_at(self, spans: list[tuple[int, int]]) -> list[str]:
@@ -270,11 +309,16 @@ class Explanation:
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
-        """The words of known tokens in the order in which to remove them: each time the one that costs the label most,
-        and adds most to it on its own; those against the label come last. A word is removed wherever it occurs."""
+        """The words of known tokens in the order in which to remove them: each time the one that
+        costs the label most, and adds most to it on its own; those against the label come last. A
+        word is removed wherever it occurs."""
         units = Units.of(self.text, self.model.tokeniser)
         tokens = {token.surface for token in self.model.tokeniser.tokens(self.text)}
-        known = {word for token in tokens & self.model.vocabulary.index.keys() for word in cut_surface(token)}
+        known = {
+            word
+            for token in tokens & self.model.vocabulary.index.keys()
+            for word in cut_surface(token)
+        }
         attended = {word for entry in self.ledger for word in entry.modifiers}
         left = np.flatnonzero([word in known or word in attended for word in units.words])
         alone = np.zeros(len(units))
@@ -284,13 +328,22 @@ class Explanation:
             read += len(left) * len(self.text)
             losses = np.full(len(left), np.nan)
             if read <= _MOST_CHARACTERS:
-                losses = lead - self._leads([units.without([*gone, word]) for word in left.tolist()])
+                losses = lead - self._leads(
+                    [units.without([*gone, word]) for word in left.tolist()]
+                )
             scores = np.nan_to_num(losses) / 3 + 2 / 3 * alone[left]
             order = np.argsort(-scores, kind="stable")
             if scores[order[0]] > 0 and read <= _MOST_CHARACTERS:
                 order = order[:1]
             for n in order.tolist():
-                found.append(Removal(units.words[left[n]], units.places[left[n]], float(scores[n]), float(losses[n])))
+                found.append(
+                    Removal(
+                        units.words[left[n]],
+                        units.places[left[n]],
+                        float(scores[n]),
+                        float(losses[n]),
+                    )
+                )
             gone.append(int(left[order[0]]))
             lead -= losses[order[0]]
             left = np.delete(left, order)
@@ -301,12 +354,15 @@ class Explanation:
         logits = self.model.decision_function(texts)
         if logits.ndim == 1:
             return logits if self._best else -logits
-        others = np.where(np.arange(len(self.model.classes)) == self._best, -1.0, self.found.probabilities[0])
+        others = np.where(
+            np.arange(len(self.model.classes)) == self._best, -1.0, self.found.probabilities[0]
+        )
         return logits[:, self._best] - logits[:, others.argmax()]
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 of the model: in its folder, `sha256sum config.json model.safetensors vocabulary.txt | sha256sum`."""
+        """SHA-256 of the model: in its folder, `sha256sum config.json model.safetensors
+        vocabulary.txt | sha256sum`."""
         return digest(self.model)
 
     # ---------------------------------------------------------------- how it is shown
@@ -320,7 +376,9 @@ class Explanation:
             "decided": self.decided,
             "notes": self.notes,
             "probability": self.probability,
-            "probabilities": [{"label": label, "probability": p} for label, p in self.probabilities.items()],
+            "probabilities": [
+                {"label": label, "probability": p} for label, p in self.probabilities.items()
+            ],
             "towards": self.towards,
             "logit": self.logit,
             "bias": self.bias,
@@ -336,13 +394,16 @@ class Explanation:
         Parameters
         ----------
         path : str or Path
-            A file that ends in `.html`, `.json` or `.txt`. The page has the text and the model in it: words can be
-            crossed out and other texts be tried, and without scripts the explanation can be read.
+            A file that ends in `.html`, `.json` or `.txt`. The page has the text and the model in
+            it: words can be crossed out and other texts be tried, and without scripts the
+            explanation can be read.
         """
         path = check_path(path)
         suffix = path.suffix.lower()
         if suffix in (".html", ".htm"):
-            from hardmax.text.page import write_explanation  # most explanations are read in a terminal
+            from hardmax.text.page import (
+                write_explanation,  # most explanations are read in a terminal
+            )
 
             write_explanation(self, path)
         elif suffix == ".json":

@@ -1,4 +1,5 @@
-"""Explanations as HTML: in a notebook, as a page that computes (`hardmax.page`), and many in a report without scripts.
+"""Explanations as HTML: in a notebook, as a page that computes (`hardmax.page`), and many in a
+report without scripts.
 
 Nothing is loaded, and nothing is shown by colour alone. The template is `page.html`.
 """
@@ -10,13 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hardmax._files import write_whole
-from hardmax._format import pluralize, sanitize_text, truncate
-from hardmax._validation import InputError, check_path, shorten
+from hardmax._common.files import write_whole
+from hardmax._common.format import format_probability, pluralize, sanitize_text, truncate
+from hardmax._common.validation import InputError, check_path, shorten
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, style, write_page
 from hardmax.text import view
-from hardmax.text._format import format_probability
 from hardmax.text.explain import LENGTHS, Explanation
 from hardmax.text.storage import deciding_files
 from hardmax.text.text_model import TextModel
@@ -48,7 +48,8 @@ def pack(model: TextModel) -> dict[str, str]:
 
 
 def report(explanations: Iterable[Explanation], path: str | Path) -> None:
-    """Write explanations, one below the other and with an index, to a `.html` file, whole or not at all.
+    """Write explanations, one below the other and with an index, to a `.html` file, whole or not at
+    all.
 
     Parameters
     ----------
@@ -123,7 +124,8 @@ def _class_of(side: int, why: Explanation) -> str:
 
 
 def _classes(why: Explanation) -> tuple[list[tuple[int, Any, float]], int, float]:
-    """Number, name and probability of the most probable classes; how many others there are, and how probable."""
+    """Number, name and probability of the most probable classes; how many others there are, and how
+    probable."""
     listed = [(number, name, p) for number, (name, p) in enumerate(why.probabilities.items())]
     if len(listed) > 2:
         listed.sort(key=lambda each: -each[2])

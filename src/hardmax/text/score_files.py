@@ -1,12 +1,12 @@
 """Tables in files scored, of any size.
 
-A folder of Parquet files becomes one of as many: any number of processes take what nobody has a lock on. A lock ends
-with its process, and a part appears under its name when it is whole.
+A folder of Parquet files becomes one of as many: any number of processes take what nobody has a
+lock on. A lock ends with its process, and a part appears under its name when it is whole.
 
-Anything else is one stream, scored by one process in parts, so that an interruption costs one of them. A part is a
-Parquet file in the folder that is written, or in `NAME.parts` beside the file that the parts become. Its metadata say
-what was read so far, and for which job: the same job goes on after its last part.
-"""
+Anything else is one stream, scored by one process in parts, so that an interruption costs one of
+them. A part is a Parquet file in the folder that is written, or in `NAME.parts` beside the file
+that the parts become. Its metadata say what was read so far, and for which job: the same job goes
+on after its last part."""
 
 # pyright: reportAttributeAccessIssue=false
 import csv
@@ -33,9 +33,9 @@ import pyarrow.parquet as pq
 from filelock import Timeout
 
 from hardmax import __version__
-from hardmax._columns import write_parquet
-from hardmax._files import drafted, locked, reason
-from hardmax._validation import InputError
+from hardmax._common.columns import write_parquet
+from hardmax._common.files import drafted, locked, reason
+from hardmax._common.validation import InputError
 from hardmax.text import tables
 from hardmax.text.scoring import ScoreOptions, Scorer
 from hardmax.text.storage import digest
@@ -56,7 +56,9 @@ class ScoringReport:
 
     rows: int = 0  # read
     bad: int = 0
-    listed: list[tuple[str, str]] = field(default_factory=list)  # place and fault of the first bad rows
+    listed: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # place and fault of the first bad rows
     labels: dict[str, int] = field(default_factory=dict)
     undecided: int = 0
     abstained: int = 0
@@ -70,7 +72,9 @@ class ScoringReport:
 def check_output(source: str, target: Path, force: bool) -> None:
     """Refuse an output that cannot be written, before the work."""
     if not target.parent.is_dir():
-        raise InputError(f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Create it first.")
+        raise InputError(
+            f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Create it first."
+        )
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     if source != "-" and read in (place, *place.parents):
         raise InputError(f"`{target}` is the input, or lies in it: name an output elsewhere.")
@@ -91,10 +95,9 @@ def score_file(
 ) -> ScoringReport:
     """Score every row of a table in a file, a folder of Parquet files, or on standard input (`-`).
 
-    The output, a file or a folder of Parquet files, has the columns of the table, and ours after them. If this is
-    interrupted, the same call goes on after the parts that are whole, to the same rows and values. From a folder to a
-    folder, any number of processes may do so at once.
-    """
+    The output, a file or a folder of Parquet files, has the columns of the table, and ours after
+    them. If this is interrupted, the same call goes on after the parts that are whole, to the same
+    rows and values. From a folder to a folder, any number of processes may do so at once."""
     check_output(source, target, force)
     to_file = bool(target.suffix) and not target.is_dir()
     folder = target.with_name(f"{target.name}.parts") if to_file else target
@@ -112,7 +115,12 @@ def score_file(
 
 
 def _score_folder(
-    model: TextModel, source: Path, target: Path, options: ScoreOptions, force: bool, progress: Progress | None
+    model: TextModel,
+    source: Path,
+    target: Path,
+    options: ScoreOptions,
+    force: bool,
+    progress: Progress | None,
 ) -> ScoringReport:
     """A part for each file, under the same name, written by whoever has its lock."""
     whole = tables.open_table(source)
@@ -156,15 +164,26 @@ def _score_folder(
 
 
 def _score_part(
-    scorer: Scorer, file: Path, path: Path, text: str, options: ScoreOptions, job: str, progress: Progress
+    scorer: Scorer,
+    file: Path,
+    path: Path,
+    text: str,
+    options: ScoreOptions,
+    job: str,
+    progress: Progress,
 ) -> ScoringReport:
     table, report = tables.open_table(file), ScoringReport(text=text)
     if options.columns is not None:  # the others are in the path (lang=en), or in other files
         kept = tuple(name for name in options.columns if name in table.names)
         options = replace(options, columns=kept)
     schema = _keep(table, scorer, text, options)
-    with drafted(path, f"{path.name}.") as draft, pq.ParquetWriter(draft, schema, **_PACKED) as writer:
-        _write_behind(writer.write_table, _scored_parts(table, scorer, options, schema, report, progress))
+    with (
+        drafted(path, f"{path.name}.") as draft,
+        pq.ParquetWriter(draft, schema, **_PACKED) as writer,
+    ):
+        _write_behind(
+            writer.write_table, _scored_parts(table, scorer, options, schema, report, progress)
+        )
         writer.add_key_value_metadata({_METADATA: json.dumps([job, asdict(report)])})
     return report
 
@@ -187,14 +206,22 @@ def _score_stream(
         schema = _keep(table, scorer, text, options)
         job = _job(model, marks, options)
         report = ScoringReport(**_resume(folder, job, force or to_file))
-        report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
+        report.text, report.note, report.names, report.resumed = (
+            text,
+            note,
+            scorer.names,
+            report.rows,
+        )
 
         def named_parts() -> Iterator[tuple[Path, Any]]:
             for part in _scored_parts(table, scorer, options, schema, report, progress):
                 folder.mkdir(exist_ok=True)
                 path = folder / f"part-{report.parts:06}.parquet"
                 report.parts += 1
-                metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
+                metadata = {
+                    **(schema.metadata or {}),
+                    _METADATA: json.dumps([job, asdict(report)]).encode(),
+                }
                 yield path, part.combine_chunks().replace_schema_metadata(metadata)
 
         how = _QUICK if to_file else _PACKED
@@ -206,7 +233,8 @@ def _score_stream(
 
 @contextmanager
 def _claimed(path: Path, patience: float) -> Iterator[None]:
-    """Hold the lock of a file that is to be written, and remove what processes that were killed left of it."""
+    """Hold the lock of a file that is to be written, and remove what processes that were killed
+    left of it."""
     with locked(path.with_name(f".{path.name}.lock"), patience):
         _remove_drafts(path.parent, f"{path.name}.")
         yield
@@ -229,7 +257,8 @@ def _marks(files: list[Path]) -> list[list[Any]]:
 
 
 def _keep(table: Any, scorer: Scorer, text: str, options: ScoreOptions) -> Any:
-    """Read no more columns of a table than are wanted, and the texts; the schema of what is written."""
+    """Read no more columns of a table than are wanted, and the texts; the schema of what is
+    written."""
     if options.columns is not None:
         table.keep([*options.columns, text])
     stored = table.schema(tables.choose_column(text, "text", table.names, table.shown)[0])
@@ -248,9 +277,15 @@ def _write_behind(write: Callable[[Any], Any], parts: Iterator[Any]) -> None:
 
 
 def _scored_parts(
-    table: Any, scorer: Scorer, options: ScoreOptions, schema: Any, report: ScoringReport, progress: Progress | None
+    table: Any,
+    scorer: Scorer,
+    options: ScoreOptions,
+    schema: Any,
+    report: ScoringReport,
+    progress: Progress | None,
 ) -> Iterator[Any]:
-    """The rows that are not scored yet, a part at a time, counted in the report; at least one part in all."""
+    """The rows that are not scored yet, a part at a time, counted in the report; at least one part
+    in all."""
     some = [schema.empty_table()]
     for given, places, broken, share in table.batches(report.text, report.resumed):
         answers, faults = scorer.answer(given[report.text], broken)
@@ -268,7 +303,9 @@ def _scored_parts(
         report.undecided += pc.sum(pc.invert(decided)).as_py() or 0
         report.abstained += pc.sum(abstain).as_py() or 0
         for count in label.drop_null().value_counts().to_pylist():
-            report.labels[str(count["values"])] = report.labels.get(str(count["values"]), 0) + count["counts"]
+            report.labels[str(count["values"])] = (
+                report.labels.get(str(count["values"]), 0) + count["counts"]
+            )
         if progress:
             progress(share, report.rows - report.resumed)
         if sum(map(len, some)) >= PART_ROWS or sum(each.nbytes for each in some) >= PART_BYTES:
@@ -324,11 +361,14 @@ def _other_job(folder: Path) -> InputError:
 
 
 def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
-    """The report of the last part that is there, if all are of this job; others are removed, or refused."""
+    """The report of the last part that is there, if all are of this job; others are removed, or
+    refused."""
     _remove_drafts(folder)  # left by a process that was killed
     stored = {path: _stored(path, folder, force) for path in sorted(folder.glob("*"))}
     jobs, reports = [each[0] for each in stored.values()], [each[1] for each in stored.values()]
-    if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [*range(1, len(jobs) + 1)]:
+    if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [
+        *range(1, len(jobs) + 1)
+    ]:
         return reports[-1] if reports else {}
     if not force:
         raise _other_job(folder)
@@ -360,13 +400,18 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
             yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
         else:
             as_json = [each.name for each in schema if each.metadata == tables.JSON_CELLS]
-            yield lambda table: stream.writelines(_json_line(row, as_json) for row in table.to_pylist())
+            yield lambda table: stream.writelines(
+                _json_line(row, as_json) for row in table.to_pylist()
+            )
 
 
 def _cells(row: dict[str, Any]) -> list[str | None]:
     """A row of CSV: whole numbers, truth values, lists and objects as JSON has them."""
     plain = bool | int | list | dict
-    return [_json(each) if isinstance(each, plain) else each if each is None else str(each) for each in row.values()]
+    return [
+        _json(each) if isinstance(each, plain) else each if each is None else str(each)
+        for each in row.values()
+    ]
 
 
 def _json_line(row: dict[str, Any], as_json: list[str]) -> str:

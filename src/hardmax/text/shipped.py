@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from hardmax._format import truncate
-from hardmax._validation import InputError, check_path
+from hardmax._common.format import truncate
+from hardmax._common.validation import InputError, check_path
 from hardmax.text.storage import identity, read_model
 from hardmax.text.text_model import TextModel
 
@@ -21,7 +21,8 @@ def load(name_or_path: str | Path) -> TextModel:
     Parameters
     ----------
     name_or_path : str or path
-        The name of a shipped model ("sentiment-en", "imdb", "imdb-best"), or a folder that `TextModel.save` wrote.
+        The name of a shipped model ("sentiment-en", "imdb", "imdb-best"), or a folder that
+        `TextModel.save` wrote.
 
     Returns
     -------
@@ -43,4 +44,6 @@ def load(name_or_path: str | Path) -> TextModel:
             raise
     names = ", ".join(available()) or "none in this version"
     shown = truncate(str(path), 120)
-    raise InputError(f"`{shown}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder.")
+    raise InputError(
+        f"`{shown}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder."
+    )

@@ -1,7 +1,7 @@
 """A text without some of its words.
 
-In the place of each is ⋯, a word that no model knows: no phrase arises that nobody wrote, and words attend as before.
-"""
+In the place of each is ⋯, a word that no model knows: no phrase arises that nobody wrote, and words
+attend as before."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,8 @@ def cut(text: str, spans: Sequence[Span]) -> str:
 
 @dataclass(frozen=True)
 class Units:
-    """The distinct words of a text, each with all its places, in the order in which they first stand in it."""
+    """The distinct words of a text, each with all its places, in the order in which they first
+    stand in it."""
 
     text: str
     words: tuple[str, ...]

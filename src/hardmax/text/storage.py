@@ -1,4 +1,5 @@
-"""A model as a folder: config.json, model.safetensors, vocabulary.txt, metrics.json, README.md, hashes.json.
+"""A model as a folder: config.json, model.safetensors, vocabulary.txt, metrics.json, README.md,
+hashes.json.
 
 The hashes are SHA-256 of the first three, which decide all answers. The others may be edited.
 """
@@ -15,8 +16,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hardmax._files import locked, parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
-from hardmax._validation import InputError
+from hardmax._common.files import (
+    locked,
+    parse_json,
+    read_bytes,
+    reason,
+    shown_name,
+    sync_folder,
+    write_whole,
+)
+from hardmax._common.validation import InputError
 from hardmax.text.reading import Modifier
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -34,12 +43,12 @@ _EXPECTED = "expected a folder that `save` wrote"
 
 
 def write_model(model: TextModel, folder: Path) -> None:
-    """Write the folder whole or not at all: whoever reads it finds the model that was there, or the new one.
+    """Write the folder whole or not at all: whoever reads it finds the model that was there, or the
+    new one.
 
-    The new folder is filled beside the old one, `.NAME.part`; then the old one is renamed to `.NAME.old`, and the new
-    one takes its name. Both happen under a lock, as does putting back what a killed process left. Other files in the
-    folder of a model stay.
-    """
+    The new folder is filled beside the old one, `.NAME.part`; then the old one is renamed to
+    `.NAME.old`, and the new one takes its name. Both happen under a lock, as does putting back what
+    a killed process left. Other files in the folder of a model stay."""
     from filelock import Timeout
 
     from hardmax.text.card import write_card
@@ -75,13 +84,16 @@ def write_model(model: TextModel, folder: Path) -> None:
                 _restore(target)
         _folders[model] = target
     except Timeout:
-        raise InputError(f"`{folder}` is being written by another process: wait for it, or remove `{lock}`.") from None
+        raise InputError(
+            f"`{folder}` is being written by another process: wait for it, or remove `{lock}`."
+        ) from None
     except OSError as error:
         raise InputError(f"`{folder}` cannot be written: {reason(error)}.") from None
 
 
 def read_model(folder: Path, kind: type[Kind]) -> Kind:
-    """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite numbers."""
+    """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite
+    numbers."""
     target = Path(os.path.realpath(folder))
     _, former, lock = _beside(target)
     before = identity(target)
@@ -119,7 +131,13 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
         "tokeniser": asdict(model.tokeniser),
         "tokens": len(model.vocabulary),
     }
-    return dict(zip(DECIDING, (_json(config, errors), save(tensors), write_vocabulary(model.vocabulary)), strict=True))
+    return dict(
+        zip(
+            DECIDING,
+            (_json(config, errors), save(tensors), write_vocabulary(model.vocabulary)),
+            strict=True,
+        )
+    )
 
 
 _digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
@@ -132,21 +150,27 @@ def saved_in(model: TextModel) -> Path | None:
 
 
 def digest(model: TextModel) -> str:
-    """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder of the model."""
+    """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder
+    of the model."""
     if model not in _digests:
-        files = deciding_files(model, errors="surrogatepass")  # such a model cannot be saved, but it can classify
+        files = deciding_files(
+            model, errors="surrogatepass"
+        )  # such a model cannot be saved, but it can classify
         lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
         _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digests[model]
 
 
 def _beside(target: Path) -> tuple[Path, Path, Path]:
-    part, old, lock = (target.with_name(f".{target.name}.{suffix}") for suffix in ("part", "old", "lock"))
+    part, old, lock = (
+        target.with_name(f".{target.name}.{suffix}") for suffix in ("part", "old", "lock")
+    )
     return part, old, lock
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
-    """Differs between a folder and the one that takes its place; None if there is none, or its name is too long."""
+    """Differs between a folder and the one that takes its place; None if there is none, or its name
+    is too long."""
     try:
         found = folder.stat()
     except OSError:
@@ -169,7 +193,9 @@ def _check_target(target: Path, folder: Path) -> None:
         raise InputError(f"`{folder}` is a file: expected the name of a folder.")
     names = {path.name for path in target.iterdir()}
     if names and "model.safetensors" not in names:
-        raise InputError(f"`{folder}` has other files: expected a new or empty folder, or one with a model.")
+        raise InputError(
+            f"`{folder}` has other files: expected a new or empty folder, or one with a model."
+        )
 
 
 def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
@@ -192,18 +218,24 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
     hashes = _read_object(files, "hashes.json", folder)
     for name in DECIDING:
         if hashes.get(name) != hashlib.sha256(files[name]).hexdigest():
-            raise InputError(f"`{folder / name}` is not the file that was saved: its hash differs. Copy it again.")
+            raise InputError(
+                f"`{folder / name}` is not the file that was saved: its hash differs. Copy it again."
+            )
     config = _read_object(files, "config.json", folder)
     if config.get("format") != FORMAT or config.get("version") != VERSION:
         found = f"{config.get('format')!r}, version {config.get('version')!r}"
-        raise InputError(f"`{folder / 'config.json'}` is of {found}: expected {FORMAT!r}, version {VERSION}.")
+        raise InputError(
+            f"`{folder / 'config.json'}` is of {found}: expected {FORMAT!r}, version {VERSION}."
+        )
     try:
         metrics = _read_object(files, "metrics.json", folder)
         model = kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
     except InputError as error:
         raise InputError(f"The model in `{folder}` cannot be used: {error}") from None
     except (KeyError, TypeError) as error:
-        raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}.") from None
+        raise InputError(
+            f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}."
+        ) from None
     _folders[model] = folder.absolute()
     return model
 
@@ -241,7 +273,9 @@ def _read_tensors(data: bytes) -> dict[str, np.ndarray]:
     except (SafetensorError, ValueError, KeyError, TypeError):
         raise InputError("model.safetensors is cut off, or not a safetensors file.") from None
     if tuple(sorted(tensors)) != TENSORS:
-        raise InputError(f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected bias, weights.")
+        raise InputError(
+            f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected bias, weights."
+        )
     for name, tensor in tensors.items():
         if tensor.dtype != np.float32:
             raise InputError(f"`{name}` is {tensor.dtype}: expected float32.")
@@ -257,6 +291,8 @@ def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, 
 
 def _json(value: Any, errors: str = "strict") -> bytes:
     try:
-        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(errors=errors)
+        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(
+            errors=errors
+        )
     except (TypeError, ValueError) as error:
         raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None

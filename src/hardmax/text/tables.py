@@ -2,9 +2,8 @@
 
 The files of a folder are read in the order of their names: part-10 comes before part-2.
 
-CSV is read by Python's `csv` in strict mode. pyarrow's reader repairs stray quotes silently, counts all lines that an
-open quote swallows as one bad row, and numbers rows instead of lines.
-"""
+CSV is read by Python's `csv` in strict mode. pyarrow's reader repairs stray quotes silently, counts
+all lines that an open quote swallows as one bad row, and numbers rows instead of lines."""
 
 import csv
 import io
@@ -19,12 +18,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardmax._columns import open_parquet
-from hardmax._format import pluralize, sanitize_line
-from hardmax._validation import InputError, check_str, require_extra, shorten
+from hardmax._common.columns import open_parquet
+from hardmax._common.format import pluralize, sanitize_line
+from hardmax._common.validation import InputError, check_str, require_extra, shorten
 from hardmax.text._texts import encode_text
 
-pa: Any = None  # most names of pyarrow are made when it is imported, so that no type checker knows them
+pa: Any = (
+    None  # most names of pyarrow are made when it is imported, so that no type checker knows them
+)
 with suppress(ImportError):  # CSV and JSON lines with labels are read without it
     import pyarrow as pa
 
@@ -41,14 +42,16 @@ _SHOWN = 5  # bad rows, or files that are left out, that a line names
 
 
 class Row(NamedTuple):
-    """A row: where it is ("line 12", "row 12", "pos/3_1.txt"), its cells by column, and what is wrong with it."""
+    """A row: where it is ("line 12", "row 12", "pos/3_1.txt"), its cells by column, and what is
+    wrong with it."""
 
     place: str
     cells: dict[str, Any]
     fault: str = ""
 
 
-# Consecutive rows: an Arrow table, the place of each row, what is wrong with some, the share of the file read so far.
+# Consecutive rows: an Arrow table, the place of each row, what is wrong with some, the share of the
+# file read so far.
 Batch = tuple[Any, list[str], dict[int, str], float]
 
 
@@ -56,15 +59,20 @@ def table_kind(path: Path, name: str) -> str:
     """What a table is, by the suffix of its name."""
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
-        problem = f"{name} `{path}` has the suffix {path.suffix!r}: expected one of {', '.join(KINDS)}."
+        problem = (
+            f"{name} `{path}` has the suffix {path.suffix!r}: expected one of {', '.join(KINDS)}."
+        )
         raise InputError(problem, argument=name)
     return kind
 
 
 def open_table(path: Path) -> "LineTable | ParquetTable":
-    """The table in a file, or in all Parquet files of a folder; its columns are read, its rows are not."""
+    """The table in a file, or in all Parquet files of a folder; its columns are read, its rows are
+    not."""
     if not path.exists():
-        raise InputError(f"`{path}` does not exist: expected a table of texts, or a folder of Parquet files.")
+        raise InputError(
+            f"`{path}` does not exist: expected a table of texts, or a folder of Parquet files."
+        )
     kind = "parquet" if path.is_dir() else table_kind(path, "the input")
     if kind != "parquet":
         return LineTable(path, kind)
@@ -72,12 +80,17 @@ def open_table(path: Path) -> "LineTable | ParquetTable":
     return ParquetTable(path)
 
 
-def choose_column(name: str | None, role: str, columns: Sequence[str], shown: str) -> tuple[str, str]:
-    """The column that was named, or the first with a common name, and a note if several have one."""
+def choose_column(
+    name: str | None, role: str, columns: Sequence[str], shown: str
+) -> tuple[str, str]:
+    """The column that was named, or the first with a common name, and a note if several have
+    one."""
     there = f"{shown} has the columns {', '.join(columns)}"
     if name is not None:
         if check_str(name, f"`{role}`") not in columns:
-            raise InputError(f"`{role}` is {shorten(name)}, but {there}. Name one of them.", argument=role)
+            raise InputError(
+                f"`{role}` is {shorten(name)}, but {there}. Name one of them.", argument=role
+            )
         return name, ""
     found = [column for each in COMMON_NAMES[role] for column in columns if column.lower() == each]
     if not found:
@@ -112,7 +125,9 @@ class LineTable:
                 warnings.warn(sanitize_line(f"{self.shown}: {what}"), stacklevel=2)
         self.names = self.names or list(self._kinds)
         if not self.names:
-            raise InputError(f"{self.shown} is empty: expected column names in the first line, or JSON objects.")
+            raise InputError(
+                f"{self.shown} is empty: expected column names in the first line, or JSON objects."
+            )
 
     def keep(self, columns: Sequence[str]) -> None:
         """Leave out all columns but these."""
@@ -124,7 +139,9 @@ class LineTable:
             # Bytes that are not UTF-8 become surrogates, so that their rows can be named.
             lines = io.TextIOWrapper(stored, "utf-8-sig", errors="surrogateescape", newline="")
             numbered = enumerate(lines, 1)
-            json_rows = (_json_row(f"line {number}", line) for number, line in numbered if line.strip())
+            json_rows = (
+                _json_row(f"line {number}", line) for number, line in numbered if line.strip()
+            )
             for row in self._csv_rows(lines) if self.kind == "csv" else json_rows:
                 self._position = stored.tell()
                 yield row
@@ -137,7 +154,11 @@ class LineTable:
 
     def batches(self, text: str, skip: int = 0) -> Iterator[Batch]:
         """The rows after the first `skip` ones."""
-        rows, schema, size = islice(self.rows(), skip, None), self.schema(text), max(self.path.stat().st_size, 1)
+        rows, schema, size = (
+            islice(self.rows(), skip, None),
+            self.schema(text),
+            max(self.path.stat().st_size, 1),
+        )
         while some := list(islice(rows, _ROWS)):
             faults = [row.fault or text_fault(row.cells.get(text)) for row in some]
             table = pa.table([_column(some, each) for each in schema], schema=schema)
@@ -148,7 +169,11 @@ class LineTable:
         start = next(lines, "")
         delimiter = "\t" if self.path.suffix.lower() == ".tsv" else max(",;\t", key=start.count)
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-        reader, names, last = csv.reader(chain([start], lines), delimiter=delimiter, strict=True), [], 0
+        reader, names, last = (
+            csv.reader(chain([start], lines), delimiter=delimiter, strict=True),
+            [],
+            0,
+        )
         try:
             for cells in reader:
                 first, last = last + 1, reader.line_num
@@ -166,14 +191,20 @@ class LineTable:
                     yield Row(f"line {first}", dict(zip(names, cells, strict=False)), fault)
         except csv.Error as error:
             way_out = "Write a quote inside a quoted cell twice, or save the table as JSON lines"
-            raise InputError(f"{self.shown} line {last + 1} is not CSV: {error}. {way_out}.") from None
+            raise InputError(
+                f"{self.shown} line {last + 1} is not CSV: {error}. {way_out}."
+            ) from None
 
 
 def parquet_files(folder: Path) -> list[Path]:
     """Parquet files of a folder and of those in it, by name; without hidden and temporary ones."""
     suffixed = (path for path in folder.rglob("*") if path.suffix.lower() == ".parquet")
     files = sorted(path for path in suffixed if path.is_file())
-    return [file for file in files if not any(part[0] in "._" for part in file.relative_to(folder).parts)]
+    return [
+        file
+        for file in files
+        if not any(part[0] in "._" for part in file.relative_to(folder).parts)
+    ]
 
 
 def warn_of_unread(folder: Path, files: Sequence[Path], rule: str) -> None:
@@ -196,7 +227,8 @@ def join_first(lines: Sequence[str], total: int, mark: str = "; ") -> str:
 
 
 class ParquetTable:
-    """A Parquet file, or all those of a folder, with the partition columns of their paths (`lang=en/a.parquet`)."""
+    """A Parquet file, or all those of a folder, with the partition columns of their paths
+    (`lang=en/a.parquet`)."""
 
     def __init__(self, path: Path) -> None:
         self.shown, self._is_folder = f"`{path}`", path.is_dir()
@@ -206,7 +238,9 @@ class ParquetTable:
         if self._is_folder:
             rule = "only Parquet files are read, and links to folders are not followed"
             warn_of_unread(path, files, rule)
-        hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
+        hive: Any = (
+            {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
+        )
         with _failure_named(self.shown):
             found: Any = open_parquet([str(file) for file in files], **hive)
             fragments = list(found.get_fragments())
@@ -219,7 +253,9 @@ class ParquetTable:
     def keep(self, columns: Sequence[str]) -> None:
         """Read no other columns than these."""
         self.names = check_columns(columns, self.names, self.shown)
-        self._stored = pa.schema([self._stored.field(name) for name in self.names], metadata=self._stored.metadata)
+        self._stored = pa.schema(
+            [self._stored.field(name) for name in self.names], metadata=self._stored.metadata
+        )
 
     def schema(self, text: str) -> Any:
         """Arrow types of the columns, with one for the file of a row, if there are several."""
@@ -230,23 +266,37 @@ class ParquetTable:
             raise InputError(problem, argument="text")
         schema = self._stored.set(self.names.index(text), pa.field(text, kind))
         if self._is_folder:
-            schema = schema.append(pa.field("hardmax_file" if "file" in self.names else "file", pa.string()))
+            schema = schema.append(
+                pa.field("hardmax_file" if "file" in self.names else "file", pa.string())
+            )
         return schema
 
     def batches(self, text: str, skip: int = 0) -> Iterator[Batch]:
         """The rows after the first `skip` ones."""
-        schema, total = self.schema(text), max(sum(fragment.count_rows() for _, fragment in self._fragments), 1)
+        schema, total = (
+            self.schema(text),
+            max(sum(fragment.count_rows() for _, fragment in self._fragments), 1),
+        )
         seen, place = 0, self.names.index(text)
         for file, fragment in self._fragments:
             before = seen
             with _failure_named(f"`{fragment.path}`"):
-                for batch in fragment.to_batches(schema=self._stored, batch_size=_ROWS, batch_readahead=4):
+                for batch in fragment.to_batches(
+                    schema=self._stored, batch_size=_ROWS, batch_readahead=4
+                ):
                     rest = batch.slice(min(max(skip - seen, 0), len(batch)))
                     seen += len(batch)
-                    columns = rest.columns + [pa.array([file] * len(rest), pa.string())] * self._is_folder
+                    columns = (
+                        rest.columns + [pa.array([file] * len(rest), pa.string())] * self._is_folder
+                    )
                     columns[place] = columns[place].cast(schema.field(place).type)
-                    columns[place].validate(full=True)  # Parquet does not check that texts are UTF-8
-                    places = [f"{file} row {n - before + 1}".lstrip() for n in range(seen - len(rest), seen)]
+                    columns[place].validate(
+                        full=True
+                    )  # Parquet does not check that texts are UTF-8
+                    places = [
+                        f"{file} row {n - before + 1}".lstrip()
+                        for n in range(seen - len(rest), seen)
+                    ]
                     yield pa.table(columns, schema=schema), places, {}, seen / total
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
@@ -336,7 +386,8 @@ def _kind(value: Any) -> str:
 
 
 def _field(name: str, kinds: Iterable[str]) -> Any:
-    """A column of JSON lines. One of several types, or of lists and objects, has JSON in its cells."""
+    """A column of JSON lines. One of several types, or of lists and objects, has JSON in its
+    cells."""
     known = {"str": pa.string(), "bool": pa.bool_(), "float": pa.float64()}
     known |= dict.fromkeys(("int", "long"), pa.int64())
     there = {*kinds} - {"NoneType"} or {"str"}
@@ -349,8 +400,12 @@ def _field(name: str, kinds: Iterable[str]) -> Any:
 def _column(rows: list[Row], each: Any) -> Any:
     values = [row.cells.get(each.name) for row in rows]
     if each.metadata:
-        values = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
-    if each.type == pa.string():  # bytes that were not UTF-8, and halves of characters in JSON, become U+FFFD
+        values = [
+            None if value is None else json.dumps(value, ensure_ascii=False) for value in values
+        ]
+    if (
+        each.type == pa.string()
+    ):  # bytes that were not UTF-8, and halves of characters in JSON, become U+FFFD
         values = [value if value is None else encode_text(str(value)).decode() for value in values]
     elif each.type == pa.float64():
         values = [value if value is None else float(value) for value in values]

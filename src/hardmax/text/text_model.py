@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hardmax._cached import cached_property
-from hardmax._format import pluralize
-from hardmax._tokens.batches import float_array
-from hardmax._tokens.rationals import plain, read_number
-from hardmax._validation import (
+from hardmax._common.cached import cached_property
+from hardmax._common.format import pluralize
+from hardmax._common.validation import (
     InputError,
     check_instance,
     check_int,
@@ -21,6 +19,8 @@ from hardmax._validation import (
     require_extra,
     shorten,
 )
+from hardmax._tokens.batches import float_array
+from hardmax._tokens.rationals import plain, read_number
 from hardmax.text._analysis import Analysis, predicted_classes, share_of, weigh_parts
 from hardmax.text._kernels_votes import Voting
 from hardmax.text._texts import number_of_class, read_texts
@@ -48,7 +48,8 @@ class TextModel:
     vocabulary : Vocabulary
         The tokens that it knows.
     weights : array_like of shape (tokens, rows)
-        What each token says; two classes have one row (positive means the second), more have a row each; float32.
+        What each token says; two classes have one row (positive means the second), more have a row
+        each; float32.
     bias : array_like of shape (rows,)
         The logits of a text without tokens; float32.
     classes : sequence of str, int, float or bool
@@ -58,11 +59,14 @@ class TextModel:
     scope : int, default 4
         A token attends to a modifier at most so many words before it, in the same clause.
     gate : float, default 0.0
-        A token is active if its vote is more than this share of the largest in its text; the others add nothing.
+        A token is active if its vote is more than this share of the largest in its text; the others
+        add nothing.
     alpha : number or str, default "0"
-        With two classes, one layer of this step size may take each active token towards the leader of its side.
+        With two classes, one layer of this step size may take each active token towards the leader
+        of its side.
     neutral_weight : int, default 1
-        So many silent tokens are added to each text: the more, the more modest are probabilities of short texts.
+        So many silent tokens are added to each text: the more, the more modest are probabilities of
+        short texts.
     tokeniser : Tokeniser, optional
         How texts are cut.
     metrics : dict, optional
@@ -162,7 +166,8 @@ class TextModel:
         return logits[:, 0] if len(self.bias) == 1 else logits
 
     def decided(self, texts: Any) -> np.ndarray:
-        """Whether each text is decided: one of its tokens is active, and one class is ahead of all others.
+        """Whether each text is decided: one of its tokens is active, and one class is ahead of all
+        others.
 
         Parameters
         ----------
@@ -202,17 +207,21 @@ class TextModel:
         Returns
         -------
         Reading
-            Its votes, before they are divided by the size of the text, are those that `hardmax.simulate` gives.
+            Its votes, before they are divided by the size of the text, are those that
+            `hardmax.simulate` gives.
         """
         words, known = find_known(check_str(text, "`text`"), self.vocabulary, self.tokeniser)
-        surfaces = [(self.vocabulary.surfaces[number], first, last) for number, first, last in known]
+        surfaces = [
+            (self.vocabulary.surfaces[number], first, last) for number, first, last in known
+        ]
         weights = self.voting.weights[[number for number, _, _ in known]]
         return make_reading(surfaces, weights, words, self.reader)
 
     # ---------------------------------------------------------------- explanations
 
     def explain(self, text: str) -> "Explanation":
-        """Explain the label of a text: the tokens that lead, and what every token adds to the logit.
+        """Explain the label of a text: the tokens that lead, and what every token adds to the
+        logit.
 
         Parameters
         ----------
@@ -263,11 +272,13 @@ class TextModel:
         replacements : sequence of str, optional
             Words to put in the place of others; if omitted, words are removed.
         to : label, optional
-            The label to reach; any other than now if omitted. An undecided text does not count as another label.
+            The label to reach; any other than now if omitted. An undecided text does not count as
+            another label.
         keep : sequence of str, optional
             Words, or phrases, that must stay.
         max_evaluations : int, default 20_000
-            About how many changed texts may be classified to prove that no smaller set of words is enough.
+            About how many changed texts may be classified to prove that no smaller set of words is
+            enough.
 
         Returns
         -------
@@ -276,7 +287,9 @@ class TextModel:
         """
         from hardmax.text.counterfactual import flip
 
-        return flip(self, text, replacements=replacements, to=to, keep=keep, max_evaluations=max_evaluations)
+        return flip(
+            self, text, replacements=replacements, to=to, keep=keep, max_evaluations=max_evaluations
+        )
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
         """A copy of the model in which some tokens are changed.
@@ -284,9 +297,10 @@ class TextModel:
         Parameters
         ----------
         changes : dict
-            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), a number (its
-            weight; positive for the second of two classes, for more a dict from labels to numbers), or "times -1/2"
-            (from then on a modifier of this factor; "times 1": none). Unknown tokens become known.
+            From words or phrases to "forbid" (unknown from then on, a single word also in all
+            phrases), a number (its weight; positive for the second of two classes, for more a dict
+            from labels to numbers), or "times -1/2" (from then on a modifier of this factor; "times
+            1": none). Unknown tokens become known.
 
         Returns
         -------
@@ -297,7 +311,9 @@ class TextModel:
 
         return edit(self, changes)
 
-    def keywords(self, label: Any, top_k: int = 20, *, min_df: int | None = None) -> "list[Keyword]":
+    def keywords(
+        self, label: Any, top_k: int = 20, *, min_df: int | None = None
+    ) -> "list[Keyword]":
         """The tokens of largest weight for a class.
 
         Parameters
@@ -348,26 +364,38 @@ class TextModel:
         Returns
         -------
         str
-            Task, classes, how the answer is formed, modifiers, the heaviest tokens of each class, limitations.
+            Task, classes, how the answer is formed, modifiers, the heaviest tokens of each class,
+            limitations.
         """
         from hardmax.text.card import describe
 
         return describe(self, check_int(limit, "`limit`", at_least=500))
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Table of all tokens: the weight of each for each class, and how many training texts of each class have it."""
+        """Table of all tokens: the weight of each for each class, and how many training texts of
+        each class have it."""
         require_extra("`to_pandas`", "tables", "pandas")
         import pandas
 
         scores = self.voting.weights
-        names = [str(self.classes[1])] if scores.shape[1] == 1 else [str(name) for name in self.classes]
+        names = (
+            [str(self.classes[1])] if scores.shape[1] == 1 else [str(name) for name in self.classes]
+        )
         columns: dict[str, Any] = {"token": self.vocabulary.surfaces}
         columns |= {f"weight towards {name}": scores[:, row] for row, name in enumerate(names)}
-        columns |= {f"texts of {name}": self.vocabulary.counts[:, row] for row, name in enumerate(self.classes)}
+        columns |= {
+            f"texts of {name}": self.vocabulary.counts[:, row]
+            for row, name in enumerate(self.classes)
+        }
         return pandas.DataFrame(columns)
 
     def plot(
-        self, label: Any = None, *, top: int = 10, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
+        self,
+        label: Any = None,
+        *,
+        top: int = 10,
+        ax: "Axes | None" = None,
+        figsize: tuple[float, float] | None = None,
     ) -> "Axes":
         """Draw the heaviest tokens of each class as bars (extra `figures`).
 
@@ -393,15 +421,21 @@ class TextModel:
         return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
 
     def score_table(
-        self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null"
+        self,
+        table: Any,
+        *,
+        text: str | None = None,
+        abstain: float = 0.0,
+        on_bad_rows: str = "null",
     ) -> Any:
         """Table with the model's answer to every row, in columns after its own.
 
         Parameters
         ----------
         table : DataFrame or Table
-            Of pandas, polars, pyarrow, or another library that narwhals knows. A polars LazyFrame and a Dask DataFrame
-            stay lazy; an Arrow stream, such as a DuckDB relation, becomes a `pyarrow.RecordBatchReader`.
+            Of pandas, polars, pyarrow, or another library that narwhals knows. A polars LazyFrame
+            and a Dask DataFrame stay lazy; an Arrow stream, such as a DuckDB relation, becomes a
+            `pyarrow.RecordBatchReader`.
         text : str, optional
             Column of the texts; guessed from common names if omitted.
         abstain : float, default 0.0
@@ -412,9 +446,10 @@ class TextModel:
         Returns
         -------
         DataFrame or Table
-            Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that probability less the
-            next one), `leaders`, `active` tokens, their `votes` and what modifiers multiplied these by (`factors`),
-            `abstain` and `error`; names that the table already has get the prefix `hardmax_`.
+            Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that
+            probability less the next one), `leaders`, `active` tokens, their `votes` and what
+            modifiers multiplied these by (`factors`), `abstain` and `error`; names that the table
+            already has get the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
         from hardmax.text.scoring import ScoreOptions, score_table
@@ -454,7 +489,9 @@ class TextModel:
         return read_model(check_path(folder, "`folder`"), cls)
 
     def __repr__(self) -> str:
-        named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")
+        named = ", ".join(str(name) for name in self.classes[:4]) + (
+            ", …" if len(self.classes) > 4 else ""
+        )
         parts = pluralize(len(self.vocabulary), "token"), pluralize(len(self.modifiers), "modifier")
         return f"TextModel({', '.join(parts)}, classes {named})"
 
@@ -473,8 +510,16 @@ class TextModel:
     @cached_property
     def voting(self) -> Voting:
         """The model in the arrays that kernels read."""
-        weights = self.weights.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
-        return Voting(weights, self.bias.astype(np.float64), self.gate, share_of(self.alpha), self.neutral_weight)
+        weights = (
+            self.weights.astype(np.float64) + 0.0
+        )  # -0.0 becomes 0.0: the same number must have the same bits
+        return Voting(
+            weights,
+            self.bias.astype(np.float64),
+            self.gate,
+            share_of(self.alpha),
+            self.neutral_weight,
+        )
 
     def _parts(self, texts: Any) -> Iterator[Analysis]:
         return weigh_parts(self, read_texts(texts), few=True)
@@ -490,12 +535,16 @@ class TextModel:
         _check_array("bias", self.bias, (rows,))
         if self.vocabulary.counts.shape[1] != classes:
             counted = self.vocabulary.counts.shape[1]
-            raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
+            raise InputError(
+                f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`."
+            )
         weight = check_int(self.neutral_weight, "`neutral_weight`", at_least=1, at_most=2**31 - 1)
         object.__setattr__(self, "neutral_weight", weight)
         object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
         if self.gate >= 1:
-            raise InputError(f"`gate` is {self.gate:g}, and no token would be active: expected less than 1.")
+            raise InputError(
+                f"`gate` is {self.gate:g}, and no token would be active: expected less than 1."
+            )
         alpha = read_number(self.alpha, "`alpha`")
         if alpha < 0 or (alpha and rows > 1):
             expected = "0 with several classes" if rows > 1 else "0 or more"
@@ -506,7 +555,10 @@ class TextModel:
 def _read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:
     expected = "at least two texts, numbers or truth values, all different"
     if isinstance(classes, list | tuple) or (isinstance(classes, np.ndarray) and classes.ndim == 1):
-        names = [plain(name) for name in (classes.tolist() if isinstance(classes, np.ndarray) else classes)]
+        names = [
+            plain(name)
+            for name in (classes.tolist() if isinstance(classes, np.ndarray) else classes)
+        ]
         are_plain = all(isinstance(name, str | int | float) and name == name for name in names)
         if are_plain and len(set(names)) == len(names) >= 2:
             return tuple(names)
@@ -518,4 +570,6 @@ def _check_array(name: str, value: np.ndarray, shape: tuple[int, ...]) -> None:
         raise InputError(f"`{name}` has shape {shorten(value.shape)}: expected {shape}.")
     if not np.isfinite(value).all():
         place = tuple(np.argwhere(~np.isfinite(value))[0].tolist())
-        raise InputError(f"`{name}` is {value[place]} at {place}: expected finite numbers. Train again.")
+        raise InputError(
+            f"`{name}` is {value[place]} at {place}: expected finite numbers. Train again."
+        )

@@ -1,7 +1,8 @@
-"""From a text to its tokens, each with its place in the text: the definition, for one text at a time.
+"""From a text to its tokens, each with its place in the text: the definition, for one text at a
+time.
 
-The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same for many texts at once.
-"""
+The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same for many texts at
+once."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._validation import check_bool, check_int, check_str
+from hardmax._common.validation import check_bool, check_int, check_str
 from hardmax.text._characters import APOSTROPHES, CHARACTERS, fold
-from hardmax.text._kernels_pieces import CLAUSE_END, FLAG, JOINER, LEAD, LETTER, LONGEST_TAG, SIGN, SOLO
+from hardmax.text._kernels_pieces import (
+    CLAUSE_END,
+    FLAG,
+    JOINER,
+    LEAD,
+    LETTER,
+    LONGEST_TAG,
+    SIGN,
+    SOLO,
+)
 from hardmax.text._kernels_tokens import Cutting
 
 LONGEST_PHRASE = 5
@@ -42,18 +52,20 @@ class Word(NamedTuple):
 class Tokeniser:
     """How texts are cut into tokens.
 
-    A word is a run of letters and digits, with apostrophes inside ("don't" is one word), in lower case; "13.1" is one,
-    too. Tags such as `<br />` and punctuation that ends a clause separate. Characters of scripts without spaces
-    (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and emoji are words of their own, each with the signs that belong to
-    it; between two of them a phrase has no space.
+    A word is a run of letters and digits, with apostrophes inside ("don't" is one word), in lower
+    case; "13.1" is one, too. Tags such as `<br />` and punctuation that ends a clause separate.
+    Characters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and emoji
+    are words of their own, each with the signs that belong to it; between two of them a phrase has
+    no space.
 
     Parameters
     ----------
     longest_phrase : int, default 2
         A phrase is up to so many consecutive words of one clause, joined by a space; at most 5.
     overlapping : bool, default True
-        Whether a text has all the known tokens that occur in it: "of the worst" may count as four of them. If not, each
-        word belongs to one token at most (`keep_segments`). `tokens`, which knows no vocabulary, lists all.
+        Whether a text has all the known tokens that occur in it: "of the worst" may count as four
+        of them. If not, each word belongs to one token at most (`keep_segments`). `tokens`, which
+        knows no vocabulary, lists all.
 
     Examples
     --------
@@ -67,12 +79,15 @@ class Tokeniser:
     overlapping: bool = True
 
     def __post_init__(self) -> None:
-        longest = check_int(self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE)
+        longest = check_int(
+            self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE
+        )
         object.__setattr__(self, "longest_phrase", longest)
         object.__setattr__(self, "overlapping", check_bool(self.overlapping, "`overlapping`"))
 
     def tokens(self, text: str) -> list[Token]:
-        """The tokens of a text in the order in which they end; phrases after their last word, the shorter first.
+        """The tokens of a text in the order in which they end; phrases after their last word, the
+        shorter first.
 
         Parameters
         ----------
@@ -134,9 +149,11 @@ def token_of(words: Sequence[Word], first: int, last: int) -> Token:
 
 
 def keep_segments(found: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Those of the known tokens of a text, each with its number, first and last word, that are its segments, in order.
+    """Those of the known tokens of a text, each with its number, first and last word, that are its
+    segments, in order.
 
-    Tokens are taken in the order of the vocabulary, each from left to right, if none of their words is taken yet.
+    Tokens are taken in the order of the vocabulary, each from left to right, if none of their words
+    is taken yet.
 
     >>> keep_segments([(2, 0, 1), (1, 0, 0), (0, 1, 2)])
     [(1, 0, 0), (0, 1, 2)]
@@ -151,7 +168,8 @@ def keep_segments(found: Sequence[tuple[int, int, int]]) -> list[tuple[int, int,
 
 
 def join_words(words: Sequence[str]) -> str:
-    """The surface of a phrase: a space between words, but none between solos, unless they would become one.
+    """The surface of a phrase: a space between words, but none between solos, unless they would
+    become one.
 
     >>> join_words(["iphone", "不", "好"])
     'iphone 不好'
@@ -168,7 +186,9 @@ def cut_surface(surface: str) -> list[str]:
     >>> cut_surface("iphone 不好"), cut_surface("不 好"), cut_surface("Good")
     (['iphone', '不', '好'], [], [])
     """
-    words = [fold(piece.group()) for piece in _pieces(surface) if piece.lastgroup in ("solo", "word")]
+    words = [
+        fold(piece.group()) for piece in _pieces(surface) if piece.lastgroup in ("solo", "word")
+    ]
     return words if words and join_words(words) == surface else []
 
 
@@ -181,7 +201,8 @@ def _between(before: str, word: str) -> str:
 
 def _pieces(text: str) -> Iterator[re.Match[str]]:
     """The pieces of a text: groups tag, solo, word, end."""
-    # The same expression for the characters of most texts: that for all of Unicode takes long to be compiled.
+    # The same expression for the characters of most texts: that for all of Unicode takes long to be
+    # compiled.
     return _pattern(_ASCII if text.isascii() else len(CHARACTERS.classes)).finditer(text)
 
 
@@ -203,11 +224,19 @@ def _pattern(characters: int) -> re.Pattern[str]:
 def _solo() -> re.Pattern[str]:
     """A character that is a word of its own, and the signs that belong to it."""
     every = len(CHARACTERS.classes)
-    solo, lead, flag, sign, joiner = (f"[{_ranges(every, kind)}]" for kind in (SOLO, LEAD, FLAG, SIGN, JOINER))
-    return re.compile(f"(?:{lead}?{solo}|{lead}|{flag}{flag}?)(?:{sign}|{joiner}[{_ranges(every, SOLO, FLAG)}]?)*")
+    solo, lead, flag, sign, joiner = (
+        f"[{_ranges(every, kind)}]" for kind in (SOLO, LEAD, FLAG, SIGN, JOINER)
+    )
+    return re.compile(
+        f"(?:{lead}?{solo}|{lead}|{flag}{flag}?)(?:{sign}|{joiner}[{_ranges(every, SOLO, FLAG)}]?)*"
+    )
 
 
 def _ranges(characters: int, *kinds: int) -> str:
     """The characters of these kinds, of so many, as ranges of a regular expression."""
-    edges = np.flatnonzero(np.diff(np.isin(CHARACTERS.classes[:characters], kinds), prepend=False, append=False))
-    return "".join(f"\\U{first:08x}-\\U{last - 1:08x}" for first, last in edges.reshape(-1, 2).tolist())
+    edges = np.flatnonzero(
+        np.diff(np.isin(CHARACTERS.classes[:characters], kinds), prepend=False, append=False)
+    )
+    return "".join(
+        f"\\U{first:08x}-\\U{last - 1:08x}" for first, last in edges.reshape(-1, 2).tolist()
+    )

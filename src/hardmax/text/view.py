@@ -1,4 +1,5 @@
-"""What an explanation shows, in a terminal and on a page: the marked text, a sentence, and the ledger with bars."""
+"""What an explanation shows, in a terminal and on a page: the marked text, a sentence, and the
+ledger with bars."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from hardmax._format import pluralize, sanitize_line, sanitize_text, truncate
+from hardmax._common.format import pluralize, sanitize_line, sanitize_text, truncate
 from hardmax.figures.palette import place_of_class
 from hardmax.text.explain import Explanation, LedgerEntry
 
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
 WHOLE = 20_000  # characters: no longer text is shown whole
 MOST_ROWS = 20
 _MOST_NAMED = 4
-_NAME, _BAR, _BESIDE = 26, 10, 30  # columns of a terminal for a token, for half a bar, for what it attends to
-# How tokens look on a terminal, by the place of their class in the cycle of colours of pages and figures.
+_NAME, _BAR, _BESIDE = (
+    26,
+    10,
+    30,
+)  # columns of a terminal for a token, for half a bar, for what it attends to
+# How tokens look on a terminal, by the place of their class in the cycle of colours of pages and
+# figures.
 _LOOKS = ("blue", "red", "green", "yellow", "magenta", "cyan")
 
 
@@ -43,7 +49,9 @@ def pieces(why: Explanation) -> list[Piece]:
         at = end
     found.append(Piece(shown[at:]))
     if len(shown) < len(why.text):
-        found.append(Piece(f"… {len(why.text) - len(shown):,} characters left out …", kind="left out"))
+        found.append(
+            Piece(f"… {len(why.text) - len(shown):,} characters left out …", kind="left out")
+        )
     return [piece for piece in found if piece.text]
 
 
@@ -62,14 +70,16 @@ def _marks(why: Explanation, size: int) -> list[tuple[int, int, LedgerEntry]]:
 
 
 class Bit(NamedTuple):
-    """Part of a sentence: our own words, or a token with the number of the class that it counts towards."""
+    """Part of a sentence: our own words, or a token with the number of the class that it counts
+    towards."""
 
     text: str
     side: int | None = None
 
 
 def sentence(why: Explanation) -> list[Bit]:
-    """The strongest tokens, what they attend to, and how many have no effect; or why the text is undecided."""
+    """The strongest tokens, what they attend to, and how many have no effect; or why the text is
+    undecided."""
     if not why.decided:
         reason = why.undecided_because
         return [Bit(f"{reason[0].upper()}{reason[1:]}.")]
@@ -84,7 +94,11 @@ def sentence(why: Explanation) -> list[Bit]:
     bits.append(Bit(f" and {len(others):,} more." if others else "."))
     inactive = why.known - len(why.active)
     if inactive:
-        bits.append(Bit(f" {pluralize(inactive, 'known token')} {'has' if inactive == 1 else 'have'} no effect."))
+        bits.append(
+            Bit(
+                f" {pluralize(inactive, 'known token')} {'has' if inactive == 1 else 'have'} no effect."
+            )
+        )
     return bits
 
 
@@ -104,11 +118,15 @@ class Row(NamedTuple):
 
 
 def rows(why: Explanation, most: int = MOST_ROWS) -> list[Row]:
-    """The active tokens, the bias and the logit; those that are left out in one line. They add up."""
+    """The active tokens, the bias and the logit; those that are left out in one line. They add
+    up."""
     shown, left = why.active[:most], why.active[most:]
     largest = max((abs(entry.vote) for entry in shown), default=0.0) or 1.0
     found = [
-        Row(_named(entry), entry.vote, attends(entry), entry.side, entry.leads, entry.vote / largest) for entry in shown
+        Row(
+            _named(entry), entry.vote, attends(entry), entry.side, entry.leads, entry.vote / largest
+        )
+        for entry in shown
     ]
     if left:
         found.append(Row(f"… and {len(left):,} more", sum(entry.vote for entry in left)))
@@ -122,7 +140,9 @@ def attends(entry: LedgerEntry) -> str:
 
 def bar_heads(why: Explanation) -> tuple[str, str]:
     """The classes that votes to the left and to the right count towards."""
-    return (str(why.model.classes[0]) if len(why.model.classes) == 2 else "other classes"), str(why.towards)
+    return (str(why.model.classes[0]) if len(why.model.classes) == 2 else "other classes"), str(
+        why.towards
+    )
 
 
 def _named(entry: LedgerEntry) -> str:
@@ -135,7 +155,9 @@ def _named(entry: LedgerEntry) -> str:
 def plain(why: Explanation) -> str:
     """The answer, a sentence, notes, and the ledger with bars."""
     summary = "".join(sanitize_line(bit.text) for bit in sentence(why))
-    return "\n".join([sanitize_line(why.answer), summary, *why.notes, *(line for line, _ in _lines(why))])
+    return "\n".join(
+        [sanitize_line(why.answer), summary, *why.notes, *(line for line, _ in _lines(why))]
+    )
 
 
 def colored(why: Explanation) -> "Group":
@@ -148,12 +170,19 @@ def colored(why: Explanation) -> "Group":
         if kind:
             marked.append(f"\n{text}\n", "dim")
         else:
-            marked.append(sanitize_text(text), "" if entry is None else _look(entry.side, why, strong=entry.leads))
+            marked.append(
+                sanitize_text(text),
+                "" if entry is None else _look(entry.side, why, strong=entry.leads),
+            )
     for text, side in sentence(why):
         summary.append(sanitize_line(text), "" if side is None else _look(side, why, strong=True))
     head = Text(sanitize_line(why.answer), "bold")
-    lines = [Text(line, _color(side, why), no_wrap=True, overflow="crop") for line, side in _lines(why)]
-    return Group(marked, Text(), head, summary, *(Text(note, "italic") for note in why.notes), *lines)
+    lines = [
+        Text(line, _color(side, why), no_wrap=True, overflow="crop") for line, side in _lines(why)
+    ]
+    return Group(
+        marked, Text(), head, summary, *(Text(note, "italic") for note in why.notes), *lines
+    )
 
 
 def _lines(why: Explanation) -> Iterator[tuple[str, int | None]]:
@@ -164,19 +193,30 @@ def _lines(why: Explanation) -> Iterator[tuple[str, int | None]]:
     width = max(map(len, ["token", *names]))
     if listed:
         yield "", None
-        yield f"  {'token':{width}} {'vote':>8}  {against:>{_BAR}}│{towards:{_BAR}}  attends to".rstrip(), None
+        yield (
+            f"  {'token':{width}} {'vote':>8}  {against:>{_BAR}}│{towards:{_BAR}}  attends to".rstrip(),
+            None,
+        )
     for name, row in zip(names, listed, strict=True):
         size = round(abs(row.bar) * _BAR)
         left, right = ("█" * size, "") if row.bar < 0 else ("", "█" * size)
         beside = truncate(sanitize_line(row.beside), _BESIDE)
-        yield f"  {name:{width}} {row.part:>+8.3f}  {left:>{_BAR}}│{right:{_BAR}}  {beside}".rstrip(), row.side
+        yield (
+            f"  {name:{width}} {row.part:>+8.3f}  {left:>{_BAR}}│{right:{_BAR}}  {beside}".rstrip(),
+            row.side,
+        )
 
 
 def _look(side: int, why: Explanation, *, strong: bool) -> str:
-    """The look of a class; the second of two is reversed, so that colour is not the only difference."""
+    """The look of a class; the second of two is reversed, so that colour is not the only
+    difference."""
     place = int(place_of_class(side, len(why.model.classes)))
     return f"{_LOOKS[place % len(_LOOKS)]}{' reverse' * (place % 2)}{' bold underline' * strong}"
 
 
 def _color(side: int | None, why: Explanation) -> str:
-    return "" if side is None else _LOOKS[int(place_of_class(side, len(why.model.classes))) % len(_LOOKS)]
+    return (
+        ""
+        if side is None
+        else _LOOKS[int(place_of_class(side, len(why.model.classes))) % len(_LOOKS)]
+    )

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._cached import cached_property
-from hardmax._format import pluralize
+from hardmax._common.cached import cached_property
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, shorten
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, shorten
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes
 from hardmax.text.tokeniser import LONGEST_PHRASE, cut_surface, join_words
 
 _WORD = "[a-z0-9]+(?:'[a-z0-9]+)*"
-_PLAIN = re.compile(f"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}")  # most tokens: sooner found than cut
+_PLAIN = re.compile(
+    f"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}"
+)  # most tokens: sooner found than cut
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +48,9 @@ class Vocabulary:
         self._set(_read_surfaces(surfaces), _read_counts(counts))
         if self.counts.ndim != 2 or len(self.counts) != len(self.surfaces):
             expected = f"({len(self.surfaces)}, classes)"
-            raise InputError(f"`counts` has shape {self.counts.shape}: expected {expected}, a row for each token.")
+            raise InputError(
+                f"`counts` has shape {self.counts.shape}: expected {expected}, a row for each token."
+            )
 
     def _set(self, surfaces: tuple[str, ...], counts: np.ndarray) -> None:
         object.__setattr__(self, "surfaces", surfaces)
@@ -59,7 +63,9 @@ class Vocabulary:
         return len(self.surfaces)
 
     def __repr__(self) -> str:
-        shown = "".join(f"{shorten(surface)}, " for surface in self.surfaces[:3]) + "…" * (len(self) > 3)
+        shown = "".join(f"{shorten(surface)}, " for surface in self.surfaces[:3]) + "…" * (
+            len(self) > 3
+        )
         return f"Vocabulary({pluralize(len(self), 'token')}: {shown.removesuffix(', ')})"
 
     @cached_property
@@ -87,8 +93,8 @@ def write_vocabulary(vocabulary: Vocabulary) -> bytes:
 
 
 def read_vocabulary(data: bytes) -> Vocabulary:
-    """What `write_vocabulary` wrote. Surfaces are not checked again: that would take longer than everything else that
-    reading a model takes."""
+    """What `write_vocabulary` wrote. Surfaces are not checked again: that would take longer than
+    everything else that reading a model takes."""
     letters = np.frombuffer(data, dtype=np.uint8)
     ends_line = letters[(letters == ord("\t")) | (letters == ord("\n"))] == ord("\n")
     width = int(ends_line.argmax()) + 1 if len(ends_line) else 2
@@ -96,18 +102,26 @@ def read_vocabulary(data: bytes) -> Vocabulary:
     cells = data.replace(b"\n", b"\t").split(b"\t")
     try:
         surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
-        counts = np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18").astype(np.int64).T
+        counts = (
+            np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18")
+            .astype(np.int64)
+            .T
+        )
     except ValueError:  # of decoding, of numbers, of shapes
         surfaces, counts = [], np.full((1, 1), -1)
     is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all()
     if not is_regular or data[-1:] not in b"\n" or width < 2 or (counts < 0).any():
-        raise InputError("vocabulary.txt is damaged or cut off: expected a token and its counts on every line.")
+        raise InputError(
+            "vocabulary.txt is damaged or cut off: expected a token and its counts on every line."
+        )
     return Vocabulary._of(tuple(surfaces), np.ascontiguousarray(counts))
 
 
 def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:
     """Some of the tokens, in this order."""
-    return Vocabulary._of(tuple(vocabulary.surfaces[token] for token in tokens.tolist()), vocabulary.counts[tokens])
+    return Vocabulary._of(
+        tuple(vocabulary.surfaces[token] for token in tokens.tolist()), vocabulary.counts[tokens]
+    )
 
 
 def choose_tokens(
@@ -119,11 +133,13 @@ def choose_tokens(
     phrases: int,
     min_df: int,
 ) -> Vocabulary:
-    """The most frequent words, and after them the phrases that tell the classes apart best; they are not counted yet.
+    """The most frequent words, and after them the phrases that tell the classes apart best; they
+    are not counted yet.
 
-    Words are ranked by the number of texts that have them, phrases by chi-squared: how unevenly they are spread over
-    the classes. Tokens that fewer than `min_df` texts have are left out. Chunks are texts and the numbers of their
-    classes; they are gone through once, and once more for each length of phrases from three words on.
+    Words are ranked by the number of texts that have them, phrases by chi-squared: how unevenly
+    they are spread over the classes. Tokens that fewer than `min_df` texts have are left out.
+    Chunks are texts and the numbers of their classes; they are gone through once, and once more for
+    each length of phrases from three words on.
 
     >>> from hardmax.text._texts import read_texts
     >>> texts = read_texts(["not good", "not good at all", "so good", "so good indeed"])
@@ -131,18 +147,28 @@ def choose_tokens(
     ('good', 'not', 'so', 'not good')
     """
     numbers: dict[str, int] = {}
-    tallies, sizes = [_Tally(classes) for _ in range(longest_phrase)], np.zeros(classes, dtype=np.int64)
+    tallies, sizes = (
+        [_Tally(classes) for _ in range(longest_phrase)],
+        np.zeros(classes, dtype=np.int64),
+    )
     for last in range(min(2, longest_phrase), longest_phrase + 1):
         for found, labels in chunks:
             stream, owners, own_numbers = number_words_of(found, numbers)
             if last <= 2:
                 sizes += np.bincount(labels, minlength=classes)
                 tallies[0].add(own_numbers, stream, owners, labels)
-            stream = np.where(stream >= 0, own_numbers[stream], -1) if len(own_numbers) else stream.astype(np.int64)
+            stream = (
+                np.where(stream >= 0, own_numbers[stream], -1)
+                if len(own_numbers)
+                else stream.astype(np.int64)
+            )
             _tally_phrases(tallies[:last], stream, owners, labels, min_df)
     spellings = list(numbers)
     documents = tallies[0].counts.sum(axis=1)
-    ranked = sorted((-int(documents[word]), spellings[word]) for word in _best(documents, documents >= min_df, words))
+    ranked = sorted(
+        (-int(documents[word]), spellings[word])
+        for word in _best(documents, documents >= min_df, words)
+    )
     surfaces = [surface for _, surface in ranked[:words]]
     surfaces += _choose_phrases(tallies, spellings, sizes, phrases, min_df)
     return Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
@@ -154,7 +180,9 @@ class _Tally:
     def __init__(self, classes: int) -> None:
         self.keys, self.counts = np.empty(0, dtype=np.int64), np.empty((0, classes), dtype=np.int64)
 
-    def add(self, keys: np.ndarray, stream: np.ndarray, owners: np.ndarray, labels: np.ndarray) -> None:
+    def add(
+        self, keys: np.ndarray, stream: np.ndarray, owners: np.ndarray, labels: np.ndarray
+    ) -> None:
         """Count the texts of a chunk, in whose stream `k` stands for `keys[k]`."""
         counts = _count_texts(stream, owners, labels, self.counts.shape[1])
         order = np.argsort(keys)
@@ -166,8 +194,11 @@ class _Tally:
         self.keys = np.insert(self.keys, places[is_new], keys[is_new])
 
 
-def number_words_of(found: TextBytes, numbers: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The words of a chunk by numbers of its own, the text of each, and which of all `numbers` these are."""
+def number_words_of(
+    found: TextBytes, numbers: dict[str, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The words of a chunk by numbers of its own, the text of each, and which of all `numbers`
+    these are."""
     longest = int(np.diff(found.offsets).max(initial=0))
     stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
     letters = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
@@ -207,23 +238,30 @@ def _choose_phrases(
 
     for length, tally in enumerate(tallies[1:], 2):
         counts, documents = tally.counts, tally.counts.sum(axis=1)
-        # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if classes did not matter,
-        # the sum over c of (n_c - e_c)^2 / e_c.
+        # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if
+        # classes did not matter, the sum over c of (n_c - e_c)^2 / e_c.
         squares = sum(counts[:, c] * counts[:, c] / sizes[c] for c in np.flatnonzero(sizes))
         scores = squares * sizes.sum() / documents - documents
         candidates = _best(scores, documents >= min_df, most)
-        ranked += [(-float(scores[phrase]), join_words(words_of(phrase, length))) for phrase in candidates]
+        ranked += [
+            (-float(scores[phrase]), join_words(words_of(phrase, length))) for phrase in candidates
+        ]
     return [surface for _, surface in sorted(ranked)[:most]]
 
 
-def _count_texts(numbers: np.ndarray, owners: np.ndarray, labels: np.ndarray, classes: int) -> np.ndarray:
-    """How many texts of each class have each number, (numbers, classes); numbers below 0 are nothing."""
+def _count_texts(
+    numbers: np.ndarray, owners: np.ndarray, labels: np.ndarray, classes: int
+) -> np.ndarray:
+    """How many texts of each class have each number, (numbers, classes); numbers below 0 are
+    nothing."""
     from scipy.sparse import csr_array
 
     here = numbers >= 0
     numbers, kinds = numbers[here], int(numbers.max(initial=-1)) + 1
     bounds = np.searchsorted(owners[here], np.arange(len(labels) + 1))
-    found = csr_array((np.ones(len(numbers), dtype=bool), numbers, bounds), shape=(len(labels), max(kinds, 1)))
+    found = csr_array(
+        (np.ones(len(numbers), dtype=bool), numbers, bounds), shape=(len(labels), max(kinds, 1))
+    )
     found.sum_duplicates()  # each number once in a text
     of_class = np.repeat(labels, np.diff(found.indptr))
     counts = np.bincount(found.indices * np.int64(classes) + of_class, minlength=kinds * classes)
@@ -231,7 +269,8 @@ def _count_texts(numbers: np.ndarray, owners: np.ndarray, labels: np.ndarray, cl
 
 
 def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
-    """All that may be among the best `most`, in no order, those equal to the last of them included."""
+    """All that may be among the best `most`, in no order, those equal to the last of them
+    included."""
     candidates = np.flatnonzero(allowed)
     if most < 1 or len(candidates) <= most:
         return candidates.tolist() if most > 0 else []
@@ -241,12 +280,16 @@ def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
 
 def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
     listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
-    if not isinstance(listed, list | tuple) or not all(isinstance(surface, str) for surface in listed):
+    if not isinstance(listed, list | tuple) or not all(
+        isinstance(surface, str) for surface in listed
+    ):
         raise InputError(f"`surfaces` must be a list of texts, not {shorten(surfaces)}.")
     for surface in listed:
         if not _PLAIN.fullmatch(surface) and not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
             wish = "words in lower case, joined by single spaces"
-            raise InputError(f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: expected {wish}.")
+            raise InputError(
+                f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: expected {wish}."
+            )
     return tuple(listed)
 
 

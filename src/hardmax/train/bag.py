@@ -1,7 +1,8 @@
-"""Texts as bags of tokens, and a logistic regression on them: one number a token and class, by L-BFGS.
+"""Texts as bags of tokens, and a logistic regression on them: one number a token and class, by
+L-BFGS.
 
-Bags come in any number, in memory or from files; each evaluation of the loss goes through all of them.
-"""
+Bags come in any number, in memory or from files; each evaluation of the loss goes through all of
+them."""
 
 import secrets
 from collections.abc import Iterable, Iterator
@@ -66,7 +67,8 @@ class Bag:
     groups: np.ndarray
     classes: int
     is_whole: bool = True
-    """Whether these are texts; False for sentences, which come from texts that are in other bags."""
+    """Whether these are texts; False for sentences, which come from texts that are in other
+    bags."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -96,7 +98,9 @@ class Bag:
             found.sum_duplicates()
         sizes, first = np.diff(found.indptr), order[first]
         cells = found.indices * np.int64(self.classes) + np.repeat(self.labels[first], sizes)
-        values = np.repeat(self.weights[first], sizes) * np.clip(found.data, -1, 1) if weighted else None
+        values = (
+            np.repeat(self.weights[first], sizes) * np.clip(found.data, -1, 1) if weighted else None
+        )
         counts = np.bincount(cells, values, minlength=self.tokens * self.classes)
         return counts.reshape(self.tokens, self.classes)
 
@@ -106,7 +110,8 @@ class Bags:
     """The texts of a corpus as bags of tokens, a chunk each, and sentences apart from texts."""
 
     stored: list[tuple[bool, Stored]]
-    """Whether they are texts, and their arrays: factors, tokens, offsets, and the text that each comes from."""
+    """Whether they are texts, and their arrays: factors, tokens, offsets, and the text that each
+    comes from."""
     tokens: int
     classes: int
     labels: np.ndarray
@@ -153,7 +158,9 @@ class Bags:
         for is_whole, stored in self.stored:
             matrix, owners = self._load(stored)
             part = matrix[:, tokens]  # which stay in order of appearance
-            kept.append((is_whole, Stored(self.folder, part.data, part.indices, part.indptr, owners)))
+            kept.append(
+                (is_whole, Stored(self.folder, part.data, part.indices, part.indptr, owners))
+            )
         vectors = None if self.vectors is None else self.vectors[tokens]
         return replace(self, stored=kept, tokens=len(tokens), vectors=vectors)
 
@@ -173,18 +180,19 @@ class Fitted(NamedTuple):
     """What vectors are multiplied by, (dimensions, rows)."""
 
     def bias_of_mean(self, neutral_weight: int) -> np.ndarray:
-        """Beside the tokens of a text of typical size, the bias does not depend on the neutral weight."""
+        """Beside the tokens of a text of typical size, the bias does not depend on the neutral
+        weight."""
         return self.bias / (self.typical + neutral_weight)
 
 
 def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
     """What each token is multiplied by before the regression, (tokens, 1): how much it may weigh.
 
-    "rarity": the inverse document frequency. "contrast", for two classes: the logarithm of how much more frequent the
-    token is in one of them (naive Bayes), and half of its rarity, added as squares. "evidence": this logarithm
-    alone, with five texts more of each class, so that rare tokens weigh little. With two classes, tokens that are more
-    frequent in the first have negative scales.
-    """
+    "rarity": the inverse document frequency. "contrast", for two classes: the logarithm of how much
+    more frequent the token is in one of them (naive Bayes), and half of its rarity, added as
+    squares. "evidence": this logarithm alone, with five texts more of each class, so that rare
+    tokens weigh little. With two classes, tokens that are more frequent in the first have negative
+    scales."""
     counts: Any = np.maximum(sum(bag.counts() for bag in bags if bag.is_whole), 0)
     total = sum(bag.weights.sum() for bag in bags if bag.is_whole)
     documents = counts.sum(axis=1, keepdims=True)
@@ -211,22 +219,26 @@ def regress(
     start: Fitted | None = None,
     vectors: Any = None,
 ) -> Fitted:
-    """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
+    """Logistic regression on scaled presence, each text divided by its size, as the model's mean
+    will be.
 
-    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss, from the folder if
-    there is one. If `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
-    against its own counts. Weights that are nearly right, such as those for another strength, are a good start.
+    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the
+    loss, from the folder if there is one. If `consistent`, and there are two classes, every weight
+    has the sign of its scale: no token speaks against its own counts. Weights that are nearly
+    right, such as those for another strength, are a good start.
 
-    If tokens have `vectors` (tokens, dimensions), their products with a slope are added to the weights.
-    """
+    If tokens have `vectors` (tokens, dimensions), their products with a slope are added to the
+    weights."""
     vectors = csr_array((len(scale), 0)) if vectors is None else vectors
     width = vectors.shape[1]
     products = np.zeros((width, width))
-    # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n) times as large. Most
-    # tokens are in one text only, and its other such tokens are in the same.
+    # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n)
+    # times as large. Most tokens are in one text only, and its other such tokens are in the same.
     rng = np.random.default_rng(0)
     marks: Any = sum(bag.matrix.T @ rng.random(len(bag)) for bag in bags)
-    _, first, column, times = np.unique(marks, return_index=True, return_inverse=True, return_counts=True)
+    _, first, column, times = np.unique(
+        marks, return_index=True, return_inverse=True, return_counts=True
+    )
     once, scale_of_token = np.sqrt(times)[:, None], scale
     scale = scale[first] * once
     rows, stored = 0, []
@@ -246,7 +258,8 @@ def regress(
         curvature += by_token.T @ weights
         total += weights.sum()
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
-    # Slopes are turned to the axes along which texts differ: so they are not curved together, either.
+    # Slopes are turned to the axes along which texts differ: so they are not curved together,
+    # either.
     lengths_of_axes, axes = np.linalg.eigh(products)
     curved = np.concatenate([curvature * scale[:, 0] ** 2, lengths_of_axes.clip(0), [total]])
     curved = _CURVATURE * curved + np.append(np.ones(len(curved) - 1), 0)
@@ -264,9 +277,16 @@ def regress(
         flat = scaled * sizes
         u, slope, bias = (part.reshape(-1, rows) for part in np.split(flat, ends))
         scaled_u, turned = np.ascontiguousarray(u * scale), axes @ slope
-        value, for_tokens, for_slope, for_bias = 0.0, np.zeros_like(u), np.zeros_like(slope), np.zeros(rows)
+        value, for_tokens, for_slope, for_bias = (
+            0.0,
+            np.zeros_like(u),
+            np.zeros_like(slope),
+            np.zeros(rows),
+        )
         for matrix, transposed, labels, weights, meanings in loaded or map(load, stored):
-            own_value, slopes = log_loss(matrix @ scaled_u + meanings @ turned + bias, labels, weights)
+            own_value, slopes = log_loss(
+                matrix @ scaled_u + meanings @ turned + bias, labels, weights
+            )
             value += own_value
             for_tokens += transposed @ slopes
             for_slope += meanings.T @ slopes
@@ -288,7 +308,9 @@ def regress(
     # Remembering more costs more than it saves.
     options = {"maxiter": 60, "ftol": 2e-5, "maxcor": 3}
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        found = minimize(
+            loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        )
     u, slope, bias = (part.reshape(-1, rows) for part in np.split(found.x * sizes, ends))
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
     slope = axes @ slope

@@ -1,4 +1,5 @@
-"""From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights, calibration."""
+"""From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
+calibration."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError
+from hardmax._common.validation import InputError
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
 from hardmax.text.encoding import NOT_READ, encode
@@ -31,11 +32,15 @@ CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they co
 _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
 _LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
 _WIDE_ENDS = re.compile("[。！？]".encode())
-_SENTENCE_ENDS = re.compile(rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？")))
+_SENTENCE_ENDS = re.compile(
+    rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？"))
+)
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
-DOUBT = 0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
+DOUBT = (
+    0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
+)
 Progress = Callable[[str], None]
 
 
@@ -50,7 +55,13 @@ class _Chunk:
 
     @classmethod
     def of(
-        cls, texts: TextBytes, labels: np.ndarray, *, sentences: bool, rng: np.random.Generator, folder: Path | None
+        cls,
+        texts: TextBytes,
+        labels: np.ndarray,
+        *,
+        sentences: bool,
+        rng: np.random.Generator,
+        folder: Path | None,
     ) -> "_Chunk":
         data, chosen, owners = texts.data.tobytes(), [], []
         for text, (first, last) in enumerate(pairwise(texts.offsets.tolist()) if sentences else ()):
@@ -63,7 +74,12 @@ class _Chunk:
         every = np.concatenate([own, np.frombuffer(b"".join(chosen), dtype=np.uint8)])
         ends = len(own) + np.cumsum([len(each) for each in chosen], dtype=np.int64)
         offsets = np.concatenate([texts.offsets - texts.offsets[0], ends])
-        return cls(Stored(folder, every, offsets, np.concatenate([np.arange(len(texts)), owners]).astype(int)), labels)
+        return cls(
+            Stored(
+                folder, every, offsets, np.concatenate([np.arange(len(texts)), owners]).astype(int)
+            ),
+            labels,
+        )
 
     def read(self) -> tuple[TextBytes, np.ndarray]:
         """The texts and sentences, and the text that each comes from."""
@@ -91,7 +107,9 @@ class _Corpus:
         for chunk in self.chunks:
             yield chunk.read()[0].part(0, len(chunk.labels)), chunk.labels
 
-    def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ) -> Bags:
+    def encode(
+        self, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ
+    ) -> Bags:
         """The texts and sentences with the tokens of a vocabulary, as modifiers change them."""
         stored, first = [], 0
         for chunk in self.chunks:
@@ -135,8 +153,8 @@ def fit(
     sample_weight : ndarray, optional
         How much each text counts.
     groups : sequence, optional
-        Texts that belong together, such as reviews of one film: they are held out together, and a token that several
-        of them have counts once.
+        Texts that belong together, such as reviews of one film: they are held out together, and a
+        token that several of them have counts once.
     progress : callable, optional
         Called with a line for each step.
 
@@ -155,12 +173,24 @@ def fit(
     found = read_texts(texts)
     classes, numbers = np.unique(np.asarray(labels), return_inverse=True)
     if len(numbers) != len(found):
-        raise InputError(f"`labels` has {len(numbers)} entries: expected {len(found)}, one for each text.")
-    weights = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        raise InputError(
+            f"`labels` has {len(numbers)} entries: expected {len(found)}, one for each text."
+        )
+    weights = (
+        np.ones(len(found))
+        if sample_weight is None
+        else np.asarray(sample_weight, dtype=np.float64)
+    )
+    of_group = (
+        np.arange(len(found))
+        if groups is None
+        else np.unique(np.asarray(groups), return_inverse=True)[1]
+    )
     rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
     chunk = _Chunk.of(found, numbers, sentences=with_sentences, rng=rng, folder=None)
-    return _fit([chunk], _count_characters(found), classes, settings, weights, of_group, None, progress)
+    return _fit(
+        [chunk], _count_characters(found), classes, settings, weights, of_group, None, progress
+    )
 
 
 def fit_tables(
@@ -174,13 +204,14 @@ def fit_tables(
 ) -> TextModel:
     """Train a classifier on texts that need not fit into memory.
 
-    Texts, and after that their tokens, are kept in files of a temporary folder; they are gone through chunk by chunk.
+    Texts, and after that their tokens, are kept in files of a temporary folder; they are gone
+    through chunk by chunk.
 
     Parameters
     ----------
     source : str, Path, Dask DataFrame or iterable of tables
-        What `read_corpus` reads, such as a folder of Parquet files; or tables of any library that narwhals knows, which
-        are taken one after another.
+        What `read_corpus` reads, such as a folder of Parquet files; or tables of any library that
+        narwhals knows, which are taken one after another.
     settings : Settings, optional
         What is not to be chosen by folds.
     text, label : str, optional
@@ -207,7 +238,9 @@ def fit_tables(
     with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
         chunks, labels, lengths, bad = [], [], [], []
         columns = {"text": text, "label": label}
-        for part in stream_corpus(source, **columns, on_bad_rows=on_bad_rows, characters=CHARACTERS):
+        for part in stream_corpus(
+            source, **columns, on_bad_rows=on_bad_rows, characters=CHARACTERS
+        ):
             for note in part.notes:
                 say(note)
             bad += part.bad
@@ -216,14 +249,21 @@ def fit_tables(
             found = read_texts(part.texts)
             lengths.append(_count_characters(found))
             labels.append(np.asarray(part.labels))
-            chunks.append(_Chunk.of(found, labels[-1], sentences=with_sentences, rng=rng, folder=Path(name)))
+            chunks.append(
+                _Chunk.of(found, labels[-1], sentences=with_sentences, rng=rng, folder=Path(name))
+            )
         if bad:
             say(Corpus([], [], tuple(bad)).describe_bad())
         classes, numbers = np.unique(np.concatenate(labels), return_inverse=True)
         bounds = np.cumsum([len(each) for each in labels])[:-1]
-        chunks = [replace(chunk, labels=own) for chunk, own in zip(chunks, np.split(numbers, bounds), strict=True)]
+        chunks = [
+            replace(chunk, labels=own)
+            for chunk, own in zip(chunks, np.split(numbers, bounds), strict=True)
+        ]
         equal, groups = np.ones(len(numbers)), np.arange(len(numbers))
-        return _fit(chunks, np.concatenate(lengths), classes, settings, equal, groups, Path(name), progress)
+        return _fit(
+            chunks, np.concatenate(lengths), classes, settings, equal, groups, Path(name), progress
+        )
 
 
 def _fit(
@@ -238,7 +278,9 @@ def _fit(
 ) -> TextModel:
     say = progress or (lambda line: None)
     if len(classes) < 2:
-        raise InputError(f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes.")
+        raise InputError(
+            f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes."
+        )
     tables = _read_tables(settings, len(weights))
     weights = weights / weights.mean()  # equal weights are as none
     labels = np.concatenate([chunk.labels for chunk in chunks])
@@ -274,7 +316,9 @@ def _fit(
     if corpus.vectors is not None and settings.max_tokens is None:
         vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, settings)
     tuned = replace(chosen.settings, vectors=corpus.vectors and corpus.vectors.name)
-    return _model(vocabulary, fitted, plain_names(classes), tuned, reader, measured | _quantiles(lengths))
+    return _model(
+        vocabulary, fitted, plain_names(classes), tuned, reader, measured | _quantiles(lengths)
+    )
 
 
 def _read_tables(settings: Settings, texts: int) -> list[Vectors | None]:
@@ -287,7 +331,8 @@ def _read_tables(settings: Settings, texts: int) -> list[Vectors | None]:
 def _add_unseen(
     vocabulary: Vocabulary, fitted: Fitted, vectors: Vectors, settings: Settings
 ) -> tuple[Vocabulary, Fitted]:
-    """The vocabulary and its weights, and after them words that are only in the table of vectors."""
+    """The vocabulary and its weights, and after them words that are only in the table of
+    vectors."""
     unwanted = {*settings.exclude, *(settings.stop_words or ())}
     words, more = vectors.unseen(vocabulary, fitted.slope, unwanted)
     counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
@@ -296,22 +341,34 @@ def _add_unseen(
 
 
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
-    """Classes as a model folder can hold them: texts, numbers, truth values; anything else by what it says."""
-    return tuple(value if isinstance(value, str | int | float | bool) else str(value) for value in classes.tolist())
+    """Classes as a model folder can hold them: texts, numbers, truth values; anything else by what
+    it says."""
+    return tuple(
+        value if isinstance(value, str | int | float | bool) else str(value)
+        for value in classes.tolist()
+    )
 
 
 def _count_characters(texts: TextBytes) -> np.ndarray:
     starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
-    return np.array([np.count_nonzero(starts[first:last]) for first, last in pairwise(texts.offsets.tolist())])
+    return np.array(
+        [np.count_nonzero(starts[first:last]) for first, last in pairwise(texts.offsets.tolist())]
+    )
 
 
 def _quantiles(lengths: np.ndarray) -> dict[str, list[int]]:
-    """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would mean nothing."""
-    return {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()} if len(lengths) >= 100 else {}
+    """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would
+    mean nothing."""
+    return (
+        {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()}
+        if len(lengths) >= 100
+        else {}
+    )
 
 
 def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, Bags]:
-    """All words and phrases that enough texts, and enough groups, have; and the texts and sentences with them."""
+    """All words and phrases that enough texts, and enough groups, have; and the texts and sentences
+    with them."""
     tokeniser = replace(settings.tokeniser, overlapping=True)
     min_df = settings.min_df or 1
     most = {"words": MOST_WORDS, "phrases": MOST_PHRASES}
@@ -327,9 +384,13 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     keep = of_groups.sum(axis=1) >= min_df
     if settings.exclude or settings.stop_words:
         excluded, stop_words = set(settings.exclude), set(settings.stop_words or ())
-        keep &= [excluded.isdisjoint(words) and not stop_words.issuperset(words) for words in _cut(known)]
+        keep &= [
+            excluded.isdisjoint(words) and not stop_words.issuperset(words) for words in _cut(known)
+        ]
     if not keep.any():
-        raise InputError(f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts.")
+        raise InputError(
+            f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
+        )
     return (known, bags) if keep.all() else _take(known, bags, np.flatnonzero(keep))
 
 
@@ -405,8 +466,8 @@ def _weigh(
     fold: int | None = None,
     start: Fitted | None = None,
 ) -> tuple[Bags, Vocabulary, Fitted]:
-    """All texts with the tokens of the vocabulary, the vocabulary, and the weights of its tokens, without what the
-    texts of a fold say."""
+    """All texts with the tokens of the vocabulary, the vocabulary, and the weights of its tokens,
+    without what the texts of a fold say."""
     fitted = _regress(bags.without(fold), settings, start)
     if settings.max_tokens is None and settings.overlapping:
         return bags, candidates, fitted
@@ -427,7 +488,9 @@ def _regress(bags: Bags, settings: Settings, start: Fitted | None) -> Fitted:
     how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
     start = start and start._replace(weights=start.weights[kept])
     scale = scales(part, settings.scaling)
-    found = regress(part, settings.strength, scale, typical, **how, start=start, vectors=part.vectors)
+    found = regress(
+        part, settings.strength, scale, typical, **how, start=start, vectors=part.vectors
+    )
     weights = np.zeros((bags.tokens, found.weights.shape[1]))
     weights[kept] = found.weights
     return found._replace(weights=weights, kept=kept)
@@ -443,7 +506,10 @@ def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:
 
 def _told(settings: Settings) -> dict[str, Any]:
     """The settings as plain data; of lists of words, how many."""
-    return asdict(settings) | {"exclude": len(settings.exclude), "stop_words": len(settings.stop_words or ())}
+    return asdict(settings) | {
+        "exclude": len(settings.exclude),
+        "stop_words": len(settings.stop_words or ()),
+    }
 
 
 def _model(

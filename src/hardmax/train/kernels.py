@@ -1,18 +1,20 @@
-"""Votes on bags of tokens: what all say as they are, what their leaders say, and what words say after others."""
+"""Votes on bags of tokens: what all say as they are, what their leaders say, and what words say
+after others."""
 
 import numpy as np
 
-from hardmax._compile import njit, njit_parallel
+from hardmax._kernels.compiling import njit, njit_parallel
 
 TEXTS = 64  # a task for a thread
 
 
 @njit_parallel(lambda ids, factors, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
 def gather(first, last, ids, factors, offsets, weights, gates, own, lead, active):
-    """For each gate and text the sum of the weights of the active tokens, of those of their leaders, and their number.
+    """For each gate and text the sum of the weights of the active tokens, of those of their
+    leaders, and their number.
 
-    A token is active if its largest |vote|, weight times factor, is more than the gate's share of the largest in its
-    text; with one row its leader is the largest vote of its sign, else itself.
+    A token is active if its largest |vote|, weight times factor, is more than the gate's share of
+    the largest in its text; with one row its leader is the largest vote of its sign, else itself.
     """
     rows = weights.shape[1]
     for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
@@ -38,11 +40,11 @@ def gather(first, last, ids, factors, offsets, weights, gates, own, lead, active
 
 @njit
 def sum_scopes(stream, offsets, votes, folds, of_word, strengths, scope, only_strongest):
-    """(texts, candidates, sums): for each text and candidate in it the sum of the votes of the words in its scopes.
+    """(texts, candidates, sums): for each text and candidate in it the sum of the votes of the
+    words in its scopes.
 
-    With `only_strongest`, a word counts for the strongest candidate in whose scope it is, the nearest of equals, and
-    a word that is a candidate for none.
-    """
+    With `only_strongest`, a word counts for the strongest candidate in whose scope it is, the
+    nearest of equals, and a word that is a candidate for none."""
     rows = votes.shape[2]
     room = 3 * len(stream)
     texts, which, sums = np.empty(room, np.int64), np.empty(room, np.int64), np.zeros((room, rows))
@@ -68,7 +70,11 @@ def sum_scopes(stream, offsets, votes, folds, of_word, strengths, scope, only_st
             for before in range(place - 1, max(clause, place - scope) - 1, -1):
                 for form in range(3):
                     candidate = of_word[stream[before], form]
-                    if candidate < 0 or counted_for[candidate] == place or (only_strongest and candidate != best):
+                    if (
+                        candidate < 0
+                        or counted_for[candidate] == place
+                        or (only_strongest and candidate != best)
+                    ):
                         continue
                     counted_for[candidate] = place
                     if at[candidate] < first:

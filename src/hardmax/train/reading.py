@@ -1,10 +1,11 @@
-"""Which words modify those after them, and by which factors: found in training texts, without a list of words.
+"""Which words modify those after them, and by which factors: found in training texts, without a
+list of words.
 
-A modifier shows in texts of a sentence or two: words that stand after it say something else there than elsewhere. For
-each of the most frequent words m let s(m) be the sum of the votes of the words in its scope, by weights that were
-fitted without the text; then the logit of a text is a (its logit by those weights) + sum of c(m) s(m), and the factor
-of m is 1 + c(m) / a. Words enter one by one, the most significant first, as long as there is one that is.
-"""
+A modifier shows in texts of a sentence or two: words that stand after it say something else there
+than elsewhere. For each of the most frequent words m let s(m) be the sum of the votes of the words
+in its scope, by weights that were fitted without the text; then the logit of a text is a (its logit
+by those weights) + sum of c(m) s(m), and the factor of m is 1 + c(m) / a. Words enter one by one,
+the most significant first, as long as there is one that is."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -17,7 +18,8 @@ from hardmax.text.vocabulary import number_words_of
 from hardmax.train.bag import log_loss
 from hardmax.train.kernels import sum_scopes
 
-MOST_WORDS = 60  # of a text from which modifiers are learnt: labels of longer ones are about more than a sentence
+# of a text from which modifiers are learnt: labels of longer ones are about more than a sentence
+MOST_WORDS = 60
 MOST_TEXTS = 100_000
 CANDIDATES = 400
 FEWEST = 50  # texts that have a modifier
@@ -32,7 +34,8 @@ TINY = 1e-9
 
 
 class Short(NamedTuple):
-    """Short texts: their words as numbers, one text after the other, with -1 where a clause ends."""
+    """Short texts: their words as numbers, one text after the other, with -1 where a clause
+    ends."""
 
     texts: np.ndarray
     """Their places among all texts."""
@@ -72,9 +75,12 @@ def forms_of(word: str) -> list[str]:
 
 
 def _candidates(short: Short) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The most frequent words and forms, the candidates that each word is (words, 3), -1 for none, and the number of
-    texts that have each."""
-    texts, size = np.repeat(np.arange(len(short.texts)), np.diff(short.offsets)), max(len(short.words), 1)
+    """The most frequent words and forms, the candidates that each word is (words, 3), -1 for none,
+    and the number of texts that have each."""
+    texts, size = (
+        np.repeat(np.arange(len(short.texts)), np.diff(short.offsets)),
+        max(len(short.words), 1),
+    )
     is_word = short.stream >= 0
     seen = np.unique(texts[is_word] * np.int64(size) + short.stream[is_word])
     texts, words = seen // size, seen % size
@@ -143,16 +149,24 @@ def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...
     of_word[:, 0] = [reader.number_of(word) for word in short.words]
     strengths = np.array([modifier.strength for modifier in reader.modifiers])
     found = _Sums.of(short, known, of_word, strengths, reader.scope, only_strongest=True)
-    columns = np.concatenate([known.logits[None], found.columns(range(len(strengths)), known.logits.shape)])
+    columns = np.concatenate(
+        [known.logits[None], found.columns(range(len(strengths)), known.logits.shape)]
+    )
     fitted = _fit(columns, known)
     factors = [m.factor for m in reader.modifiers] + fitted[1 : len(columns)] / fitted[0]
-    return _modifiers([m.word for m in reader.modifiers], factors, [m.texts for m in reader.modifiers])
+    return _modifiers(
+        [m.word for m in reader.modifiers], factors, [m.texts for m in reader.modifiers]
+    )
 
 
-def _modifiers(words: Iterable[str], factors: np.ndarray, texts: Iterable[int]) -> tuple[Modifier, ...]:
+def _modifiers(
+    words: Iterable[str], factors: np.ndarray, texts: Iterable[int]
+) -> tuple[Modifier, ...]:
     """Those whose factors differ enough from 1."""
     found = zip(words, np.clip(factors, -LARGEST, LARGEST).tolist(), texts, strict=True)
-    return tuple(Modifier(word, factor, count) for word, factor, count in found if abs(factor - 1) >= LEAST)
+    return tuple(
+        Modifier(word, factor, count) for word, factor, count in found if abs(factor - 1) >= LEAST
+    )
 
 
 class _Sums(NamedTuple):
@@ -215,8 +229,11 @@ def _fit(columns: np.ndarray, known: Evidence) -> np.ndarray:
     return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
 
 
-def _standard_scores(columns: np.ndarray, fitted: np.ndarray, known: Evidence, found: _Sums) -> np.ndarray:
-    """The score test of each candidate: how many standard errors its slope is from 0 where the others are fitted."""
+def _standard_scores(
+    columns: np.ndarray, fitted: np.ndarray, known: Evidence, found: _Sums
+) -> np.ndarray:
+    """The score test of each candidate: how many standard errors its slope is from 0 where the
+    others are fitted."""
     chances = _chances(np.tensordot(fitted[: len(columns)], columns, 1) + fitted[len(columns) :])
     rows, count = chances.shape[1], int(found.candidates.max(initial=-1)) + 1
     truth = known.labels[:, None] == (np.arange(rows) if rows > 1 else 1)
@@ -234,5 +251,7 @@ def _standard_scores(columns: np.ndarray, fitted: np.ndarray, known: Evidence, f
     means = (chances * columns).sum(axis=2)
     scaled = np.sqrt(chances * known.weights[:, None]) * columns
     among = np.tensordot(scaled, scaled, ((1, 2), (1, 2))) - (means * known.weights) @ means.T
-    variance = covariance(sums) - (shared * np.linalg.lstsq(among, shared, rcond=None)[0]).sum(axis=0)
+    variance = covariance(sums) - (shared * np.linalg.lstsq(among, shared, rcond=None)[0]).sum(
+        axis=0
+    )
     return np.where(variance > TINY, slopes / np.sqrt(np.maximum(variance, TINY)), 0.0)

@@ -5,8 +5,15 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from hardmax._common.validation import (
+    InputError,
+    check_bool,
+    check_instance,
+    check_int,
+    check_real,
+    shorten,
+)
 from hardmax._tokens.rationals import read_number
-from hardmax._validation import InputError, check_bool, check_instance, check_int, check_real, shorten
 from hardmax.text.tokeniser import Tokeniser
 
 SCALINGS = ("rarity", "contrast", "evidence")  # of which the first two are tried
@@ -15,27 +22,30 @@ GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a classifier is trained; settings that are None are chosen by three-fold cross-validation.
+    """How a classifier is trained; settings that are None are chosen by three-fold
+    cross-validation.
 
     Parameters
     ----------
     longest_phrase : int, default 2
         Tokens are words, and phrases of up to so many words.
     overlapping : bool, default True
-        Count every token that occurs in a text; if False, every word belongs to one token at most, that of the largest
-        weight.
+        Count every token that occurs in a text; if False, every word belongs to one token at most,
+        that of the largest weight.
     min_df : int, optional
         Leave out tokens that occur in fewer texts (or groups, if there are groups); by default the
         largest of 1, 2 and 3 at which held-out texts are predicted hardly worse.
     max_tokens : int, optional
         Keep the most influential tokens; by default all.
     sentences : float, default 0
-        Weight of each of three sentences of a text beside the text itself, which helps with short texts.
+        Weight of each of three sentences of a text beside the text itself, which helps with short
+        texts.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str, optional
-        Words of which no token may consist, alone or with others of them; by default frequent words of which each class
-        has about as many are no tokens, if held-out texts are predicted hardly worse.
+        Words of which no token may consist, alone or with others of them; by default frequent words
+        of which each class has about as many are no tokens, if held-out texts are predicted hardly
+        worse.
     strength : float, optional
         Inverse regularisation of the logistic regression: larger fits more closely.
     gate : float, optional
@@ -45,22 +55,24 @@ class Settings:
     neutral_weight : int, optional
         So many silent words are added to each text: the more, the more modest short texts are.
     scaling : {"rarity", "contrast", "evidence"}, optional
-        How much tokens may weigh: the rarer, the more; with two classes also the more, the more unevenly they are
-        spread; or by this alone, and little if they are rare. The first two are tried.
+        How much tokens may weigh: the rarer, the more; with two classes also the more, the more
+        unevenly they are spread; or by this alone, and little if they are rare. The first two are
+        tried.
     bias : bool, default True
         Whether to fit an intercept, the log odds of the classes.
     consistent : bool, default False
-        Whether, with two classes, every token must speak for the class in which it is more frequent. Training may take
-        three times as long.
+        Whether, with two classes, every token must speak for the class in which it is more
+        frequent. Training may take three times as long.
     reading : bool, default True
         Whether to look for modifiers, words that change the votes of those after them.
     vectors : "auto", "english", path, mapping or None, default "auto"
-        Word vectors, from which words get weights that few training texts contain, or none. "english"
-        are those that ship with the package; a file is in GloVe's text format, or npz with `words` and
-        `vectors`, the most frequent words first; a mapping is from words to vectors. "auto" takes the
-        English ones if there are at most 1,000 texts, which are in English, and held-out texts do not
-        speak against them. Unless there is a `max_tokens`, up to 20,000 words that only the table of
-        vectors has become tokens. Cannot be combined with `consistent`.
+        Word vectors, from which words get weights that few training texts contain, or none.
+        "english" are those that ship with the package; a file is in GloVe's text format, or npz
+        with `words` and `vectors`, the most frequent words first; a mapping is from words to
+        vectors. "auto" takes the English ones if there are at most 1,000 texts, which are in
+        English, and held-out texts do not speak against them. Unless there is a `max_tokens`, up to
+        20,000 words that only the table of vectors has become tokens. Cannot be combined with
+        `consistent`.
     seed : int, default 0
         Random seed of the cross-validation.
 
@@ -97,7 +109,9 @@ class Settings:
         self._check("strength", check_real, above=0)
         if self.scaling not in (None, *SCALINGS):
             wish = " or ".join(map(repr, SCALINGS))
-            raise InputError(f"`scaling` must be {wish}, not {shorten(self.scaling)}.", argument="scaling")
+            raise InputError(
+                f"`scaling` must be {wish}, not {shorten(self.scaling)}.", argument="scaling"
+            )
         for name in ("sentences", "gate"):
             self._check(name, check_real, at_least=0)
         check_bool(self.bias, "`bias`")
@@ -107,7 +121,9 @@ class Settings:
             expected = '"auto", "english", a file, a mapping from words to vectors, or None'
             check_instance(self.vectors, (str, PathLike, Mapping), "`vectors`", expected)
         if self.consistent and self.vectors not in (None, "auto"):
-            problem = "`vectors` may turn words against their counts: leave it out, or `consistent`."
+            problem = (
+                "`vectors` may turn words against their counts: leave it out, or `consistent`."
+            )
             raise InputError(problem, argument="vectors", also=("consistent",))
         if self.alpha is not None:
             alpha = read_number(self.alpha, "`alpha`")

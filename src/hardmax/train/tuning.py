@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from hardmax._compile import interpreted
+from hardmax._kernels.compiling import interpreted
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, take_tokens
 from hardmax.train.bag import Bags, Fitted
@@ -26,7 +26,9 @@ NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
 FREQUENT = 0.01  # of the texts have a word, if it is frequent
 SPREAD = 2.0  # times as frequent a word may be in one class as in another, if it says little
-SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
+SHORT = (
+    8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
+)
 FEWEST_GROUPS = 10  # of a class, if texts that are alike stay together
 _HASHES = 16
 _ALIKE = 0.7  # texts that share more of their tokens stay in one fold
@@ -39,7 +41,10 @@ def find_folds(bags: Bags, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     groups, label_of_group = _join_duplicates(bags), np.zeros(len(bags.labels), dtype=np.int64)
     label_of_group[groups] = bags.labels
-    if np.bincount(label_of_group[: groups.max() + 1], minlength=bags.classes).min() < FEWEST_GROUPS:
+    if (
+        np.bincount(label_of_group[: groups.max() + 1], minlength=bags.classes).min()
+        < FEWEST_GROUPS
+    ):
         groups = bags.groups  # hardly more than copies: then every fold has to have some
         label_of_group[groups] = bags.labels
     fold_of_group = np.zeros(int(groups.max()) + 1, dtype=np.int64)
@@ -51,11 +56,12 @@ def find_folds(bags: Bags, seed: int) -> np.ndarray:
 
 
 def _join_duplicates(bags: Bags) -> np.ndarray:
-    """The group of each text, in which texts that share most of their tokens are together, too (min-hash).
+    """The group of each text, in which texts that share most of their tokens are together, too
+    (min-hash).
 
-    Of two texts, the smallest of random numbers that stand for their tokens are equal with a probability that is the
-    share of all their tokens that both have. Texts are compared if the first two are equal, or the next two, and so on.
-    """
+    Of two texts, the smallest of random numbers that stand for their tokens are equal with a
+    probability that is the share of all their tokens that both have. Texts are compared if the
+    first two are equal, or the next two, and so on."""
     smallest = np.ones((len(bags.labels), _HASHES))
     numbers = np.random.default_rng(0).random((_HASHES, bags.tokens))
     for is_whole, stored in bags.stored:
@@ -96,7 +102,8 @@ class Trial:
 def tune(
     weigh: Weigh, known: Vocabulary, bags: Bags, settings: Settings, say: Callable[[str], None]
 ) -> tuple[Trial, dict[str, Any]]:
-    """The tokens, the settings with what was None chosen on held-out texts, and what was measured there."""
+    """The tokens, the settings with what was None chosen on held-out texts, and what was measured
+    there."""
     few = range(1 if len(bags.labels) > MANY_TEXTS else FOLDS)
 
     def try_out(before: Trial, folds: range = few, **choices: Any) -> Trial:
@@ -108,10 +115,16 @@ def tune(
             held_out.append(HeldOut.of(every.held_out(fold), fitted, settings.gates))
             if every is before.bags:
                 start[fold] = fitted
-        weights = NEUTRAL_WEIGHTS[1::3] if chosen.neutral_weight is None else (chosen.neutral_weight,)
-        best = min((calibrate(held_out, 0, "0", weight) for weight in weights), key=lambda m: m.loss)
+        weights = (
+            NEUTRAL_WEIGHTS[1::3] if chosen.neutral_weight is None else (chosen.neutral_weight,)
+        )
+        best = min(
+            (calibrate(held_out, 0, "0", weight) for weight in weights), key=lambda m: m.loss
+        )
         error = float(best.losses.std() / np.sqrt(len(bags.labels)))
-        return replace(before, settings=chosen, start=start, held_out=held_out, loss=best.loss, error=error)
+        return replace(
+            before, settings=chosen, start=start, held_out=held_out, loss=best.loss, error=error
+        )
 
     best = _choose_strength(try_out, Trial(settings, known, bags), say)
     limit = best.loss + SLACK * best.error
@@ -123,7 +136,9 @@ def tune(
         if trial.loss > limit:
             break
         best = trial
-    if settings.stop_words is None and 0 < len(keep := _telling(best.known, bags)) < len(best.known):
+    if settings.stop_words is None and 0 < len(keep := _telling(best.known, bags)) < len(
+        best.known
+    ):
         known, own = take_tokens(best.known, keep), best.bags.take(keep)
         trial = try_out(replace(best, known=known, bags=own, start={}))
         dropped = len(best.known) - len(keep)
@@ -144,7 +159,9 @@ def tune(
         "temperature": measured.temperature,
     }
     said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
-    say(f"{said}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, {active:.1f} active tokens per text")
+    say(
+        f"{said}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, {active:.1f} active tokens per text"
+    )
     return replace(best, settings=replace(best.settings, **choices)), told
 
 
@@ -159,8 +176,11 @@ def _telling(known: Vocabulary, bags: Bags) -> np.ndarray:
     return np.delete(np.arange(len(known)), words)
 
 
-def _choose_strength(try_out: Callable[..., Trial], first: Trial, say: Callable[[str], None]) -> Trial:
-    """The scaling that is best at a middling strength, and stronger or weaker as long as that is better."""
+def _choose_strength(
+    try_out: Callable[..., Trial], first: Trial, say: Callable[[str], None]
+) -> Trial:
+    """The scaling that is best at a middling strength, and stronger or weaker as long as that is
+    better."""
     given, classes = first.settings, first.bags.classes
     scalings = SCALINGS[: 2 if classes == 2 else 1] if given.scaling is None else (given.scaling,)
     strengths = STRENGTHS if given.strength is None else (given.strength,)
@@ -171,7 +191,9 @@ def _choose_strength(try_out: Callable[..., Trial], first: Trial, say: Callable[
         say(f"scaling {scaling}, strength {strength:g}: held-out log loss {trial.loss:.4f}")
         return trial
 
-    best = min((step(first, each, strengths[middle]) for each in scalings), key=lambda trial: trial.loss)
+    best = min(
+        (step(first, each, strengths[middle]) for each in scalings), key=lambda trial: trial.loss
+    )
     for path in (strengths[middle + 1 :], strengths[:middle][::-1]):
         before = best
         for strength in path:
@@ -184,7 +206,9 @@ def _choose_strength(try_out: Callable[..., Trial], first: Trial, say: Callable[
     return best
 
 
-def _choose_reading(held_out: "list[HeldOut]", settings: Settings) -> "tuple[Measured, dict[str, Any]]":
+def _choose_reading(
+    held_out: "list[HeldOut]", settings: Settings
+) -> "tuple[Measured, dict[str, Any]]":
     """Neutral weight, gate and alpha, and what held-out texts get with them."""
     weights = NEUTRAL_WEIGHTS if settings.neutral_weight is None else (settings.neutral_weight,)
     short = {weight: calibrate(held_out, 0, "0", weight, short=True).loss for weight in weights}
@@ -208,7 +232,8 @@ def _choose_reading(held_out: "list[HeldOut]", settings: Settings) -> "tuple[Mea
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Held-out texts: sums of the votes of active tokens and of their leaders, by gate, text and class."""
+    """Held-out texts: sums of the votes of active tokens and of their leaders, by gate, text and
+    class."""
 
     labels: np.ndarray
     weights: np.ndarray
@@ -226,15 +251,29 @@ class HeldOut:
         weights = fitted.weights[fitted.kept]
         for bag in bags:
             matrix = bag.matrix[:, fitted.kept]  # as if the other tokens were not known
-            said, starts, sizes = (matrix.indices, matrix.data), matrix.indptr, np.diff(matrix.indptr)
+            said, starts, sizes = (
+                (matrix.indices, matrix.data),
+                matrix.indptr,
+                np.diff(matrix.indptr),
+            )
             cut = np.minimum(sizes, SHORT)
             places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
             first = said[0][places], said[1][places]
             short = _gather(*first, np.concatenate([[0], np.cumsum(cut)]), weights, gates)
-            parts.append((bag.labels, bag.weights, sizes, *_gather(*said, starts, weights, gates), cut, *short[:2]))
+            parts.append(
+                (
+                    bag.labels,
+                    bag.weights,
+                    sizes,
+                    *_gather(*said, starts, weights, gates),
+                    cut,
+                    *short[:2],
+                )
+            )
         # Those of gates have one row for each gate.
         labels, weights, sizes, own, lead, active, *short = (
-            np.concatenate(arrays, axis=0 if arrays[0].ndim == 1 else 1) for arrays in zip(*parts, strict=True)
+            np.concatenate(arrays, axis=0 if arrays[0].ndim == 1 else 1)
+            for arrays in zip(*parts, strict=True)
         )
         return cls(labels, weights, sizes, own, lead, active, fitted, tuple(short))
 
@@ -247,7 +286,11 @@ class HeldOut:
 
 
 def _gather(
-    ids: np.ndarray, factors: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
+    ids: np.ndarray,
+    factors: np.ndarray,
+    offsets: np.ndarray,
+    weights: np.ndarray,
+    gates: Sequence[float],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     texts, rows = len(offsets) - 1, weights.shape[1]
     own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
@@ -266,7 +309,9 @@ def _accuracy(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: in
         if logits.shape[1] == 1:
             right.append(np.where(logits[:, 0] == 0, 0.5, (logits[:, 0] > 0) == part.labels))
         else:
-            right.append(np.where(part.active[gate] == 0, 0.5, logits.argmax(axis=1) == part.labels))
+            right.append(
+                np.where(part.active[gate] == 0, 0.5, logits.argmax(axis=1) == part.labels)
+            )
     return float(np.concatenate(right).mean())
 
 
@@ -279,10 +324,15 @@ class Measured(NamedTuple):
     """Of each text."""
 
 
-def calibrate(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: int, *, short: bool = False) -> Measured:
-    """The best temperature for held-out texts; if `short`, their loss when they are cut short is added to it."""
+def calibrate(
+    held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: int, *, short: bool = False
+) -> Measured:
+    """The best temperature for held-out texts; if `short`, their loss when they are cut short is
+    added to it."""
     whole, cut = (
-        np.concatenate([part.logits(gate, alpha, neutral_weight, short=is_cut) for part in held_out])
+        np.concatenate(
+            [part.logits(gate, alpha, neutral_weight, short=is_cut) for part in held_out]
+        )
         for is_cut in (False, short)
     )
     labels = np.concatenate([part.labels for part in held_out])
@@ -293,7 +343,9 @@ def calibrate(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: in
         # As if one text more had been of any class: no text is certain, however well the classes are separated.
         return float((weights @ losses + doubt) / (weights.sum() + 1))
 
-    found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-2})
+    found: Any = minimize_scalar(
+        loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-2}
+    )
     more = loss(found.x, cut) if short else 0.0
     losses = _losses(whole * np.exp(found.x), labels)[0]
     return Measured(float(np.exp(-found.x)), float(found.fun) + more, losses)

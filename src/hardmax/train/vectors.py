@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hardmax._files import ZIP_MAGIC, decode, read_arrays, read_bytes
-from hardmax._validation import InputError, check_path, shorten
+from hardmax._common.files import ZIP_MAGIC, decode, read_arrays, read_bytes
+from hardmax._common.validation import InputError, check_path, shorten
 from hardmax.text._characters import fold
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary

@@ -1,4 +1,5 @@
-"""Many small clouds in one kernel: where fractions have them, to the bits of each alone, and given up in time."""
+"""Many small clouds in one kernel: where fractions have them, to the bits of each alone, and given
+up in time."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._batch import UNDECIDED, WALKED, Rules, Then, _choose_all, make_room, walk_batch
+from hardmax._float.batch import UNDECIDED, WALKED, Rules, Then, _choose_all, make_room, walk_batch
 from hardmax._float.bounds import float_metric, kernel_factors
-from hardmax._parallel import limit_threads
-from hardmax._run import Together
+from hardmax._kernels.parallel import limit_threads
+from hardmax._runs.run import Together
 
 HALF = hm.Dynamics("1/2")
 U = Fraction(1, 2**53)
@@ -28,7 +29,9 @@ def assert_same_as_one_by_one(batch, dynamics, layers):
     for layer in {0, layers // 2, layers}:
         for tokens, run in zip(runs.at(layer), alone, strict=True):
             assert np.array_equal(tokens, run.at(layer))
-    for leaders, settled_at, run, single in zip(runs.leaders, runs.settled_at, runs, alone, strict=True):
+    for leaders, settled_at, run, single in zip(
+        runs.leaders, runs.settled_at, runs, alone, strict=True
+    ):
         assert leaders.tolist() == single.leaders.tolist() == run.leaders.tolist()
         assert (settled_at, run.arithmetic) == (single.settled_at, single.arithmetic)
 
@@ -36,11 +39,14 @@ def assert_same_as_one_by_one(batch, dynamics, layers):
 @settings(max_examples=examples(150))
 @given(st.lists(clouds(min_d=3, max_d=3), min_size=1, max_size=5), alphas)
 def test_clouds_full_of_ties_are_left_to_integers_and_the_rest_is_the_same(batch, alpha):
-    assert_same_as_one_by_one([np.array(cloud, dtype=np.float64) for cloud in batch], hm.Dynamics(alpha), 6)
+    assert_same_as_one_by_one(
+        [np.array(cloud, dtype=np.float64) for cloud in batch], hm.Dynamics(alpha), 6
+    )
 
 
 @pytest.mark.parametrize(
-    ("d", "metric", "layers"), [(1, False, 4), (1, True, 40), (2, False, 0), (2, True, 4), (8, False, 40), (8, True, 0)]
+    ("d", "metric", "layers"),
+    [(1, False, 4), (1, True, 40), (2, False, 0), (2, True, 4), (8, False, 40), (8, True, 0)],
 )
 def test_random_clouds_of_all_sizes_are_walked_to_the_same_bits(d, metric, layers):
     rng = np.random.default_rng(d)
@@ -62,7 +68,10 @@ def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
     dynamics, rng = hm.Dynamics("1/3", metric), np.random.default_rng(layers)
     batch = [rng.integers(-512, 513, (n, 3)) / 256.0 + 0.3 for n in rng.integers(1, 21, 12)]
     batch = [np.concatenate([cloud, cloud[:2]]) for cloud in batch]
-    tokens, offsets = np.concatenate(batch), np.concatenate([[0], np.cumsum([len(cloud) for cloud in batch])])
+    tokens, offsets = (
+        np.concatenate(batch),
+        np.concatenate([[0], np.cumsum([len(cloud) for cloud in batch])]),
+    )
     walked = {then: walk_batch(tokens, offsets, dynamics, layers, then=then) for then in Then}
     for b, (start, end) in enumerate(pairwise(offsets.tolist())):
         truth = hm.simulate(tokens[start:end], dynamics, layers=layers, arithmetic="exact")
@@ -80,8 +89,13 @@ def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
             square = max(sum((x - y) ** 2 for x, y in zip(*rows, strict=True)) for rows in pairs)
             assert square <= (error + (2 * U * 4 if then is Then.ARRIVE else 0)) ** 2
             longest = Fraction(float(np.linalg.norm(tokens[start:end], axis=1).max()))
-            assert error <= 7 * U * longest * (layers + 1) * Fraction(101, 100) + Fraction(1, 2**800)
-            since = {int(t): int(layer) for t, layer in zip(truth.leaders, truth.leader_layers, strict=True)}
+            assert error <= 7 * U * longest * (layers + 1) * Fraction(101, 100) + Fraction(
+                1, 2**800
+            )
+            since = {
+                int(t): int(layer)
+                for t, layer in zip(truth.leaders, truth.leader_layers, strict=True)
+            }
             found = outcome.leader_since[start:end].tolist()
             assert {t: layer for t, layer in enumerate(found) if layer >= 0} == since
     assert any((outcome.settled != UNDECIDED).any() for outcome in walked.values())
@@ -89,8 +103,12 @@ def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
 
 def test_a_leader_that_emerges_keeps_its_layer_while_others_still_choose():
     clouds = np.random.default_rng(1).normal(size=(400, 60, 2))[[260, 263, 288]]
-    outcome = walk_batch(clouds.reshape(-1, 2), np.array([0, 60, 120, 180]), hm.Dynamics("1/10"), 20)
-    alone = [hm.simulate(cloud, hm.Dynamics("1/10"), layers=20, arithmetic="exact") for cloud in clouds]
+    outcome = walk_batch(
+        clouds.reshape(-1, 2), np.array([0, 60, 120, 180]), hm.Dynamics("1/10"), 20
+    )
+    alone = [
+        hm.simulate(cloud, hm.Dynamics("1/10"), layers=20, arithmetic="exact") for cloud in clouds
+    ]
     assert [(run.leader_layers.max(), run.settled_at) for run in alone] == [(1, 2), (2, 4), (1, 3)]
     for found, run in zip(outcome.leader_since.reshape(3, 60), alone, strict=True):
         assert found[run.leaders].tolist() == run.leader_layers.tolist()
@@ -109,14 +127,17 @@ def test_clouds_too_large_or_too_small_for_the_bounds_are_given_up(size):
 
 @pytest.mark.parametrize("units", [0, 2, 4, 5, 8])
 def test_a_lead_within_the_slack_is_given_up_and_one_beyond_it_is_not(units):
-    # Along (1, 0) the second token trails the first by so many u, where 2 E is a little more than 4 u.
+    # Along (1, 0) the second token trails the first by so many u, where 2 E is a little more than 4
+    # u.
     tokens = np.array([[1.0, 0.0], [1.0 - units * 2.0**-53, 2.0**-30], [-1.0, 0.0]])
     outcome = walk_batch(tokens, np.array([0, 3]), HALF, 0)
     assert (outcome.settled[0] == UNDECIDED) == (units <= 4)
 
 
 def test_a_layer_beyond_an_unsettled_cloud_is_refused():
-    runs = hm.simulate([hm.clouds.gaussian(60, 2, seed=1), [[1.0, 0.0]]], hm.Dynamics("1/1000"), layers=1)
+    runs = hm.simulate(
+        [hm.clouds.gaussian(60, 2, seed=1), [[1.0, 0.0]]], hm.Dynamics("1/1000"), layers=1
+    )
     with pytest.raises(hm.InputError, match="cloud 0 has not settled"):
         runs.at(5)
 
@@ -126,7 +147,9 @@ def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
     offsets = np.arange(0, len(tokens) + 1, 9)
     for threads in (1, 2, 7):
         with limit_threads(threads):
-            outcome = walk_batch(tokens, offsets, HALF, 8, progress=lambda *done: counts.append(done))
+            outcome = walk_batch(
+                tokens, offsets, HALF, 8, progress=lambda *done: counts.append(done)
+            )
             results.append(outcome.tokens.tobytes())
     assert len(set(results)) == 1
     assert counts == [(4096, 4100), (4100, 4100)] * 3
@@ -134,6 +157,9 @@ def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
 
 @pytest.mark.parametrize(("error", "is_proved"), [(0.0, True), (1e-6, True), (1e-3, False)])
 def test_a_lead_that_may_be_due_to_errors_proves_nothing(error, is_proved):
-    room, rules = make_room(2, 1, 1), Rules(np.empty((0, 0)), 0.5, 1, np.array(kernel_factors(1, float_metric(HALF))))
+    room, rules = (
+        make_room(2, 1, 1),
+        Rules(np.empty((0, 0)), 0.5, 1, np.array(kernel_factors(1, float_metric(HALF)))),
+    )
     room.points[0, :2], room.reach[:], room.final[:] = [1.0, 1.0 - 1e-4], 2.0, False
     assert _choose_all(room, 2, rules, error, room.chosen[0])[0] == is_proved

@@ -1,4 +1,5 @@
-"""What searches rest on: exact turns, points that are surely inside, and bytes with measured errors."""
+"""What searches rest on: exact turns, points that are surely inside, and bytes with measured
+errors."""
 
 from fractions import Fraction
 
@@ -14,7 +15,10 @@ from hardmax._float.rounded import GROUP, ROWS, STEP, TILE, _rounded, _tiles, la
 
 # Points so nearly in line that rounding alone would not tell on which side they are.
 coordinates = st.builds(
-    lambda whole, hair, e: whole + hair * 2.0**-e, st.integers(-3, 3), st.integers(-4, 4), st.integers(45, 54)
+    lambda whole, hair, e: whole + hair * 2.0**-e,
+    st.integers(-3, 3),
+    st.integers(-4, 4),
+    st.integers(45, 54),
 )
 places = st.tuples(coordinates, coordinates)
 
@@ -42,11 +46,20 @@ def test_a_polygon_turns_left_at_every_corner_and_has_everybody_on_its_left(seve
 def test_nobody_is_said_to_be_inside_who_is_not(seed, width):
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0, 2 * np.pi)
-    along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    along, across = (
+        np.array([np.cos(angle), np.sin(angle)]),
+        np.array([-np.sin(angle), np.cos(angle)]),
+    )
     shift = rng.standard_normal(2) * rng.choice([0.0, 1.0, 100.0])
-    sample = rng.uniform(-1, 1, (60, 1)) * along + width * rng.uniform(-1, 1, (60, 1)) * across + shift
-    beside = sample[rng.integers(0, 60, 100)] + rng.standard_normal((100, 2)) * 10.0 ** rng.uniform(-17, 0, (100, 1))
-    points = np.concatenate([sample, beside, 1e9 * rng.standard_normal((3, 2)), (sample[:30] + sample[30:]) / 2])
+    sample = (
+        rng.uniform(-1, 1, (60, 1)) * along + width * rng.uniform(-1, 1, (60, 1)) * across + shift
+    )
+    beside = sample[rng.integers(0, 60, 100)] + rng.standard_normal((100, 2)) * 10.0 ** rng.uniform(
+        -17, 0, (100, 1)
+    )
+    points = np.concatenate(
+        [sample, beside, 1e9 * rng.standard_normal((3, 2)), (sample[:30] + sample[30:]) / 2]
+    )
     corners = sample[_polygon_around(sample, np.arange(60))]
     inside = _surely_inside(points, corners)
     ends = np.roll(corners, -1, axis=0).tolist()
@@ -65,20 +78,33 @@ def exact_square(a, b) -> Fraction:
 )
 def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n, d, size):
     rng = np.random.default_rng(n)
-    points = (rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0, (n, 1)) + rng.integers(0, 3) * 10.0) * size
+    points = (
+        rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0, (n, 1)) + rng.integers(0, 3) * 10.0
+    ) * size
     centre = points.mean(axis=0)
     tiles, rows = _tiles(points, centre), _rounded(points, np.arange(n), np.zeros(d), 1)
     assert (np.diff(tiles.lengths) <= 0).all()
     packed = (
-        tiles.packed.reshape(-1, tiles.packed.shape[1], GROUP, STEP).transpose(0, 2, 1, 3).reshape(n + -n % TILE, -1)
+        tiles.packed.reshape(-1, tiles.packed.shape[1], GROUP, STEP)
+        .transpose(0, 2, 1, 3)
+        .reshape(n + -n % TILE, -1)
     )
-    for found, as_bytes, shared, middle in ((tiles, packed, TILE, centre), (rows, rows.packed, 1, np.zeros(d))):
+    for found, as_bytes, shared, middle in (
+        (tiles, packed, TILE, centre),
+        (rows, rows.packed, 1, np.zeros(d)),
+    ):
         assert np.array_equal(np.unique(found.order), np.arange(n))
         for place, j in enumerate(found.order.tolist()):
-            exact = [Fraction(x) - Fraction(c) for x, c in zip(points[j].tolist(), middle.tolist(), strict=True)]
+            exact = [
+                Fraction(x) - Fraction(c)
+                for x, c in zip(points[j].tolist(), middle.tolist(), strict=True)
+            ]
             scale = Fraction(float(found.scales[place // shared]))
             error, length = found.errors[place // shared], found.lengths[place // shared]
-            assert exact_square(exact, [scale * int(q) for q in as_bytes[place, :d]]) <= Fraction(float(error)) ** 2
+            assert (
+                exact_square(exact, [scale * int(q) for q in as_bytes[place, :d]])
+                <= Fraction(float(error)) ** 2
+            )
             assert exact_square(exact, [0] * d) <= Fraction(float(length)) ** 2
             # Half a byte off in every coordinate is the most, up to rounding.
             assert error <= float(scale) * np.sqrt(d) * 0.51 + 1e-12 * length or size < 1

@@ -1,4 +1,5 @@
-"""A search that skips points must change nothing: neither who wins, nor who comes close, nor the smallest lead."""
+"""A search that skips points must change nothing: neither who wins, nor who comes close, nor the
+smallest lead."""
 
 from fractions import Fraction
 from functools import cache
@@ -39,7 +40,9 @@ def clouds(rng: np.random.Generator):
     yield on_a_sphere(rng, WIDTH + 1, 6)
     yield np.stack([rng.uniform(0, 6, 5000)] * 2, axis=1)
     yield rng.standard_normal((1500, 2)) * [1, 1e-9] + [0, 1]
-    yield np.concatenate([rng.standard_normal((1500, 2)), 1e-12 * rng.standard_normal((300, 2)), np.zeros((1, 2))])
+    yield np.concatenate(
+        [rng.standard_normal((1500, 2)), 1e-12 * rng.standard_normal((300, 2)), np.zeros((1, 2))]
+    )
     yield np.zeros((40, 2))
     yield np.concatenate([rng.standard_normal((400, 12)), 1e-310 * rng.standard_normal((400, 12))])
     yield rng.standard_normal((1, 3))
@@ -49,11 +52,15 @@ CLOUDS = len(list(clouds(np.random.default_rng(0))))
 
 
 @cache
-def problem(number: int, relative: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, ArgmaxResult]:
+def problem(
+    number: int, relative: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, ArgmaxResult]:
     """Directions, a cloud, a slack, and what all scores give: the same for every search."""
     points = list(clouds(np.random.default_rng(number)))[number]
     directions = points[:: 1 if len(points) < 2000 else 3]
-    slack = relative * np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15
+    slack = (
+        relative * np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15
+    )
     return directions, points, slack, score_all(directions, points, slack)
 
 
@@ -85,9 +92,14 @@ def test_on_clouds_full_of_ties_too(name, seed):
     points = np.unique(points, axis=0)
     directions = rng.integers(-4, 5, (m, d)) * 2.0 ** rng.integers(-30, 30, (m, 1))
     # No lead of a few decimals is as large as the slack, where a last digit would decide who comes close.
-    slack = np.abs(directions).max(axis=1) * 1.2345678901234567 * 10.0 ** -float(rng.integers(1, 14)) + 1e-30
+    slack = (
+        np.abs(directions).max(axis=1) * 1.2345678901234567 * 10.0 ** -float(rng.integers(1, 14))
+        + 1e-30
+    )
     guesses = rng.integers(0, len(points), m)
-    assert_same(PRUNING[name](directions, points, slack, guesses), score_all(directions, points, slack))
+    assert_same(
+        PRUNING[name](directions, points, slack, guesses), score_all(directions, points, slack)
+    )
 
 
 @pytest.mark.parametrize("d", [3, 4])
@@ -106,7 +118,9 @@ def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
     signs = np.where(np.random.default_rng(d).random(d) < 0.5, 1.0, -1.0)
     points = np.outer([1, 1 - 2.0**-7, -1, 2.0**-7 - 1], signs)
     slack = np.full(4, 1e-6)
-    assert_same(SEARCHES["rounded"](points, points, slack, np.arange(4)), score_all(points, points, slack))
+    assert_same(
+        SEARCHES["rounded"](points, points, slack, np.arange(4)), score_all(points, points, slack)
+    )
 
 
 def full_of_ties(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
@@ -129,38 +143,54 @@ def full_of_ties(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["lattice", "circle", "sphere", "neighbours"]))
 def test_whoever_is_furthest_in_truth_is_among_the_choices(name, seed, kind):
     rng = np.random.default_rng(seed)
-    points = np.unique(full_of_ties(rng, kind, d := ONLY_IN.get(name) or int(rng.integers(2, 5))), axis=0)
+    points = np.unique(
+        full_of_ties(rng, kind, d := ONLY_IN.get(name) or int(rng.integers(2, 5))), axis=0
+    )
     norms, slack = np.linalg.norm(points, axis=1), SlackFactors.of(d, float_metric(Dynamics(1)))
-    choices = (SEARCHES | PRUNING)[name](points, points, slack.slack(norms, 0.0, norms.max(), 0.0)).choices()
+    choices = (SEARCHES | PRUNING)[name](
+        points, points, slack.slack(norms, 0.0, norms.max(), 0.0)
+    ).choices()
     truth = by_all_scores(IntegerCloud.of(points), IntegerCloud.of(points), Dynamics(1)).lists
     assert all(set(furthest) <= set(choices[row].tolist()) for row, furthest in enumerate(truth))
 
 
 def along_an_edge(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points on an edge of a hull and a few units in the last place inside of it; directions across the edge, nearly.
+    """Points on an edge of a hull and a few units in the last place inside of it; directions across
+    the edge, nearly.
 
-    The angles of what lies inside differ by less than rounding: the furthest of it is looked up wrongly now and then.
-    """
+    The angles of what lies inside differ by less than rounding: the furthest of it is looked up
+    wrongly now and then."""
     rng = np.random.default_rng(seed)
-    across = np.array([(3.0, 4.0), (5.0, 12.0), (8.0, 15.0), (20.0, 21.0), (1.0, 0.0), (-4.0, 3.0)][rng.integers(6)])
+    across = np.array(
+        [(3.0, 4.0), (5.0, 12.0), (8.0, 15.0), (20.0, 21.0), (1.0, 0.0), (-4.0, 3.0)][
+            rng.integers(6)
+        ]
+    )
     along, height = np.array([-across[1], across[0]]), float(rng.integers(1, 9))
     base = across * height
     edge = base + along * np.concatenate([[-1.0, 1.0], rng.integers(-7, 8, 2) / 8])[:, None]
     inside = base + along * rng.uniform(-0.99, 0.99, (rng.integers(2, 12), 1))
     inside -= across * rng.uniform(0, 8, (len(inside), 1)) * 2.0**-53 * height
     far = -base * rng.uniform(0.5, 2) + along * rng.uniform(-1, 1, (4, 1))
-    directions = np.concatenate([[across], [across / 3], across + along * rng.uniform(-4, 4, (4, 1)) * 2.0**-53])
+    directions = np.concatenate(
+        [[across], [across / 3], across + along * rng.uniform(-4, 4, (4, 1)) * 2.0**-53]
+    )
     return directions, np.unique(np.concatenate([edge, inside, far]), axis=0)
 
 
 def test_in_the_plane_the_furthest_is_not_missed_where_angles_differ_by_less_than_rounding():
     for seed in range(examples(20_000)):
         directions, points = along_an_edge(seed)
-        slack = 4 * 2.0**-53 * np.linalg.norm(points, axis=1).max() * np.linalg.norm(directions, axis=1)
+        slack = (
+            4 * 2.0**-53 * np.linalg.norm(points, axis=1).max() * np.linalg.norm(directions, axis=1)
+        )
         choices = SEARCHES["plane"](directions, points, slack).choices()
         exactly = points.astype(object) + Fraction(0)
         for row, scores in enumerate((directions.astype(object) + Fraction(0)) @ exactly.T):
-            assert set(np.flatnonzero(scores == max(scores))) <= set(choices[row].tolist()), (seed, row)
+            assert set(np.flatnonzero(scores == max(scores))) <= set(choices[row].tolist()), (
+                seed,
+                row,
+            )
 
 
 @pytest.mark.parametrize("relative", [0.0, 1e-15, 1e-3, 1.0])
@@ -168,28 +198,43 @@ def test_in_the_plane_the_furthest_is_not_missed_where_angles_differ_by_less_tha
 def test_in_the_plane_edges_full_of_points_hide_nobody(relative, height):
     rng = np.random.default_rng(3)
     points = np.unique(rng.integers(-60, 61, size=(40_000, 2)) * [1.0, height], axis=0)
-    directions = np.concatenate([np.eye(2), -np.eye(2), rng.standard_normal((200, 2)), points[:300]])
-    slack = relative * np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15 * height
+    directions = np.concatenate(
+        [np.eye(2), -np.eye(2), rng.standard_normal((200, 2)), points[:300]]
+    )
+    slack = (
+        relative * np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max()
+        + 1e-15 * height
+    )
     assert_same(SEARCHES["plane"](directions, points, slack), score_all(directions, points, slack))
 
 
 @pytest.mark.parametrize("name", ["shells", "cones"])
 def test_margins_are_not_overstated_where_rows_tie(name):
-    # Along x two equal points tie, far ahead of all others: that leads by nothing, and nobody may leave early for it.
-    # Along y one point leads by 4.1 another that lies further in than all that are looked at first.
+    # Along x two equal points tie, far ahead of all others: that leads by nothing, and nobody may
+    # leave early for it. Along y one point leads by 4.1 another that lies further in than all that
+    # are looked at first.
     upright = [[0.0, 0.0, way * (8 + k / 64)] for k in range(32) for way in (1, -1)]
     inner = np.random.default_rng(0).uniform(-0.5, 0.5, (6000, 3))
-    points = np.concatenate([[[9.0, 0.0, 0.0]] * 2, [[0.0, 9.0, 0.0]], upright, [[0.0, 4.9, 0.0]], inner])
-    assert PRUNING[name](np.eye(3)[:2], points, np.full(2, 1e-13)).gap == pytest.approx(4.1, rel=1e-9)
+    points = np.concatenate(
+        [[[9.0, 0.0, 0.0]] * 2, [[0.0, 9.0, 0.0]], upright, [[0.0, 4.9, 0.0]], inner]
+    )
+    assert PRUNING[name](np.eye(3)[:2], points, np.full(2, 1e-13)).gap == pytest.approx(
+        4.1, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", ["rounded", "shells", "cones"])
 def test_the_smallest_lead_is_found_though_it_is_large_and_of_a_single_row(name):
-    # Along seven axes the furthest lead by more than 9, along the last one by 5: over a point that bytes rule out.
+    # Along seven axes the furthest lead by more than 9, along the last one by 5: over a point that
+    # bytes rule out.
     rng = np.random.default_rng(0)
-    points = np.concatenate([10 * np.eye(8), -10 * np.eye(8), 5 * np.eye(8)[-1:], rng.uniform(-0.5, 0.5, (900, 8))])
+    points = np.concatenate(
+        [10 * np.eye(8), -10 * np.eye(8), 5 * np.eye(8)[-1:], rng.uniform(-0.5, 0.5, (900, 8))]
+    )
     directions = np.eye(8)[np.arange(400) % 7] * rng.uniform(1, 1.1, (400, 1))
     for row in (5, 100, 301):
         changed = directions.copy()
         changed[row] = 1.09 * np.eye(8)[-1]
-        assert PRUNING[name](changed, points, np.full(400, 1e-9)).gap == pytest.approx(1.09 * 5, rel=1e-9)
+        assert PRUNING[name](changed, points, np.full(400, 1e-9)).gap == pytest.approx(
+            1.09 * 5, rel=1e-9
+        )

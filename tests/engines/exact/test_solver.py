@@ -17,7 +17,9 @@ from hardmax._exact import argmax
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import Curve, layers_negative
 
-keeps = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)])
+keeps = st.sampled_from(
+    [Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)]
+)
 coefficients = st.integers(-60, 60)
 # Token 2 ties tokens 0 and 1 and follows their middle (1, 0, 0); along that, token 3 lies further out than they do.
 # It catches up where 1.1 (1 - t/2) - 3 t/10 = 1 - t/2, that is at t = 2/7.
@@ -29,7 +31,12 @@ def value(a0, a1, a2, t):
 
 
 @settings(max_examples=examples(1000))
-@given(coefficients, coefficients, coefficients, st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11)]))
+@given(
+    coefficients,
+    coefficients,
+    coefficients,
+    st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11)]),
+)
 def test_a_sign_is_known_for_as_long_as_it_is_said_to_be(a0, a1, a2, keep):
     assume(value(a0, a1, a2, 1) < 0)
     known = layers_negative(a0, a1, a2, keep)
@@ -40,9 +47,16 @@ def test_a_sign_is_known_for_as_long_as_it_is_said_to_be(a0, a1, a2, keep):
 
 @settings(max_examples=examples(300))
 @given(keeps, st.integers(1, 400), st.integers(1, 400), st.integers(0, 3), st.integers(-1, 1))
-def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_does_not(keep, hit, other, scale, off):
-    # The lead is (t - keep^hit)(t + keep^other) up to a negative factor: 0 at the layer `hit`, negative before.
-    (p, q), (r, s), factor = (keep**hit).as_integer_ratio(), (keep**other).as_integer_ratio(), 10**scale
+def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_does_not(
+    keep, hit, other, scale, off
+):
+    # The lead is (t - keep^hit)(t + keep^other) up to a negative factor: 0 at the layer `hit`,
+    # negative before.
+    (p, q), (r, s), factor = (
+        (keep**hit).as_integer_ratio(),
+        (keep**other).as_integer_ratio(),
+        10**scale,
+    )
     a0, a1, a2 = factor * p * r + off, factor * (p * s - q * r), -factor * q * s
     assume(a0 + a1 + a2 < 0 < a0)
     known = layers_negative(a0, a1, a2, keep)
@@ -52,8 +66,11 @@ def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_d
 
 
 @given(keeps, st.integers(1, 40), st.integers(-9, 9))
-def test_a_lead_that_is_nought_at_one_layer_alone_is_noticed_on_either_side_of_its_hump(keep, layer, off):
-    # The lead is (t' - s)^2 - (t - s)^2 with t' = keep^layer, and s, where it is largest, beside it.
+def test_a_lead_that_is_nought_at_one_layer_alone_is_noticed_on_either_side_of_its_hump(
+    keep, layer, off
+):
+    # The lead is (t' - s)^2 - (t - s)^2 with t' = keep^layer, and s, where it is largest, beside
+    # it.
     there = keep**layer
     summit = there + off * (there - there * keep) / 20
     a0, a1, a2 = (there - summit) ** 2 - summit**2, 2 * summit, Fraction(-1)
@@ -66,7 +83,8 @@ def test_a_lead_that_is_nought_at_one_layer_alone_is_noticed_on_either_side_of_i
 @settings(max_examples=examples(200))
 @given(keeps, st.integers(1, 120), st.integers(0, 120), st.integers(-1, 1))
 def test_a_hump_is_met_at_its_first_layer_and_missed_if_it_lies_between_two(keep, near, width, off):
-    # Roots at keep^near and keep^(near + width), between which the value is positive; `off` moves it up or down.
+    # Roots at keep^near and keep^(near + width), between which the value is positive; `off` moves
+    # it up or down.
     (p, q), (r, s) = (keep**near).as_integer_ratio(), (keep ** (near + width)).as_integer_ratio()
     a0, a1, a2 = -p * r + off, p * s + q * r, -q * s
     assume(a0 + a1 + a2 < 0 < -a0)
@@ -78,7 +96,10 @@ def test_a_cloud_of_any_size_is_scored_some_rows_at_a_time(monkeypatch):
     cloud = np.random.default_rng(0).integers(-9, 9, (40, 3)).tolist()
     whole = hm.simulate(cloud, hm.Dynamics(1), layers=1).attended(0).tolist()
     monkeypatch.setattr(argmax, "_BLOCK", 1)
-    assert hm.simulate(cloud, hm.Dynamics(1), layers=1, arithmetic="exact").attended(0).tolist() == whole
+    assert (
+        hm.simulate(cloud, hm.Dynamics(1), layers=1, arithmetic="exact").attended(0).tolist()
+        == whole
+    )
 
 
 @pytest.mark.parametrize("exponent", [6, 30, 120, 300])
@@ -93,8 +114,15 @@ def test_a_sign_that_hangs_on_the_last_digits_of_a_long_power_is_taken_from_them
     keep, hit = Fraction(1000, 1001), 3000
     p, q = (keep**hit).as_integer_ratio()
     for factor in (1, 10**40, 10**400):
-        assert [layers_negative(factor * p + off, -factor * q, 0, keep) for off in (-1, 0, 1)] == [hit + 1, hit, hit]
-        assert [Curve(factor * p + off, -factor * q, 0, keep).reached(hit) for off in (-1, 0)] == [False, True]
+        assert [layers_negative(factor * p + off, -factor * q, 0, keep) for off in (-1, 0, 1)] == [
+            hit + 1,
+            hit,
+            hit,
+        ]
+        assert [Curve(factor * p + off, -factor * q, 0, keep).reached(hit) for off in (-1, 0)] == [
+            False,
+            True,
+        ]
 
 
 def test_a_lead_that_only_vanishes_in_the_limit_is_followed_by_its_slope():
@@ -110,7 +138,10 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
     overtaken = next(m for m in range(1, 5000) if dynamics.contraction**m <= Fraction(2, 7))
     assert run.decided_at == (0, overtaken)
     assert run.settled_at == overtaken
-    assert [run.attended(layer)[2].tolist() for layer in (overtaken - 1, overtaken)] == [[0, 1], [3]]
+    assert [run.attended(layer)[2].tolist() for layer in (overtaken - 1, overtaken)] == [
+        [0, 1],
+        [3],
+    ]
 
 
 @pytest.mark.parametrize("alpha", ["1e-6", "1e-300"])
@@ -121,14 +152,25 @@ def test_a_run_looks_no_further_than_its_last_layer(alpha, monkeypatch):
     assert (lim.run.phases[-1].until or 0) > 10**6
 
 
-# The last token is tied; t runs from 1 down to 0 as it goes to its target. When the sets settle, and when they change.
+# The last token is tied; t runs from 1 down to 0 as it goes to its target. When the sets settle,
+# and when they change.
 CORNERS = {
     # Zero attends to everybody and sits in their mean, until 1 has moved.
     "a target that moves": ([[-3], [1], [2], [0]], 3, 2, (0, 1, 2)),
     # Voters on their way to (4, 8, 0) and (4, -8, 0) keep the mean where it is, but not the tie.
-    "tied tokens that part": ([[4, 8, 0], [4, -8, 0], [5, 6, -1], [3, -6, 1], [1, 0, 1]], 1, 2, (0, 1, 2)),
+    "tied tokens that part": (
+        [[4, 8, 0], [4, -8, 0], [5, 6, -1], [3, -6, 1], [1, 0, 1]],
+        1,
+        2,
+        (0, 1, 2),
+    ),
     # (15, 0, -60) is far behind along (1, 0, 1), and in front along the target (10, 0, 0).
-    "a token in front at the end": ([[10, 10, 0], [10, -10, 0], [15, 0, -60], [1, 0, 1]], 1, 2, (0, 2)),
+    "a token in front at the end": (
+        [[10, 10, 0], [10, -10, 0], [15, 0, -60], [1, 0, 1]],
+        1,
+        2,
+        (0, 2),
+    ),
     # Token 3 comes closer for a while, but never level.
     "a token that stays behind": (
         [[10, 10, 0, 0], [10, -10, 0, 0], [9, 0, 0, 600], [15, 0, -70, 10], [1, 0, 1, 0]],
@@ -143,20 +185,34 @@ CORNERS = {
         [[10, 10, 0, 0], [10, -10, 0, 0], [0, 0, 0, 50], [15, 0, -9, 10], [1, 0, 1, 0]],
         *(1, 0, (0,)),
     ),
-    # Zero attends to everybody; the ways to 6 and to -6, counted with multiplicity, keep the mean where it is.
+    # Zero attends to everybody; the ways to 6 and to -6, counted with multiplicity, keep the mean
+    # where it is.
     "ways that cancel if they are counted": ([[6], [6], [-6], [2], [-4], [-4], [0]], 1, 0, (0,)),
-    # They cancel only if nobody is counted twice: zero loses its balance after one layer, and follows 6.
-    "ways that cancel unless they are counted": ([[6], [-5], [-5], [3], [3], [-2], [0]], 1, 2, (0, 1, 2)),
+    # They cancel only if nobody is counted twice: zero loses its balance after one layer, and
+    # follows 6.
+    "ways that cancel unless they are counted": (
+        [[6], [-5], [-5], [3], [3], [-2], [0]],
+        1,
+        2,
+        (0, 1, 2),
+    ),
     # Tied tokens on the edges of a grid move in balance.
     "a grid": ([[x, y] for x in range(-2, 3) for y in range(-2, 3)], "1/2", 0, (0,)),
 }
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
-@pytest.mark.parametrize(("tokens", "alpha", "settled_at", "decided_at"), CORNERS.values(), ids=CORNERS)
-def test_sets_are_computed_where_they_may_change_and_not_before(tokens, alpha, settled_at, decided_at, arithmetic):
+@pytest.mark.parametrize(
+    ("tokens", "alpha", "settled_at", "decided_at"), CORNERS.values(), ids=CORNERS
+)
+def test_sets_are_computed_where_they_may_change_and_not_before(
+    tokens, alpha, settled_at, decided_at, arithmetic
+):
     dynamics = hm.Dynamics(alpha)
     run = hm.simulate(tokens, dynamics, layers=12, arithmetic=arithmetic)
     assert (run.settled_at, run.decided_at) == (settled_at, decided_at)
-    assert_same_sets(run, oracle.walk([[Fraction(x) for x in token] for token in tokens], dynamics.alpha, None, 12))
+    assert_same_sets(
+        run,
+        oracle.walk([[Fraction(x) for x in token] for token in tokens], dynamics.alpha, None, 12),
+    )
     assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, max_layers=12).certificate)

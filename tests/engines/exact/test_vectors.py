@@ -18,7 +18,11 @@ keeps = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_
 @given(keeps, st.integers(1, 600), st.integers(1, 200))
 def test_a_power_lies_in_its_enclosure_which_is_as_narrow_as_it_says(keep, layers, bits):
     truth = keep**layers
-    low, high = (Fraction(end, 2**shift) for *ends, shift in [enclosed_power(keep, layers, bits)] for end in ends)
+    low, high = (
+        Fraction(end, 2**shift)
+        for *ends, shift in [enclosed_power(keep, layers, bits)]
+        for end in ends
+    )
     assert low <= truth <= high
     assert high - low < truth / 2**bits
 
@@ -28,7 +32,9 @@ def test_a_power_lies_in_its_enclosure_which_is_as_narrow_as_it_says(keep, layer
 def test_powers_are_right_to_fifty_digits_and_floats_of_many_are_those_of_each(keep, first, count):
     if 0 < first <= 3000 and keep**first > Fraction(1, 10**700):
         assert abs(power(keep, first) - keep**first) <= keep**first / 10**50
-    assert float_powers(keep, first, count).tolist() == [float(power(keep, first + m)) for m in range(count)]
+    assert float_powers(keep, first, count).tolist() == [
+        float(power(keep, first + m)) for m in range(count)
+    ]
 
 
 @pytest.mark.parametrize("exponent", [20, 100, 300])

@@ -13,10 +13,10 @@ from scipy.spatial import ConvexHull
 from strategies import Problem, problems
 
 import hardmax as hm
-from hardmax._attended import Choices
 from hardmax._float import active_set
 from hardmax._float.active_set import ActiveSet, shell_of
 from hardmax._float.bounds import Frame
+from hardmax._layer.attended import Choices
 
 
 def settled_run(cloud, dynamics, fewest_points: float):
@@ -34,7 +34,12 @@ def assert_same_runs(few, all_of_them, layers: int) -> None:
 
 def members(positions: np.ndarray, errors: np.ndarray, worst: float = 0.0, **others) -> ActiveSet:
     frame, counts = Frame(positions, Fraction(1), 0.0), np.ones(len(positions), dtype=np.int64)
-    given = {"multiplicities": counts, "positions": positions, "errors": errors, "worst": worst} | others
+    given = {
+        "multiplicities": counts,
+        "positions": positions,
+        "errors": errors,
+        "worst": worst,
+    } | others
     return ActiveSet(layer=0, keep=Fraction(1, 2), frame=frame, **given)
 
 
@@ -45,7 +50,9 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
     rng = np.random.default_rng(seed)
     cloud = rng.standard_normal((600, d)) + rng.standard_normal(d) * (seed % 2)
     metric = None if seed < 2 else np.diag(np.arange(1.0, d + 1))
-    few, all_of_them = (settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf))
+    few, all_of_them = (
+        settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf)
+    )
     assert any(len(phase.source.inactive) > 1 for phase in few.phases) or d == 4 or alpha == "3"
     assert_same_runs(few, all_of_them, few.settled_at + 3)
     assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
@@ -63,7 +70,8 @@ def test_small_clouds_full_of_ties_too(problem: Problem):
 
 @pytest.mark.parametrize("size", [1.0, 2.0**-470])
 def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(size):
-    # Along the last axis the metric is negative: the token there goes to its opposite, and is 0 a layer later.
+    # Along the last axis the metric is negative: the token there goes to its opposite, and is 0 a
+    # layer later.
     turns = 2 * np.pi * np.arange(20) / 20
     leaders = np.column_stack([10 * np.cos(turns), 10 * np.sin(turns), np.arange(20) % 2])
     followers = np.random.default_rng(0).uniform([1, -1, 0.2], [7, 1, 0.8], (60, 3))
@@ -94,14 +102,19 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
         assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
         assert now.suffices(directions, np.full(720, now.lead * 0.99))
         assert not now.suffices(directions, np.full(720, now.lead * 1.01))
-        found = now.search(hm.Cpu("dense"), directions, np.full(720, 1e-15), np.zeros(720, dtype=np.int64))
+        found = now.search(
+            hm.Cpu("dense"), directions, np.full(720, 1e-15), np.zeros(720, dtype=np.int64)
+        )
         assert (scores[found.winners, np.arange(720)] >= scores.max(axis=0) - 1e-12).all()
         assert found.gap <= now.lead * (1 + 1e-12)
 
 
 def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds_along_each_axis():
     rng = np.random.default_rng(1)
-    positions, errors = rng.standard_normal((6, 2)) * [1.0, 1e20], rng.uniform(1e-12, 1e-11, (6, 2)) * [1.0, 1e20]
+    positions, errors = (
+        rng.standard_normal((6, 2)) * [1.0, 1e20],
+        rng.uniform(1e-12, 1e-11, (6, 2)) * [1.0, 1e20],
+    )
     now, sizes, step = members(positions, errors, 2e9), np.abs(positions), 7 * 2.0**-53
     single = np.array([1, 1, 4, 0, 4, 2])
     later = now.after_layers(Choices.of_single(single), 2)
@@ -115,13 +128,20 @@ def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds_along_each_axis
     wished = np.full((2, 2), np.linalg.norm(errors, axis=1).max() + added)
     assert tied.errors[[2, 5]] == pytest.approx(wished, rel=1e-5)
     assert tied.worst == pytest.approx(2e9 + added, rel=1e-5)
-    assert tied.positions[2] == pytest.approx((positions[2] + positions[[0, 4, 5]].mean(axis=0)) / 2)
+    assert tied.positions[2] == pytest.approx(
+        (positions[2] + positions[[0, 4, 5]].mean(axis=0)) / 2
+    )
 
 
 def in_hull(points: np.ndarray, place: np.ndarray) -> bool:
     """Whether a place is a convex combination of the points, by linear programming."""
     sums = np.vstack([points.T, np.ones(len(points))])
-    return linprog(np.zeros(len(points)), A_eq=sums, b_eq=np.append(place, 1.0), bounds=(0, None)).status == 0
+    return (
+        linprog(
+            np.zeros(len(points)), A_eq=sums, b_eq=np.append(place, 1.0), bounds=(0, None)
+        ).status
+        == 0
+    )
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -132,8 +152,12 @@ def test_what_is_inside_the_facets_by_the_error_is_in_the_hull(d, flat):
     shell = shell_of(points)
     assert shell is not None
     assert shell.off < 1e-10
-    places = shell.centre + (points[rng.integers(0, 30, 200)] - shell.centre) * rng.uniform(0, 2, (200, 1))
-    inside = ((places - shell.centre) @ shell.facets[:, :-1].T + shell.facets[:, -1] < -shell.off).all(axis=1)
+    places = shell.centre + (points[rng.integers(0, 30, 200)] - shell.centre) * rng.uniform(
+        0, 2, (200, 1)
+    )
+    inside = (
+        (places - shell.centre) @ shell.facets[:, :-1].T + shell.facets[:, -1] < -shell.off
+    ).all(axis=1)
     assert 20 < inside.sum() < 195
     assert all(in_hull(points, place) for place in places[inside])
 
@@ -144,7 +168,9 @@ def test_points_in_a_plane_and_slivers_have_no_shell():
     assert shell_of(rng.standard_normal((20, 2)) * [1, 1e-14]) is None
 
 
-@pytest.mark.parametrize(("first", "lifted"), [(1, 0.0), (0, 1e-6)], ids=["a facet missing", "facets lifted"])
+@pytest.mark.parametrize(
+    ("first", "lifted"), [(1, 0.0), (0, 1e-6)], ids=["a facet missing", "facets lifted"]
+)
 def test_a_hull_that_qhull_gets_wrong_is_refused_or_widens_the_error(first, lifted, monkeypatch):
     class Wrong:
         def __init__(self, places):

@@ -1,5 +1,5 @@
-"""Every term of the bounds, twice: against the derivation, in fractions, and against clouds on which floats err by so
-much that without the term a choice would be wrong."""
+"""Every term of the bounds, twice: against the derivation, in fractions, and against clouds on
+which floats err by so much that without the term a choice would be wrong."""
 
 from fractions import Fraction
 
@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax._attended import Choices
 from hardmax._float.active_set import mean_positions
 from hardmax._float.bounds import (
     SUMMED,
@@ -25,6 +24,7 @@ from hardmax._float.bounds import (
     step_error,
 )
 from hardmax._float.search import Cpu
+from hardmax._layer.attended import Choices
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 
@@ -35,10 +35,15 @@ DECIMAL = [["0.1", "0.03"], ["0.03", "0.7"]]
 def squares(table, exact) -> list[Fraction]:
     """The squared distances of rows of floats from rows of fractions."""
     rows = zip(np.asarray(table).tolist(), exact, strict=True)
-    return [sum(((Fraction(x) - y) ** 2 for x, y in zip(*row, strict=True)), Fraction(0)) for row in rows]
+    return [
+        sum(((Fraction(x) - y) ** 2 for x, y in zip(*row, strict=True)), Fraction(0))
+        for row in rows
+    ]
 
 
-@pytest.mark.parametrize("given_metric", [None, [[2, 1], [1, 1]], DECIMAL], ids=["identity", "whole", "decimal"])
+@pytest.mark.parametrize(
+    "given_metric", [None, [[2, 1], [1, 1]], DECIMAL], ids=["identity", "whole", "decimal"]
+)
 @pytest.mark.parametrize("own", [0.0, 1e-13, 3.0])
 @pytest.mark.parametrize("error", [0.0, 1e-12, 5.0])
 def test_the_slack_is_the_derived_one_and_hardly_more(given_metric, own, error):
@@ -51,8 +56,12 @@ def test_the_slack_is_the_derived_one_and_hardly_more(given_metric, own, error):
     gamma, off, norm = 2 * U / (1 - 2 * U), Fraction(metric.error), Fraction(metric.norm)
     rounding = gamma if metric.matrix is None else (2 * gamma + gamma**2) * norm
     rho_i, rho, r_i, r = Fraction(3, 4), Fraction(3), Fraction(own), Fraction(error)
-    derived = 2 * ((rounding + off) * rho_i * rho + (norm + off) * (rho_i * r + rho * r_i + r_i * r))
-    assert derived <= Fraction(float(slack)) <= derived * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
+    derived = 2 * (
+        (rounding + off) * rho_i * rho + (norm + off) * (rho_i * r + rho * r_i + r_i * r)
+    )
+    assert (
+        derived <= Fraction(float(slack)) <= derived * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
+    )
     assert kernel_factors(2, metric)[:2] == [factors.rounding, factors.spread]
     assert kernel_factors(2, metric)[2:] == [2.0**-900, step_error(1.0), 2.0**-100, 2.0**100]
 
@@ -65,7 +74,9 @@ def fractions(table: np.ndarray) -> np.ndarray:
 def test_axis_by_axis_scores_are_off_by_no_more_than_derived(seed):
     rng = np.random.default_rng(seed)
     d, is_identity = int(rng.integers(2, 7)), seed % 4 == 0
-    given_metric = None if is_identity else rng.standard_normal((d, d)) * 10.0 ** rng.integers(-30, 30, d)
+    given_metric = (
+        None if is_identity else rng.standard_normal((d, d)) * 10.0 ** rng.integers(-30, 30, d)
+    )
     metric = float_metric(hm.Dynamics(1, given_metric))
     matrix = np.eye(d) if metric.matrix is None else metric.matrix
     points = rng.standard_normal((8, d)) * 10.0 ** rng.integers(-25, 25, d)
@@ -78,7 +89,11 @@ def test_axis_by_axis_scores_are_off_by_no_more_than_derived(seed):
     derived = 2 * (np.abs(y) @ (gamma * sizes + largest) + h @ (sizes + largest))
     true = x + r * rng.choice([-1, 1], (8, d))
     for row, slack in enumerate(found.tolist()):
-        assert derived[row] <= Fraction(slack) <= derived[row] * (1 + Fraction(1, 128)) + Fraction(1, 2**890)
+        assert (
+            derived[row]
+            <= Fraction(slack)
+            <= derived[row] * (1 + Fraction(1, 128)) + Fraction(1, 2**890)
+        )
         scores = fractions(directions[row] @ points.T)
         assert 2 * np.abs(scores - a @ true[row] @ true.T).max() <= slack
 
@@ -88,14 +103,21 @@ def test_a_metric_that_is_largest_along_axes_on_which_tokens_are_small_needs_no_
     steep = hm.Dynamics("1/2", np.diag(10.0 ** np.array([20, -26, -16, -51, -12, 2, 50, -49])))
     run = hm.simulate(cloud, steep, layers=2)
     assert (run.arithmetic, run.settled_at) == ("certified", 0)
-    assert run.attended(0).tolist() == hm.simulate(cloud, steep, layers=2, arithmetic="exact").attended(0).tolist()
+    assert (
+        run.attended(0).tolist()
+        == hm.simulate(cloud, steep, layers=2, arithmetic="exact").attended(0).tolist()
+    )
 
 
 def many_small_terms(d: int) -> np.ndarray:
-    """Scores 1 + (d - 1) u, each of whose d - 1 sums is rounded: up along the first token, for the second, and down for
-    the third, which is the furthest in truth. Floats are wrong by nearly 2 d u."""
+    """Scores 1 + (d - 1) u, each of whose d - 1 sums is rounded: up along the first token, for the
+    second, and down for the third, which is the furthest in truth. Floats are wrong by nearly 2 d
+    u."""
     share, u = 2.0**-20, 2.0**-53
-    looks, up, down = (np.full(d, small) for small in (share, u * (1 + 2.0**-10) / share, u * (1 - 2.0**-10) / share))
+    looks, up, down = (
+        np.full(d, small)
+        for small in (share, u * (1 + 2.0**-10) / share, u * (1 - 2.0**-10) / share)
+    )
     looks[0], up[0], down[0] = 1.0, 1.0, 1 + 2 * u
     return np.stack([looks / 2, up, down])
 
@@ -116,25 +138,34 @@ def test_scores_that_floats_add_up_wrongly_are_not_believed_nor_by_the_kernel_fo
 @pytest.mark.parametrize("alpha", ["1/1000", "1/7"])
 @pytest.mark.parametrize("first", range(0, 120, 30))
 def test_where_floats_drift_apart_ties_stay_ties(alpha, first):
-    # Pairs on either side of an axis and some on it, turned by the angle of the 3-4-5 triangle: those on the axis tie
-    # for ever, but in floats they drift away from it.
+    # Pairs on either side of an axis and some on it, turned by the angle of the 3-4-5 triangle:
+    # those on the axis tie for ever, but in floats they drift away from it.
     for seed in range(first, first + 30):
         rng = np.random.default_rng(seed)
-        pairs, scale = 5 * rng.integers(-9, 10, (rng.integers(1, 4), 2)), 5 * rng.integers(-9, 10, rng.integers(1, 4))
+        pairs, scale = (
+            5 * rng.integers(-9, 10, (rng.integers(1, 4), 2)),
+            5 * rng.integers(-9, 10, rng.integers(1, 4)),
+        )
         axis = np.stack([scale, np.zeros_like(scale)], axis=1)
         tokens = np.concatenate([pairs, pairs * [1, -1], axis]) @ np.array([[3, 4], [-4, 3]]) // 5
         cloud = np.unique(tokens, axis=0) * (rng.uniform(0.5, 1) if seed % 2 else 1.0)
-        runs = [hm.simulate(cloud, hm.Dynamics(alpha), layers=3, arithmetic=how) for how in ("certified", "exact")]
+        runs = [
+            hm.simulate(cloud, hm.Dynamics(alpha), layers=3, arithmetic=how)
+            for how in ("certified", "exact")
+        ]
         run, exact = ([run.attended(layer).tolist() for layer in range(4)] for run in runs)
         assert run == exact, seed
 
 
 def test_no_step_is_off_by_more_than_its_bound_and_some_by_more_than_half():
     rng, worst = np.random.default_rng(0), Fraction(0)
-    # Just above a power of two numbers are the coarsest; these alphas make steps g that are badly rounded.
+    # Just above a power of two numbers are the coarsest; these alphas make steps g that are badly
+    # rounded.
     for keep in (Fraction(1017, 1018), Fraction(1001, 1002), Fraction(1000, 1003)):
         x, w = 1 + rng.uniform(0, 0.02, 3000), -1 - rng.uniform(0, 0.02, 3000)
-        for here, there, after in zip(x.tolist(), w.tolist(), (w + float(keep) * (x - w)).tolist(), strict=True):
+        for here, there, after in zip(
+            x.tolist(), w.tolist(), (w + float(keep) * (x - w)).tolist(), strict=True
+        ):
             off = abs(Fraction(after) - Fraction(there) - keep * (Fraction(here) - Fraction(there)))
             worst = max(worst, off / Fraction(step_error(max(here, -there))))
     assert Fraction(1, 2) < worst <= 1
@@ -144,7 +175,9 @@ def off_mean(points: list[float], counts: list[int]) -> Fraction:
     """By how much the mean of some points, counted with multiplicity, is off in floats."""
     choices = Choices.of_sets([list(range(len(points)))] + [[j] for j in range(1, len(points))])
     mean = mean_positions(np.array(points)[:, None], choices, np.array(counts))[0, 0]
-    true = sum((m * Fraction(x) for m, x in zip(counts, points, strict=True)), Fraction(0)) / sum(counts)
+    true = sum((m * Fraction(x) for m, x in zip(counts, points, strict=True)), Fraction(0)) / sum(
+        counts
+    )
     return abs(Fraction(float(mean)) - true)
 
 
@@ -157,15 +190,19 @@ def test_a_mean_is_off_by_no_more_than_a_rounding_for_each_point_and_one_more(se
 
 @pytest.mark.parametrize("count", [2, 3, 20, SUMMED, SUMMED + 1, 5000])
 def test_the_bound_of_a_mean_is_the_derived_one_and_hardly_more(count):
-    # A product with a multiplicity, k - 1 sums and a division; from SUMMED on sums are exact. It was once 4 to 33 times
-    # too small, and nobody noticed: some means just above a power of two are off by a twelfth of the bound.
+    # A product with a multiplicity, k - 1 sums and a division; from SUMMED on sums are exact. It
+    # was once 4 to 33 times too small, and nobody noticed: some means just above a power of two are
+    # off by a twelfth of the bound.
     derived, bound = (min(max(count, 3), 32) + 1) * U, Fraction(mean_error(1.0, count))
     assert derived <= bound <= derived * (1 + Fraction(1, 256))
     rng = np.random.default_rng(count)
     tried = [
-        (rng.uniform(1, 1.05, count).tolist(), rng.integers(1, 9, count).tolist()) for _ in range(20_000 // count**2)
+        (rng.uniform(1, 1.05, count).tolist(), rng.integers(1, 9, count).tolist())
+        for _ in range(20_000 // count**2)
     ]
-    worst = max((off_mean(points, counts) / Fraction(max(points)) for points, counts in tried), default=U)
+    worst = max(
+        (off_mean(points, counts) / Fraction(max(points)) for points, counts in tried), default=U
+    )
     assert worst <= bound
     assert worst > max(bound / 12, U * 3 / 2) or count > SUMMED
     # From 8 to 16 every addition loses nearly half of the last place, always to the same side.
@@ -182,8 +219,17 @@ def test_positions_in_the_units_of_the_tokens_are_off_by_no_more_than_is_said(sc
         np.random.default_rng(0).uniform(-9, 9, (200, 3)),
     )
     largest = float(norms_above(numbers).max())
-    off = max(squares(frame.in_units(numbers), [[Fraction(x) * frame.unit for x in each] for each in numbers.tolist()]))
-    assert 0 < off <= (Fraction(frame.error_in_units(error, largest)) - Fraction(error) * frame.unit) ** 2
+    off = max(
+        squares(
+            frame.in_units(numbers),
+            [[Fraction(x) * frame.unit for x in each] for each in numbers.tolist()],
+        )
+    )
+    assert (
+        0
+        < off
+        <= (Fraction(frame.error_in_units(error, largest)) - Fraction(error) * frame.unit) ** 2
+    )
     for size in np.linspace(0.5, 1, 60).tolist():
         derived = (Fraction(error) + 4 * U * Fraction(size * largest)) * frame.unit
         found = Fraction(frame.error_in_units(error, size * largest))
@@ -192,7 +238,17 @@ def test_positions_in_the_units_of_the_tokens_are_off_by_no_more_than_is_said(sc
 
 @pytest.mark.parametrize(
     "size",
-    [1.0, 2.0**-100, 2.0**100, 2.0**-101, 2.0**101, 2.0**-400, 2.0**900, 2.0**-1070, 1.5 * 2.0**1023],
+    [
+        1.0,
+        2.0**-100,
+        2.0**100,
+        2.0**-101,
+        2.0**101,
+        2.0**-400,
+        2.0**900,
+        2.0**-1070,
+        1.5 * 2.0**1023,
+    ],
 )
 def test_floats_of_any_size_come_to_one_at_which_scores_neither_overflow_nor_vanish(size):
     floats = np.array([[0.5, -0.75], [0.25, 0.0]]) * size
@@ -215,10 +271,17 @@ def test_floats_of_any_size_come_to_one_at_which_scores_neither_overflow_nor_van
 def test_what_floats_do_not_hold_is_within_the_error(tokens):
     exact = np.array([[Fraction(x) for x in row] for row in tokens], dtype=object)
     frame = Frame.of(merge(Cloud(exact if isinstance(tokens[0][0], str) else np.array(tokens))))
-    assert 0 < max(squares(frame.numbers, (exact / frame.unit).tolist())) <= Fraction(frame.error) ** 2
+    assert (
+        0 < max(squares(frame.numbers, (exact / frame.unit).tolist())) <= Fraction(frame.error) ** 2
+    )
     assert frame.error <= 2.0**-52
 
 
 def test_norms_are_never_too_small_and_a_point_far_smaller_than_its_error_has_an_infinite_slack():
-    assert all(norms_above(np.array([[3.0, 4.0]]) * size)[0] >= 5 * size for size in (1.0, 2.0**-540, 2.0**-1060))
-    assert SlackFactors(2.0**-50, 4.0).slack(np.ones(1), np.array([1.7e308]), 1.0, 0.0).tolist() == [np.inf]
+    assert all(
+        norms_above(np.array([[3.0, 4.0]]) * size)[0] >= 5 * size
+        for size in (1.0, 2.0**-540, 2.0**-1060)
+    )
+    assert SlackFactors(2.0**-50, 4.0).slack(
+        np.ones(1), np.array([1.7e308]), 1.0, 0.0
+    ).tolist() == [np.inf]

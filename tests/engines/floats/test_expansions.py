@@ -1,4 +1,5 @@
-"""Sums of products without error, and ties among tokens decided by them: the same as in fractions."""
+"""Sums of products without error, and ties among tokens decided by them: the same as in
+fractions."""
 
 from fractions import Fraction
 from typing import Any
@@ -9,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax._attended import Choices
 from hardmax._float.argmax import exact_argmax, exact_products
 from hardmax._float.bounds import FloatMetric, float_metric
 from hardmax._float.kernels import add_product, leading_part
+from hardmax._layer.attended import Choices
 
 numbers = st.builds(lambda m, e: m * 2.0**e, st.integers(-(2**53), 2**53), st.integers(-120, 60))
 
@@ -47,7 +48,11 @@ def test_all_candidates_that_tie_are_furthest_and_the_lead_is_that_over_the_next
     rng = np.random.default_rng(seed)
     tokens = rng.integers(-3, 4, (12, d)) * 2.0 ** rng.integers(-spread, spread + 1, (12, d))
     tokens = np.concatenate([tokens, tokens[:3, ::-1], tokens[:2] * (1 + 2.0**-52)])
-    directions = rng.integers(-3, 4, (5, d)) * 2.0 ** rng.integers(-spread, spread + 1, (5, d)) / rng.choice([1, 3])
+    directions = (
+        rng.integers(-3, 4, (5, d))
+        * 2.0 ** rng.integers(-spread, spread + 1, (5, d))
+        / rng.choice([1, 3])
+    )
     several = [np.sort(rng.permutation(17)[: rng.integers(1, 17)]).tolist() for _ in range(5)]
     found, lead = exact_argmax(directions, tokens, Choices.of_sets(several))
     wished = [truth(y, tokens, some) for y, some in zip(directions, several, strict=True)]
@@ -60,7 +65,8 @@ def test_all_candidates_that_tie_are_furthest_and_the_lead_is_that_over_the_next
 @pytest.mark.parametrize(
     "tokens",
     [
-        # <y, a - b> is 2^-60, which is lost where a - b is rounded; and so is the lead of c over b, 2^-61.
+        # <y, a - b> is 2^-60, which is lost where a - b is rounded; and so is the lead of c over b,
+        # 2^-61.
         [[1.0, 0.0], [-(2.0**-60), 1.0], [-(2.0**-61), 1.0]],
         # What is left has the wrong sign: 1 + 2^-60 - 1 - 2^-61 is taken for -2^-61.
         [[1.0, 0.0, 0.0], [-(2.0**-60), 1.0, 2.0**-61], [0.0, 0.0, 0.0]],
@@ -82,7 +88,9 @@ def test_products_with_a_metric_are_exact_or_none():
     for bits in range(20, 34):
         points = rng.integers(-(2**bits), 2**bits, (20, 2)) / 1024.0
         matrix = rng.integers(-(2**24), 2**24, (2, 2)) / 64.0
-        found = exact_products(points, FloatMetric(matrix, float(np.linalg.norm(matrix)), 0.0, Fraction(1)))
+        found = exact_products(
+            points, FloatMetric(matrix, float(np.linalg.norm(matrix)), 0.0, Fraction(1))
+        )
         seen.add(found is None)
         if found is not None:
             exact = [[exact_dot(row, z) for row in matrix.tolist()] for z in points.tolist()]
@@ -97,14 +105,18 @@ def assert_attended_as_defined(tokens, dynamics: hm.Dynamics) -> None:
     (wished,) = (sets.tolist() for sets in hm.attended([tokens], dynamics))
     assert hm.simulate(tokens, dynamics, layers=0).attended(0).tolist() == wished
     twice: Any = [tokens] * 2
-    assert [run.attended(0).tolist() for run in hm.simulate(twice, dynamics, layers=0)] == [wished] * 2
+    assert [run.attended(0).tolist() for run in hm.simulate(twice, dynamics, layers=0)] == [
+        wished
+    ] * 2
 
 
 @pytest.mark.parametrize("exponent", [-970, -980, -1040, -1074])
 def test_a_metric_that_makes_products_vanish_makes_no_ties(exponent):
     u, tiny = 2.0**-52, 2.0**exponent
     tokens = np.array([[1 + 2 * u, 1 + 4 * u, 0], [1 + 4 * u, 1 + 2 * u, 0]])
-    assert_attended_as_defined(tokens, hm.Dynamics(1, metric=[[tiny, 0, 0], [0, tiny, 0], [0, 0, 1]]))
+    assert_attended_as_defined(
+        tokens, hm.Dynamics(1, metric=[[tiny, 0, 0], [0, tiny, 0], [0, 0, 1]])
+    )
 
 
 def test_a_direction_that_is_rounded_to_2_53_makes_no_ties():

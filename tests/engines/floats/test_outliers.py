@@ -1,4 +1,5 @@
-"""Tokens far out, or next to nothing, among others: the truth, and hardly more work than without them."""
+"""Tokens far out, or next to nothing, among others: the truth, and hardly more work than without
+them."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -86,13 +87,22 @@ def five_anywhere(tokens: np.ndarray, size: float) -> None:
     tokens[[1, 50, 500, 800, 900]] = there / np.abs(there).max(axis=1, keepdims=True) * size
 
 
-PLACES = [in_one_coordinate, negative, in_all_coordinates, along_an_axis, three_along_axes, five_anywhere]
+PLACES = [
+    in_one_coordinate,
+    negative,
+    in_all_coordinates,
+    along_an_axis,
+    three_along_axes,
+    five_anywhere,
+]
 FAR = [(d, size, place) for d in (1, 2, 3, 5, 16) for size in SIZES for place in PLACES]
 
 
 @pytest.mark.parametrize("has_metric", [False, True])
 @pytest.mark.parametrize(("d", "size", "place"), some(FAR))
-def test_tokens_far_out_need_no_exact_positions_and_hardly_any_candidates(d, size, place, has_metric):
+def test_tokens_far_out_need_no_exact_positions_and_hardly_any_candidates(
+    d, size, place, has_metric
+):
     tokens = cloud_of(2500, d)
     place(tokens, size)
     with counted() as work:
@@ -157,7 +167,12 @@ def clouds_with_outliers(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray | None
         else:
             tokens[row] *= place == "coordinate"
             tokens[row, axis] = number
-    metrics = [None, np.diag(np.arange(1.0, d + 1)), metric_of(d).round(2), np.diag(np.arange(d) % 2 + 0.0)]
+    metrics = [
+        None,
+        np.diag(np.arange(1.0, d + 1)),
+        metric_of(d).round(2),
+        np.diag(np.arange(d) % 2 + 0.0),
+    ]
     return tokens, metrics[draw(st.integers(0, 3))]
 
 
@@ -176,7 +191,9 @@ def test_whatever_sizes_tokens_have_all_attend_as_in_truth(drawn, alpha, data):
     matrix = None if metric is None else [[Fraction(x) for x in row] for row in metric.tolist()]
     history = list(oracle.walk(cloud, Fraction(alpha), matrix, layers))
     assert_same_sets(run, history)
-    assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == oracle.leaders_of(history)
+    assert dict(
+        zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)
+    ) == oracle.leaders_of(history)
     off = [
         Fraction(x) - y
         for row, wish in zip(run.at(layers).tolist(), history[-1][0], strict=True)

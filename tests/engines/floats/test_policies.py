@@ -1,5 +1,5 @@
-"""Ties proved by exact positions: several at once, on their way, and among neighbours a few units in the last place
-apart."""
+"""Ties proved by exact positions: several at once, on their way, and among neighbours a few units
+in the last place apart."""
 
 from fractions import Fraction
 
@@ -17,7 +17,8 @@ from hardmax._float.argmax import first_or_second, nearest, nearest_rows
 
 
 def overtaken(place: str) -> list[list[str]]:
-    """Token 2 ties tokens 0 and 1 on its way to their middle (1, 0, 0); token 3, further along that, catches up.
+    """Token 2 ties tokens 0 and 1 on its way to their middle (1, 0, 0); token 3, further along
+    that, catches up.
 
     It is at (place, 0, -1), and level at the t with place (1 - t/2) - 3 t/10 = 1 - t/2.
     """
@@ -25,23 +26,33 @@ def overtaken(place: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
-@pytest.mark.parametrize("places", [("11/10", "6/5"), ("6/5", "11/10"), ("9/10", "6/5"), ("6/5", "1")])
+@pytest.mark.parametrize(
+    "places", [("11/10", "6/5"), ("6/5", "11/10"), ("9/10", "6/5"), ("6/5", "1")]
+)
 def test_of_two_ties_that_end_the_earlier_ends_first(places, arithmetic):
-    # Two clouds in spaces at right angles: neither sees the other, since its own scores are positive. The event that
-    # was found last once counted, not the soonest.
+    # Two clouds in spaces at right angles: neither sees the other, since its own scores are
+    # positive. The event that was found last once counted, not the soonest.
     nothing, alpha = ["0"] * 3, Fraction(1, 10)
-    rows = [row + nothing for row in overtaken(places[0])] + [nothing + row for row in overtaken(places[1])]
+    rows = [row + nothing for row in overtaken(places[0])] + [
+        nothing + row for row in overtaken(places[1])
+    ]
     cloud = [[Fraction(text) for text in row] for row in rows]
     run = hm.simulate(cloud, hm.Dynamics(alpha), layers=20, arithmetic=arithmetic)
     history = list(oracle.walk(cloud, alpha, None, 20))
     assert_same_sets(run, history)
     assert np.abs(run.at(20) - np.array(history[20][0], dtype=np.float64)).max() <= 1e-12
     # 6/5 is level at t = 1/2, 11/10 at t = 2/7, the others never.
-    assert set(run.decided_at) == {0} | {8 if place == "6/5" else 14 for place in places if Fraction(place) > 1}
+    assert set(run.decided_at) == {0} | {
+        8 if place == "6/5" else 14 for place in places if Fraction(place) > 1
+    }
 
 
 tenths = st.integers(1, 14).map(lambda k: Fraction(k, 10))
-rivals = st.tuples(tenths, st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(-1, 5)]), tenths.map(lambda x: -x))
+rivals = st.tuples(
+    tenths,
+    st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(-1, 5)]),
+    tenths.map(lambda x: -x),
+)
 
 
 @settings(max_examples=examples(1200))
@@ -51,17 +62,29 @@ rivals = st.tuples(tenths, st.sampled_from([Fraction(0), Fraction(1, 10), Fracti
     st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1)]),
     st.sampled_from([None, [[2, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 0, 1], [0, 1, 0], [1, 0, 2]]]),
 )
-def test_ties_on_their_way_and_rivals_beside_it_are_those_of_fractions(moving, beside_them, alpha, metric):
-    # All who move look at the middle of an edge; rivals may join them, overtake them, or stay behind.
-    cloud = [[1, 1, 0], [1, -1, 0], *([x / 2, 0, z / 2] for x, z in moving), *map(list, beside_them)]
+def test_ties_on_their_way_and_rivals_beside_it_are_those_of_fractions(
+    moving, beside_them, alpha, metric
+):
+    # All who move look at the middle of an edge; rivals may join them, overtake them, or stay
+    # behind.
+    cloud = [
+        [1, 1, 0],
+        [1, -1, 0],
+        *([x / 2, 0, z / 2] for x, z in moving),
+        *map(list, beside_them),
+    ]
     exact = [[Fraction(x) for x in token] for token in cloud]
     dynamics, history = hm.Dynamics(alpha, metric), list(oracle.walk(exact, alpha, metric, 12))
-    run, truth = (hm.simulate(exact, dynamics, layers=12, arithmetic=how) for how in ("certified", "exact"))
+    run, truth = (
+        hm.simulate(exact, dynamics, layers=12, arithmetic=how) for how in ("certified", "exact")
+    )
     assert (run.decided_at, run.settled_at) == (truth.decided_at, truth.settled_at)
     for each in (run, truth):
         assert_same_sets(each, history)
         for layer, (tokens, _) in enumerate(history):
-            assert np.abs(each.at(layer) - np.array(tokens, dtype=np.float64)).max() <= max(each.error, 1e-15)
+            assert np.abs(each.at(layer) - np.array(tokens, dtype=np.float64)).max() <= max(
+                each.error, 1e-15
+            )
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -69,11 +92,17 @@ def test_ties_on_their_way_and_rivals_beside_it_are_those_of_fractions(moving, b
 def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, skew):
     rng = np.random.default_rng(seed)
     d, places = int(rng.integers(1, 5)), int(rng.integers(1, 5))
-    near = rng.standard_normal((places, d)).round(int(rng.integers(0, 17)))[rng.integers(places, size=30)]
+    near = rng.standard_normal((places, d)).round(int(rng.integers(0, 17)))[
+        rng.integers(places, size=30)
+    ]
     points = near + np.spacing(near) * rng.integers(-3, 4, (30, d))
     dynamics = hm.Dynamics("1/2", 0.1 * np.eye(d) + 0.3 * np.ones((d, d)) if skew else None)
-    ours, truth = (hm.simulate(points, dynamics, layers=3, arithmetic=name) for name in ("certified", "exact"))
-    assert [ours.attended(k).tolist() for k in range(4)] == [truth.attended(k).tolist() for k in range(4)]
+    ours, truth = (
+        hm.simulate(points, dynamics, layers=3, arithmetic=name) for name in ("certified", "exact")
+    )
+    assert [ours.attended(k).tolist() for k in range(4)] == [
+        truth.attended(k).tolist() for k in range(4)
+    ]
     # On a line a slack is a single rounding, so that floats may prove a lead, and be off by as much as the lead itself.
     assert ours.margins == pytest.approx(truth.margins, rel=1e-6, abs=1e-30 if d > 1 else 2.0**-52)
 
@@ -85,7 +114,8 @@ def test_the_two_furthest_are_never_ruled_out(seed):
     n, m, d = (int(rng.integers(*span)) for span in ((2, 60), (1, 8), (1, 5)))
     scale = 10 ** int(rng.integers(0, 60))
     offsets, directions = (
-        rng.integers(-9, 10, (rows, d)).astype(object) * scale + rng.integers(-2, 3, (rows, d)).astype(object)
+        rng.integers(-9, 10, (rows, d)).astype(object) * scale
+        + rng.integers(-2, 3, (rows, d)).astype(object)
         for rows in (n, m)
     )
     close = first_or_second(nearest_rows(directions.tolist()), nearest(offsets))
@@ -95,11 +125,17 @@ def test_the_two_furthest_are_never_ruled_out(seed):
 
 def test_of_many_neighbours_integers_compare_few(monkeypatch):
     compared, furthest = [], ExactPositions.furthest
-    monkeypatch.setattr(ExactPositions, "furthest", lambda *args: compared.append(len(args[2])) or furthest(*args))
+    monkeypatch.setattr(
+        ExactPositions, "furthest", lambda *args: compared.append(len(args[2])) or furthest(*args)
+    )
     rng = np.random.default_rng(0)
     near = rng.standard_normal((3, 3))[rng.integers(3, size=300)]
     metric = np.diag([1.0, 0.3, 0.7])
-    hm.simulate(near + np.spacing(near) * rng.integers(-3, 4, (300, 3)), hm.Dynamics("1/2", metric), layers=1)
+    hm.simulate(
+        near + np.spacing(near) * rng.integers(-3, 4, (300, 3)),
+        hm.Dynamics("1/2", metric),
+        layers=1,
+    )
     assert len(compared) > 100
     assert np.mean(compared) < 10
 

@@ -2,8 +2,9 @@ import os
 from contextlib import suppress
 from types import SimpleNamespace
 
-# Triton's interpreter patches its language for each kernel and each function that one calls, which takes nearly half of
-# the time of these tests: here it does so once. A GPU does not check whether integers overflow, either.
+# Triton's interpreter patches its language for each kernel and each function that one calls, which
+# takes nearly half of the time of these tests: here it does so once. A GPU does not check whether
+# integers overflow, either.
 if os.environ.get("TRITON_INTERPRET"):
     with suppress(ImportError):
         import triton.language as tl

@@ -1,4 +1,5 @@
-"""The search on a GPU against `score_all`: on a GPU where there is one, else its kernels interpreted on the CPU."""
+"""The search on a GPU against `score_all`: on a GPU where there is one, else its kernels
+interpreted on the CPU."""
 
 # pyright: reportMissingImports=false, reportIndexIssue=false
 # ruff: noqa: E402
@@ -34,7 +35,8 @@ def gauss(seed: int, *shape: int) -> np.ndarray:
 
 
 def assert_same(directions, points, share):
-    """Rows that lead by this share of |y| R have the winners of `score_all`; one that does not leaves all undecided."""
+    """Rows that lead by this share of |y| R have the winners of `score_all`; one that does not
+    leaves all undecided."""
     size = np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max()
     slack = share * size + UNDERFLOW
     truth = score_all(directions, points, slack)
@@ -53,12 +55,22 @@ def assert_same(directions, points, share):
         gaps, rounding = found.gaps.cpu().numpy(), 1e-13 * size.max()
         assert (slack[clear] * (1 - 1e-9) <= gaps).all()
         assert (gaps <= first - second + rounding).all()
-        assert found.largest == pytest.approx(np.linalg.norm(points, axis=1).max(), rel=1e-12, abs=1e-140)
+        assert found.largest == pytest.approx(
+            np.linalg.norm(points, axis=1).max(), rel=1e-12, abs=1e-140
+        )
 
 
 @settings(max_examples=on_gpu(200))
-@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 150), st.integers(1, 4), st.sampled_from([0.0, 0.05]))
-@example(149, 4, 146, 4, 0.05)  # a contested row leads those outside its slack by less than the clear rows
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 5),
+    st.integers(1, 150),
+    st.integers(1, 4),
+    st.sampled_from([0.0, 0.05]),
+)
+@example(
+    149, 4, 146, 4, 0.05
+)  # a contested row leads those outside its slack by less than the clear rows
 def test_ties_of_whole_numbers_are_those_of_the_reference(seed, d, n, rows, share):
     rng = np.random.default_rng(seed)
     points, directions = rng.integers(-3, 4, (n, d)), rng.integers(-2, 3, (rows, d))
@@ -111,7 +123,8 @@ def test_rows_in_several_chunks(monkeypatch):
 
 @pytest.mark.parametrize("width", [16, 64, 128, 256])
 def test_accumulation_loses_no_more_than_assumed(width):
-    # A large term, and small ones that an adder with few bits would drop; scores of a tile of one point, repeated.
+    # A large term, and small ones that an adder with few bits would drop; scores of a tile of one
+    # point, repeated.
     rng = np.random.default_rng(width)
     directions = rng.uniform(0.5, 1, (128, width)) * 2.0 ** -rng.integers(0, 14, (128, 1))
     directions[:, rng.integers(0, width)] = 1
@@ -129,11 +142,15 @@ def test_accumulation_loses_no_more_than_assumed(width):
 @pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 3), (300, 24), (140, 140)])
 def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d):
     points = gauss(n + d, n, d)
-    points /= np.linalg.norm(points, axis=1, keepdims=True)  # so that everybody leads, and by how much is clear
+    points /= np.linalg.norm(
+        points, axis=1, keepdims=True
+    )  # so that everybody leads, and by how much is clear
     leads = np.sort(points @ points.T, axis=1)
     assert np.min(leads[:, -1] - leads[:, -2]) > 1e-7
     constants = argmax._constants(SlackFactors(1e-13, 0.0), 0.0, 0.0, d, torch.device(DEVICE))
-    found, state = argmax._filter(there(points), there(points), there(points), constants, moves=False)
+    found, state = argmax._filter(
+        there(points), there(points), there(points), constants, moves=False
+    )
     assert found.winners.tolist() == list(range(n))
     assert float(found.gaps.min()) > 1e-13
     assert state.tolist() == [pytest.approx(1), 0]
@@ -151,7 +168,9 @@ def test_what_does_not_fit_into_registers_is_left_to_the_processor(monkeypatch):
 @pytest.mark.parametrize("metric", [None, TILTED])
 def test_points_move_as_the_definition_says(metric):
     tokens, dynamics = gauss(7, 40, 3), hm.Dynamics("1/3", metric=metric)
-    near = np.concatenate([tokens[:20], tokens[:9] * (1 + 2.0**-40)])  # of these some have to be scored in full
+    near = np.concatenate(
+        [tokens[:20], tokens[:9] * (1 + 2.0**-40)]
+    )  # of these some have to be scored in full
     for table in (tokens, near, np.asfortranarray(tokens)):
         moved = move_once(torch.from_numpy(table).to(DEVICE), dynamics)
         assert np.abs(moved.cpu().numpy() - hm.step(table, dynamics)).max() <= 1e-15
@@ -160,7 +179,9 @@ def test_points_move_as_the_definition_says(metric):
 TIES = [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]]]
 
 
-@pytest.mark.parametrize("tokens", [*TIES, [[1e-200, 1], [0, 1e200]], [[1, 2], [np.nan, 0]], [[1, 2], [0, -np.inf]]])
+@pytest.mark.parametrize(
+    "tokens", [*TIES, [[1e-200, 1], [0, 1e200]], [[1, 2], [np.nan, 0]], [[1, 2], [0, -np.inf]]]
+)
 def test_what_floats_cannot_prove_and_what_is_not_finite_is_undecided(tokens):
     with pytest.raises(Undecided):
         move_once(there(tokens), hm.Dynamics("1/2"))

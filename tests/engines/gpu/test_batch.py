@@ -11,11 +11,11 @@ triton = pytest.importorskip("triton", reason="the GPU engine needs triton (extr
 import triton.language as tl
 
 import hardmax as hm
-from hardmax import _compile
-from hardmax._batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
+from hardmax._float.batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
 from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu.batch import walk_batch_gpu
 from hardmax._gpu.batch_kernels import _best_two, _rivals
+from hardmax._kernels import compiling
 
 HALF = hm.Dynamics("1/2")
 TILTED = hm.Dynamics("1/3", metric=[[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]])
@@ -37,14 +37,18 @@ def assert_same_as_cpu(clouds, dynamics, layers, then=Then.GO_ON) -> BatchOutcom
 @pytest.mark.parametrize(("d", "layers"), [(1, 8), (2, 0), (2, 40), (5, 1)])
 def test_clouds_of_all_sizes_are_walked_to_the_same_bits(d, layers):
     rng = np.random.default_rng(d)
-    clouds = [rng.standard_normal((n, d)) * 10.0 ** rng.integers(-20, 20) for n in (1, 2, 31, 33, 70)]
+    clouds = [
+        rng.standard_normal((n, d)) * 10.0 ** rng.integers(-20, 20) for n in (1, 2, 31, 33, 70)
+    ]
     assert_same_as_cpu(clouds, HALF, layers)
 
 
 @pytest.mark.parametrize("then", [Then.STAY, Then.ARRIVE])
 def test_metrics_and_what_tokens_do_once_they_have_settled(then):
     rng = np.random.default_rng(0)
-    clouds = [rng.standard_normal((n, 3)) + shift for n, shift in ((1, 0), (9, 0), (25, 0), (12, 3))]
+    clouds = [
+        rng.standard_normal((n, 3)) + shift for n, shift in ((1, 0), (9, 0), (25, 0), (12, 3))
+    ]
     settled = assert_same_as_cpu(clouds, TILTED, 30, then).settled
     assert settled.max() > 0
     assert assert_same_as_cpu(clouds, TILTED, int(settled.max()) - 1).settled.min() == WALKED
@@ -62,9 +66,11 @@ def test_repeated_tokens_are_the_token_they_repeat():
 
 
 @pytest.mark.parametrize("in_python", [True, False], ids=["as Python", "compiled"])
-@pytest.mark.parametrize("cloud", [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]], [[1e-200, 1], [0, 1e200]]])
+@pytest.mark.parametrize(
+    "cloud", [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]], [[1e-200, 1], [0, 1e200]]]
+)
 def test_what_floats_cannot_prove_is_undecided(cloud, in_python, monkeypatch):
-    monkeypatch.setattr(_compile.Kernel, "_is_sooner_interpreted", lambda *_: in_python)
+    monkeypatch.setattr(compiling.Kernel, "_is_sooner_interpreted", lambda *_: in_python)
     one = np.array([[1.0, 2.0]])
     ours = assert_same_as_cpu([one, np.array(cloud, dtype=float), one], HALF, 5)
     assert (ours.settled.tolist(), ours.undecided.tolist()) == ([0, UNDECIDED, 0], [1])
@@ -73,7 +79,9 @@ def test_what_floats_cannot_prove_is_undecided(cloud, in_python, monkeypatch):
 def test_leads_beyond_float32_and_beyond_the_long_tokens_are_seen():
     rng = np.random.default_rng(2)
     angles = 2 * np.pi * rng.random((40, 1))
-    round_and_narrow = np.hstack([np.cos(angles), np.sin(angles)]) * (1 + 2.0**-40 * rng.integers(1, 9, (40, 1)))
+    round_and_narrow = np.hstack([np.cos(angles), np.sin(angles)]) * (
+        1 + 2.0**-40 * rng.integers(1, 9, (40, 1))
+    )
     long_and_thin = np.concatenate([rng.standard_normal((40, 2)) * 0.1, [[100.0, 0.0]]])
     # Between two tokens to its left and right: float32 sees a lead, often that of the wrong one.
     turns = [middle + np.array([1, 1e-9 - 1, 0]) for middle in rng.uniform(0, 6, 12)]
@@ -84,7 +92,8 @@ def test_leads_beyond_float32_and_beyond_the_long_tokens_are_seen():
 
 
 def test_tokens_that_become_equal_on_the_way_stay_rivals():
-    # A follower reaches its leader in floats, and never in truth: only tokens equal at the start are one.
+    # A follower reaches its leader in floats, and never in truth: only tokens equal at the start
+    # are one.
     @triton.jit
     def count(tokens, points, found):
         row = tl.arange(0, 2)

@@ -1,4 +1,5 @@
-"""Every kernel as the engine launches it, compiled for an H200 down to machine code. No GPU is needed for that."""
+"""Every kernel as the engine launches it, compiled for an H200 down to machine code. No GPU is
+needed for that."""
 
 # pyright: reportMissingImports=false
 import json
@@ -29,7 +30,7 @@ def compile_all(folder: Path) -> None:
     from triton.runtime.driver import driver
     from triton.runtime.jit import JITFunction
 
-    from hardmax._batch import Then
+    from hardmax._float.batch import Then
     from hardmax._float.solver import Undecided
     from hardmax._gpu.batch import walk_batch_gpu
     from hardmax._gpu.solver import move_once
@@ -41,9 +42,15 @@ def compile_all(folder: Path) -> None:
 
     def compile_only(self, *args, grid, warmup, **options):
         made = launch(self, *args, grid=grid, warmup=True, **options)
-        described = {"kernel": self.__name__, "ptx": made.asm["ptx"], "shared": made.metadata.shared}
+        described = {
+            "kernel": self.__name__,
+            "ptx": made.asm["ptx"],
+            "shared": made.metadata.shared,
+        }
         number = len(list(folder.glob("*.json")))
-        (folder / f"{number}.json").write_text(json.dumps(described | {"bytes": len(made.asm["cubin"])}))
+        (folder / f"{number}.json").write_text(
+            json.dumps(described | {"bytes": len(made.asm["cubin"])})
+        )
 
     JITFunction.run = compile_only
     for d in (16, 200):  # a dot product at once, and in steps
@@ -55,12 +62,17 @@ def compile_all(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory) -> list[dict[str, Any]]:
-    """What came of each launch, in a process of its own: in this one, kernels may be interpreted."""
+    """What came of each launch, in a process of its own: in this one, kernels may be
+    interpreted."""
     folder = tmp_path_factory.mktemp("compiled")
     ours = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
     command = [sys.executable, "-P", __file__, str(folder)]
     done = subprocess.run(
-        command, env=ours | {"TRITON_CACHE_DIR": str(folder / "cache")}, capture_output=True, text=True, check=False
+        command,
+        env=ours | {"TRITON_CACHE_DIR": str(folder / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(file.read_text()) for file in folder.glob("*.json")]
@@ -77,10 +89,17 @@ def test_every_kernel_becomes_machine_code_without_a_warning_and_fits_into_share
 
 def test_the_filter_uses_tensor_cores_and_small_clouds_no_fused_operations_in_float64(compiled):
     of_filter = [made["ptx"] for made in compiled if made["kernel"] == "tile_maxima"]
-    assert [bool(re.search(r"wgmma\.mma_async\.\S+\.f32\.f16\.f16", ptx)) for ptx in of_filter] == [True, True]
+    assert [bool(re.search(r"wgmma\.mma_async\.\S+\.f32\.f16\.f16", ptx)) for ptx in of_filter] == [
+        True,
+        True,
+    ]
     ptx = next(made["ptx"] for made in compiled if made["kernel"] == "walk_clouds")
     # Operations that do not say how they round may still be fused on the way to machine code.
-    assert set(re.findall(r"\b(?:mul|add|sub|fma)\.\S*f64", ptx)) == {"mul.rn.f64", "add.rn.f64", "sub.rn.f64"}
+    assert set(re.findall(r"\b(?:mul|add|sub|fma)\.\S*f64", ptx)) == {
+        "mul.rn.f64",
+        "add.rn.f64",
+        "sub.rn.f64",
+    }
 
 
 if __name__ == "__main__":

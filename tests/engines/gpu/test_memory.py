@@ -1,4 +1,5 @@
-"""Kernels stay inside their tensors: these lie between fences, and what nobody has written yet is no number."""
+"""Kernels stay inside their tensors: these lie between fences, and what nobody has written yet is
+no number."""
 
 # pyright: reportMissingImports=false, reportIndexIssue=false, reportAttributeAccessIssue=false
 # ruff: noqa: E402
@@ -13,7 +14,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax._batch import Then, walk_batch
+from hardmax._float.batch import Then, walk_batch
 from hardmax._float.bounds import SlackFactors
 from hardmax._gpu import argmax
 from hardmax._gpu import batch as gpu_batch
@@ -45,7 +46,10 @@ class Fenced:
 
     def empty(self, *shape, dtype, device):
         sizes = shape[0] if isinstance(shape[0], tuple) else shape
-        count, mark = math.prod(sizes), math.nan if dtype.is_floating_point else torch.iinfo(dtype).min
+        count, mark = (
+            math.prod(sizes),
+            math.nan if dtype.is_floating_point else torch.iinfo(dtype).min,
+        )
         whole = EMPTY(count + 2 * FENCE, dtype=dtype, device=device).fill_(mark)
         self.fences += [(part, mark) for part in (whole[:FENCE], whole[FENCE + count :])]
         return whole[FENCE : FENCE + count].view(sizes)
@@ -68,7 +72,9 @@ def fenced(monkeypatch) -> Fenced:
     monkeypatch.setattr(torch, "empty", fenced.empty)
     monkeypatch.setattr(torch, "zeros", lambda *shape, **of: fenced.empty(*shape, **of).zero_())
     monkeypatch.setattr(
-        torch, "empty_like", lambda table: fenced.empty(tuple(table.shape), dtype=table.dtype, device=table.device)
+        torch,
+        "empty_like",
+        lambda table: fenced.empty(tuple(table.shape), dtype=table.dtype, device=table.device),
     )
     if os.environ.get("TRITON_INTERPRET"):  # a GPU does not tell what its kernels read
         from triton.runtime.interpreter import InterpreterBuilder
@@ -88,13 +94,21 @@ def test_a_search_reads_and_writes_nothing_but_its_tensors(n, d, fenced, monkeyp
     winners = (points @ points.T).argmax(axis=1)
     assert found.winners.tolist() == winners.tolist()
     assert found.moved is not None
-    assert np.allclose(found.moved.cpu().numpy(), (points + points[winners]) / 2, rtol=0, atol=1e-12)
+    assert np.allclose(
+        found.moved.cpu().numpy(), (points + points[winners]) / 2, rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("metric", [None, [[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]]])
 def test_a_batch_reads_and_writes_nothing_but_its_tensors(metric, fenced, monkeypatch):
-    monkeypatch.setattr(gpu_batch, "_PROGRAMS", 2)  # a program does several clouds in the same memory
-    sizes, rng, dynamics = (1, 33, 2, 31, 32, 5), np.random.default_rng(8), hm.Dynamics("1/2", metric)
+    monkeypatch.setattr(
+        gpu_batch, "_PROGRAMS", 2
+    )  # a program does several clouds in the same memory
+    sizes, rng, dynamics = (
+        (1, 33, 2, 31, 32, 5),
+        np.random.default_rng(8),
+        hm.Dynamics("1/2", metric),
+    )
     tokens, offsets = rng.standard_normal((sum(sizes), 3)), np.cumsum([0, *sizes])
     tokens[-1] = tokens[-5] * (1 + 2.0**-40)  # nearer to each other than float32 can tell
     ours = walk_batch_gpu(fenced.copied(tokens), offsets, dynamics, 20, DEVICE, Then.GO_ON)

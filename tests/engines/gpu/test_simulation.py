@@ -1,4 +1,5 @@
-"""Tensors through the public calls: the true answers, given back on their GPU, or where its kernels are interpreted."""
+"""Tensors through the public calls: the true answers, given back on their GPU, or where its kernels
+are interpreted."""
 
 # pyright: reportMissingImports=false, reportIndexIssue=false, reportArgumentType=false
 # ruff: noqa: E402
@@ -17,9 +18,9 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 import hardmax as hm
 from hardmax._float.solver import Undecided
 from hardmax._gpu import batch as gpu_batch
-from hardmax._gpu import simulation as gpu_simulation
-from hardmax._gpu.simulation import step_table
-from hardmax._run import Together
+from hardmax._runs import tensors as gpu_simulation
+from hardmax._runs.run import Together
+from hardmax._runs.tensors import step_table
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 
@@ -50,10 +51,14 @@ def here(tensor) -> np.ndarray:
 def test_runs_and_steps_on_a_device_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
     tokens, dynamics = np.array(cloud, dtype=np.float64), hm.Dynamics(alpha, metric)
-    run, (one,) = (hm.simulate(each, dynamics, layers=2, engine=GPU) for each in (there(tokens), [there(tokens)]))
+    run, (one,) = (
+        hm.simulate(each, dynamics, layers=2, engine=GPU)
+        for each in (there(tokens), [there(tokens)])
+    )
     stored = [[*map(type(cloud[0][0]), row)] for row in tokens.tolist()]
     assert_same_as_oracle([run, one], stored, metric, alpha, 2)
-    # Where the first layer is proved there, a step is too; but equal tokens are merged by runs alone.
+    # Where the first layer is proved there, a step is too; but equal tokens are merged by runs
+    # alone.
     if len(np.unique(tokens, axis=0)) == len(tokens):
         assert (step_table(there(tokens), dynamics) is not None) == (run.decided_by[0] == "gpu")
 
@@ -75,7 +80,12 @@ def test_a_step_of_tokens_in_general_position_is_made_there(seed, n, d, exponent
 
 @pytest.mark.parametrize(
     "tokens",
-    [torch.ones(3, 2, dtype=torch.int64), torch.ones(0, 2), torch.ones(2, 1, 2), torch.eye(2, requires_grad=True)],
+    [
+        torch.ones(3, 2, dtype=torch.int64),
+        torch.ones(0, 2),
+        torch.ones(2, 1, 2),
+        torch.eye(2, requires_grad=True),
+    ],
     ids=["whole numbers", "nobody", "a stack", "gradients"],
 )
 def test_a_step_of_anything_but_a_table_of_floats_is_left_to_the_processor(tokens):
@@ -85,10 +95,17 @@ def test_a_step_of_anything_but_a_table_of_floats_is_left_to_the_processor(token
 @pytest.mark.parametrize("record", [hm.Every(1), hm.LastOnly()])
 def test_what_a_run_says_is_what_the_processor_says(record, tmp_path):
     tokens, how = repeated(20, 2), {"layers": 8, "record": record}
-    ours, truth = hm.simulate(there(tokens), SLOW, **how, engine=GPU), hm.simulate(tokens, SLOW, **how)
+    ours, truth = (
+        hm.simulate(there(tokens), SLOW, **how, engine=GPU),
+        hm.simulate(tokens, SLOW, **how),
+    )
     assert set(ours.decided_by.values()) == {"gpu"}
     assert repr(ours) == repr(truth)
-    assert (ours.recorded, ours.stopped, ours.decided_at) == (truth.recorded, truth.stopped, truth.decided_at)
+    assert (ours.recorded, ours.stopped, ours.decided_at) == (
+        truth.recorded,
+        truth.stopped,
+        truth.decided_at,
+    )
     assert ours.leader_layers.tolist() == truth.leader_layers.tolist()
     assert (ours.margins <= truth.margins * (1 + 1e-9)).all()
     assert ours.error == pytest.approx(truth.error, rel=1e-9)
@@ -113,7 +130,9 @@ def test_any_layer_and_the_limit_are_closed_forms(given_as):
     assert hm.verify(ours.certificate)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16, torch.int32], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float16, torch.bfloat16, torch.int32], ids=str
+)
 def test_tokens_are_given_back_in_their_dtype_on_their_device(dtype):
     tokens = there(gauss(1, 12, 3) * 50, dtype)
     back = torch.float64 if dtype == torch.int32 else dtype
@@ -128,7 +147,11 @@ def test_a_tie_goes_to_the_processor_and_comes_back_as_a_tensor():
     run = hm.simulate(there(SQUARE, torch.float32), HALF, layers=9, engine=GPU)
     assert (run.arithmetic, "gpu" in run.decided_by.values()) == ("exact", False)
     for tensor in (run.at(10_000), hm.limit(there(SQUARE, torch.float32), HALF, engine=GPU).points):
-        assert (tensor[4].tolist(), tensor.dtype, tensor.device.type) == ([1.0, 0.0], torch.float32, DEVICE)
+        assert (tensor[4].tolist(), tensor.dtype, tensor.device.type) == (
+            [1.0, 0.0],
+            torch.float32,
+            DEVICE,
+        )
 
 
 def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_asked():
@@ -137,20 +160,30 @@ def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_a
         before = [run.at(layer).clone() for layer in (0, 1, 50)]
         for tensor in (tokens, run.at(0), run.at(1), run.at(50), run.ends()):
             tensor.zero_()
-        assert all(torch.equal(run.at(layer), was) for layer, was in zip((0, 1, 50), before, strict=True))
+        assert all(
+            torch.equal(run.at(layer), was) for layer, was in zip((0, 1, 50), before, strict=True)
+        )
 
 
 @settings(max_examples=on_gpu(200))
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4), st.booleans())
 def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
     rng = np.random.default_rng(seed)
-    tokens, counts = rng.integers(-1, 2, (n, d)) * 0.1 + 0.0, rng.integers(1, 9, n) if weighted else None
-    ours, truth = gpu_simulation.merge_there(Cloud(there(tokens), counts)), merge(Cloud(tokens, counts))
+    tokens, counts = (
+        rng.integers(-1, 2, (n, d)) * 0.1 + 0.0,
+        rng.integers(1, 9, n) if weighted else None,
+    )
+    ours, truth = (
+        gpu_simulation.merge_there(Cloud(there(tokens), counts)),
+        merge(Cloud(tokens, counts)),
+    )
     for part in ("coordinates", "multiplicities", "of_token"):
         assert getattr(ours, part).tolist() == getattr(truth, part).tolist()
 
 
-def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_not_merged(monkeypatch):
+def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_not_merged(
+    monkeypatch,
+):
     whole = np.stack(np.meshgrid(np.arange(-20, 21), np.arange(-20, 21)), axis=-1).reshape(-1, 2)
     for tokens in (whole, whole * 2.0**-40, whole + 2.0**40, whole[:, ::-1] * [1, 2**30]):
         assert len(torch.unique(gpu_simulation.keys_of(there(tokens) + 0.0))) == len(whole)
@@ -162,14 +195,28 @@ def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_no
 @pytest.mark.parametrize(
     "values",
     [
-        *(torch.ones(3), torch.ones(0, 2), torch.ones(2, 0), torch.ones(1, 2, 3, 4), torch.ones(2, 3)),
-        *(torch.ones(2, 2, dtype=torch.complex64), torch.tensor([[[0.0, 1.0]], [[-torch.inf, 2.0]]])),
-        *([torch.ones(2, 2), other] for other in (torch.ones(2, 3), torch.ones(0, 2), torch.full((1, 2), torch.nan))),
+        *(
+            torch.ones(3),
+            torch.ones(0, 2),
+            torch.ones(2, 0),
+            torch.ones(1, 2, 3, 4),
+            torch.ones(2, 3),
+        ),
+        *(
+            torch.ones(2, 2, dtype=torch.complex64),
+            torch.tensor([[[0.0, 1.0]], [[-torch.inf, 2.0]]]),
+        ),
+        *(
+            [torch.ones(2, 2), other]
+            for other in (torch.ones(2, 3), torch.ones(0, 2), torch.full((1, 2), torch.nan))
+        ),
     ],
 )
 def test_what_is_no_cloud_is_refused_in_the_words_of_the_processor(values):
     dynamics, said = hm.Dynamics(1, metric=[[2, 1], [1, 2]]), []
-    on_device = [each.to(DEVICE) for each in values] if isinstance(values, list) else values.to(DEVICE)
+    on_device = (
+        [each.to(DEVICE) for each in values] if isinstance(values, list) else values.to(DEVICE)
+    )
     for given_tokens, engine in ((values, hm.engines.Cpu()), (on_device, GPU)):
         with pytest.raises(hm.InputError) as caught:
             hm.simulate(given_tokens, dynamics, layers=1, engine=engine)
@@ -180,13 +227,21 @@ def test_what_is_no_cloud_is_refused_in_the_words_of_the_processor(values):
 def test_what_float64_does_not_hold_goes_to_the_processor():
     tokens = torch.tensor([[2**53 + 1, 5], [2**53, 5], [3, 1]], device=DEVICE)
     run = hm.simulate(tokens, HALF, layers=1, engine=GPU)
-    assert (run.points.count, run.at(1).dtype, run.at(1).device) == (3, torch.float64, tokens.device)
+    assert (run.points.count, run.at(1).dtype, run.at(1).device) == (
+        3,
+        torch.float64,
+        tokens.device,
+    )
     assert "gpu" not in run.decided_by.values()
 
 
 def batches(dtype=torch.float64) -> dict:
-    tables = [there(table, dtype) for table in (*gauss(5, 2, 6, 2), [*SQUARE, [1, 1]], repeated(3, 2))]
-    ragged = hm.Ragged(torch.cat(tables), np.arange(len(tables) + 1) * 6, 1 + np.arange(6 * len(tables)) % 3)
+    tables = [
+        there(table, dtype) for table in (*gauss(5, 2, 6, 2), [*SQUARE, [1, 1]], repeated(3, 2))
+    ]
+    ragged = hm.Ragged(
+        torch.cat(tables), np.arange(len(tables) + 1) * 6, 1 + np.arange(6 * len(tables)) % 3
+    )
     return {"list": [*tables, tables[0][:3]], "stack": torch.stack(tables), "ragged": ragged}
 
 
@@ -197,22 +252,31 @@ def off_device(batch):
 
 
 @pytest.mark.parametrize(
-    ("form", "stop"), [("list", hm.Settled()), ("stack", hm.AfterLayers(6)), ("ragged", hm.Settled())]
+    ("form", "stop"),
+    [("list", hm.Settled()), ("stack", hm.AfterLayers(6)), ("ragged", hm.Settled())],
 )
 def test_a_batch_is_walked_as_by_the_processor(form, stop, tmp_path):
     given_tokens, calls = batches()[form], []
-    ours = hm.simulate(given_tokens, HALF, stop=stop, engine=GPU, progress=lambda *done: calls.append(done))
+    ours = hm.simulate(
+        given_tokens, HALF, stop=stop, engine=GPU, progress=lambda *done: calls.append(done)
+    )
     truth = hm.simulate(off_device(given_tokens), HALF, stop=stop)
     assert isinstance(ours, Together)
     assert calls == [(len(ours), len(ours))]
     for fact in ("certified", "settled_at", "error"):
         assert getattr(ours, fact) == getattr(truth, fact)
     assert [led.tolist() for led in ours.leaders] == [led.tolist() for led in truth.leaders]
-    for mine, its in ((ours.ends(), truth.ends()), *((ours.at(k), truth.at(k)) for k in (0, 6, 10**9))):
+    for mine, its in (
+        (ours.ends(), truth.ends()),
+        *((ours.at(k), truth.at(k)) for k in (0, 6, 10**9)),
+    ):
         assert type(mine) is type(given_tokens)
         assert all(np.array_equal(here(mine[cloud]), its[cloud]) for cloud in range(len(ours)))
     for one, other in zip(ours, truth, strict=True):
-        assert (one.arithmetic, one.attended(1).tolist()) == (other.arithmetic, other.attended(1).tolist())
+        assert (one.arithmetic, one.attended(1).tolist()) == (
+            other.arithmetic,
+            other.attended(1).tolist(),
+        )
         assert np.array_equal(here(one.tokens), other.tokens)
     ours.save(tmp_path / "runs.npz")
     assert repr(hm.Trajectories.load(tmp_path / "runs.npz")) == repr(truth)
@@ -236,4 +300,6 @@ def test_a_search_that_is_made_again_leaves_earlier_answers_as_they_are(n):
     clouds = [there(gauss(seed, n, 3)) for seed in range(6)]
     moved = [hm.step(cloud, HALF) for cloud in clouds]
     for cloud, after in zip(clouds, moved, strict=True):
-        np.testing.assert_allclose(after.cpu(), hm.step(cloud.cpu().numpy(), HALF), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(
+            after.cpu(), hm.step(cloud.cpu().numpy(), HALF), rtol=0, atol=1e-14
+        )

@@ -1,0 +1,2 @@
+"""Questions around the limit: step sizes at which it changes, softmax beside hardmax, random
+clouds."""

@@ -1,0 +1,141 @@
+"""Real algebraic numbers, exactly: a root of an irreducible polynomial with integer coefficients,
+and which one."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import total_ordering
+from itertools import count
+from math import gcd
+from typing import Any
+
+from hardmax._common.cached import cached_property
+from hardmax._common.validation import check_int
+from hardmax._exact.argmax import _flint
+
+
+@total_ordering
+@dataclass(frozen=True, order=False)
+class AlgebraicNumber:
+    """A real algebraic number: one of the real roots of an irreducible polynomial. Made by
+    `bifurcations`.
+
+    Examples
+    --------
+    >>> root = AlgebraicNumber((1, -5, 3), 0)
+    >>> str(root), round(float(root), 4), root < AlgebraicNumber((1, -5, 3), 1)
+    ('(5 - √13)/6', 0.2324, True)
+    """
+
+    polynomial: tuple[int, ...]
+    """Its coefficients, from the constant up: integers without a common divisor, the last one
+    positive."""
+    index: int
+    """Which of its real roots, from the smallest up, starting at 0."""
+
+    @classmethod
+    def of(cls, number: Fraction) -> "AlgebraicNumber":
+        """A rational number as an algebraic one.
+
+        Parameters
+        ----------
+        number : Fraction
+            The number.
+        """
+        return cls((-number.numerator, number.denominator), 0)
+
+    @cached_property
+    def interval(self) -> tuple[Fraction, Fraction]:
+        """Two rational numbers between which this root lies, and no other of the polynomial."""
+        return self.within(64)
+
+    def within(self, bits: int) -> tuple[Fraction, Fraction]:
+        """An enclosure, computed with so many bits.
+
+        Parameters
+        ----------
+        bits : int
+            The precision.
+        """
+        bits = check_int(bits, "`bits`", at_least=2, at_most=10**6)
+        if len(self.polynomial) == 2:
+            number = Fraction(-self.polynomial[0], self.polynomial[1])
+            return number, number
+        ball = self._ball(bits)
+        middle, radius = (
+            Fraction(int(x.p), int(x.q)) for x in (ball.mid().fmpq(), ball.rad().fmpq())
+        )
+        return middle - radius, middle + radius
+
+    def _ball(self, bits: int) -> Any:
+        flint = _flint()
+        with flint.ctx.workprec(bits):
+            roots = [
+                root.real
+                for root, _ in flint.fmpz_poly(list(self.polynomial)).complex_roots()
+                if root.imag == 0
+            ]
+            return sorted(roots, key=lambda root: root.mid())[self.index]
+
+    def __float__(self) -> float:
+        low, high = self.interval
+        return float((low + high) / 2)
+
+    def __lt__(self, other: "AlgebraicNumber") -> bool:
+        if self == other:
+            return False
+        for bits in count(64, 64):
+            (low, high), (least, most) = self.within(bits), other.within(bits)
+            if high < least or most < low:
+                return high < least
+        raise AssertionError("different numbers have disjoint enclosures")
+
+    def sign_of(self, polynomial: Any) -> int:
+        """The sign of a polynomial of python-flint here, exactly.
+
+        Parameters
+        ----------
+        polynomial : fmpz_poly
+            A polynomial with integer coefficients.
+        """
+        flint = _flint()
+        if len(self.polynomial) == 2:
+            value = polynomial(flint.fmpq(-self.polynomial[0], self.polynomial[1]))
+            return (value > 0) - (value < 0)
+        if not polynomial % flint.fmpz_poly(list(self.polynomial)):
+            return 0
+        for bits in count(64, 64):
+            with flint.ctx.workprec(bits):
+                value = flint.arb_poly(polynomial)(self._ball(bits))
+            if value > 0 or value < 0:
+                return 1 if value > 0 else -1
+        raise AssertionError("what is not zero has a sign")
+
+    def __str__(self) -> str:
+        if len(self.polynomial) == 2:
+            return str(Fraction(-self.polynomial[0], self.polynomial[1]))
+        if len(self.polynomial) > 3:
+            return f"{float(self):.6g}"
+        c, b, a = self.polynomial[:3]  # pyright: ignore[reportAssignmentType]
+        inside, outside, k = b * b - 4 * a * c, 1, 2
+        while k * k <= inside and k < 1000:
+            inside, outside, k = (
+                (inside, outside, k + 1)
+                if inside % (k * k)
+                else (inside // (k * k), outside * k, k)
+            )
+        common = gcd(b, outside, 2 * a)
+        first, outside, under = -b // common, outside // common, 2 * a // common
+        root = f"{'-' if self.index == 0 else '+'} {outside if outside > 1 else ''}√{inside}"
+        text = f"{first} {root}" if first else root.replace(" ", "").lstrip("+")
+        return text if under == 1 else f"({text})/{under}"
+
+
+def between(low: AlgebraicNumber, high: AlgebraicNumber) -> Fraction:
+    """The number with the shortest binary expansion between two others."""
+    for bits in count(64, 64):
+        least, most = low.within(bits)[1], high.within(bits)[0]
+        for shift in range(bits):
+            number = Fraction(int(least * 2**shift) + 1, 2**shift)
+            if number < most:
+                return number
+    raise AssertionError("different numbers have numbers between them")

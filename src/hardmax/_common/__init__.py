@@ -1,0 +1,1 @@
+"""What every room uses: checks, files, tables, words for people."""

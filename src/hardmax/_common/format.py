@@ -1,0 +1,79 @@
+"""Text made safe to show (terminal, HTML, figures, JSON), and words for numbers."""
+
+import html
+import json
+import re
+from typing import Any
+
+# A terminal obeys control characters: ESC moves the cursor, sets titles, writes to the clipboard.
+# Direction marks (U+202E) make a text read as what it is not, tags and the like are invisible, and
+# lone surrogates cannot be printed. All of these are shown as escapes. The joiners (U+200C,
+# U+200D), which many scripts are spelt with, stay.
+_UNSAFE = re.compile(
+    "["
+    "\x00-\x1f\x7f-\x9f"  # controls
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction
+    "\u2028\u2029"  # ends of lines and paragraphs
+    "\u180e\u200b\u2060-\u2065\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"  # invisible
+    "\ud800-\udfff"  # surrogates
+    "]"
+)
+
+
+def truncate(text: str, width: int) -> str:
+    """The text, cut to so many characters with an ellipsis."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def sanitize_line(text: object) -> str:
+    r"""The text in one line, with nothing left that a terminal would obey.
+
+    >>> sanitize_line("a\x1b[31mb\n\u202ec")
+    'a\\x1b[31mb\\n\\u202ec'
+    """
+    return _UNSAFE.sub(_escape, str(text))
+
+
+def sanitize_text(text: str) -> str:
+    """The same for several lines: line ends and tabs stay."""
+    return _UNSAFE.sub(
+        lambda found: found[0] if found[0] in "\n\t" else _escape(found), text.replace("\r\n", "\n")
+    )
+
+
+def escape_html(text: object) -> str:
+    """The text as HTML, also within an attribute."""
+    return html.escape(sanitize_text(str(text)))
+
+
+def escape_json(document: Any, *, indent: int | None = None, encoding: str = "utf-8") -> str:
+    """The document as strict JSON (no nan, no infinity); unsafe characters, and those not in the
+    encoding, escaped."""
+    written = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    written = _UNSAFE.sub(
+        lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], written
+    )
+    try:
+        written.encode(encoding)
+    except UnicodeEncodeError:
+        return json.dumps(document, allow_nan=False, indent=indent)
+    return written
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def pluralize(number: int, noun: str) -> str:
+    """A number with its noun: 1 token, 1,000 tokens."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def format_probability(probability: float) -> str:
+    """A probability for people, which never claims certainty, even where floats have rounded to it.
+
+    >>> format_probability(0.5), format_probability(0.9996), format_probability(0.0004)
+    ('50.0 %', '> 99.9 %', '< 0.1 %')
+    """
+    shown = f"{100 * probability:.1f} %"
+    return {"100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %"}.get(shown, shown)

@@ -1,0 +1,375 @@
+"""Many small clouds in one kernel, one thread a cloud, everything in cache, in proved floats.
+
+Repeated tokens are merged first. Points come as columns, from the longest to the shortest or nearly
+so: `reach[p]` is at least the length of point p and of all after it. As <y, x> is at most |y||x|,
+the furthest one along a direction is found among the first few. Once they have moved they are
+nearly in that order still, and most have chosen for ever and are not searched again. A cloud in
+which floats do not prove some choice is left to integers."""
+
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from hardmax._exact.vectors import float_powers
+from hardmax._float.bounds import float_metric, kernel_factors
+from hardmax._float.search import CPU, Cpu
+from hardmax._kernels.compiling import interpreted, njit, njit_parallel
+from hardmax._tokens.points import find_equal_rows, table_size
+from hardmax.dynamics import Dynamics
+
+WIDTH = 8  # points scored at a time: columns are that many more than there are points
+UNDECIDED = -2
+_ROUNDING = 1 + 1e-9  # more than a product of norms and a dot product can differ by
+
+
+class Rules(NamedTuple):
+    """How a cloud is walked, and how far. The metric is empty for the identity; factors:
+    `bounds.kernel_factors`."""
+
+    metric: np.ndarray
+    keep: float
+    layers: int
+    factors: np.ndarray
+
+
+class Room(NamedTuple):
+    """Memory for one cloud. Points are columns; row k of `chosen` gets the choices of layer k, the
+    last row those of all later layers too; `since` gets the layer since which each point leads, or
+    -1."""
+
+    points: np.ndarray
+    moved: np.ndarray
+    reach: np.ndarray
+    direction: np.ndarray
+    scores: np.ndarray
+    chosen: np.ndarray
+    since: np.ndarray
+    final: np.ndarray
+
+
+@njit
+def make_room(longest, dimension, layers):
+    """Room for clouds of up to `longest` points, and for the choices of so many layers."""
+    wide = longest + WIDTH
+    points, moved = np.zeros((dimension, wide)), np.empty((dimension, wide))
+    reach, direction, scores = np.empty(wide), np.empty(dimension), np.empty(wide)
+    chosen, since = np.empty((layers, longest), np.int32), np.empty(longest, np.int64)
+    return Room(points, moved, reach, direction, scores, chosen, since, np.empty(longest, np.bool_))
+
+
+@njit(inline="always")
+def _find_winner(room, count, along, slack):
+    """The one point whose score along the direction is the largest by more than the slack, or
+    -1."""
+    points, reach, direction, scores = room.points, room.reach, room.direction, room.scores
+    best, scored = -np.inf, 0
+    while scored < count and along * reach[scored] >= best - slack:
+        first = direction[0]
+        for j in range(scored, scored + WIDTH):
+            scores[j] = first * points[0, j]
+        for axis in range(1, len(points)):
+            further = direction[axis]
+            for j in range(scored, scored + WIDTH):
+                scores[j] += further * points[axis, j]
+        for j in range(count, scored + WIDTH):
+            scores[j] = -np.inf
+        # Four chains side by side: one chain would wait for itself.
+        a = b = c = e = best
+        for j in range(scored, scored + WIDTH, 4):
+            a = scores[j] if scores[j] > a else a
+            b = scores[j + 1] if scores[j + 1] > b else b
+            c = scores[j + 2] if scores[j + 2] > c else c
+            e = scores[j + 3] if scores[j + 3] > e else e
+        best = max(max(a, b), max(c, e))
+        scored += WIDTH
+    floor, close, winner = best - slack, 0, -1
+    for j in range(scored):
+        close += scores[j] >= floor
+        winner = j if scores[j] >= floor else winner
+    return winner if close == 1 else -1
+
+
+@njit
+def _choose_all(room, count, rules, error, chosen):
+    """Whom every point attends to that has not chosen for ever; False where floats do not prove
+    it."""
+    points, final, direction, metric = room.points, room.final, room.direction, rules.metric
+    d = len(points)
+    rounding, spread, tiny = rules.factors[0], rules.factors[1], rules.factors[2]
+    largest = 0.0
+    for i in range(count):
+        square = 0.0
+        for axis in range(d):
+            square += points[axis, i] * points[axis, i]
+        largest = max(largest, square)
+    largest = np.sqrt(largest) + 2.0**-500
+    for i in range(count):
+        if final[i]:
+            continue
+        square, along = 0.0, 0.0
+        for row in range(d):
+            square += points[row, i] * points[row, i]
+            if len(metric) == 0:
+                direction[row] = points[row, i]
+            else:
+                direction[row] = 0.0
+                for axis in range(d):
+                    direction[row] += metric[row, axis] * points[axis, i]
+            along += direction[row] * direction[row]
+        size, along = np.sqrt(square) + 2.0**-500, (np.sqrt(along) + 2.0**-500) * _ROUNDING
+        slack = (
+            rounding * size * largest
+            + spread * (size * error + largest * error + error * error)
+            + tiny
+        )
+        winner = _find_winner(room, count, along, slack)
+        if winner < 0:
+            return False, largest
+        chosen[i] = winner
+    return True, largest
+
+
+@njit
+def move(points, moved, count, chosen, share):
+    """Every point moves towards the one that it attends to; `share` is what it keeps of the way."""
+    for axis in range(len(points)):
+        for i in range(count):
+            target = points[axis, chosen[i]]
+            moved[axis, i] = target + share * (points[axis, i] - target)
+    for axis in range(len(points)):
+        for i in range(count):
+            points[axis, i] = moved[axis, i]
+
+
+@njit
+def _set_reach(points, reach, count):
+    longest = 0.0
+    for i in range(count - 1, -1, -1):
+        square = 0.0
+        for axis in range(len(points)):
+            square += points[axis, i] * points[axis, i]
+        longest = max(longest, square)
+        reach[i] = np.sqrt(longest) + 2.0**-500
+
+
+@njit
+def walk(room, count, rules):
+    """Walk until all follow leaders, at most as far as the rules say: (last layer or UNDECIDED,
+    whether it is for ever, the error of the points there, what the next step would add to it)."""
+    points, chosen, since, final, factors = (
+        room.points,
+        room.chosen,
+        room.since,
+        room.final,
+        rules.factors,
+    )
+    layer, error = 0, 0.0
+    since[:count] = -1
+    final[:count] = False
+    while True:
+        row = min(layer, len(chosen) - 1)
+        for i in range(count if row > 0 else 0):
+            chosen[row, i] = chosen[min(layer - 1, len(chosen) - 1), i]
+        proved, largest = _choose_all(room, count, rules, error, chosen[row])
+        if not proved or (layer == 0 and not factors[4] <= largest <= factors[5]):
+            return UNDECIDED, False, error, 0.0
+        for i in range(count):
+            if chosen[row, i] == i and since[i] < 0:
+                since[i] = layer
+        pending = False
+        for i in range(count):
+            final[i] = since[chosen[row, i]] >= 0
+            pending |= not final[i]
+        if not pending or layer == rules.layers:
+            return layer, not pending, error, factors[3] * largest
+        move(points, room.moved, count, chosen[row], rules.keep)
+        _set_reach(points, room.reach, count)
+        error += factors[3] * largest
+        layer += 1
+
+
+LEVELS = 32  # of length
+WALKED = -1  # to the layer asked for, and not settled
+
+
+class BatchOutcome(NamedTuple):
+    """What the kernel found, token by token and cloud by cloud."""
+
+    tokens: np.ndarray  # (total, d) at the last layer, or where the cloud settled
+    leader_since: np.ndarray  # (total,) -1: not a leader
+    settled: (
+        np.ndarray
+    )  # (clouds,) the layer; WALKED: not yet; UNDECIDED: floats could not prove a choice
+    errors: np.ndarray  # (clouds,) how far tokens can be from the truth
+    # (total,) the first token, counted in its cloud, at the leader that each follows; -1 where it
+    # has not settled
+    leader_of: np.ndarray | None = None
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """The clouds that integers have to decide."""
+        return np.flatnonzero(self.settled == UNDECIDED)
+
+
+@njit
+def _enter(tokens, first, count, lengths, places, order, points, reach):
+    """Bring the distinct tokens `first` into columns, from the longest to the shortest, as far as
+    LEVELS tell."""
+    d = len(points)
+    longest = 0.0
+    for p in range(count):
+        square = 0.0
+        for axis in range(d):
+            square += tokens[first[p], axis] * tokens[first[p], axis]
+        lengths[p] = np.sqrt(square) + 2.0**-500
+        longest = max(longest, lengths[p])
+    places[:] = 0
+    for p in range(count):
+        places[_level(lengths[p], longest) + 1] += 1
+    for level in range(1, LEVELS + 1):
+        places[level] += places[level - 1]
+    for p in range(count):
+        level = _level(lengths[p], longest)
+        column = places[level]
+        places[level] += 1
+        order[p], reach[column] = column, longest * (1.0 - level / LEVELS)
+        for axis in range(d):
+            points[axis, column] = tokens[first[p], axis]
+
+
+@njit(inline="always")
+def _level(length, longest):
+    share = length / longest
+    # Lengths may have overflown; `walk` then gives the cloud up.
+    return min(LEVELS - 1, np.int64((1.0 - share) * LEVELS)) if share <= 1.0 else 0
+
+
+@njit_parallel(lambda task, offsets, *_: -(-(len(offsets) - 1) // task))
+def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, powers, outcome):
+    """Walk the clouds that have not settled yet, from the beginning; one that settles goes on by a
+    power at once."""
+    d, bits = tokens.shape[1], tokens.view(np.int64)
+    table, places, lengths = (
+        np.empty(slots, np.int64),
+        np.empty(LEVELS + 1, np.int64),
+        np.empty(longest),
+    )
+    of_token, firsts, order = (
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int64),
+    )
+    first_at = np.empty(longest, np.int64)  # the first token of the point in a column
+    room = make_room(longest, d, 1)
+    for b in range(first * task, min(last * task, len(offsets) - 1)):
+        if outcome.settled[b] != WALKED:
+            continue
+        start, end = offsets[b], offsets[b + 1]
+        count = find_equal_rows(bits[start:end], table, of_token, firsts)
+        _enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
+        layer, for_ever, error, more = walk(room, count, rules)
+        share = powers[rules.layers - layer] if for_ever else 1.0
+        if share != 1.0:
+            move(room.points, room.moved, count, room.chosen[0], share)
+        if for_ever:  # also where the share is 1 by rounding: the true tokens have moved
+            error += more
+        outcome.settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
+        outcome.errors[b] = error
+        for p in range(count):
+            first_at[order[p]] = firsts[p]
+        for t in range(end - start):
+            column = order[of_token[t]]
+            outcome.leader_of[start + t] = first_at[room.chosen[0, column]] if for_ever else -1
+            outcome.leader_since[start + t] = room.since[column]
+            for axis in range(d):
+                outcome.tokens[start + t, axis] = room.points[axis, column]
+
+
+_AT_ONCE = 4096  # clouds between two reports of progress
+_FIRST_DEPTH = 16  # most clouds settle sooner
+_SMALL = 2**14  # products of coordinates
+# Products of coordinates, up to a nanosecond each: of the clouds of a task in one layer, if there are not fewer clouds
+# in it, and of a cloud in all its layers.
+_TASK, _CLOUDS_OF_A_TASK, _MOST = 2**22, 32, 5 * 10**8
+
+
+class Then(Enum):
+    """What the tokens of a cloud do once it has settled."""
+
+    GO_ON = auto()  # to the last layer
+    STAY = auto()
+    ARRIVE = auto()  # at their limits
+
+    def shares(self, dynamics: Dynamics, layers: int, walked: int) -> np.ndarray:
+        """How much of its way a token keeps to layer `layers`, if its cloud settled 0, 1, … layers
+        before `walked`."""
+        if self is Then.GO_ON:
+            return float_powers(dynamics.contraction, layers - walked, walked + 1)
+        return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
+
+
+def depths(layers: int) -> Iterator[int]:
+    """How far to walk until all clouds have settled: a little way first, then 16 times as far, at
+    last all `layers`."""
+    depth = _FIRST_DEPTH
+    while depth < layers:
+        yield depth
+        depth *= 16
+    yield layers
+
+
+def walk_batch(
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    dynamics: Dynamics,
+    layers: int,
+    *,
+    cpu: Cpu = CPU,
+    then: Then = Then.GO_ON,
+    leave_long: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> BatchOutcome:
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many
+    layers, and `then` on.
+
+    A call of the kernel cannot be interrupted: with `leave_long` clouds that could take a second
+    are left undecided."""
+    tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
+    metric, sizes, count = float_metric(dynamics), np.diff(offsets), len(offsets) - 1
+    since, leader_of = np.empty((2, len(tokens)), dtype=np.int64)
+    outcome = BatchOutcome(
+        np.empty_like(tokens), since, np.full(count, WALKED), np.empty(count), leader_of
+    )
+    products = sizes**2 * tokens.shape[1]
+    task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
+    longest = int(sizes.max())
+    clouds = (tokens, longest, table_size(longest))
+    matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
+    rules = Rules(
+        matrix,
+        float(dynamics.contraction),
+        layers,
+        np.array(kernel_factors(tokens.shape[1], metric)),
+    )
+    shares = cache(lambda depth: then.shares(dynamics, layers, depth))
+    for first in range(0, count, _AT_ONCE):
+        last = min(first + _AT_ONCE, count)
+        some = outcome._replace(
+            settled=outcome.settled[first:last], errors=outcome.errors[first:last]
+        )
+        for depth in depths(layers):
+            if leave_long:
+                some.settled[(some.settled == WALKED) & (products[first:last] * depth > _MOST)] = (
+                    UNDECIDED
+                )
+            with cpu.limited(), interpreted(walk_clouds, if_small=bool(products.sum() <= _SMALL)):
+                some_offsets, some_rules = offsets[first : last + 1], rules._replace(layers=depth)
+                walk_clouds(task, some_offsets, *clouds, some_rules, shares(depth), some)
+            if not (some.settled == WALKED).any():
+                break
+        if progress is not None:
+            progress(last, count)
+    return outcome

@@ -1,0 +1,1 @@
+"""numba when it is needed: compiling, the cache of kernels, threads."""

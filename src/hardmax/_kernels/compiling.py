@@ -1,0 +1,140 @@
+"""Kernels: compiled by numba when first called, kept on disk, or run as Python where that is
+sooner.
+
+numba takes a second to import, and up to twenty seconds to compile a kernel.
+"""
+
+import hashlib
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardmax._common.cached import cached_property
+from hardmax._kernels.parallel import parallel_for
+
+PACKAGE = Path(__file__).parents[1]
+
+_IMPORTING = 1.0  # seconds: about what it takes to import numba and to load a kernel
+_interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
+
+
+_USES_NUMBA = re.compile(rb"\nfrom hardmax\._kernels\.compiling import .*njit")
+_IMPORTS = re.compile(rb"\nfrom hardmax\.([\w.]+) import")
+
+
+def kernel_sources() -> list[Path]:
+    """Files with kernels, and those they import from: both may be compiled into kernels."""
+    texts = {path: path.read_bytes() for path in PACKAGE.rglob("*.py")}
+    sources = {path for path, text in texts.items() if _USES_NUMBA.search(text)}
+    for path in list(sources):
+        for name in _IMPORTS.findall(texts[path]):
+            sources.add(PACKAGE / f"{name.decode().replace('.', '/')}.py")
+    return sorted(sources & texts.keys())
+
+
+def digest_sources() -> str:
+    """Digest of the kernel sources as they are on disk."""
+    parts = [(path.relative_to(PACKAGE).as_posix(), path.read_bytes()) for path in kernel_sources()]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+IMPORTED = digest_sources()
+
+
+class Kernel:
+    """A function that numba compiles when it is first called, or loads as it was compiled before.
+
+    Kernels call one another by these objects: numba reads their `_numba_type_`, or `targetoptions`
+    and `py_func` where it inlines one into another; in Python they are functions. With `tasks`, the
+    function is `function(first, last, *arguments)`, and a call without these two is shared among
+    threads."""
+
+    def __init__(
+        self, function: Any, inline: str, tasks: Callable[..., int] | None, is_python: bool
+    ) -> None:
+        self.py_func = function
+        self.targetoptions: dict[str, Any] = {"inline": inline}
+        self._tasks, self._is_python = tasks, is_python
+        self._seconds = 0.0  # for which it has run as Python
+        self.is_on_disk = False  # as far as is known
+        update_wrapper(self, function)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The dispatcher of numba."""
+        import numba
+
+        from hardmax._kernels.cache import cache_of
+
+        compiled: Any = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
+        compiled._cache, self.is_on_disk = cache_of(self.py_func)
+        return compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        from numba.core import types
+
+        return types.Dispatcher(self.compiled)
+
+    def __call__(self, *arguments: Any) -> Any:
+        in_python = self._is_python and _interpreting.get()
+        run = self.py_func if in_python else self.compiled
+        if self._tasks is None:
+            return run(*arguments)
+        tasks = self._tasks(*arguments)
+        return run(0, tasks, *arguments) if in_python else parallel_for(run, tasks, arguments)
+
+    def _is_sooner_interpreted(self, seconds: float) -> bool:
+        """Whether Python does a little more work before numba, which needs so long to compile, is
+        ready."""
+        if "numba" not in sys.modules and self._seconds < _IMPORTING:
+            return True
+        return self._seconds < seconds and not self.compiled.signatures and not self.is_on_disk
+
+
+def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:
+    """Decorator: a kernel, which releases the GIL. No fastmath: proofs rest on floats being rounded
+    as written."""
+    return (
+        njit(inline=inline)(function)
+        if function
+        else lambda function: Kernel(function, inline, None, True)
+    )
+
+
+def njit_parallel(
+    tasks: Callable[..., int], *, is_python: bool = True
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Decorator: a kernel with `tasks(*arguments)` tasks, which threads do in any order.
+
+    No task may depend on what others have done, so that results are the same on any number of
+    threads. A kernel with LLVM's language in it is not Python."""
+    return lambda function: Kernel(function, "never", tasks, is_python)
+
+
+@contextmanager
+def interpreted(kernel: Kernel, *, if_small: bool = True, seconds: float = 10.0) -> Iterator[bool]:
+    """Run kernels as Python in this block, to the same bits, if there is little to do and that is
+    sooner; yields if so.
+
+    `kernel` is the one that takes longest to compile, about `seconds`: once such blocks have taken
+    as long, it is."""
+    if _interpreting.get() or not (if_small and kernel._is_sooner_interpreted(seconds)):
+        yield _interpreting.get()
+        return
+    began, before = time.thread_time(), _interpreting.set(True)
+    try:
+        # Hashes overflow, as they should; and compiled kernels say nothing of inf / inf, either.
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield True
+    finally:
+        _interpreting.reset(before)
+        kernel._seconds += time.thread_time() - began

@@ -1,0 +1,1 @@
+"""Parts of `Dynamics`: metric, value, mask, steps, heads, attention, attended sets."""

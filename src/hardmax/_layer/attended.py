@@ -1,0 +1,135 @@
+"""Attended sets: of merged points, as engines find them, and of tokens, as people read them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardmax._common.cached import cached_property
+from hardmax._common.validation import normalize_index
+from hardmax._tokens.points import Points
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """For each point the points that it attends to: `indices[offsets[i]:offsets[i + 1]]`,
+    increasing."""
+
+    indices: np.ndarray
+    offsets: np.ndarray
+
+    @classmethod
+    def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "Choices":
+        indices = [
+            np.empty(0, dtype=np.int64),
+            *(np.asarray(chosen, dtype=np.int64) for chosen in sets),
+        ]
+        return cls(np.concatenate(indices), np.cumsum([0, *map(len, sets)]))
+
+    @classmethod
+    def of_single(cls, chosen: np.ndarray) -> "Choices":
+        return cls(chosen, np.arange(len(chosen) + 1))
+
+    def lists(self) -> list[list[int]]:
+        return [self[point].tolist() for point in range(len(self))]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[point] for point in range(len(self)))
+
+    def __getitem__(self, point: int) -> np.ndarray:
+        return self.indices[self.offsets[point] : self.offsets[point + 1]]
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+    @property
+    def all_single(self) -> bool:
+        """Whether every point attends to a single one."""
+        return self.indices.size == self.offsets.size - 1
+
+    @cached_property
+    def is_leader(self) -> np.ndarray:
+        """Which points attend to themselves alone."""
+        everybody = np.arange(len(self))
+        if self.all_single:
+            return self.indices == everybody
+        return (self.sizes == 1) & (self.firsts(everybody) == everybody)
+
+    @cached_property
+    def follows_leader(self) -> np.ndarray:
+        """Which points attend to exactly one point that attends to itself alone. They do so for
+        ever, for any metric.
+
+        Say C_i = {l} and C_l = {l}. A layer later, <A z_i', z_j' - l> mixes its values at (z_i,
+        z_j), negative, and at (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of
+        points. So nobody overtakes l, ever."""
+        if self.all_single:
+            return self.is_leader[self.indices]
+        return (self.sizes == 1) & self.is_leader[self.indices[self.offsets[:-1]]]
+
+    def firsts(self, rows: np.ndarray) -> np.ndarray:
+        """The first attended point of each of some points."""
+        return self.indices[rows] if self.all_single else self.indices[self.offsets[rows]]
+
+    def of_rows(self, rows: np.ndarray) -> "Choices":
+        """The choices of some points, in order."""
+        if self.all_single:
+            return Choices.of_single(self.indices[rows])
+        sizes = self.sizes[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        return Choices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
+
+    def with_rows(self, rows: np.ndarray, other: "Choices") -> "Choices":
+        """The same choices, but those of `other` for some points, increasing."""
+        if len(rows) == len(self):
+            return other
+        if self.all_single and other.all_single:
+            indices = self.indices.copy()
+            indices[rows] = other.indices
+            return Choices(indices, self.offsets)
+        both = Choices(
+            np.concatenate([self.indices, other.indices]),
+            np.append(self.offsets[:-1], len(self.indices) + other.offsets),
+        )
+        order = np.arange(len(self))
+        order[rows] = len(self) + np.arange(len(rows))
+        return both.of_rows(order)
+
+
+class AttendedSets(Sequence[np.ndarray]):
+    """The attended set of every token: `sets[i]` are the tokens that token i attends to,
+    increasing.
+
+    All copies of a repeated token count. A set is put together when it is read: of a word said a
+    thousand times, all sets together would list a million tokens.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, attended
+    >>> attended([[1, 1], [1, -1], [0.5, 0]], Dynamics(1))[2].tolist()
+    [0, 1]
+    """
+
+    def __init__(self, choices: Choices, points: Points) -> None:
+        self.choices = choices
+        self.points = points
+
+    def __len__(self) -> int:
+        return len(self.points.of_token)
+
+    def __getitem__(self, index: int) -> np.ndarray:  # pyright: ignore[reportIncompatibleMethodOverride]
+        chosen = self.choices[self.points.of_token[normalize_index(index, len(self), "`index`")]]
+        return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(str(self[token].tolist()) for token in range(min(len(self), 6)))
+        return f"AttendedSets([{shown}{', …' if len(self) > 6 else ''}])"
+
+    def tolist(self) -> list[list[int]]:
+        """The sets as lists of integers."""
+        return [chosen.tolist() for chosen in self]

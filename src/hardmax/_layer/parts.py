@@ -1,0 +1,182 @@
+"""What a layer may have besides a step and a metric: other steps, a value matrix, a mask."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._tokens.batches import read_table
+from hardmax._tokens.rationals import Number, read_number, to_fractions
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Step sizes by a rule: layer k has the step ``rule(k)``.
+
+    Parameters
+    ----------
+    rule : callable
+        From the layer 0, 1, … to its step size, a positive number.
+    keeps : number or str, optional
+        The product of all ``1 / (1 + rule(k))``: 0 if the steps add up to infinity. It cannot be
+        checked, so it is yours to prove; without it, tokens that still move have no known limit.
+
+    Examples
+    --------
+    >>> Steps(lambda k: Fraction(2, k + 2), keeps=0).at(1)
+    Fraction(2, 3)
+    """
+
+    rule: Callable[[int], Number]
+    keeps: Number | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.rule):
+            raise InputError(
+                f"`rule` must be a function of the layer, not {shorten(self.rule)}.",
+                argument="rule",
+            )
+        if self.keeps is not None:
+            keeps = read_number(self.keeps, "`keeps`")
+            if not 0 <= keeps < 1:
+                raise InputError(
+                    f"`keeps` must be from 0 to less than 1, not {shorten(self.keeps)}.",
+                    argument="keeps",
+                )
+            object.__setattr__(self, "keeps", keeps)
+
+    def at(self, layer: int) -> Fraction:
+        """The step of a layer.
+
+        Parameters
+        ----------
+        layer : int
+            From 0 up.
+        """
+        layer = check_int(layer, "`layer`", at_least=0)
+        return read_step(self.rule(layer), f"`alpha` at layer {layer}")
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One of several heads of attention: it looks along its own metric, and its mean counts with
+    its weight.
+
+    Parameters
+    ----------
+    metric : array_like of shape (d, d), optional
+        The matrix A of this head; the identity by default.
+    weight : number or str, default 1
+        Positive. With weights a_h, ``w_i = sum of a_h w_i^h / sum of a_h``.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, step
+    >>> step([[1, 1], [1, -1]], Dynamics(1, heads=[Head(), Head([[1, 0], [0, -1]])])).tolist()
+    [[1.0, 0.5], [1.0, -0.5]]
+    """
+
+    metric: Any = None
+    weight: Number = 1
+
+    def __post_init__(self) -> None:
+        matrix = None if self.metric is None else read_square(self.metric, "metric")
+        weight = read_number(self.weight, "`weight`")
+        if weight <= 0:
+            raise InputError(
+                f"`weight` must be positive, not {shorten(self.weight)}.", argument="weight"
+            )
+        vars(self).update(metric=matrix, weight=weight)
+
+
+def read_heads(heads: Any) -> tuple[Head, ...] | None:
+    """Heads, or what `Dynamics.to_dict` wrote of them."""
+    if heads is None:
+        return None
+    if isinstance(heads, list | tuple) and heads:
+        found = tuple(Head(**head) if isinstance(head, dict) else head for head in heads)
+        if all(isinstance(head, Head) for head in found):
+            return found
+    raise InputError(
+        f"`heads` must be a list of Head(metric, weight), not {shorten(heads)}.", argument="heads"
+    )
+
+
+def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
+    """A step size, positive."""
+    step = read_number(alpha, name)
+    if step <= 0:
+        raise InputError(
+            f"{name} must be positive, not {shorten(alpha)}. Try 0.5 or '1/2'.", argument="alpha"
+        )
+    return step
+
+
+def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
+    """One step size for all layers, one for each of the first layers, or a rule."""
+    if isinstance(alpha, Steps):
+        return alpha
+    if isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1):
+        if not len(alpha):
+            raise InputError("`alpha` must have at least one step.", argument="alpha")
+        steps = [read_step(each, f"`alpha` (layer {layer})") for layer, each in enumerate(alpha)]
+        while len(steps) > 1 and steps[-2] == steps[-1]:  # the last one stays for ever
+            steps.pop()
+        return tuple(steps) if len(steps) > 1 else steps[0]
+    return read_step(alpha)
+
+
+def read_square(matrix: Any, name: str) -> np.ndarray:
+    """A square table of numbers, read-only; -0.0 becomes 0.0."""
+    table = read_table(matrix, f"`{name}`") + 0
+    rows, columns = table.shape
+    if rows != columns:
+        raise InputError(f"`{name}` must be square, not {rows} by {columns}.", argument=name)
+    table.flags.writeable = False
+    return table
+
+
+def read_value(value: Any) -> np.ndarray | None:
+    """A value matrix in Fractions."""
+    return None if value is None else to_fractions(read_square(value, "value"), "`value`")
+
+
+def read_mask(mask: Any) -> np.ndarray | str | None:
+    """ "causal", or a boolean table (n, n) in which nobody is left without anybody to attend to."""
+    if mask is None or (isinstance(mask, str) and mask == "causal"):
+        return mask
+    wish = "'causal' or a square table of booleans, such as numpy.tri(n, dtype=bool)"
+    try:
+        table = np.array(mask)
+    except Exception:  # each library has its own errors for what it cannot do
+        table = np.empty(0)
+    if table.ndim != 2 or len({*table.shape}) != 1 or table.dtype != bool:
+        raise InputError(f"`mask` must be {wish}, not {shorten(mask)}.", argument="mask")
+    if not table.any(axis=1).all():
+        token = int(np.flatnonzero(~table.any(axis=1))[0])
+        raise InputError(f"`mask` leaves token {token} nobody to attend to.", argument="mask")
+    table.flags.writeable = False
+    return table
+
+
+def inverse(matrix: np.ndarray) -> np.ndarray | None:
+    """The inverse of a square matrix of Fractions, by elimination; None if there is none.
+
+    >>> inverse(np.array([[Fraction(2), Fraction(1)], [Fraction(1), Fraction(1)]])).tolist() == [[1, -1], [-1, 2]]
+    True
+    """
+    n = len(matrix)
+    both = np.concatenate([matrix, np.eye(n, dtype=np.int64).astype(object)], axis=1) + Fraction(0)
+    for k in range(n):
+        pivot = next((row for row in range(k, n) if both[row, k]), None)
+        if pivot is None:
+            return None
+        both[[k, pivot]] = both[[pivot, k]]
+        both[k] = both[k] / both[k, k]
+        for row in range(n):
+            if row != k and both[row, k]:
+                both[row] = both[row] - both[row, k] * both[k]
+    return both[:, n:]

@@ -1,0 +1,1 @@
+"""Kinds of limits, clusters, certificates, radius."""

@@ -1,0 +1,225 @@
+"""Limits of single tokens: their kinds and clusters, how often attended sets repeat, and distances
+to the limit."""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hardmax._common.cached import cached_property
+from hardmax._common.format import pluralize
+from hardmax._exact.argmax import by_all_scores
+from hardmax._exact.general import GeneralPhase, last_outside
+from hardmax._exact.solver import layers_negative
+from hardmax._exact.vectors import Vector, fractions_table, power
+from hardmax._layer.parts import Steps
+from hardmax._runs.trajectory import Trajectory
+from hardmax._tokens.rationals import IntegerCloud, above, lengths, unit_of
+from hardmax.geometry.projection import project_exact
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """The limit is the position of a leader."""
+
+    leader: int
+    """The first token at that position."""
+
+    def __str__(self) -> str:
+        return f"vertex {self.leader}"
+
+
+@dataclass(frozen=True)
+class FaceProjection:
+    """The limit is the point of a face of the leaders' hull that is nearest to the origin, in the
+    metric's norm."""
+
+    vertices: tuple[int, ...]
+    """The leaders whose hull is the face."""
+    weights: tuple[Fraction, ...]
+    """The limit is the mean of the `vertices` with these weights."""
+
+    def __str__(self) -> str:
+        return f"face {', '.join(map(str, self.vertices))}"
+
+
+@dataclass(frozen=True)
+class OtherLimit:
+    """Neither of the two: the theorem does not apply, or the run has not settled."""
+
+    def __str__(self) -> str:
+        return "elsewhere"
+
+
+Kind: TypeAlias = Vertex | FaceProjection | OtherLimit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clusters:
+    """Tokens with equal limits; clusters are in the order of their first tokens."""
+
+    labels: np.ndarray
+    """The cluster of each token, (n,)."""
+    points: np.ndarray
+    """The limit of each cluster, (c, d)."""
+    kinds: tuple[Kind, ...]
+    """The kind of each cluster's limit."""
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The number of tokens in each cluster."""
+        return np.bincount(self.labels, minlength=len(self))
+
+    def __repr__(self) -> str:
+        return (
+            f"Clusters({pluralize(len(self), 'cluster')} of {pluralize(len(self.labels), 'token')})"
+        )
+
+
+def find_clusters(run: Trajectory) -> Clusters:
+    """The clusters of a run: by equal limits if it has settled, else by equal positions."""
+    leader_of = run.leader_of()
+    if leader_of[0] >= 0:
+        labels, first = number(leader_of)
+        return Clusters(
+            labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist()))
+        )
+    of_token = run.points.of_token
+    if run.settled_at is None or len(run.moving):  # to infinity
+        labels, first = number(of_token)
+        return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
+    choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])
+    leaders = np.flatnonzero(run.leader_since >= 0).tolist()
+    # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
+    # definite.
+    places = exactly.positions(leaders)
+    leader_at = dict(zip(reversed(places), reversed(leaders), strict=True))
+    first_leader = np.arange(len(choices))
+    first_leader[leaders] = [leader_at[place] for place in places]
+    # Followers of a leader end where it is; the limits of the others are compared exactly.
+    ends_there = run.dynamics.value is None and not isinstance(run.dynamics.steps, Steps)
+    follows = choices.follows_leader if ends_there else np.zeros(len(choices), dtype=bool)
+    others = np.flatnonzero(~follows).tolist()
+    targets = dict(zip(others, exactly.targets(others), strict=True))
+    limit_of, first_at = first_leader[choices.indices[choices.offsets[:-1]]], leader_at.copy()
+    for point, target in targets.items():
+        limit_of[point] = first_at.setdefault(target, point)
+    labels, first = number(limit_of[of_token])
+    token = np.unique(of_token, return_index=True)[1].tolist()  # the first at each point
+    leading = sorted((leader, place) for place, leader in leader_at.items())
+    kinds = [
+        _face(targets[point], leading, run, token)
+        if point in targets and targets[point] not in leader_at
+        else Vertex(token[point])
+        for point in limit_of[of_token[first]].tolist()
+    ]
+    return Clusters(labels, run.float_ends()[first], tuple(kinds))
+
+
+def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of tokens with equal values, integers below their number, by first appearance; and
+    these first tokens."""
+    first_with, everybody = np.empty_like(values), np.arange(len(values))
+    first_with[values[::-1]] = everybody[::-1]  # the last one that is written counts
+    first = first_with[values]
+    return (np.cumsum(first == everybody) - 1)[first], np.flatnonzero(first == everybody)
+
+
+def _face(
+    limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, token: list[int]
+) -> Kind:
+    """The face onto which a limit is the projection of the origin, if there is one."""
+    if (
+        not leading
+        or not run.dynamics.is_definite
+        or run.dynamics.value is not None
+        or run.dynamics.heads
+    ):
+        return OtherLimit()
+    places = fractions_table([place for _, place in leading])
+    # The only face that the limit can lie on is that of the leaders furthest along A w.
+    limits = IntegerCloud.of(fractions_table([limit]))
+    (furthest,) = by_all_scores(limits, IntegerCloud.of(places), run.dynamics).lists
+    nearest, weights = project_exact(places[furthest], run.dynamics.metric)
+    if nearest != limit:
+        return OtherLimit()
+    return FaceProjection(tuple(token[leading[i][0]] for i in furthest), tuple(weights))
+
+
+def find_period(run: Trajectory, longest: int = 64) -> int | None:
+    """After how many layers the attended sets repeat, three times at the end of a run that kept all
+    layers: the shortest period, of at most so many phases."""
+    both = [(phase.choices.offsets, phase.choices.indices) for phase in run.phases]
+    sets = [np.concatenate(pair, dtype=np.int64).tobytes() for pair in both]
+    starts = np.array([phase.layer for phase in run.phases])
+    for period in range(1, min(longest, len(sets) // 3) + 1):
+        shifts = (starts[period:] - starts[:-period])[-2 * period :]
+        if sets[-2 * period :] == sets[-3 * period : -period] and (shifts == shifts[-1]).all():
+            return int(shifts[-1])
+    return None
+
+
+def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
+    """The largest squared distance of a token from its limit, at a layer of a settled run.
+
+    Floats find the candidates; their distances are computed exactly where positions are known
+    exactly, or to 50 digits where exact numbers would be long."""
+    of_token = run.points.of_token
+    floats = phase.floats_at(layer)[of_token], run.float_ends()
+    unit = max(map(unit_of, floats))
+    # In units of the largest coordinate, so that differences do not overflow.
+    here, ends = (np.ldexp(table, -unit) for table in floats)
+    distances = lengths(here - ends)
+    if not run.certified:
+        return Fraction(float(distances.max())) ** 2 * Fraction(4) ** unit
+    # Both ends of a distance are off by the run's error, and so are those of the distances it is
+    # compared with.
+    slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
+    near = np.unique(of_token[distances >= distances.max() - slack]).tolist()
+    exactly, share = (
+        run._exactly(phase).rounded(),
+        power(run.dynamics.contraction, layer - phase.layer),
+    )
+    limits = run._exactly(run.phases[-1]).rounded().targets(near)
+    ways = zip(exactly.targets(near), exactly.positions(near), limits, strict=True)
+    squares = (
+        ((w + share * (z - w) - x) ** 2 for w, z, x in zip(*way, strict=True)) for way in ways
+    )
+    return max(sum(each, Fraction(0)) for each in squares)
+
+
+def first_within(run: Trajectory, goal: Fraction) -> int:
+    """The first layer of a settled run from which on no squared distance is larger than the goal.
+
+    In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex
+    in t. If that is within the goal at the last layer of the phase, it is so from some layer on,
+    which bisection finds."""
+    if isinstance(run.phases[-1], GeneralPhase):
+        return 1 + last_outside(
+            [phase for phase in run.walk_again() if isinstance(phase, GeneralPhase)], goal
+        )
+    first, settled, keep = 0, run.settled_at or 0, run.dynamics.contraction
+    square = squared_distance(run, run.phases[-1], settled)
+    if square > goal:
+        common = square.denominator * goal.denominator
+        # The least m with keep^(2 m) square <= goal.
+        more = layers_negative(int(goal * common), 0, -int(square * common), keep)
+        assert more is not None, "the goal is positive, and powers tend to 0"
+        return settled + more
+    for phase in run.walk_again():
+        if phase.layer >= settled:
+            break
+        layers = range(phase.layer, settled if phase.until is None else min(phase.until, settled))
+        if squared_distance(run, phase, layers[-1]) > goal:
+            first = layers.stop
+            continue
+        outside = bisect_left(
+            layers, True, key=lambda layer, phase=phase: squared_distance(run, phase, layer) <= goal
+        )
+        first = phase.layer + outside if outside else first
+    return first

@@ -1,0 +1,1 @@
+"""From clouds to trajectories."""

@@ -1,0 +1,1 @@
+"""Clouds that come in chunks."""

@@ -1,0 +1,252 @@
+"""Sources of tokens in chunks: memory maps, Parquet, Zarr and Dask arrays."""
+
+import glob
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardmax._common.columns import open_parquet
+from hardmax._common.validation import InputError, check_numeric, check_path, require_extra, shorten
+from hardmax._kernels.parallel import limit_threads
+
+COORDINATES = 2**20  # of a chunk, where we choose its size
+# of a dask array, or more on a large cluster, are examined before their results are put together
+_BLOCKS = 64
+_LOST = "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the call"
+Progress = Callable[[int, int], None] | None
+
+
+def is_stream(tokens: Any) -> bool:
+    """Whether tokens are read chunk by chunk: a memory map, a path, a dataset of pyarrow, an array
+    of Zarr or Dask."""
+    if isinstance(tokens, np.memmap):
+        return tokens.ndim == 2
+    return isinstance(tokens, str | Path) or _library(tokens) in ("zarr", "dask", "pyarrow")
+
+
+def _library(tokens: Any) -> str:
+    name = type(tokens).__module__
+    return "" if name.startswith("pyarrow") and "dataset" not in name else name.partition(".")[0]
+
+
+@dataclass
+class Local:
+    """Chunks that this process reads one after the other. Counts, if given, are for `progress`."""
+
+    dimension: int
+    read: Callable[[], Iterator[Any]]
+    count: int
+    progress: Progress = None
+
+    def map(
+        self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None
+    ) -> Iterator[Any]:
+        first = 0
+        for number, chunk in enumerate(self.read()):
+            table = read_chunk(chunk, first)
+            yield function(table, first, *arguments, *([] if own is None else [own[number]]))
+            first += len(table)
+            if self.progress is not None:
+                self.progress(first, self.count)
+
+
+@dataclass
+class Blocks:
+    """Blocks of a dask array, each examined where it is."""
+
+    array: Any
+    progress: Progress = None
+
+    def __post_init__(self) -> None:
+        array, self.at_once = self.array, max(_BLOCKS, 2 * _check_cluster())
+        if np.isnan(array.shape).any():
+            array = _checked(array).compute_chunk_sizes()
+        _check_shape(array.shape)
+        # Put together, blocks would lose their masks.
+        self.array = _checked(array).rechunk({1: -1}) if array.numblocks[1] > 1 else array
+        self.dimension, sizes = array.shape[1], self.array.chunks[0]
+        self.sizes, self.firsts = sizes, np.cumsum([0, *sizes]).tolist()
+
+    def lazily(
+        self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None
+    ) -> list[Any]:
+        from dask import delayed
+
+        shared = delayed(arguments, traverse=False)
+        blocks = self.array.to_delayed().ravel()
+        owned = [[]] * len(blocks) if own is None else [[one] for one in own]
+        spans = [(rows, (0, self.dimension)) for rows in pairwise(self.firsts)]
+        each = zip(blocks, spans, owned, strict=True)
+        return [delayed(_on_block)(block, span, function, shared, one) for block, span, one in each]
+
+    def map(
+        self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None
+    ) -> Iterator[Any]:
+        import dask
+
+        blocks = self.lazily(function, *arguments, own=own)
+        for start in range(0, len(blocks), self.at_once):
+            some = blocks[start : start + self.at_once]
+            try:
+                with warnings.catch_warnings():
+                    # Who is finished, a bit for each token, goes out with its block.
+                    warnings.filterwarnings("ignore", "Sending large graph")
+                    done = dask.compute(*some)
+            except CancelledError:
+                raise RuntimeError(f"{_LOST}.") from None
+            yield from done
+            if self.progress is not None:
+                self.progress(self.firsts[start + len(some)], self.firsts[-1])
+
+
+def _check_cluster() -> int:
+    """The number of threads of Dask's cluster, 0 if there is none. One on which the package is
+    missing or another is refused: workers would die of our tasks, one after the other, and Dask
+    wait for new ones for ever."""
+    if "distributed" not in sys.modules:
+        return 0
+    from distributed import get_client
+
+    try:
+        client: Any = get_client()
+        found, threads = client.get_versions(packages=["hardmax"]), client.nthreads()
+    except ValueError:  # no cluster: Dask computes in this process
+        return 0
+    except OSError as error:
+        raise RuntimeError(f"{_LOST} ({error}).") from None
+    own = found["client"]["packages"]["hardmax"]
+    for name, one in {"scheduler": found["scheduler"], **found["workers"]}.items():
+        its = one["packages"]["hardmax"]
+        if its != own:
+            has = "does not have hardmax" if its is None else f"has hardmax {its}"
+            raise RuntimeError(
+                f"Dask: {name} {has}, but this process has {own}. Install the same version everywhere."
+            )
+    return sum(threads.values())
+
+
+def _checked(array: Any) -> Any:
+    def check(block: Any, block_info: Any) -> np.ndarray:
+        return _check_block(block, block_info[0]["array-location"])
+
+    return array.map_blocks(check, meta=np.empty((0, 0), array.dtype))
+
+
+def _check_block(block: Any, span: Any) -> np.ndarray:
+    """A block without a mask and of the shape that its array declares, which numbers the tokens."""
+    check_numeric(block, "`tokens`")
+    table, declared = np.asarray(block), tuple(end - start for start, end in span)
+    # A size that is not declared is nan, from which none differs by more than 0.
+    if table.ndim != 2 or (np.abs(np.subtract(table.shape, declared)) > 0).any():
+        wish = f"a block of Dask must have the declared shape {declared}, not {table.shape}"
+        raise InputError(f"`tokens`: {wish}. Give `map_blocks` or `from_delayed` true shapes.")
+    return table
+
+
+def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...], own: list[Any]) -> Any:
+    first = span[0][0]
+    with limit_threads(1):  # Dask has a block for each of its threads
+        return function(read_chunk(_check_block(block, span), first), first, *shared, *own)
+
+
+def read_chunk(chunk: Any, first: int) -> np.ndarray:
+    """The tokens of a chunk in float64, none of them rounded; `first` is the row of the first
+    one."""
+    is_batch = hasattr(chunk, "columns")  # of pyarrow
+    columns = (
+        [one.to_numpy(zero_copy_only=False) for one in chunk.columns]
+        if is_batch
+        else np.asarray(chunk).T
+    )
+    table = np.empty((len(columns[0]), len(columns)))
+    for axis, column in enumerate(columns):
+        if column.dtype.kind not in "biuf" or column.dtype.itemsize > 8:
+            raise InputError(
+                f"`tokens` must be floats or integers of up to 8 bytes, not {column.dtype}."
+            )
+        np.add(column, 0.0, out=table[:, axis])  # -0.0 becomes 0.0
+        if column.dtype.kind in "iu" and (np.abs(table[:, axis]) >= 2.0**53).any():
+            raise InputError(
+                "`tokens` must be integers below 2^53: float64 does not store all larger ones."
+            )
+    if not np.isfinite(table).all():
+        row = int(np.argmin(np.isfinite(table).all(axis=1)))
+        raise InputError(
+            f"`tokens` must be finite: token {first + row:,} is {shorten(table[row].tolist())}."
+        )
+    return table
+
+
+def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
+    """The chunks of what `is_stream` recognizes."""
+    check_progress(progress)
+    library = _library(tokens)
+    if isinstance(tokens, str | Path) or library == "pyarrow":
+        return _open_dataset(tokens, progress)
+    if library == "dask" and "array" not in type(tokens).__module__:
+        message = f"`tokens` must be a Dask array, not a {type(tokens).__name__} of Dask"
+        raise InputError(f"{message}: a DataFrame has `.to_dask_array()`.", argument="tokens")
+    shape = _check_shape(tokens.shape)
+    if library == "dask":
+        return Blocks(tokens, progress)
+    step = max(1, COORDINATES // shape[1])
+    if library == "zarr":
+        step = max(1, step // tokens.chunks[0]) * tokens.chunks[0]
+    return Local(
+        shape[1],
+        lambda: (tokens[start : start + step] for start in range(0, shape[0], step)),
+        shape[0],
+        progress,
+    )
+
+
+def _check_shape(shape: Any) -> Any:
+    if len(shape) == 2 and all(shape):
+        return shape
+    wish = "a table of shape (n, d) that is not empty"
+    raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
+
+
+def _open_dataset(tokens: Any, progress: Progress) -> Local:
+    require_extra("Reading Parquet", "tables", "pyarrow")
+    name = "`tokens`"
+    if isinstance(tokens, str | Path):
+        path = str(check_path(tokens, "`tokens`"))
+        found, name = sorted(glob.glob(path)), f"`{shorten(path, 80)}`"  # noqa: PTH207  the path may be absolute
+        if not found:
+            wish = (
+                "expected a Parquet file, a folder of them or a pattern such as 'points/*.parquet'"
+            )
+            raise InputError(f"{name} does not exist: {wish}.", argument="tokens")
+        tokens = found[0] if found == [path] else found
+    try:
+        tokens = open_parquet(tokens) if isinstance(tokens, str | list) else tokens
+        count, names = tokens.count_rows(), tokens.schema.names
+    except Exception as error:  # whatever the bytes of a file that is not Parquet happen to mean
+        raise InputError(
+            f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again."
+        ) from None
+    if not count or not names:
+        raise InputError(f"{name} is empty: a cloud needs at least one token.")
+    # One batch ahead: by default there are sixteen, and as many files are open.
+    options = {
+        "batch_size": max(1, COORDINATES // len(names)),
+        "batch_readahead": 1,
+        "fragment_readahead": 1,
+    }
+    return Local(len(names), lambda: tokens.to_batches(**options), count, progress)
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what cannot be called."""
+    if not (progress is None or callable(progress)):
+        raise InputError(
+            f"`progress` must be None or a function of (done, total), not {shorten(progress)}."
+        )
