@@ -13,7 +13,6 @@ from hardmax._float.plane import plane
 from hardmax._float.shells import shells
 from hardmax._kernels.parallel import limit_threads, max_threads
 
-
 # Releases with which the search in bytes was tried. It is in part written in LLVM's language, which
 # changes; with any other release, all scores are computed instead, which gives the same results.
 TRIED_NUMBA = frozenset({"0.68"})
