@@ -37,6 +37,7 @@ _SENTENCE_ENDS = re.compile(
 )
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
+LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 DOUBT = (
     0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
@@ -314,7 +315,9 @@ def _fit(
         vocabulary = take_tokens(vocabulary, fitted.kept)
         fitted = fitted._replace(weights=fitted.weights[fitted.kept])
     if corpus.vectors is not None and settings.max_tokens is None:
-        vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, settings)
+        unwanted = {*settings.exclude, *(settings.stop_words or ())}
+        unwanted |= {word for word in corpus.vectors.rows if reader.turns(word)}
+        vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, unwanted)
     tuned = replace(chosen.settings, vectors=corpus.vectors and corpus.vectors.name)
     return _model(
         vocabulary, fitted, plain_names(classes), tuned, reader, measured | _quantiles(lengths)
@@ -329,12 +332,12 @@ def _read_tables(settings: Settings, texts: int) -> list[Vectors | None]:
 
 
 def _add_unseen(
-    vocabulary: Vocabulary, fitted: Fitted, vectors: Vectors, settings: Settings
+    vocabulary: Vocabulary, fitted: Fitted, vectors: Vectors, unwanted: set[str]
 ) -> tuple[Vocabulary, Fitted]:
     """The vocabulary and its weights, and after them words that are only in the table of
     vectors."""
-    unwanted = {*settings.exclude, *(settings.stop_words or ())}
-    words, more = vectors.unseen(vocabulary, fitted.slope, unwanted)
+    least = LIGHT * np.abs(fitted.weights).max(initial=1.0)
+    words, more = vectors.unseen(vocabulary, fitted.slope, unwanted, least)
     counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
     every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
     return every, fitted._replace(weights=np.concatenate([fitted.weights, more]))
@@ -405,8 +408,7 @@ def _take(known: Vocabulary, bags: Bags, tokens: np.ndarray) -> tuple[Vocabulary
 
 def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
     """Without the modifiers that turn votes: they say nothing by themselves."""
-    turning = {number for number, modifier in enumerate(reader.modifiers) if modifier.factor < 0}
-    speaking = [reader.number_of(surface) not in turning for surface in candidates.surfaces]
+    speaking = [not reader.turns(surface) for surface in candidates.surfaces]
     return take_tokens(candidates, np.flatnonzero(speaking))
 
 
