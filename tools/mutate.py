@@ -203,17 +203,17 @@ def outdated() -> list[str]:
 
 
 @cache
-def kernels() -> tuple[str, frozenset[str]]:
-    """The digest of the sources that are compiled into kernels, and their files."""
+def kernels() -> frozenset[str]:
+    """Files that are compiled into kernels."""
     sys.path.insert(0, str(ROOT / "src"))
-    from hardmax._kernels.compiling import IMPORTED, kernel_sources
+    from hardmax._kernels.compiling import kernel_sources
 
-    return IMPORTED, frozenset(path.relative_to(ROOT).as_posix() for path in kernel_sources())
+    return frozenset(f"src/hardmax/{path}" for path in kernel_sources())
 
 
 def is_compiled(mutant: Mutant) -> bool:
     """Whether numba may compile the line: of a file of kernels, or a constant that they import."""
-    if mutant["file"] not in kernels()[1]:
+    if mutant["file"] not in kernels():
         return False
     is_constant = re.match(r"_?[A-Z]", mutant["old"])
     return is_constant is not None or "njit" in (ROOT / mutant["file"]).read_text(encoding="utf-8")
@@ -231,13 +231,16 @@ def pytest_configure() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):  # which nohup and & have processes ignore
         signal.signal(number, signal.default_int_handler)
     if "NUMBA_BOUNDSCHECK" not in os.environ:
-        from hardmax._kernels import compiling
+        from hardmax._kernels import cache, compiling
 
-        compiling.IMPORTED = os.environ["HARDMAX_MUTANT"]
-        compiling.digest_sources = lambda: compiling.IMPORTED
+        unchanged = Path(os.environ["HARDMAX_MUTANT"], "src/hardmax")
+        compiling.IMPORTED.update(compiling.read_sources(unchanged))
+        cache.is_unchanged = lambda files: True
 
 
-def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[str, str]:
+def run_tests(
+    pristine: Path, tree: Path, tests: list[str], *, compiled: bool = False
+) -> tuple[str, str]:
     """Run tests up to the first that fails: how it ended, and by which.
 
     If what changed is `compiled`, kernels are compiled anew, with checked indices: one out of
@@ -248,7 +251,7 @@ def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[
     command = [*limited, sys.executable, "-m", "pytest", *options, *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
         paths = os.pathsep.join([str(tree / "src"), str(ROOT / "tools")])
-        ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": kernels()[0]}
+        ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": str(pristine)}
         ours |= {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"} if compiled else {}
         ours |= {"OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(
@@ -282,7 +285,7 @@ def try_out(pristine: Path, mutant: Mutant) -> Mutant:
         lines[first : first + len(old)] = mutant["new"].splitlines()
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         tests = [mutant["file"], *tests_of(mutant), *LISTS["everywhere"]]
-        outcome, by = run_tests(tree, tests, compiled=is_compiled(mutant))
+        outcome, by = run_tests(pristine, tree, tests, compiled=is_compiled(mutant))
     return mutant | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
 
@@ -301,7 +304,7 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
         needed = sorted(
             {*LISTS["everywhere"], *(test for mutant in mutants for test in tests_of(mutant))}
         )
-        results = pool.map(lambda test: run_tests(pristine, [test]), needed)
+        results = pool.map(lambda test: run_tests(pristine, pristine, [test]), needed)
         for test, (outcome, by) in zip(needed, results, strict=True):
             if outcome != "survived":
                 sys.exit(f"the tests must pass on the sources as they are: {test}: {by}")
