@@ -104,7 +104,7 @@ def test_the_page_of_a_model_says_how_far_accuracy_is_from_confidence():
 
 
 def test_an_unknown_label_is_refused():
-    with pytest.raises(InputError, match="'other': the model knows negative, positive"):
+    with pytest.raises(InputError, match=r"'other': the model knows negative, positive\."):
         evaluate_model(MODEL, ["great"], ["other"])
 
 
