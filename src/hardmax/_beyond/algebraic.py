@@ -8,9 +8,10 @@ from itertools import count
 from math import gcd
 from typing import Any
 
+import flint
+
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import check_int
-from hardmax._exact.argmax import _flint
 
 
 @total_ordering
@@ -67,14 +68,8 @@ class AlgebraicNumber:
         return middle - radius, middle + radius
 
     def _ball(self, bits: int) -> Any:
-        flint = _flint()
         with flint.ctx.workprec(bits):
-            roots = [
-                root.real
-                for root, _ in flint.fmpz_poly(list(self.polynomial)).complex_roots()
-                if root.imag == 0
-            ]
-            return sorted(roots, key=lambda root: root.mid())[self.index]
+            return real_roots(flint.fmpz_poly(list(self.polynomial)))[self.index]
 
     def __float__(self) -> float:
         low, high = self.interval
@@ -97,7 +92,6 @@ class AlgebraicNumber:
         polynomial : fmpz_poly
             A polynomial with integer coefficients.
         """
-        flint = _flint()
         if len(self.polynomial) == 2:
             value = polynomial(flint.fmpq(-self.polynomial[0], self.polynomial[1]))
             return (value > 0) - (value < 0)
@@ -128,6 +122,12 @@ class AlgebraicNumber:
         root = f"{'-' if self.index == 0 else '+'} {outside if outside > 1 else ''}√{inside}"
         text = f"{first} {root}" if first else root.replace(" ", "").lstrip("+")
         return text if under == 1 else f"({text})/{under}"
+
+
+def real_roots(polynomial: Any) -> list[Any]:
+    """The real roots of a polynomial of python-flint as balls, increasing."""
+    roots = [root.real for root, _ in polynomial.complex_roots() if root.imag == 0]
+    return sorted(roots, key=lambda root: root.mid())
 
 
 def between(low: AlgebraicNumber, high: AlgebraicNumber) -> Fraction:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import flint
 import numpy as np
 
-from hardmax._beyond.algebraic import AlgebraicNumber, between
+from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, require_extra, shorten
-from hardmax._exact.argmax import _flint
+from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._layer.parts import read_step
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.rationals import Number, to_fractions
@@ -103,7 +103,7 @@ class Bifurcations:
 def bifurcations(
     tokens: Any, alpha: tuple[Number, Number], *, metric: Any = None, max_layers: int = 50
 ) -> Bifurcations:
-    """Step sizes at which leaders or followers change, as exact algebraic numbers (extra `exact`).
+    """Step sizes at which leaders or followers change, as exact algebraic numbers.
 
     Parameters
     ----------
@@ -131,7 +131,6 @@ def bifurcations(
     >>> found.values[0].polynomial, [interval.outcome.leaders for interval in found.intervals]
     ((1, -5, 3), [(0, 2), (0, 1, 2), (0, 2)])
     """
-    require_extra("`bifurcations`", "exact", "flint")
     if not isinstance(alpha, list | tuple) or len(alpha) != 2:
         raise InputError(
             f"`alpha` must be two step sizes, such as ('1/10', 2), not {shorten(alpha)}."
@@ -232,17 +231,15 @@ class _Search:
 
     def roots_of(self, polynomial: tuple[int, ...]) -> list[AlgebraicNumber]:
         """The positive roots."""
-        flint = _flint()
         if polynomial not in self.roots:
             found = []
             for factor, _ in flint.fmpz_poly(list(polynomial)).factor()[1]:
-                real = sorted(
-                    (root.real.mid() for root, _ in factor.complex_roots() if root.imag == 0)
-                )
                 key = tuple(map(int, factor.coeffs()))
                 key = key if key[-1] > 0 else tuple(-c for c in key)
                 found += [
-                    AlgebraicNumber(key, index) for index, root in enumerate(real) if root > 0
+                    AlgebraicNumber(key, index)
+                    for index, root in enumerate(real_roots(factor))
+                    if root.mid() > 0
                 ]
             self.roots[polynomial] = found
         return self.roots[polynomial]
@@ -273,7 +270,6 @@ class _Run:
         return self.asked[key]
 
     def walk(self, z: np.ndarray, looks: np.ndarray, max_layers: int) -> None:
-        flint = _flint()
 
         def polynomials(table: np.ndarray) -> Table:
             return [

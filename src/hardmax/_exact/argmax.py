@@ -1,14 +1,11 @@
-"""Attended sets in integers: every score is computed and compared exactly.
-
-Integer matrices are multiplied by python-flint where it is installed, by plain Python otherwise:
-the same numbers."""
+"""Attended sets in integers: every score is computed and compared exactly."""
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
-from operator import mul
 from typing import Any, NamedTuple
+
+from flint import fmpz_mat
 
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -22,19 +19,7 @@ _BLOCK, _LONG = 2**18, 1000
 
 def products(left: Rows, right: Rows) -> Sequence[Sequence[Any]]:
     """All scalar products of a row of `left` with a row of `right`."""
-    flint = _flint()
-    if flint is None:
-        return [[sum(map(mul, x, y)) for y in right] for x in left]
-    return (flint.fmpz_mat(list(left)) * flint.fmpz_mat(list(right)).transpose()).tolist()
-
-
-@cache
-def _flint() -> Any:
-    try:
-        import flint
-    except ImportError:  # the extra `exact` is a matter of speed alone
-        return None
-    return flint
+    return (fmpz_mat(list(left)) * fmpz_mat(list(right)).transpose()).tolist()
 
 
 class Chosen(NamedTuple):

@@ -13,7 +13,7 @@ import typer
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_facts, print_json, print_table
 
-CORE = ("numpy", "scipy", "numba", "safetensors", "typer", "rich")
+CORE = ("numpy", "scipy", "numba", "python-flint", "safetensors", "typer", "rich")
 FOR_CONTRIBUTORS = ("bench", "dev", "mutate", "release")
 MISSING = "not installed"
 
@@ -33,7 +33,6 @@ def doctor_command(
 
     if compile_now:
         _compile_kernels()
-    flint = _version("python-flint")
     found: dict[str, Any] = {
         "versions": {"hardmax": __version__, "python": platform.python_version()}
         | {n: _version(n) for n in CORE},
@@ -44,9 +43,6 @@ def doctor_command(
             "threads used": str(max_threads()),
             "gpu": _gpu(),
         },
-        "exact_arithmetic": f"python-flint {flint}"
-        if flint != MISSING
-        else "Python integers, slower than python-flint",
         "self_check": _check_arithmetic(),
     }
     if as_json:
@@ -63,10 +59,7 @@ def doctor_command(
             for extra, names in found["missing_of_extra"].items()
         ]
         print_table(["extra", "state"], states)
-        checks = {
-            "exact arithmetic": found["exact_arithmetic"],
-            "self-check": found["self_check"]["sentence"],
-        }
+        checks = {"self-check": found["self_check"]["sentence"]}
         print_facts(found["machine"] | checks)
     if not found["self_check"]["passed"]:
         raise typer.Exit(1)
