@@ -112,14 +112,14 @@ class AlgebraicNumber:
         c, b, a = self.polynomial[:3]  # pyright: ignore[reportAssignmentType]
         inside, outside, k = b * b - 4 * a * c, 1, 2
         while k * k <= inside and k < 1000:
-            inside, outside, k = (
-                (inside, outside, k + 1)
-                if inside % (k * k)
-                else (inside // (k * k), outside * k, k)
-            )
+            if inside % (k * k):
+                k += 1
+            else:
+                inside, outside = inside // (k * k), outside * k
         common = gcd(b, outside, 2 * a)
         first, outside, under = -b // common, outside // common, 2 * a // common
-        root = f"{'-' if self.index == 0 else '+'} {outside if outside > 1 else ''}√{inside}"
+        factor = outside if outside > 1 else ""
+        root = f"{'-+'[self.index]} {factor}√{inside}"
         text = f"{first} {root}" if first else root.replace(" ", "").lstrip("+")
         return text if under == 1 else f"({text})/{under}"
 

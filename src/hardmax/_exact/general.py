@@ -512,13 +512,13 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.form = form
         return change
 
-    def phase(self, choices: Choices, until: int | None, margin: float) -> GeneralPhase:
+    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> GeneralPhase:
         form = self.place if until == self.layer + 1 else self.form
         return GeneralPhase(
             layer=self.layer,
             until=until,
             choices=choices,
-            is_leader=leading(choices.lists(), form, self.contraction),
+            is_leader=leading(sets, form, self.contraction),
             margin=margin,
             contraction=self.contraction,
             unchanged=self.unchanged,

@@ -238,7 +238,7 @@ def layers_negative(a0: int, a1: int, a2: int, contraction: Fraction) -> int | N
     if is_negative_throughout(a0, a1, a2):
         return None
     # It is not negative from the largest root between 0 and 1 down to the next root, or to 0. So
-    # the first layer below that root decides: an enclosure leaves a few to be looked at.
+    # the first layer below that root decides; an enclosure leaves one or two.
     for bits in (64 << doublings for doublings in count()):
         with ctx.workprec(bits):
             root = arb(a1 * a1 - 4 * a0 * a2).sqrt()
@@ -246,7 +246,7 @@ def layers_negative(a0: int, a1: int, a2: int, contraction: Fraction) -> int | N
             layers = t.log() / (arb(contraction.numerator) / contraction.denominator).log()
             if not layers.is_finite() or layers.rad() > 1:
                 continue
-            first, last = int(layers.lower().floor().fmpz()), int(layers.upper().ceil().fmpz())
+            first, last = (int(end.ceil().fmpz()) for end in (layers.lower(), layers.upper()))
         for m in range(max(1, first), last + 1):
             if sign_of({0: a0, m: a1, 2 * m: a2}, contraction) >= 0:
                 return m
@@ -297,7 +297,9 @@ class Scores:
         """The first layer (below `by`, if that is given) from which on others may be the furthest
         than those that are attended to, among all rivals; `by`, if there is none."""
         first, *tied = attended
-        if any(self.lead(j, first).parts for j in tied):
+        columns = self.columns.values()
+        apart = [j for j in tied if any(column[j] != column[first] for column in columns)]
+        if any(self.lead(j, first).parts for j in apart):
             return 1
         is_straight = self.columns.keys() <= {*STRAIGHT}
         for j in self._doubtful(first, {*rivals} - {*attended}):

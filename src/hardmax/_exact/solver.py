@@ -110,11 +110,11 @@ class IntegerWalker(Walker[ExactPhase]):
         targets = self.targets.numerators
         return soonest(first_change(i, targets, form, sets[i], self.dynamics) for i in doubtful)
 
-    def phase(self, choices: Choices, until: int | None, margin: float) -> ExactPhase:
+    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> ExactPhase:
         # With a metric that is not positive definite distinct points can meet; those that have met
         # are one.
         rows = self.positions.numerators
-        leading = [all(rows[j] == rows[i] for j in c.tolist()) for i, c in enumerate(choices)]
+        leading = [all(rows[j] == rows[i] for j in several) for i, several in enumerate(sets)]
         return ExactPhase(
             layer=self.layer,
             until=until,

@@ -30,13 +30,14 @@ class Walker(ABC, Generic[PhaseT]):
         pending = np.arange(count)
         choices = Choices.of_single(pending)
         while True:
-            sets, margin = self.attended(pending.tolist())
-            choices = choices.with_rows(pending, Choices.of_sets(sets))
+            found, margin = self.attended(pending.tolist())
+            choices = choices.with_rows(pending, Choices.of_sets(found))
             if self.followers_stay:
                 pending = np.flatnonzero(~choices.follows_leader)
-            duration = self._duration(choices.lists(), pending.tolist())
+            sets = choices.lists()
+            duration = self._duration(sets, pending.tolist())
             until = None if duration is FOREVER else self.layer + duration
-            phase = self.phase(choices, until, margin)
+            phase = self.phase(choices, sets, until, margin)
             yield phase
             if duration is FOREVER:
                 return
@@ -61,7 +62,7 @@ class Walker(ABC, Generic[PhaseT]):
         """After how many layers the sets of the pending points may be others."""
 
     @abstractmethod
-    def phase(self, choices: Choices, until: int | None, margin: float) -> PhaseT:
+    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> PhaseT:
         """What is known of the layers before `until`."""
 
     @abstractmethod
