@@ -135,10 +135,10 @@ def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
     settled = lim.settled_at is not None
     layers = [*range(last + 1), *(last + more for more in AFTERWARDS if settled)]
     clouds = [run.phase_at(layer).integers_at(layer) for layer in layers]
-    sets = [by_all_scores(cloud, cloud, dynamics).lists for cloud in clouds]
+    sets = [by_all_scores(cloud, cloud, dynamics).sets for cloud in clouds]
     leaders = run.points.of_token[lim.distinct_leaders].tolist()  # a point for each position
     leading = clouds[-1].rows(leaders)
-    alone = by_all_scores(leading, leading, dynamics).lists == [[i] for i in range(len(leaders))]
+    alone = by_all_scores(leading, leading, dynamics).sets == [[i] for i in range(len(leaders))]
     # From its first layer as a leader, it keeps its position and attends to nothing else.
     stay = all(
         clouds[since].rows([point]).reduced() == cloud.rows([point]).reduced()
