@@ -91,7 +91,7 @@ class Analysis:
         """The place in its text of the leader that each active token ends at; -1: it is not active,
         or ends between several. Of equal tokens the first leads."""
         found, active = np.full(len(self.ids), -1), np.flatnonzero(self.active)
-        texts = np.searchsorted(self.offsets, active, side="right") - 1
+        texts = np.repeat(np.arange(len(self)), self.active_per_text)
         own = (self.weights * self.factors[:, None])[active]
         leaders = _on_a_line(own[:, 0], texts) if own.shape[1] == 1 else _in_space(own, texts)
         at = np.where(leaders >= 0, active[leaders] - self.offsets[texts], -1)
@@ -102,11 +102,13 @@ class Analysis:
 def _on_a_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     """For each token the first of the largest of its side in its text."""
     groups = 2 * texts + (votes > 0)
-    order = np.lexsort((-np.abs(votes), groups))  # stable: of equals the first
-    first = order[np.concatenate([[True], np.diff(groups[order]) > 0])[: len(order)]]
-    leader = np.full(groups.max(initial=0) + 1, -1)
-    leader[groups[first]] = first
-    return leader[groups]
+    sizes = np.abs(votes)
+    largest = np.zeros(groups.max(initial=0) + 1)
+    np.maximum.at(largest, groups, sizes)
+    leaders = np.flatnonzero(sizes == largest[groups])
+    leader_of = np.full(len(largest), -1)
+    leader_of[groups[leaders[::-1]]] = leaders[::-1]  # backwards: of equals the first stays
+    return leader_of[groups]
 
 
 def _in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
@@ -134,10 +136,8 @@ def _in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
 
 def _count(found: Analysis, which: np.ndarray) -> np.ndarray:
     """How many of these tokens each text has."""
-    return np.bincount(
-        np.searchsorted(found.offsets, np.flatnonzero(which), side="right") - 1,
-        minlength=len(found),
-    )
+    before = np.concatenate([[0], np.cumsum(which)])
+    return np.diff(before[found.offsets])
 
 
 def predicted_classes(model: "TextModel", found: Analysis) -> np.ndarray:
