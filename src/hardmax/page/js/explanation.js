@@ -45,9 +45,9 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     const hasLinks = found.tokens.some((token) => token.modifiers.length);
     const nameOf = (/** @type {number} */ c) => shortName(model.classes[c]);
     // The second of two classes comes first.
-    const css = (/** @type {number} */ side) => `c${(isTwo ? 1 - side : side) % 12}`;
+    const css = (/** @type {number} */ index) => `c${(isTwo ? 1 - index : index) % 12}`;
     const cssOf = (/** @type {TextToken} */ token) =>
-        `${css(token.side)}${token.leads ? " leads" : ""}`;
+        `${css(token.classIndex)}${token.leads ? " leads" : ""}`;
     return { showAnswer, showText, showVotes };
 
     /** The answer, a sentence, notes, and the probabilities of the classes. */
@@ -82,8 +82,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             const agree = followers.length ? `, ${more} more agree` : "";
             const by = token.modifiers.length ? ` ← ${token.modifiers.join(", ")}` : "";
             const name = el("bdi", {}, shortName(token.word + by));
-            const marked = el("b", { class: css(token.side) }, name);
-            return [n ? ", " : "Strongest: ", marked, ` (${nameOf(token.side)}${agree})`];
+            const marked = el("b", { class: css(token.classIndex) }, name);
+            return [n ? ", " : "Strongest: ", marked, ` (${nameOf(token.classIndex)}${agree})`];
         });
         const [others, inactive] = [leaders.length - MOST_NAMED, known - active.length];
         if (!named.length) named.push("It takes too long to find the leaders of this text");
@@ -152,7 +152,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
      * @param {(token: TextToken) => void} remove what a click on a token does */
     function showVotes(remove) {
         if (!active.length) return [];
-        const [towards, more] = [shortName(found.towards), active.slice(MOST_VOTES)];
+        const [positive, more] = [shortName(found.positiveClass), active.slice(MOST_VOTES)];
         const rows = active.slice(0, MOST_VOTES).map(rowOf);
         const line = (/** @type {string} */ name, /** @type {number} */ adds) =>
             [name, signed(adds), "", ""];
@@ -162,12 +162,12 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         }
         rows.push(line("bias", found.bias), line("logit", found.logit));
         const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
-        const sides = el("span", {}, against, " ", el("bdi", {}, towards));
-        const heads = ["token", "vote", sides, "attends to"];
+        const classes = el("span", {}, against, " ", el("bdi", {}, positive));
+        const heads = ["token", "vote", classes, "attends to"];
         const decides = isTwo ? ", which is the label if the logit is above 0."
             : "; the largest logit gives the label.";
         const terms = [
-            ["Vote", `what a token adds to the logit of ${towards}${decides}`],
+            ["Vote", `what a token adds to the logit of ${positive}${decides}`],
             ["★", "leads the votes of its side: a summary of the votes, not their cause."],
             ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would "
                 + "be without it."],
@@ -190,7 +190,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
          * @param {TextToken} token @returns {(string | HTMLElement)[]} */
         function rowOf(token) {
             const direction = token.vote < 0 ? "against" : "for";
-            const bar = el("i", { class: `${css(token.side)} ${direction}` });
+            const bar = el("i", { class: `${css(token.classIndex)} ${direction}` });
             bar.style.width = `${((50 * Math.abs(token.vote)) / largest).toFixed(1)}%`;
             const times = token.count > 1 ? ` ×${token.count}` : "";
             const title = "Cross it out wherever it is";
