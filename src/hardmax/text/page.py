@@ -16,7 +16,7 @@ from hardmax.text._analysis import LENGTHS
 from hardmax.text.storage import deciding_files, digest
 
 if TYPE_CHECKING:
-    from hardmax.text.explain import Explanation, LedgerEntry
+    from hardmax.text.explain import Explanation
     from hardmax.text.text_model import TextModel
 
 MOST_ROWS = 40
@@ -77,7 +77,7 @@ def macros() -> Any:
     environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
         "css_class": _css_class,
-        "css_of_mark": _css_of_mark,
+        "css_of_marks": _css_of_marks,
         "digest": digest,
         "most_rows": MOST_ROWS,
         "opening": opening,
@@ -91,11 +91,15 @@ def _css_class(class_index: int, why: "Explanation") -> str:
     return f"c{place_of_class(class_index, len(why.model.classes)) % (2 * len(CYCLE))}"
 
 
-def _css_of_mark(entry: "LedgerEntry", why: "Explanation") -> str:
-    """The CSS classes of an active token in the text: the larger its vote, the darker."""
-    largest = abs(why.active[0].vote) or 1.0
-    strength = min(int(_STRENGTHS * abs(entry.vote) / largest), _STRENGTHS - 1)
-    return f"{_css_class(entry.class_index, why)} s{strength}{' leads' * entry.leads}"
+def _css_of_marks(why: "Explanation") -> dict[str, str]:
+    """The CSS classes of each active token in the text: the larger its vote, the darker."""
+    css = {}
+    for entry in why.active:
+        share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
+        strength = min(int(_STRENGTHS * share), _STRENGTHS - 1)
+        css_class = _css_class(entry.class_index, why)
+        css[entry.word] = f"{css_class} s{strength}{' leads' * entry.leads}"
+    return css
 
 
 def _shown_classes(why: "Explanation") -> tuple[list[tuple[int, Any, float]], int, float]:
