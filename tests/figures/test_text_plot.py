@@ -78,7 +78,7 @@ def test_names_of_mathematics_and_markup_are_drawn_as_they_are():
     model = word_model({"good": 1.0}, classes=("$x^$", "$\\frac{1}$"))
     figure = Figure()
     model.explain("good").plot(figure.add_subplot())
-    figure.canvas.plot()  # matplotlib would refuse half a formula
+    figure.canvas.draw()  # matplotlib would refuse half a formula
     assert np.asarray(figure.axes[0].patches).size
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WHOLE = 20_000  # characters: no longer text is shown whole
 MOST_ROWS = 20
+SIZEABLE = 0.5  # modifiers that change a vote by this share of it, or more, are shown in the text
 _MOST_NAMED = 4
 _NAME, _BAR, _BESIDE = 26, 10, 30  # columns for a token, half a bar, and what it attends to
 # Colours on a terminal, by the place of a class in the cycle of colours of pages and figures.
@@ -30,7 +31,7 @@ class Piece(NamedTuple):
     text: str
     entry: "LedgerEntry | None" = None
     modifier: str = ""
-    """What the token attends to here."""
+    """What the token attends to here, if that changes its vote by much."""
     is_gap: bool = False
     """Whether it says how much of the text is left out."""
 
@@ -42,7 +43,8 @@ def pieces(why: "Explanation") -> list[Piece]:
     """
     shown, end_of_last = why.text[:WHOLE], 0
     links = why.links[: bisect_left(why.links, len(shown), key=lambda link: link.span[0])]
-    modifiers = {(link.word, link.span[0]): link.modifier for link in links}
+    sizeable = [link for link in links if abs(link.factor - 1) >= SIZEABLE]
+    modifiers = {(link.word, link.span[0]): link.modifier for link in sizeable}
     parts = []
     for start, end, entry in _marks(why, len(shown)):
         modifier = modifiers.get((entry.word, start), "")

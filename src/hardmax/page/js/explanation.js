@@ -8,6 +8,7 @@ const MOST_NAMED = 4; // leaders in the summary
 const MOST_VOTES = 40; // that are shown
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+const SIZEABLE = 0.5; // modifiers that change a vote by this share of it, or more, are shown in the text
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
 
 /** The text with controls, marks of direction and invisible characters written as escapes. @param {string} text */
@@ -27,6 +28,8 @@ function percentOf(probability) {
     const shown = `${(100 * probability).toFixed(1)} %`;
     return { "100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %" }[shown] ?? shown;
 }
+
+const isSizeable = (/** @type {number} */ factor) => Math.abs(factor - 1) >= SIZEABLE;
 
 export const signed = (/** @type {number} */ value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
@@ -118,7 +121,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 factors.set(at, factor);
                 const [by, otherwise] = [text.slice(at, until), signed(token.weight)];
                 const title = `${vote}; attends to “${by}” (× ${factor}), else ${otherwise}`;
-                Object.assign(look, { title, "data-to": at, "data-by": by });
+                Object.assign(look, isSizeable(factor) ? { title, "data-to": at, "data-by": by } : { title });
             });
         }
         let [at, word] = [0, 0];
@@ -137,7 +140,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 const look = { "data-start": start, tabindex: -1 };
                 const [factor, spelt] = [factors.get(start), visibleText(text.slice(start, end))];
                 const title = `“${spelt}” multiplies the votes of words after it by ${factor}`;
-                if (factor !== undefined) Object.assign(look, { class: "hm-modifier", title });
+                const isShown = factor !== undefined && isSizeable(factor);
+                if (factor !== undefined) Object.assign(look, { class: isShown && "hm-modifier", title });
                 const shown = el(out.has(start) ? "del" : "span", look, spelt);
                 parts.push(visibleText(text.slice(at, start)), shown);
                 at = end;
@@ -170,7 +174,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             ["Vote", `what a token adds to the logit of ${positive}${decides}`],
             ["★", "leads the votes of its side: a summary of the votes, not their cause."],
             ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would "
-                + "be without it."],
+                + "be without it. The text shows those that change the vote by at least half."],
         ].slice(0, hasLinks ? 3 : 2);
         const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
