@@ -234,7 +234,9 @@ def test_words_that_no_training_text_has_say_what_their_vectors_say() -> None:
     assert model.predict(["lovely", "dreadful"]).tolist() == [1, 0]
     counts = dict(zip(model.vocabulary.surfaces, model.vocabulary.documents.tolist(), strict=True))
     assert (counts["lovely"], counts["dreadful"], counts["superb"]) == (0, 0, 3)
-    assert not fit(TEXTS, LABELS, Settings(vectors=None)).decided(["lovely", "dreadful"]).any()
+    assert (
+        not fit(TEXTS, LABELS, Settings(vectors=None)).analyse(["lovely", "dreadful"]).decided.any()
+    )
 
 
 def test_unseen_words_come_back_from_a_model_folder(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
 from hardmax.text.encoding import NOT_READ, encode
 from hardmax.text.explain import LENGTHS
-from hardmax.text.reading import Reader
+from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
@@ -167,7 +167,7 @@ def fit(
     Examples
     --------
     >>> model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
-    >>> model.decided(["good", "nothing known"]).tolist()
+    >>> model.analyse(["good", "nothing known"]).decided.tolist()
     [True, False]
     """
     settings = settings or Settings()
@@ -532,10 +532,12 @@ def _model(
         bias=fitted.bias_of_mean(settings.neutral_weight) / temperature,
         classes=names,
         modifiers=reader.modifiers,
-        scope=reader.scope,
-        gate=settings.gate,
-        alpha=settings.alpha,
-        neutral_weight=settings.neutral_weight,
+        rule=VotingRule(
+            scope=reader.scope,
+            gate=settings.gate,
+            alpha=settings.alpha,
+            neutral_weight=settings.neutral_weight,
+        ),
         tokeniser=settings.tokeniser,
         metrics={"settings": _told(settings)} | measured,
     )
