@@ -101,7 +101,7 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
         return hm.simulate(points, HALF, stop=hm.Settled(), record=hm.LastOnly(), engine=engine)
 
     peer = "processor, all scores in float64"
-    names = {peer: hm.engines.Cpu(search="dense"), "hardmax on the GPU": hm.engines.Gpu()}
+    names = {peer: hm.Cpu(search="dense"), "hardmax on the GPU": hm.Gpu()}
     home, away = map(settled, names.values())
     wrong = (home.at(home.layers) != away.at(away.layers)).any(axis=1) | (
         home.ends() != away.ends()

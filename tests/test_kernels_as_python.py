@@ -36,7 +36,7 @@ CLOUDS = [
 
 def answers() -> list:
     """All that is found in the texts and clouds, with floats to the bit."""
-    model, half = hm.load("sentiment-en"), hm.Dynamics("1/2", [[2, 1], [1, 3]])
+    model, half = hm.load_model("sentiment-en"), hm.Dynamics("1/2", [[2, 1], [1, 3]])
     found: list = [model.predict_proba(TEXTS).tobytes().hex()]
     for text in TEXTS:
         why = model.explain(text)
@@ -94,7 +94,7 @@ import time, numpy as np, hardmax as hm
 from hardmax._float.bounds import norms_above
 norms_above(np.ones((1, 2)))  # numba is imported, and a kernel compiled
 cloud, text = hm.clouds.square(inside=[(0.5, 0)]), "An awful script, but the cast is great."
-model = hm.load("sentiment-en")
+model = hm.load_model("sentiment-en")
 began = time.process_time()
 model.explain(text).removals, model.flip(text), model.predict([text, text])
 lim = hm.limit(cloud, hm.Dynamics("1/2"))

@@ -97,7 +97,7 @@ def test_a_batch_and_a_file_take_any_layer(tmp_path):
         for run, cloud in zip(runs, batch, strict=True)
     )
     runs.save(tmp_path / "runs.npz")
-    again = hm.Trajectories.load(tmp_path / "runs.npz")
+    again = hm.results.Trajectories.load(tmp_path / "runs.npz")
     assert again[1].dynamics == dynamics
     assert (again[1].exact_at(3) == runs[1].exact_at(3)).all()
 

@@ -10,7 +10,8 @@ import pytest
 from running import Command, assert_refused, on_a_terminal
 from test_simulate import table
 
-from hardmax import Dynamics, Limit, Trajectories, Trajectory, check_theorem, clouds, limit, verify
+from hardmax import Dynamics, Limit, Trajectory, check_theorem, clouds, limit, verify
+from hardmax.results import Trajectories
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"

@@ -56,7 +56,7 @@ def test_no_statement_fails_on_a_known_cloud(known: Known):
     assert [one.verdict for one in hm.check_theorem(lim)] == [expected] * len(theorem.CLAIMS)
 
 
-def claims(report: hm.TheoremReport, verdict: str) -> set[str]:
+def claims(report: hm.results.TheoremReport, verdict: str) -> set[str]:
     return {one.claim for one in report if one.verdict == verdict}
 
 

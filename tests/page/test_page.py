@@ -201,7 +201,7 @@ def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watc
     page = watched.open(tmp_path / "mine.html")
     proved(page)
     assert (
-        hm.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist()
+        hm.io.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist()
         == lim.run.exact_at(0).tolist()
     )
     assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
@@ -425,7 +425,7 @@ def test_the_script_of_the_guide_runs_in_the_page(files, watched):
     stepped, verdict, classified = page.evaluate(script)
     tokens = [["1", "1"], ["1", "-1"], ["1/3", "0"]]
     assert np.array_equal(
-        stepped, hm.step(np.array(hm.parse_decimals(tokens)), hm.Dynamics("1/2")).astype(float)
+        stepped, hm.step(np.array(hm.io.parse_decimals(tokens)), hm.Dynamics("1/2")).astype(float)
     )
     assert verdict["accepted"]
     text = re.search('"(.*)"', lines[3])
@@ -489,7 +489,7 @@ def test_a_model_folder_that_is_dropped_answers_as_python_does(files, watched, f
     text = "a great film, very witty but the plot is awful"
     page.fill("#hm-reviews textarea", text)
     page.wait_for_selector(".hm-marked mark")
-    why = hm.load(folder).explain(text)
+    why = hm.load_model(folder).explain(text)
     found = page.evaluate("([text, name]) => hardmax.classify(text, name)", [text, folder.name])
     assert found["label"] == why.label
     assert found["probabilities"] == pytest.approx(list(why.probabilities.values()), abs=1e-12)

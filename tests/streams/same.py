@@ -21,7 +21,7 @@ def room_for(coordinates: int) -> Iterator[None]:
         yield
 
 
-def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
+def assert_same(found: hm.results.StreamedLimit, lim: hm.Limit) -> None:
     assert found.settled_at == lim.settled_at
     assert found.leaders.tolist() == lim.distinct_leaders.tolist()
     leading = np.isin(found.core.tokens.rows, found.leaders)

@@ -32,10 +32,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "points"
 
 
-def assert_streams(tokens: Any) -> hm.StreamedLimit:
+def assert_streams(tokens: Any) -> hm.results.StreamedLimit:
     with room_for(0):
         found = hm.limit(tokens, HALF)
-    assert isinstance(found, hm.StreamedLimit)
+    assert isinstance(found, hm.results.StreamedLimit)
     assert_same(found, hm.limit(TOKENS, HALF))
     assert found.gathered < len(TOKENS) / 4
     return found
@@ -195,7 +195,7 @@ def test_layers_are_those_of_one_array(folder: Path, layers: int, room: int) -> 
     whole = hm.simulate(TOKENS, HALF, layers=layers, record=hm.LastOnly())
     with room_for(room):
         run = hm.simulate(folder, HALF, layers=layers, record=hm.LastOnly())
-    assert isinstance(run, hm.StreamedRun)
+    assert isinstance(run, hm.results.StreamedRun)
     assert np.allclose(
         np.concatenate([chunk["points"] for chunk in run.chunks()]),
         whole.at(layers),

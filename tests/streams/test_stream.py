@@ -21,9 +21,11 @@ class Parts(chunks.Local):
         super().__init__(tokens.shape[1], lambda: iter(np.split(tokens, cuts)), len(tokens))
 
 
-def found_in(tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]) -> hm.StreamedLimit:
+def found_in(
+    tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]
+) -> hm.results.StreamedLimit:
     chunks = Parts(tokens, cuts)
-    return hm.StreamedLimit(chunks, observers.find_core(chunks, dynamics, hm.Settled()))
+    return hm.results.StreamedLimit(chunks, observers.find_core(chunks, dynamics, hm.Settled()))
 
 
 @settings(max_examples=300)

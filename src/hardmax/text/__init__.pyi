@@ -1,11 +1,12 @@
 from ._analysis import Analysis as Analysis
 from .corpora import Corpus as Corpus
-from .corpora import plant as plant
+from .corpora import make_synthetic_corpus as make_synthetic_corpus
 from .corpora import read_corpus as read_corpus
 from .explain import Explanation as Explanation
+from .page import write_report as write_report
 from .reading import Modifier as Modifier
 from .reading import Reading as Reading
-from .shipped import load as load
+from .shipped import load_model as load_model
 from .text_model import TextModel as TextModel
 from .tokeniser import Tokeniser as Tokeniser
 from .vocabulary import Vocabulary as Vocabulary

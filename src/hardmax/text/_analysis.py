@@ -31,7 +31,7 @@ class Analysis:
     Examples
     --------
     >>> import hardmax as hm
-    >>> model = hm.load("sentiment-en")
+    >>> model = hm.load_model("sentiment-en")
     >>> found = model.analyse(["An awful script.", "Great!"])
     >>> first = slice(*found.offsets[:2])
     >>> words = [model.vocabulary.surfaces[token] for token in found.ids[first]]

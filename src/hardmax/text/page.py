@@ -47,7 +47,7 @@ def pack(model: TextModel) -> dict[str, str]:
     return pack_model(model.name or "model", files)
 
 
-def report(explanations: Iterable[Explanation], path: str | Path) -> None:
+def write_report(explanations: Iterable[Explanation], path: str | Path) -> None:
     """Write explanations, one below the other and with an index, to a `.html` file, whole or not at
     all.
 
@@ -60,9 +60,9 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
 
     Examples
     --------
-    >>> from hardmax import load, report
-    >>> model = load("sentiment-en")
-    >>> report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
+    >>> from hardmax.text import load_model, write_report
+    >>> model = load_model("sentiment-en")
+    >>> write_report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
     """
     path = check_path(path)
     if path.suffix.lower() not in (".html", ".htm"):

@@ -217,7 +217,7 @@ def test_what_is_no_cloud_is_refused_in_the_words_of_the_processor(values):
     on_device = (
         [each.to(DEVICE) for each in values] if isinstance(values, list) else values.to(DEVICE)
     )
-    for given_tokens, engine in ((values, hm.engines.Cpu()), (on_device, GPU)):
+    for given_tokens, engine in ((values, hm.Cpu()), (on_device, GPU)):
         with pytest.raises(hm.InputError) as caught:
             hm.simulate(given_tokens, dynamics, layers=1, engine=engine)
         said.append(str(caught.value))
@@ -279,7 +279,7 @@ def test_a_batch_is_walked_as_by_the_processor(form, stop, tmp_path):
         )
         assert np.array_equal(here(one.tokens), other.tokens)
     ours.save(tmp_path / "runs.npz")
-    assert repr(hm.Trajectories.load(tmp_path / "runs.npz")) == repr(truth)
+    assert repr(hm.results.Trajectories.load(tmp_path / "runs.npz")) == repr(truth)
 
 
 @pytest.mark.parametrize(("form", "largest"), [("list", 1024), ("stack", 5), ("ragged", 5)])
