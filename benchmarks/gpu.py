@@ -85,7 +85,7 @@ def limit(n: int, d: int, rounds: int = 3) -> list[list]:
         "SDPA bf16, one layer": lambda: torch.nn.functional.scaled_dot_product_attention(
             heads, heads, heads
         ),
-        "hardmax, the limit": lambda: hm.limit(points, HALF).points,
+        "hardmax, the limit": lambda: hm.limit(points, HALF).limit_points,
     }
     work = f"limit n {n} d {d} (settled at {hm.limit(points, HALF).settled_at})"
     rows = compare(work, contestants, ["SDPA bf16, one layer"], rounds, disagreements(points))

@@ -290,7 +290,7 @@ def test_the_attended_set_of_each_point_is_the_modifier_that_it_reads(model: Tex
 def limit_of(votes: np.ndarray) -> tuple[np.ndarray, set[tuple[float, ...]]]:
     """Where tokens end in the exact limit, and the places of leaders."""
     lim = hm.limit(votes, hm.Dynamics(1), arithmetic="exact")
-    return np.asarray(lim.points, dtype=float), {
+    return np.asarray(lim.limit_points, dtype=float), {
         tuple(votes[leader]) for leader in np.atleast_1d(lim.leaders)
     }
 

@@ -129,7 +129,7 @@ def softmax_gap(
         )
     if lim.settled_at is None:
         raise InputError(
-            f"`tokens`: hardmax has no proved limit here ({lim.stopped}).", argument="tokens"
+            f"`tokens`: hardmax has no proved limit here ({lim.stop_reason}).", argument="tokens"
         )
     if layers is None:
         layers = _depth(lim, numbers[-1])
@@ -190,7 +190,7 @@ def _depth(lim: Limit, beta: Fraction) -> int:
 
 
 def _delta(lim: Limit) -> Fraction | None:
-    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_points.tolist()))))
+    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_limit_points.tolist()))))
     scores = _scores(points, lim.run.dynamics)
     pairs = permutations(range(len(points)), 2)
     return min((scores[s, s] - scores[s, t] for s, t in pairs), default=None)

@@ -41,7 +41,7 @@ FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 DOUBT = (
     0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
 )
-Progress = Callable[[str], None]
+Announce = Callable[[str], None]  # of what training does next
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def fit(
     *,
     sample_weight: np.ndarray | None = None,
     groups: Any = None,
-    progress: Progress | None = None,
+    progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier of texts.
 
@@ -200,7 +200,7 @@ def fit_tables(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
-    progress: Progress | None = None,
+    progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier on texts that need not fit into memory.
 
@@ -274,7 +274,7 @@ def _fit(
     weights: np.ndarray,
     groups: np.ndarray,
     folder: Path | None,
-    progress: Progress | None,
+    progress: Announce | None,
 ) -> TextModel:
     say = progress or (lambda line: None)
     if len(classes) < 2:
