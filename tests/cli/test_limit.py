@@ -40,7 +40,7 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
         "leaders": "0 1 2 3",
         "settled at": "0",
         "layers to 1e-6": "33",
-        "stop_reason": "settled at layer 0: no attended set ever changes again",
+        "stop reason": "settled at layer 0: no attended set ever changes again",
         "theorem applies": "yes",
         "arithmetic": "exact",
     }
@@ -102,7 +102,7 @@ def test_what_does_not_settle_gets_the_reason_the_bound_and_the_cycle(hardmax: C
     outcome = hardmax("limit", "-", *TURN, "--max-layers", 20, stdin=ROUND)
     found = facts(outcome.out)
     assert outcome.code == 0
-    assert found["stop_reason"].startswith("gave up at layer 20: not settled yet")
+    assert found["stop reason"].startswith("gave up at layer 20: not settled yet")
     assert (found["theorem applies"], found["period"]) == ("no", "1")
     assert found.keys().isdisjoint({"settled at", "layers to 1e-6"})
     assert [row["kind"] for row in table(outcome.out)] == ["elsewhere"] * 3

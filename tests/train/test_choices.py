@@ -16,7 +16,7 @@ from hardmax.text.explain import LENGTHS
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import choose_tokens
 from hardmax.train import Settings, fit, tuning
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, SpilledArrays, regress, scales, to_matrix
 from hardmax.train.settings import GATES, SCALINGS
 from hardmax.train.tuning import FIRST, FOLDS, NEUTRAL_WEIGHTS, SLACK, STRENGTHS, find_folds
 
@@ -39,7 +39,7 @@ def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = No
     known = choose_tokens([(found, labels)], classes, 2, words=10_000, phrases=10_000, min_df=1)
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
-    stored = Stored(None, matrix.data, matrix.indices, matrix.indptr, rows)
+    stored = SpilledArrays(None, matrix.data, matrix.indices, matrix.indptr, rows)
     about = (
         labels,
         np.ones(len(texts)),
