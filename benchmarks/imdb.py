@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from hardmax.text.encoding import encode
 from hardmax.text.evaluation import evaluate_model
 from hardmax.text.explain import LENGTHS
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 from hardmax.text.spans import JOINT, Units
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
@@ -238,7 +238,7 @@ def measure(
     marked, spans = read_eraser(eraser)
     rows = []
     for seed, name in product(SEEDS, MODELS):
-        model = load(Path(trained) / str(seed) / name)
+        model = load_model(Path(trained) / str(seed) / name)
         found = evaluate_model(model, texts, CLASSES[labels].tolist())
         active = float(model.analyse(texts).active_per_text.mean())
         cut = [" ".join(text.split()[:12]) for text in texts[::5]]
@@ -292,7 +292,7 @@ def measure(
     add_rows("imdb", COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
     points = []
     for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
-        model = load(Path(trained) / str(seed) / name)
+        model = load_model(Path(trained) / str(seed) / name)
         model = replace(model, rule=replace(model.rule, gate=gate, alpha=alpha))
         tokens = float(model.analyse(texts).active_per_text.mean())
         accuracy = float((model.predict(texts) == CLASSES[labels]).mean())

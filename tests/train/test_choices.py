@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax._common.validation import InputError
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import choose_tokens
 from hardmax.train import Settings, fit, tuning
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, SpilledArrays, regress, scales, to_matrix
 from hardmax.train.settings import GATES, SCALINGS
 from hardmax.train.tuning import FIRST, FOLDS, NEUTRAL_WEIGHTS, SLACK, STRENGTHS, find_folds
 
@@ -27,7 +27,7 @@ FIXED = Settings(gate=0.1, alpha="0", neutral_weight=TYPICAL_WEIGHT, longest_phr
 def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
     """Texts and the numbers of their classes; some words are in texts of another class."""
     names = ("one", "two", "three")[:classes]
-    made = plant(
+    made = make_synthetic_corpus(
         **{"texts": 40 * classes, "words": 5, "length": 8, "disturbed": 0.5, "seed": 2} | options,
         classes=names,
     )
@@ -39,7 +39,7 @@ def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = No
     known = choose_tokens([(found, labels)], classes, 2, words=10_000, phrases=10_000, min_df=1)
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
-    stored = Stored(None, matrix.data, matrix.indices, matrix.indptr, rows)
+    stored = SpilledArrays(None, matrix.data, matrix.indices, matrix.indptr, rows)
     about = (
         labels,
         np.ones(len(texts)),

@@ -34,7 +34,7 @@ class Analysis:
     Examples
     --------
     >>> import hardmax as hm
-    >>> model = hm.load("sentiment-en")
+    >>> model = hm.load_model("sentiment-en")
     >>> analysis = model.analyse(["An awful script.", "Great!"])
     >>> first = slice(*analysis.offsets[:2])
     >>> words = [model.vocabulary.surfaces[token] for token in analysis.ids[first]]

@@ -21,7 +21,15 @@ from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, Stored, regress, scales, to_matrix
+from hardmax.train.bag import (
+    TYPICAL_WEIGHT,
+    Bags,
+    Fitted,
+    SpilledArrays,
+    regress,
+    scales,
+    to_matrix,
+)
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
 from hardmax.train.tuning import FOLDS, find_folds, tune
@@ -42,14 +50,14 @@ FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 DOUBT = (
     0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
 )
-Progress = Callable[[str], None]
+Announce = Callable[[str], None]  # of what training does next
 
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
     """Texts with some sentences of each after them, in memory or in a file."""
 
-    stored: Stored
+    stored: SpilledArrays
     """The bytes of all, their offsets, and the text that each comes from, itself for a text."""
     labels: np.ndarray
     """The class of each text."""
@@ -76,7 +84,7 @@ class _Chunk:
         ends = len(own) + np.cumsum([len(each) for each in chosen], dtype=np.int64)
         offsets = np.concatenate([texts.offsets - texts.offsets[0], ends])
         return cls(
-            Stored(
+            SpilledArrays(
                 folder, every, offsets, np.concatenate([np.arange(len(texts)), owners]).astype(int)
             ),
             labels,
@@ -121,7 +129,7 @@ class _Corpus:
                 part, own = matrix[rows], owners[rows] + first
                 if len(own):
                     arrays = part.data, part.indices, part.indptr, own
-                    stored.append((is_whole, Stored(self.folder, *arrays)))
+                    stored.append((is_whole, SpilledArrays(self.folder, *arrays)))
             first += whole
         about = self.labels, self.weights, self.groups, self.folds, self.sentences
         vectors = None if self.vectors is None else self.vectors.of(vocabulary)
@@ -139,7 +147,7 @@ def fit(
     *,
     sample_weight: np.ndarray | None = None,
     groups: Any = None,
-    progress: Progress | None = None,
+    progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier of texts.
 
@@ -201,7 +209,7 @@ def fit_tables(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
-    progress: Progress | None = None,
+    progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier on texts that need not fit into memory.
 
@@ -275,7 +283,7 @@ def _fit(
     weights: np.ndarray,
     groups: np.ndarray,
     folder: Path | None,
-    progress: Progress | None,
+    progress: Announce | None,
 ) -> TextModel:
     say = progress or (lambda line: None)
     if len(classes) < 2:
