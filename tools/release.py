@@ -21,7 +21,7 @@ run = hm.simulate([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics("1
 assert run.certified and run.leaders.tolist() == [0, 1, 2, 3]
 lim = hm.limit(hm.clouds.square(), hm.Dynamics(1))
 assert hm.verify(lim.certificate)
-print(hm.load("sentiment-en").explain("A wonderful film with a great cast.").label)
+print(hm.load_model("sentiment-en").explain("A wonderful film with a great cast.").label)
 """
 
 
