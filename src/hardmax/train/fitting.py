@@ -195,7 +195,7 @@ def fit(
         if groups is None
         else np.unique(np.asarray(groups), return_inverse=True)[1]
     )
-    rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
+    rng, with_sentences = np.random.default_rng(settings.random_state), settings.sentences > 0
     chunk = _Chunk.of(found, numbers, sentences=with_sentences, rng=rng, folder=None)
     return _fit(
         [chunk], _count_characters(found), classes, settings, weights, of_group, None, progress
@@ -243,7 +243,7 @@ def fit_tables(
     [1, 0]
     """
     settings, say = settings or Settings(), progress or (lambda line: None)
-    rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
+    rng, with_sentences = np.random.default_rng(settings.random_state), settings.sentences > 0
     with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
         chunks, labels, lengths, bad = [], [], [], []
         columns = {"text": text, "label": label}
@@ -297,7 +297,7 @@ def _fit(
     say(f"{len(weights):,} texts, {len(classes)} classes")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
-    folds = find_folds(bags, settings.seed)
+    folds = find_folds(bags, settings.random_state)
     corpus, bags = replace(corpus, folds=folds), replace(bags, folds=folds)
     overlapping = replace(settings.tokeniser, overlapping=True)
     reader = _find_reader(corpus, candidates, bags, replace(settings, overlapping=True))
@@ -322,7 +322,7 @@ def _fit(
     if len(fitted.kept) < len(vocabulary):
         vocabulary = take_tokens(vocabulary, fitted.kept)
         fitted = fitted._replace(weights=fitted.weights[fitted.kept])
-    if corpus.vectors is not None and settings.max_tokens is None:
+    if corpus.vectors is not None and settings.max_features is None:
         unwanted = {*settings.exclude, *(settings.stop_words or ())}
         unwanted |= {word for word in corpus.vectors.rows if reader.turns(word)}
         vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, unwanted)
@@ -383,7 +383,7 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     tokeniser = replace(settings.tokeniser, overlapping=True)
     min_df = settings.min_df or 1
     most = {"words": MOST_WORDS, "phrases": MOST_PHRASES}
-    known = choose_tokens(corpus, corpus.classes, settings.longest_phrase, **most, min_df=min_df)
+    known = choose_tokens(corpus, corpus.classes, settings.ngram_range[1], **most, min_df=min_df)
     bags = corpus.encode(known, tokeniser)
     of_texts = np.zeros((len(known), corpus.classes), dtype=np.int64)
     of_groups = np.zeros_like(of_texts)
@@ -447,7 +447,7 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
 
 def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
     """What the weights of single words say of short texts from which they were not learnt."""
-    how = {"strength": settings.strength or 1.0, "scaling": settings.scaling or "contrast"}
+    how = {"C": settings.C or 1.0, "scaling": settings.scaling or "contrast"}
     settings = replace(settings, **how)
     rows = 1 if bags.classes == 2 else bags.classes
     ids = np.array([words.index.get(word, -1) for word in short.words])
@@ -479,9 +479,9 @@ def _weigh(
     """All texts with the tokens of the vocabulary, the vocabulary, and the weights of its tokens,
     without what the texts of a fold say."""
     fitted = _regress(bags.without(fold), settings, start)
-    if settings.max_tokens is None and settings.overlapping:
+    if settings.max_features is None and settings.overlapping:
         return bags, candidates, fitted
-    kept = _best(bags.without(fold), fitted.weights, settings.max_tokens)
+    kept = _best(bags.without(fold), fitted.weights, settings.max_features)
     vocabulary, start = take_tokens(candidates, kept), fitted._replace(weights=fitted.weights[kept])
     bags = corpus.encode(vocabulary, settings.tokeniser, reader)
     return bags, vocabulary, _regress(bags.without(fold), settings, start)
@@ -489,18 +489,20 @@ def _weigh(
 
 def _regress(bags: Bags, settings: Settings, start: Fitted | None) -> Fitted:
     """The weights of the tokens that enough of the texts have; those of others are 0."""
-    assert settings.strength is not None
+    assert settings.C is not None
     assert settings.scaling is not None
     of_groups: Any = sum(bag.counts(weighted=False).sum(axis=1) for bag in bags if bag.is_whole)
     kept = np.flatnonzero(of_groups >= max(1, settings.min_df or 1))
     part = bags.take(kept)
     typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
-    how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
+    how = {
+        "with_bias": settings.fit_intercept,
+        "consistent": settings.consistent,
+        "folder": bags.folder,
+    }
     start = start and start._replace(weights=start.weights[kept])
     scale = scales(part, settings.scaling)
-    found = regress(
-        part, settings.strength, scale, typical, **how, start=start, vectors=part.vectors
-    )
+    found = regress(part, settings.C, scale, typical, **how, start=start, vectors=part.vectors)
     weights = np.zeros((bags.tokens, found.weights.shape[1]))
     weights[kept] = found.weights
     return found._replace(weights=weights, kept=kept)

@@ -189,12 +189,12 @@ def _choose_strength(
     better."""
     given, classes = first.settings, first.bags.classes
     scalings = SCALINGS[: 2 if classes == 2 else 1] if given.scaling is None else (given.scaling,)
-    strengths = STRENGTHS if given.strength is None else (given.strength,)
+    strengths = STRENGTHS if given.C is None else (given.C,)
     middle = min(FIRST, len(strengths) - 1)
 
     def step(before: Trial, scaling: Any, strength: float) -> Trial:
-        trial = try_out(before, scaling=scaling, strength=strength)
-        say(f"scaling {scaling}, strength {strength:g}: held-out log loss {trial.loss:.4f}")
+        trial = try_out(before, scaling=scaling, C=strength)
+        say(f"scaling {scaling}, C {strength:g}: held-out log loss {trial.loss:.4f}")
         return trial
 
     best = min(
