@@ -15,7 +15,7 @@ from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, tuning
 from hardmax.train.bag import Bag, regress, scales, to_matrix
-from hardmax.train.fitting import _cut_sentences
+from hardmax.train.corpus import cut_sentences
 from hardmax.train.kernels import gather
 from hardmax.train.settings import GATES, SCALINGS
 
@@ -159,7 +159,7 @@ def test_words_are_left_out_if_asked():
 
 @pytest.mark.parametrize("end", [". ", "。"])
 def test_sentences_end_with_the_full_stops_of_any_script(end: str):
-    assert [part.strip(b"\xe3\x80\x82.") for part in _cut_sentences(f"one{end}two".encode())] == [
+    assert [part.strip(b"\xe3\x80\x82.") for part in cut_sentences(f"one{end}two".encode())] == [
         b"one",
         b"two",
     ]
