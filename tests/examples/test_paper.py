@@ -97,6 +97,7 @@ def test_a_token_of_the_first_cloud_first_follows_one_that_does_not_lead():
     assert found.exact_points[token].tolist() == [-1, -1]
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

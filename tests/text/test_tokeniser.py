@@ -151,6 +151,11 @@ def test_the_byte_kernel_finds_the_words_of_real_reviews_and_of_huge_ones():
     assert kernel_words([huge]) == [[huge]]
 
 
+def test_thousands_of_different_words_are_numbered():
+    words = [f"word{number}" for number in range(3000)]
+    assert kernel_words([" ".join(words), " ".join(reversed(words))]) == [words, words[::-1]]
+
+
 pieces_of_bytes = st.one_of(
     st.binary(max_size=8), st.sampled_from(SOLOS).map(str.encode), st.just("好".encode()[:2])
 )
