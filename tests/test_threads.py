@@ -130,7 +130,7 @@ import hardmax as hm
 
 warnings.simplefilter("ignore", DeprecationWarning)
 model, generator = hm.load_model("sentiment-en"), np.random.default_rng(0)
-small, large = generator.standard_normal((30, 2)), generator.standard_normal((5000, 3))
+small, large = generator.standard_normal((30, 2)), generator.standard_normal((2000, 3))
 
 def work():
     lim, told = hm.limit(small, hm.Dynamics("1/2")), model.explain("A great film, an awful script.")
@@ -145,7 +145,7 @@ mine, done, children = work(), threading.Event(), []
 threads = [threading.Thread(target=go_on) for _ in range(3)]
 for thread in threads:
     thread.start()
-for pause in generator.uniform(0, 0.02, 40):
+for pause in generator.uniform(0, 0.02, 12):
     time.sleep(pause)
     children.append(os.fork())
     if not children[-1]:
@@ -205,7 +205,7 @@ def test_children_of_a_fork_work_as_their_parent_did():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_children_that_are_forked_while_threads_compute_do_not_wait_for_these():
     """Properties were computed under a lock, which nobody gave back in a child."""
-    assert run(FORK_AMID_WORK) == "40\n"
+    assert run(FORK_AMID_WORK) == "12\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

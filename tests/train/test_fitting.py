@@ -85,7 +85,7 @@ def test_the_regression_is_scikit_learns(scaling: str):
     sklearn = pytest.importorskip("sklearn.linear_model")
     corpus = make_synthetic_corpus(120, words=6, length=12, disturbed=0.3, seed=5)
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
-    model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
+    model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5, vectors=None))
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     bag = Bag(
         to_matrix(found, len(model.vocabulary)),
