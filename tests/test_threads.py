@@ -107,11 +107,15 @@ import os, signal, warnings
 import numpy as np
 import hardmax as hm
 
-warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks while threads are there
+# Newer Pythons warn of forks while threads are there.
+warnings.simplefilter("ignore", DeprecationWarning)
 cloud = np.random.default_rng(0).standard_normal((20_000, 3))
 texts = ["A great film.", "Awful!"] * 5000
 model = hm.load_model("sentiment-en")
-work = lambda: (hm.limit(cloud, hm.Dynamics("1/2")).leaders.tolist(), model.predict_proba(texts).tobytes())
+def work():
+    leaders = hm.limit(cloud, hm.Dynamics("1/2")).leaders.tolist()
+    return leaders, model.predict_proba(texts).tobytes()
+
 mine = work()
 children = []
 for _ in range(3):

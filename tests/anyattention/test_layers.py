@@ -152,7 +152,8 @@ def test_dynamics_compare_print_and_are_plain_data():
         ["1/2", 1], value=[[1, 0], [0, 3]], mask=[[True, False], [True, True]]
     )
     assert repr(one) == (
-        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], mask=[[True, False], [True, True]])"
+        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], "
+        "mask=[[True, False], [True, True]])"
     )
     assert hm.Dynamics([2, 2]) == hm.Dynamics(2)
     with pytest.raises(hm.InputError, match="a rule, which cannot be written down"):

@@ -30,7 +30,8 @@ def test_counted_leaders_are_as_many_as_expected(mask):
 
 
 def test_extremes_are_known():
-    # In one dimension the largest and the smallest lead, unless all are on one side of 0: 2 - 2 / 2^n.
+    # In one dimension the largest and the smallest lead, unless all are on one side of 0: 2 - 2 /
+    # 2^n.
     for n in (1, 2, 5, 40):
         assert hm.random_leaders(n, 1) == pytest.approx(2 - 2 * 2.0**-n, rel=1e-9)
     assert hm.random_leaders(1000, 10**6) == pytest.approx(1000, rel=1e-9)

@@ -23,9 +23,11 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 TraitError = pytest.importorskip("traitlets").TraitError
 TOKENS = [[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]]
 CELLS = [
-    "import hardmax as hm\nexplorer = hm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])\nexplorer",
+    "import hardmax as hm\n"
+    "explorer = hm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])\nexplorer",
     "print('seen', explorer.tokens, hm.limit(explorer.tokens, explorer.dynamics).leaders.tolist())",
-    "explorer.tokens = [[2.0, 1.0], [-1.0, 0.25], [0.25, 0.125]]\nexplorer.alpha = '1/3'\nexplorer.layer = 'limit'",
+    "explorer.tokens = [[2.0, 1.0], [-1.0, 0.25], [0.25, 0.125]]\n"
+    "explorer.alpha = '1/3'\nexplorer.layer = 'limit'",
     "reading = hm.Explorer.of_model(hm.load_model('sentiment-en'), 'An awful script.')\nreading",
     "print('read', reading.text)",
     "reading.text = 'A wonderful film.'",
@@ -231,7 +233,8 @@ def test_the_widget_goes_both_ways_in_jupyterlab(browser, lab):
         cells.nth(cell).locator(".jp-Editor").first.click()
         page.keyboard.press("Control+Enter")
         page.wait_for_function(
-            "cell => /\\[\\d+\\]/.test(document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[cell]?.textContent)",
+            "cell => /\\[\\d+\\]/.test("
+            "document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[cell]?.textContent)",
             arg=cell,
         )
         return cells.nth(cell).locator(".jp-OutputArea").inner_text()

@@ -345,7 +345,8 @@ def test_everything_can_be_done_with_the_keyboard(files, watched):
     page.eval_on_selector_all(
         "#hm-dynamics details", "all => all.forEach(each => { each.open = true })"
     )
-    names = "all => all.map(each => each.labels?.[0]?.textContent || each.ariaLabel || each.textContent)"
+    names = "all => all.map(each => each.labels?.[0]?.textContent || "
+    names += "each.ariaLabel || each.textContent)"
     assert all(
         page.eval_on_selector_all("#hm-app :is(button, input, select, textarea):visible", names)
     )

@@ -183,7 +183,8 @@ def test_a_part_that_another_process_has_is_waited_for(model: TextModel, folder:
     out = folder.parent / "out"
     (out / NAMES[0]).parent.mkdir(parents=True)
     lock = (out / NAMES[0]).with_name(".a.parquet.lock")
-    held = f"from filelock import FileLock as F; lock = F({str(lock)!r}); lock.acquire(); print(1, flush=True); input()"
+    held = f"from filelock import FileLock; lock = FileLock({str(lock)!r}); lock.acquire()"
+    held += "; print(1, flush=True); input()"
     with subprocess.Popen(
         [HARDMAX[0], "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:

@@ -118,7 +118,8 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
 
 
 def test_sentences_of_a_text_count_beside_it():
-    long = "the plot goes on and on and on. good film, good cast. a second sentence, which is long enough!"
+    long = "the plot goes on and on and on. good film, good cast. "
+    long += "a second sentence, which is long enough!"
     other = long.replace("good", "poor")
     texts, labels = [long, other, "good", "poor"] * 8, [1, 0, 1, 0] * 8
     without, beside = (
