@@ -121,7 +121,7 @@ children = []
 for _ in range(3):
     children.append(os.fork())
     if not children[-1]:
-        signal.alarm(120)
+        signal.alarm(1200)
         os._exit(0 if work() == mine else 1)
 codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 assert work() == mine
@@ -153,7 +153,7 @@ for pause in generator.uniform(0, 0.02, 12):
     time.sleep(pause)
     children.append(os.fork())
     if not children[-1]:
-        signal.alarm(240)
+        signal.alarm(1200)
         os._exit(0 if work() == mine else 1)
 done.set()
 codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
@@ -181,7 +181,7 @@ threading.Thread(target=compile).start()
 begun.wait()
 child = os.fork()
 if not child:
-    signal.alarm(120)
+    signal.alarm(1200)
     os._exit(numba.njit(lambda x: x - 1)(1))
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), numba.njit(lambda x: x - 1)(1))
 """
@@ -195,7 +195,7 @@ last(); atexit.register(last)
 
 def run(program: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=1800, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -223,7 +223,7 @@ def test_threads_that_compute_a_property_at_once_share_one_result():
     class Slow:
         @cached_property
         def result(self) -> object:
-            both.wait(60)
+            both.wait(600)
             return object()
 
     slow = Slow()

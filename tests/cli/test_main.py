@@ -232,7 +232,7 @@ def begin(hold: str, arguments: tuple[str, ...], action: str = "SIG_DFL") -> sub
 
 
 def ended(begun: subprocess.Popen) -> tuple[int, bytes]:
-    _, err = begun.communicate(timeout=60)
+    _, err = begun.communicate(timeout=600)
     return begun.returncode, err
 
 

@@ -162,7 +162,7 @@ def test_an_exported_notebook_has_the_page_in_a_frame_that_works(browser, tmp_pa
     from nbconvert import HTMLExporter
 
     done = nbformat.from_dict(notebook(CELLS[:1]))
-    NotebookClient(done, timeout=120, store_widget_state=False).execute()
+    NotebookClient(done, timeout=1200, store_widget_state=False).execute()
     html, _ = HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(done)
     (tmp_path / "exported.html").write_text(html, encoding="utf-8")
     with Watched(browser, reduced_motion="reduce") as watched:
@@ -212,7 +212,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"{about['url']}lab/tree/try.ipynb?token={about['token']}"
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(600)
 
 
 @in_browser
