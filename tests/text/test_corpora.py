@@ -102,7 +102,8 @@ def test_a_stray_quote_in_csv_swallows_no_row_silently(
 
 
 def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
-    lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\na,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
+    lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\n'
+    lines += 'a,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
     corpus = read_corpus(write(tmp_path, "a.csv", lines))
     assert corpus.texts == ["good", "two\nlines", "fine"]
     assert faults(corpus) == [

@@ -183,7 +183,8 @@ def test_a_part_that_another_process_has_is_waited_for(model: TextModel, folder:
     out = folder.parent / "out"
     (out / NAMES[0]).parent.mkdir(parents=True)
     lock = (out / NAMES[0]).with_name(".a.parquet.lock")
-    held = f"from filelock import FileLock as F; lock = F({str(lock)!r}); lock.acquire(); print(1, flush=True); input()"
+    held = f"from filelock import FileLock; lock = FileLock({str(lock)!r}); lock.acquire()"
+    held += "; print(1, flush=True); input()"
     with subprocess.Popen(
         [HARDMAX[0], "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
@@ -197,7 +198,7 @@ def test_a_part_that_another_process_has_is_waited_for(model: TextModel, folder:
         assert scorer.poll() is None
         assert not (out / NAMES[0]).exists()
         other.kill()
-        assert scorer.wait(30) == 0
+        assert scorer.wait(600) == 0
     assert files(out) == NAMES
 
 
@@ -237,10 +238,9 @@ def test_processes_that_are_killed_again_and_again_score_every_row_once(
 
     started = [start(), start()]
     for victims in ([0, 1], [0], [0, 1], [1], [0, 1], [0, 1]):
-        before, until = parts(".*.part"), time.monotonic() + 20
-        while (
-            parts(".*.part") <= before and time.monotonic() < until
-        ):  # until one is in the middle of a part
+        before = parts(".*.part")
+        # Until one is in the middle of a part.
+        while parts(".*.part") <= before and any(process.is_alive() for process in started):
             time.sleep(0.002)
         time.sleep(rng.uniform(0, 0.1))
         kills += all(started[victim].is_alive() for victim in victims)
@@ -250,7 +250,7 @@ def test_processes_that_are_killed_again_and_again_score_every_row_once(
             started[victim].join()
             started[victim] = start()
     for process in started:
-        process.join(60)
+        process.join(600)
     assert kills >= 5, "it was done before it could be killed"
     assert [process.exitcode for process in started] == [0, 0]
     assert set((tmp_path / "reports").read_text().split()) == {"8000"}
@@ -331,7 +331,8 @@ def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(
 ):
     dd = pytest.importorskip("dask.dataframe")
     cloudpickle = pytest.importorskip("cloudpickle")
-    loads, threads, load_model, answer = [], [], scoring.load_model, scoring.Scorer.answer
+    loads, threads = [], []
+    load_model, answer = scoring.load_model, scoring.Scorer.answer
     scored = load_model("sentiment-en").score_table(
         dd.from_pandas(TABLE.to_pandas(), npartitions=6)
     )

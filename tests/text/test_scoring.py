@@ -238,7 +238,8 @@ def test_every_kind_of_file_is_read_and_written(kind: str, tmp_path: Path, small
 
 def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
     (tmp_path / "in.jsonl").write_text(
-        '{"text": "great", "n": 1, "x": 1, "ok": true, "mixed": 1, "deep": {"a": [1]}, "big": 9999999999999999999999}\n'
+        '{"text": "great", "n": 1, "x": 1, "ok": true, "mixed": 1, "deep": {"a": [1]}, '
+        '"big": 9999999999999999999999}\n'
         '{"text": "dull film", "n": 2, "x": 0.5, "mixed": "a", "late": "b\\ud800"}\n'
     )
     score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
