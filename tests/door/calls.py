@@ -12,7 +12,7 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Modifier, Tokeniser, Vocabulary, plant
+from hardmax.text import Modifier, Tokeniser, Vocabulary, make_synthetic_corpus
 from hardmax.text.text_model import TextModel
 from hardmax.train import fit_tables
 
@@ -208,8 +208,8 @@ def text_calls() -> Iterator[Call]:
     rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
     yield "fit_tables", fit_tables, {"source": [table], **rows}
     yield (
-        "plant",
-        plant,
+        "make_synthetic_corpus",
+        make_synthetic_corpus,
         {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1},
     )
 
@@ -220,7 +220,7 @@ def estimator_calls() -> Iterator[Call]:
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
         return HardmaxClassifier(**parameters).fit(X, y)
 
-    corpus = plant(12, seed=1)
+    corpus = make_synthetic_corpus(12, seed=1)
     sizes = {
         "max_tokens": 5,
         "min_df": 1,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax._common.validation import InputError
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
@@ -27,7 +27,7 @@ FIXED = Settings(gate=0.1, alpha="0", neutral_weight=TYPICAL_WEIGHT, longest_phr
 def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
     """Texts and the numbers of their classes; some words are in texts of another class."""
     names = ("one", "two", "three")[:classes]
-    made = plant(
+    made = make_synthetic_corpus(
         **{"texts": 40 * classes, "words": 5, "length": 8, "disturbed": 0.5, "seed": 2} | options,
         classes=names,
     )

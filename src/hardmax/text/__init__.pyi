@@ -1,6 +1,6 @@
 from ._analysis import Analysis as Analysis
 from .corpora import Corpus as Corpus
-from .corpora import plant as plant
+from .corpora import make_synthetic_corpus as make_synthetic_corpus
 from .corpora import read_corpus as read_corpus
 from .explain import Explanation as Explanation
 from .reading import Modifier as Modifier

@@ -86,32 +86,28 @@ def open_table(path: Path) -> "LineTable | ParquetTable":
     return ParquetTable(path)
 
 
-def choose_column(
-    name: str | None, role: str, columns: Sequence[str], shown: str
-) -> tuple[str, str]:
-    """The column that was named, or the first with a common name, and a note if several have
-    one."""
+def choose_column(name: str | None, role: str, columns: Sequence[str], shown: str) -> str:
+    """The column that was named, or the first with a common name; a warning if several have one."""
     known = f"{shown} has the columns {', '.join(columns)}"
     if name is not None:
-        if check_str(name, f"`{role}`") in columns:
-            return name, ""
-        problem = f"`{role}` is {shorten(name)}, but {known}. Name one of them."
-        raise InputError(problem, argument=role)
-    by_name = {column.lower(): column for column in reversed(columns)}
-    candidates = [by_name[common] for common in COMMON_NAMES[role] if common in by_name]
+        if check_str(name, f"`{role}`") not in columns:
+            problem = f"`{role}` is {shorten(name)}, but {known}. Name one of them."
+            raise InputError(problem, argument=role)
+        return name
+    candidates = [c for common in COMMON_NAMES[role] for c in columns if c.lower() == common]
     if not candidates:
         problem = f"`{role}` must be named with {role}=: {known}, none of which has a common name."
         raise InputError(problem, argument=role, also=(f"{role}=",))
     chosen, *rest = candidates
-    if not rest:
-        return chosen, ""
-    also = f"{', '.join(rest)} would be possible, too (choose with --{role})"
-    return chosen, f"the {role} column is {chosen}; {also}"
+    if rest:
+        also = f"{', '.join(rest)} would be possible, too (choose with `{role}`)"
+        warnings.warn(f"the {role} column is {chosen}; {also}", stacklevel=2)
+    return chosen
 
 
 def check_columns(columns: Sequence[str], names: Sequence[str], shown: str) -> list[str]:
     """Each of the columns once, all of which must be there."""
-    return [choose_column(name, "columns", names, shown)[0] for name in dict.fromkeys(columns)]
+    return [choose_column(name, "columns", names, shown) for name in dict.fromkeys(columns)]
 
 
 class Table:
