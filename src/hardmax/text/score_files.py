@@ -40,7 +40,7 @@ from hardmax.text.scoring import ScoreOptions, Scorer
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 
-PART_ROWS, PART_BYTES = 50_000, 1 << 25
+PART_ROWS = 16_384
 _LISTED = 100  # bad rows that are named
 _METADATA = b"hardmax score"
 _PACKED = {"compression": "zstd", "compression_level": 1}
@@ -290,8 +290,7 @@ class _Scoring:
             part.append(pa.Table.from_arrays(columns, schema=self.schema))
             report.add(_count(batch, answers))
             progress(batch.share, report.rows - report.scored_before)
-            size = sum(table.nbytes for table in part)
-            if sum(map(len, part)) >= PART_ROWS or size >= PART_BYTES:
+            if sum(map(len, part)) >= PART_ROWS:
                 yield pa.concat_tables(part)
                 part = []
         if any(map(len, part)) or (part and not report.parts):
@@ -381,25 +380,26 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
             yield writer.write_table
         return
     with path.open("w", encoding="utf-8", newline="") as stream:
+        delimiter = "\t" if target.suffix.lower() == ".tsv" else ","
+        lines = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        as_json = [column.name for column in schema if column.metadata == tables.JSON_CELLS]
+
+        def write(table: Any) -> None:
+            for row in table.to_pylist():
+                if kind == "csv":
+                    lines.writerow(map(_cell, row.values()))
+                else:
+                    parsed = {name: json.loads(row[name] or "null") for name in as_json}
+                    stream.write(_json(row | parsed) + "\n")
+
         if kind == "csv":
-            delimiter = "\t" if target.suffix.lower() == ".tsv" else ","
-            lines = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
             lines.writerow(schema.names)
-            yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
-        else:
-            as_json = [column.name for column in schema if column.metadata == tables.JSON_CELLS]
-            yield lambda table: stream.writelines(
-                _json_line(row, as_json) for row in table.to_pylist()
-            )
+        yield write
 
 
-def _cells(row: dict[str, Any]) -> list[Any]:
-    """A row of CSV: truth values, lists and objects as JSON has them."""
-    return [_json(cell) if isinstance(cell, bool | list | dict) else cell for cell in row.values()]
-
-
-def _json_line(row: dict[str, Any], as_json: list[str]) -> str:
-    return _json(row | {name: json.loads(row[name] or "null") for name in as_json}) + "\n"
+def _cell(value: Any) -> Any:
+    """A cell of CSV: truth values, lists and objects as JSON has them."""
+    return _json(value) if isinstance(value, bool | list | dict) else value
 
 
 def _json(value: Any) -> str:

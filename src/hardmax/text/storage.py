@@ -73,8 +73,7 @@ def write_model(model: TextModel, folder: Path) -> None:
                 for name, data in files.items():
                     write_whole(draft / name, data)
                 if target.exists():
-                    shutil.copymode(target, draft)
-                    _copy_others(target, draft, OURS)
+                    _copy_others(target, draft)
                     target.rename(former)
                 draft.rename(target)
                 sync_folder(target.parent)
@@ -191,14 +190,11 @@ def _check_target(target: Path, folder: Path) -> None:
         )
 
 
-def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
-    for path in former.iterdir():
-        if path.name in ours:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.copytree(path, draft / path.name, symlinks=True)
-        else:
-            shutil.copy2(path, draft / path.name, follow_symlinks=False)
+def _copy_others(former: Path, draft: Path) -> None:
+    def ours(folder: str, names: list[str]) -> set[str]:
+        return OURS if folder == str(former) else set()
+
+    shutil.copytree(former, draft, symlinks=True, ignore=ours, dirs_exist_ok=True)
 
 
 def _read(folder: Path, kind: type[Kind]) -> Kind:

@@ -105,11 +105,6 @@ def choose_column(name: str | None, role: str, columns: Sequence[str], shown: st
     return chosen
 
 
-def check_columns(columns: Sequence[str], names: Sequence[str], shown: str) -> list[str]:
-    """Each of the columns once, all of which must be there."""
-    return [choose_column(name, "columns", names, shown) for name in dict.fromkeys(columns)]
-
-
 class Table:
     """A table in a file or folder, with the names of its columns; `shown` names it in errors."""
 
@@ -117,8 +112,10 @@ class Table:
     names: list[str]
 
     def keep(self, columns: Sequence[str]) -> None:
-        """Leave out all columns but these."""
-        self.names = check_columns(columns, self.names, self.shown)
+        """Leave out all columns but these, which must be there; each once."""
+        for name in columns:
+            choose_column(name, "columns", self.names, self.shown)
+        self.names = list(dict.fromkeys(columns))
 
 
 class LineTable(Table):
@@ -349,22 +346,18 @@ def text_faults(values: Iterable[Any]) -> dict[int, str]:
 
 def _json_rows(lines: Iterable[str]) -> Iterator[Row]:
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            cells, fault = _read_object(line)
-            yield Row(f"line {number}", cells, fault)
-
-
-def _read_object(line: str) -> tuple[dict[str, Any], str]:
-    """The object in a line of JSON, and what is wrong with it."""
-    try:
-        cells = json.loads(line, parse_float=_read_float)
-    except (json.JSONDecodeError, RecursionError):
-        return {}, "not JSON"
-    except ValueError:  # of floats, and of whole numbers of thousands of digits
-        return {}, "a number that is too large"
-    if not isinstance(cells, dict):
-        return {}, "not a JSON object"
-    return cells, "" if is_utf8([line]) else "not UTF-8"
+        if not line.strip():
+            continue
+        cells, fault = {}, "" if is_utf8([line]) else "not UTF-8"
+        try:
+            cells = json.loads(line, parse_float=_read_float)
+        except (json.JSONDecodeError, RecursionError):
+            fault = "not JSON"
+        except ValueError:  # of floats, and of whole numbers of thousands of digits
+            fault = "a number that is too large"
+        if not isinstance(cells, dict):
+            cells, fault = {}, "not a JSON object"
+        yield Row(f"line {number}", cells, fault)
 
 
 def _read_float(written: str) -> float:

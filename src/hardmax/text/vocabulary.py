@@ -174,13 +174,12 @@ class _Tally:
     ) -> None:
         """Count the texts of a chunk, in whose stream `k` stands for `keys[k]`."""
         counts = _count_texts(stream, owners, labels, self.counts.shape[1])
-        order = np.argsort(keys)
-        keys, counts = keys[order], counts[order]
-        places = np.searchsorted(self.keys, keys)
-        is_new = np.append(self.keys, -1)[places] != keys
-        self.counts[places[~is_new]] += counts[~is_new]
-        self.counts = np.insert(self.counts, places[is_new], counts[is_new], axis=0)
-        self.keys = np.insert(self.keys, places[is_new], keys[is_new])
+        keys, counts = np.append(self.keys, keys), np.concatenate([self.counts, counts])
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        is_first = np.diff(keys, prepend=-1) > 0
+        self.keys = keys[is_first]
+        self.counts = np.add.reduceat(counts[order], np.flatnonzero(is_first))
 
 
 def number_words_of(
