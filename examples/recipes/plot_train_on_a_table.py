@@ -46,7 +46,7 @@ for text, label in wrong.head(2).itertuples(index=False):
     print(clf.explain(text))
 
 # %%
-# ``clf.save("my-model")`` writes a folder that ``hm.load`` and every command take. The same on the command line:
+# ``clf.save("my-model")`` writes a folder that ``hm.load_model`` and every command take. The same on the command line:
 #
 # .. code-block:: sh
 #

@@ -331,10 +331,14 @@ def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(
 ):
     dd = pytest.importorskip("dask.dataframe")
     cloudpickle = pytest.importorskip("cloudpickle")
-    loads, threads, load, answer = [], [], scoring.load, scoring.Scorer.answer
-    scored = load("sentiment-en").score_table(dd.from_pandas(TABLE.to_pandas(), npartitions=6))
+    loads, threads, load_model, answer = [], [], scoring.load_model, scoring.Scorer.answer
+    scored = load_model("sentiment-en").score_table(
+        dd.from_pandas(TABLE.to_pandas(), npartitions=6)
+    )
     scoring._load.cache_clear()
-    monkeypatch.setattr(scoring, "load", lambda name: (loads.append(name), load(name))[1])
+    monkeypatch.setattr(
+        scoring, "load_model", lambda name: (loads.append(name), load_model(name))[1]
+    )
     monkeypatch.setattr(
         scoring.Scorer, "answer", lambda *given: (threads.append(_limit.get()), answer(*given))[1]
     )

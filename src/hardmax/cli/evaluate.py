@@ -39,9 +39,9 @@ def evaluate_command(
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation import evaluate_model
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import load_model
 
-    loaded = load(model)
+    loaded = load_model(model)
     labels = [names.get(str(label), label) for label in corpus.labels]
     evaluation = evaluate_model(loaded, corpus.texts, labels)
     if picture is not None:
@@ -53,7 +53,7 @@ def evaluate_command(
         save_figure(reliability_figure(curve), picture)
         notify(f"wrote {picture}")
     if card is not None:
-        from hardmax.text.card_page import card_page
+        from hardmax.text.documents import card_page
 
         page = card_page(loaded, Path(model).name, corpus.texts, evaluation)
         write_whole(card, page.encode())
