@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hardmax._common.format import pluralize
 from hardmax.figures import style
 from hardmax.figures.palette import GREY, INK, LEADER, SHADE, look_of_leader
+from hardmax.figures.style import Axes
 
 if TYPE_CHECKING:
     from hardmax._beyond.bifurcations import Bifurcations, Outcome
@@ -15,9 +16,7 @@ _MOST_NUMBERED = 30  # tokens of which all have a number beside their row
 _LABEL = 0.14  # share of the width that the name of a value takes
 
 
-def plot_bifurcations(
-    bifurcations: "Bifurcations", *, ax: Any = None, figsize: Any = None
-) -> style.Axes:
+def plot_bifurcations(bifurcations: "Bifurcations", *, ax: Any = None, figsize: Any = None) -> Axes:
     """Bars on the axes, or on those of a new figure: a row for each token, a colour for each
     leader."""
     outcomes = [interval.outcome for interval in bifurcations.intervals]
@@ -31,7 +30,7 @@ def plot_bifurcations(
     return given
 
 
-def _draw(bifurcations: "Bifurcations", ax: style.Axes, rows: int) -> None:
+def _draw(bifurcations: "Bifurcations", ax: Axes, rows: int) -> None:
     intervals = bifurcations.intervals
     outcomes = [interval.outcome for interval in intervals if interval.outcome]
     leaders = sorted({leader for outcome in outcomes for leader in outcome.leaders})
@@ -51,9 +50,7 @@ def _draw(bifurcations: "Bifurcations", ax: style.Axes, rows: int) -> None:
     style.hide_frame(ax, "top", "right", "left")
 
 
-def _draw_bars(
-    outcome: "Outcome", leaders: list[int], ends: tuple[float, float], ax: style.Axes
-) -> None:
+def _draw_bars(outcome: "Outcome", leaders: list[int], ends: tuple[float, float], ax: Axes) -> None:
     """A bar for each token, from one end of the interval to the other."""
     left, right = ends
     low, high = ax.get_xlim()
@@ -74,11 +71,11 @@ def _names(tokens: Sequence[int]) -> str:
     return ", ".join(map(str, tokens[:3])) + ", …" * (len(tokens) > 3)
 
 
-def _write(text: str, x: float, y: float, ax: style.Axes, **look: Any) -> None:
+def _write(text: str, x: float, y: float, ax: Axes, **look: Any) -> None:
     ax.text(x, y, text, ha="center", va="center", color=INK, clip_on=True, **look)
 
 
-def _name_values(bifurcations: "Bifurcations", ax: style.Axes) -> None:
+def _name_values(bifurcations: "Bifurcations", ax: Axes) -> None:
     """A dashed line at each value, and its name above it where there is room."""
     low, high = ax.get_xlim()
     last_named = low - (high - low)

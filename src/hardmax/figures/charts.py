@@ -15,6 +15,7 @@ from hardmax.figures import style
 from hardmax.figures.cards import Bar, heaviest
 from hardmax.figures.labels import escape_mathtext
 from hardmax.figures.palette import BLUE, FAINT, INK, VERMILION, look_of_class
+from hardmax.figures.style import Axes, Figure, Patch
 
 if TYPE_CHECKING:
     import pyarrow
@@ -32,7 +33,7 @@ def plot_weights(
     only: Collection[int] | None = None,
     ax: Any = None,
     figsize: Any = None,
-) -> style.Axes:
+) -> Axes:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new
     figure."""
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
@@ -42,7 +43,7 @@ def plot_weights(
     return given
 
 
-def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
+def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: Axes, *, inside: bool) -> None:
     """Horizontal bars of `heaviest`, the first on top, in the colour and the hatch of their
     classes; with a legend inside the axes, or below them, where the layout makes room."""
     handles = []
@@ -54,9 +55,11 @@ def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, ins
         group = ax.barh(rows, [bars[row].value for row in rows], height=0.8, **look)
         notes = [bars[row].note for row in rows]
         ax.bar_label(group, notes, padding=3, fontsize="small", color=INK)
-        handles.append(style.Patch(label=_short(f"for {model.classes[number]}"), **look))
+        handles.append(Patch(label=_short(f"for {model.classes[number]}"), **look))
     legend = ax.legend if inside else ax.figure.legend
-    place = {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
+    place: dict[str, Any] = (
+        {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
+    )
     legend(handles=handles, frameon=False, fontsize="small", **place)
     ax.set_yticks(range(len(bars)), [_short(bar.name) for bar in bars])
     ax.set_ylim(len(bars) - 0.4, -0.6)
@@ -76,14 +79,14 @@ def _short(name: str) -> str:
     return escape_mathtext(truncate(name, LONGEST_NAME))
 
 
-def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> style.Figure:
+def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Figure:
     """A reliability diagram of what `calibration_curve` gives: mean probability of each bin against
     its accuracy."""
     confidence, accuracy, texts = curve
     low = max(0.0, min(confidence.min(), accuracy.min()) - 0.05)
     error = float((np.abs(confidence - accuracy) * texts).sum() / texts.sum())
     with style.style_context():
-        figure = style.Figure(figsize=(4.4, 4.4))
+        figure = Figure(figsize=(4.4, 4.4))
         ax = figure.add_subplot()
         diagonal = {"color": FAINT, "lw": 0.9, "ls": "--", "label": "perfectly calibrated"}
         ax.plot([low, 1], [low, 1], **diagonal)
@@ -101,7 +104,7 @@ def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> styl
     return figure
 
 
-def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = None) -> style.Figure:
+def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = None) -> Figure:
     """One column of a sweep against another: means, and where the middle half of the cells is; a
     line for each value of a third column."""
     for name in filter(None, (x, y, by)):
@@ -114,7 +117,7 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
     if not cells or any(isinstance(value, str) for cell in cells for value in cell[:2]):
         raise InputError(f"{shorten(x)} and {shorten(y)} must be columns of numbers to be drawn.")
     with style.style_context():
-        figure = style.Figure(figsize=(5.2, 3.6))
+        figure = Figure(figsize=(5.2, 3.6))
         ax = figure.add_subplot()
         for number, group in enumerate(dict.fromkeys(group for *_, group in cells)):
             label = _short(f"{by} = {group}") if by else None
@@ -132,9 +135,7 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
     return figure
 
 
-def _draw_means(
-    cells: list[tuple[float, float]], ax: style.Axes, number: int, label: str | None
-) -> None:
+def _draw_means(cells: list[tuple[float, float]], ax: Axes, number: int, label: str | None) -> None:
     """The means of the values at each place, and a band for the middle half of them."""
     color, marker = look_of_class(number, 3)
     values = defaultdict(list)

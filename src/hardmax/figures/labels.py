@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.format import sanitize_line
-from hardmax.figures import style
 from hardmax.figures.palette import FAINT, INK
+from hardmax.figures.style import Annotation, Axes, FigureCanvasAgg, withStroke
 
 _TURNS = 16  # directions that are tried, from the right towards larger y
 _DISTANCES = np.array([2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0])  # from the mark, in points
@@ -24,11 +24,11 @@ def place_labels(
     places: np.ndarray,
     words: Sequence[str],
     reaches: Sequence[float],
-    ax: style.Axes,
+    ax: Axes,
     *,
     size: float = 8,
     centre: np.ndarray | None = None,
-) -> list[style.Annotation]:
+) -> list[Annotation]:
     """A label for each of the first places (n, 2), in order; those for which there is no room are
     left out.
 
@@ -36,7 +36,7 @@ def place_labels(
     is a `centre`, directions away from it are tried first. The limits of the axes must be set
     before, and its place in the figure. A thin line joins a label to its mark if it is not beside
     it."""
-    renderer: Any = style.FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
+    renderer: Any = FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
     pixels = float(renderer.points_to_pixels(1.0))
     frame = np.array(ax.get_window_extent(renderer).extents) / pixels
     marks = ax.transData.transform(places) / pixels
@@ -93,8 +93,8 @@ def _overlap(tried: np.ndarray, occupied: np.ndarray) -> np.ndarray:
     return np.all(begins_before & (occupied[:, :2] < tried[..., 2:]), axis=2)
 
 
-def _write(word: str, place: Any, ax: style.Axes, size: float) -> style.Annotation:
-    halo = [style.withStroke(linewidth=2, foreground="white")]  # it may lie over dots
+def _write(word: str, place: Any, ax: Axes, size: float) -> Annotation:
+    halo = [withStroke(linewidth=2, foreground="white")]  # it may lie over dots
     look = {"ha": "center", "va": "center", "color": INK, "zorder": 8, "path_effects": halo}
     where = {"xytext": (0, 0), "textcoords": "offset points"}
     return ax.annotate(escape_mathtext(word), place, **where, fontsize=size, **look)

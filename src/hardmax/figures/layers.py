@@ -30,6 +30,7 @@ from hardmax.figures.palette import (
     look_of_leader,
     mark_scale,
 )
+from hardmax.figures.style import Axes, Figure, MarkerPath, Patch
 
 MOST_SLICES = 6
 """A circle cut into more slices cannot be read: it is left grey."""
@@ -39,7 +40,7 @@ _SIDE, _SIDE_IN_ROW = 4.4, 3.0  # of a panel, in inches
 
 
 def draw_layer(
-    run: Trajectory, layer: int, ax: style.Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
+    run: Trajectory, layer: int, ax: Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
 ) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once.
 
@@ -98,7 +99,7 @@ def draw_layer(
     return drawn | plane.draw_leaders(places[stars], number[stars].tolist(), names, ax)
 
 
-def _prepare(run: Trajectory, layer: int, ax: style.Axes) -> plane.View:
+def _prepare(run: Trajectory, layer: int, ax: Axes) -> plane.View:
     check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
     run.floats_at(layer)  # a layer that is not there is refused before anything is drawn
     return plane.prepare(ax, run.floats_at(0), f"layer {layer:,}")
@@ -127,7 +128,7 @@ def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
 
 
 def _draw_followers(
-    places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: style.Axes
+    places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: Axes
 ) -> plane.Artists:
     """Circles, or pies, with lines to whom they attend."""
     small = mark_scale(len(sets))
@@ -159,11 +160,11 @@ def _draw_followers(
 
 
 def _draw_slice(
-    places: np.ndarray, shares: tuple[float, float], ax: style.Axes, *, s: float, **look: Any
+    places: np.ndarray, shares: tuple[float, float], ax: Axes, *, s: float, **look: Any
 ) -> Any:
     """Slices of pies, from one share of the circle to another."""
     begin, end = (90 + 360 * share for share in shares)
-    wedge = style.MarkerPath.wedge(begin, end)
+    wedge = MarkerPath.wedge(begin, end)
     # A marker is blown up until it fills its box; a slice of the pie must not be.
     reach = float(np.abs(np.asarray(wedge.vertices)).max())
     return plane.marks(places, ax, s=s * reach**2, marker=wedge, lw=0, **look)
@@ -200,7 +201,7 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
         raise InputError(f"`path` must end in .gif, not {path.suffix or 'nothing'!r}.")
     run.floats_at(max(frames))  # a layer that is not there is refused before the work
     size = 4.0, 2.0 if run.d == 1 else 4.0
-    figure = style.Figure(figsize=size, dpi=120, layout="constrained", facecolor="white")
+    figure = Figure(figsize=size, dpi=120, layout="constrained", facecolor="white")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
 
     def frame(layer: int) -> None:
@@ -212,11 +213,11 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
 
 def arithmetics_figure(
     runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray
-) -> style.Figure:
+) -> Figure:
     """A panel for each run in the plane, with the `watched` tokens and the points where they
     belong, `goals`."""
     with style.style_context():
-        figure = style.Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
+        figure = Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
         panels = figure.subplots(1, len(runs), squeeze=False)[0]
         for ax, (title, run) in zip(panels, runs.items(), strict=True):
             draw_layer(run, run.layers, ax)
@@ -230,7 +231,7 @@ def arithmetics_figure(
     return figure
 
 
-def _draw_watched(token: int, path: np.ndarray, goal: np.ndarray, ax: style.Axes) -> None:
+def _draw_watched(token: int, path: np.ndarray, goal: np.ndarray, ax: Axes) -> None:
     is_right = bool(np.allclose(path[-1], goal, atol=1e-9))
     color, mark = (BLUE, "o") if is_right else (VERMILION, "X")
     ax.plot(*path.T, color=color, lw=1.8, zorder=7)
@@ -270,7 +271,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     return panels
 
 
-def _titled(run: Trajectory, layer: int, ax: style.Axes) -> style.Axes:
+def _titled(run: Trajectory, layer: int, ax: Axes) -> Axes:
     with style.style_context():
         draw_layer(run, layer, ax)
         ax.set_title(_title(run, layer), loc="left")
@@ -288,7 +289,7 @@ def _legend(run: Trajectory) -> list[Any]:
     follower = style.sign("o", FAINT, "token, in the colour of whom it attends to", 7)
     start = style.sign("o", FAINT, "its start and its path", 3.5, line="-")
     attention = style.sign("", FAINT, "attends to", 0, line=":")
-    hull = style.Patch(fc=plane.SEE_THROUGH, ec=FAINT, label="hull of the leaders")
+    hull = Patch(fc=plane.SEE_THROUGH, ec=FAINT, label="hull of the leaders")
     if not len(run.leaders):
         return [follower, start, attention]
     if len(run.leaders) == run.n:

@@ -10,6 +10,7 @@ from hardmax._limits.clusters import FaceProjection, OtherLimit
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
+from hardmax.figures.style import Axes, Figure, Line2D, PathCollection
 
 if TYPE_CHECKING:
     from hardmax.limits import Limit
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 MOST_CLUSTERS_IN_LEGEND = 18
 
 
-def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -> plane.Artists:
+def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plane.Artists:
     """Draw tokens and their paths to the limits, in the colour and shape of their cluster.
 
     Leaders are numbered stars, and have the colours that `draw_layer` gives them. Projections of
@@ -63,7 +64,7 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     return drawn | plane.draw_leaders(corners, groups, leaders.tolist(), ax)
 
 
-def _prepare(lim: "Limit", ax: style.Axes) -> plane.View:
+def _prepare(lim: "Limit", ax: Axes) -> plane.View:
     if not isinstance(getattr(lim, "run", None), Trajectory):
         raise InputError(
             f"`lim` must be a Limit, as `limit` gives for one cloud, not {shorten(lim)}."
@@ -84,14 +85,14 @@ def _labels_of(lim: "Limit", kind: type) -> list[int]:
 
 
 def _draw_ends(
-    lim: "Limit", labels: list[int], view: plane.View, marker: str, ax: style.Axes
-) -> style.PathCollection:
+    lim: "Limit", labels: list[int], view: plane.View, marker: str, ax: Axes
+) -> PathCollection:
     colors = [look_of_leader(group)[0] for group in _numbers(lim)[labels].tolist()]
     look = {"c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6}
     return plane.marks(view.places(lim.clusters.points[labels]), ax, s=64, zorder=5, **look)
 
 
-def _draw_face(lim: "Limit", label: int, view: plane.View, ax: style.Axes) -> style.Line2D:
+def _draw_face(lim: "Limit", label: int, view: plane.View, ax: Axes) -> Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
     face: Any = lim.clusters.kinds[label]
     corners = view.places(lim.float_points[list(face.vertices)])
@@ -105,7 +106,7 @@ def _draw_face(lim: "Limit", label: int, view: plane.View, ax: style.Axes) -> st
 # ---------------------------------------------------------------- with a title and a legend
 
 
-def plot_limit(lim: "Limit", *, ax: Any = None, figsize: Any = None) -> style.Axes:
+def plot_limit(lim: "Limit", *, ax: Any = None, figsize: Any = None) -> Axes:
     """`draw_limit` on the axes; on new ones with a title and a legend."""
     if ax is not None:
         draw_limit(lim, ax)
@@ -113,9 +114,9 @@ def plot_limit(lim: "Limit", *, ax: Any = None, figsize: Any = None) -> style.Ax
     return _draw_on(style.new_figure(style.check_figsize(figsize, _size(lim))), lim)
 
 
-def limit_figure(lim: "Limit") -> style.Figure:
+def limit_figure(lim: "Limit") -> Figure:
     """`draw_limit` as a figure of its own, without pyplot, with a title and a legend."""
-    figure = style.Figure(figsize=_size(lim), dpi=style.DPI, layout="constrained")
+    figure = Figure(figsize=_size(lim), dpi=style.DPI, layout="constrained")
     _draw_on(figure, lim)
     return figure
 
@@ -124,7 +125,7 @@ def _size(lim: "Limit") -> tuple[float, float]:
     return 6.4, 2.6 if lim.run.d == 1 else 4.6
 
 
-def _draw_on(figure: Any, lim: "Limit") -> style.Axes:
+def _draw_on(figure: Any, lim: "Limit") -> Axes:
     with style.style_context():
         ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None, anchor="NW")
         _prepare(lim, ax)
@@ -144,7 +145,7 @@ def _title(lim: "Limit") -> str:
     return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.bound:.2g}"
 
 
-def _legend(lim: "Limit") -> list[style.Line2D]:
+def _legend(lim: "Limit") -> list[Line2D]:
     """What the marks mean, and what each cluster is: the largest ones if there are too many."""
     kinds, is_settled, number = lim.clusters.kinds, lim.settled_at is not None, _numbers(lim)
     signs = []

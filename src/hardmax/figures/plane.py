@@ -12,6 +12,17 @@ from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import style
 from hardmax.figures.labels import place_labels
 from hardmax.figures.palette import FAINT, INK, LEADER, SHADE, look_of_leader, mark_scale
+from hardmax.figures.style import (
+    Artist,
+    Axes,
+    Axes3D,
+    Line2D,
+    MaxNLocator,
+    PathCollection,
+    Poly3DCollection,
+    Polygon,
+    withStroke,
+)
 from hardmax.geometry._hull import going_round
 from hardmax.geometry.polytope import Polytope
 
@@ -48,11 +59,11 @@ class View:
         return drawn
 
 
-def view_of(tokens: np.ndarray, ax: style.Axes) -> View:
+def view_of(tokens: np.ndarray, ax: Axes) -> View:
     """The view of tokens (n, d) on these axes: themselves where they fit, else principal
     coordinates."""
     d, names = tokens.shape[1], ("$z_1$", "$z_2$", "$z_3$")
-    if isinstance(style.check_axes(ax), style.Axes3D):
+    if isinstance(style.check_axes(ax), Axes3D):
         if d != 3:
             raise InputError(
                 f"`ax` is in three dimensions, but the tokens have {d}: use two-dimensional axes."
@@ -96,7 +107,7 @@ def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndar
     return [run.floats_at(layer)[tokens] for layer in layers[::every]]
 
 
-def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
+def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:
     """Axes with numbers for a cloud that starts at these points (n, d), and the origin if it is
     near.
 
@@ -106,14 +117,14 @@ def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
     places = view.path(starts[None])[0]
     spread = np.ptp(places, axis=0).max()
     near = bool(np.abs(places.mean(axis=0)).max() <= 3 * spread)
-    if isinstance(ax, style.Axes3D):
+    if isinstance(ax, Axes3D):
         _prepare_space(ax, places)
     else:
         ax.set_aspect("equal")
         origin = np.zeros((int(near), 2))
         ax.axis(window(np.vstack([places, origin])))
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(style.MaxNLocator(5, steps=[1, 2, 5, 10]))
+            axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         for side in ax.spines.values():
             side.set_color(SHADE)
         ax.tick_params(color=FAINT, labelcolor=INK, labelsize="small")
@@ -126,7 +137,7 @@ def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
     return view
 
 
-def _prepare_space(ax: style.Axes3D, places: np.ndarray) -> None:
+def _prepare_space(ax: Axes3D, places: np.ndarray) -> None:
     ax.computed_zorder = False  # stars lie over facets, whichever is in front
     low, high = places.min(axis=0), places.max(axis=0)
     reach = float((high - low).max()) / 2 or 1.0
@@ -138,7 +149,7 @@ def _prepare_space(ax: style.Axes3D, places: np.ndarray) -> None:
     ax.tick_params(labelsize="x-small", pad=0)
     axes: Any = (ax.xaxis, ax.yaxis, ax.zaxis)
     for axis in axes:
-        axis.set_major_locator(style.MaxNLocator(4))
+        axis.set_major_locator(MaxNLocator(4))
         axis.pane.set_alpha(0.0)
         axis.labelpad = -4
 
@@ -155,20 +166,20 @@ def window(places: np.ndarray) -> tuple[float, float, float, float]:
     return x - reach, x + reach, y - reach, y + reach
 
 
-def draw_origin(ax: style.Axes) -> style.PathCollection:
+def draw_origin(ax: Axes) -> PathCollection:
     """A small plus at the origin."""
-    origin = [0] * (3 if isinstance(ax, style.Axes3D) else 2)
+    origin: Any = [0] * (3 if isinstance(ax, Axes3D) else 2)
     return ax.scatter(*origin, s=30, marker="+", c=FAINT, lw=0.8, zorder=2)
 
 
-def marks(places: np.ndarray, ax: style.Axes, **look: Any) -> style.PathCollection:
+def marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:
     """A mark at each place (n, 2 or 3)."""
     # In space matplotlib pales what is far away, and a pale colour is another colour.
-    flat = {"depthshade": False} if isinstance(ax, style.Axes3D) else {}
+    flat = {"depthshade": False} if isinstance(ax, Axes3D) else {}
     return ax.scatter(*places.T, **look, **flat)
 
 
-def draw_lines(path: np.ndarray, ax: style.Axes, **look: Any) -> style.Line2D:
+def draw_lines(path: np.ndarray, ax: Axes, **look: Any) -> Line2D:
     """Paths (k, n, 2 or 3) as one line with gaps, which is drawn a hundred times faster than a line
     for each."""
     gaps = np.full((1, *path.shape[1:]), np.nan)
@@ -176,7 +187,7 @@ def draw_lines(path: np.ndarray, ax: style.Axes, **look: Any) -> style.Line2D:
     return ax.plot(*joined.T, **look)[0]
 
 
-def draw_flow(path: np.ndarray, groups: np.ndarray, ax: style.Axes) -> Artists:
+def draw_flow(path: np.ndarray, groups: np.ndarray, ax: Axes) -> Artists:
     """Paths (k, n, 2 or 3) of the tokens that move, and small marks at their starts, in the look of
     their groups."""
     moves = np.ptp(path, axis=0).max(axis=1) > 0
@@ -194,7 +205,7 @@ def draw_flow(path: np.ndarray, groups: np.ndarray, ax: style.Axes) -> Artists:
 
 
 def draw_leaders(
-    places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: style.Axes
+    places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: Axes
 ) -> Artists:
     """Stars in the colours of their groups, and the numbers of the tokens; of very many, those that
     find room."""
@@ -203,12 +214,11 @@ def draw_leaders(
     look = {"marker": LEADER, "edgecolors": INK, "lw": 0.5, "zorder": 6}
     stars = marks(places, ax, s=size, c=colors, **look)
     places, names = places[:MOST_LABELS], [str(token) for token in tokens[:MOST_LABELS]]
-    if isinstance(ax, style.Axes3D):
-        halo = [style.withStroke(linewidth=2, foreground="white")]
+    if isinstance(ax, Axes3D):
+        halo = [withStroke(linewidth=2, foreground="white")]
         labels = []
-        for place, name in zip(places.tolist(), names, strict=True):
-            label = ax.text(*place, f"  {name}", fontsize=8, path_effects=halo, zorder=7)
-            labels.append(label)
+        for (x, y, z), name in zip(places.tolist(), names, strict=True):
+            labels.append(ax.text(x, y, z, f"  {name}", fontsize=8, path_effects=halo, zorder=7))
     else:
         reaches = [size**0.5 / 2] * len(places)
         centre = places.mean(axis=0) if len(places) else None
@@ -216,7 +226,7 @@ def draw_leaders(
     return {"leaders": [stars], "labels": labels}
 
 
-def draw_hull(places: np.ndarray, ax: style.Axes) -> list[style.Artist]:
+def draw_hull(places: np.ndarray, ax: Axes) -> list[Artist]:
     """The hull of places: a polygon, facets in space, or the segment or point that is left of
     it."""
     polytope = Polytope(places)
@@ -226,8 +236,8 @@ def draw_hull(places: np.ndarray, ax: style.Axes) -> list[style.Artist]:
     if polytope.dimension == 1:
         return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
     look = {"facecolor": SEE_THROUGH, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
-    if isinstance(ax, style.Axes3D):
+    if isinstance(ax, Axes3D):
         facets = [corners[list(face)] for face in polytope.faces(2)]
         rounds = [facet[going_round(facet)] for facet in facets]
-        return [ax.add_collection3d(style.Poly3DCollection(rounds, **look))]
-    return [ax.add_patch(style.Polygon(corners[going_round(corners)], **look))]
+        return [ax.add_collection3d(Poly3DCollection(rounds, **look))]
+    return [ax.add_patch(Polygon(corners[going_round(corners)], **look))]

@@ -7,6 +7,7 @@ from hardmax._common.format import truncate
 from hardmax.figures import style
 from hardmax.figures.labels import escape_mathtext
 from hardmax.figures.palette import FAINT, INK, look_of_class
+from hardmax.figures.style import Axes
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
@@ -15,7 +16,7 @@ MOST = 20  # tokens
 _LONGEST = 34  # characters of a name
 
 
-def plot_text(why: "Explanation", ax: Any = None) -> style.Axes:
+def plot_text(why: "Explanation", ax: Any = None) -> Axes:
     """Draw the votes of a text, on these axes or those of a new figure."""
     shown = why.active[:MOST]
     ax = style.axes_for(ax, None, (5.6, 1.2 + 0.24 * max(len(shown), 3)))
@@ -24,7 +25,7 @@ def plot_text(why: "Explanation", ax: Any = None) -> style.Axes:
     return ax
 
 
-def _draw(why: "Explanation", ax: style.Axes) -> None:
+def _draw(why: "Explanation", ax: Axes) -> None:
     """Bars with the largest vote on top; an arrow leads from the vote without modifiers to the
     vote."""
     shown, names = why.active[:MOST], []

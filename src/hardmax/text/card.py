@@ -65,12 +65,12 @@ def write_card(model: "TextModel") -> str:
     """The text of README.md."""
     measured, edited = shown_values(model.metrics), model.metrics.get("edited")
     table = f"| | |\n|---|---|\n{_rows(measured)}" if measured else "Nothing was measured."
-    is_edited = isinstance(edited, dict) and edited
+    has_changes = isinstance(edited, dict) and bool(edited)
     return _CARD.format(
         formula=_cell(formula(model)),
         facts=_rows(_facts(model)),
         measured=table,
-        edited=_EDITED.format(rows=_rows(edited)) if is_edited else "",
+        edited=_EDITED.format(rows=_rows(edited)) if has_changes else "",
         limitations=_limitations(model),
     )
 
