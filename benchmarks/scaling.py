@@ -2,7 +2,7 @@
 docs/speed.png.
 
 Run: python benchmarks/scaling.py measure draw (or one of the two), where FAISS is installed:
-'.[bench]'."""
+`pip install --group bench`."""
 
 import math
 import sys

@@ -1,9 +1,9 @@
 """Finitely many layers: `simulate`, and `step` for a single one."""
 
-from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
+from hardmax._common.progress import Progress, check_progress
 from hardmax._common.validation import InputError, check_instance, require_extra
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
@@ -11,8 +11,8 @@ from hardmax._layer.attention import Softmax
 from hardmax._runs.run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._runs.softmax import Enclosures, enclose
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
-from hardmax._streams.chunks import check_progress, is_stream
-from hardmax._streams.observers import find_core
+from hardmax._streams.chunks import is_stream
+from hardmax._streams.observers import gather
 from hardmax._streams.streamed import StreamedRun, open_stream
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
@@ -20,7 +20,6 @@ from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
 
-Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
 
 
@@ -124,7 +123,7 @@ def simulate(
             raise InputError(
                 f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record"
             )
-        return StreamedRun(chunks, find_core(chunks, dynamics, plan.stop))
+        return StreamedRun(chunks, gather(chunks, dynamics, plan.stop))
     there = None
     if isinstance(machine, Gpu):  # tensors are read there
         from hardmax._runs.tensors import read_there

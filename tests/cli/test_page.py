@@ -69,7 +69,7 @@ def test_a_cloud_is_put_in_exactly(hardmax: Command, here: Path):
 def test_limits_and_runs_write_their_cloud_exactly(run: bool, tmp_path: Path):
     for tokens in (
         np.random.default_rng(1).normal(size=(9, 3)),
-        hm.parse_decimals([[0.1, 0.2], [1e-300, 3]]),
+        hm.io.parse_decimals([[0.1, 0.2], [1e-300, 3]]),
     ):
         dynamics = hm.Dynamics("1/3", [[2, 1], [1, 1]] if tokens.shape[1] == 2 else None)
         (hm.simulate(tokens, dynamics, layers=2) if run else hm.limit(tokens, dynamics)).page(

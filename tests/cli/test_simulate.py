@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from running import Command, assert_refused, on_a_terminal
 
-from hardmax import Dynamics, Trajectories, Trajectory, clouds, simulate
+from hardmax import Dynamics, Trajectory, clouds, simulate
 from hardmax.cli.clouds import NAMES
 from hardmax.io import read_cloud
+from hardmax.results import Trajectories
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"

@@ -236,7 +236,7 @@ def test_on_paper_words_say_what_they_attend_to(watched, tmp_path):
 
 def test_the_shipped_model_reads_in_the_page(watched, tmp_path):
     texts = ["A wonderful film.", "Awful.", "I don't like it.", "It never gets boring."]
-    model = hm.load("sentiment-en")
+    model = hm.load_model("sentiment-en")
     model.explain("").save(tmp_path / "page.html")
     page = watched.open(tmp_path / "page.html")
     page.wait_for_function("() => window.hardmax")

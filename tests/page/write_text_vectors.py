@@ -21,7 +21,7 @@ from safetensors.numpy import save as save_tensors
 from hardmax._common.validation import InputError
 from hardmax.text import Modifier, TextModel, Tokeniser, Vocabulary, VotingRule
 from hardmax.text._characters import CHARACTERS, fold
-from hardmax.text.shipped import MODELS, available, load
+from hardmax.text.shipped import MODELS, available, load_model
 from hardmax.text.storage import deciding_files
 from hardmax.text.tokeniser import cut_surface, join_words
 
@@ -290,7 +290,7 @@ def write_damaged(folder: Path) -> None:
             for key, data in every.items():
                 Path(place, key).write_bytes(data)
             try:
-                load(place)
+                load_model(place)
                 said = ""
             except InputError as error:
                 said = str(error)
@@ -316,7 +316,7 @@ def write_vectors(
     for number, name in enumerate([*available(), *map(str, range(models))]):
         shipped = number < len(available())
         model, path = (
-            (load(name), MODELS / name)
+            (load_model(name), MODELS / name)
             if shipped
             else (make_model(int(name)), folder / "models" / name)
         )

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
+from hardmax import stops
 from hardmax._runs.run import Together
 from hardmax.io import read_cloud
 
@@ -31,7 +32,7 @@ LONG = [
 def again(runs: Any) -> Any:
     with TemporaryDirectory() as folder:
         runs.save(Path(folder) / "run.npz")
-        return (hm.Trajectory if isinstance(runs, hm.Trajectory) else hm.Trajectories).load(
+        return (hm.Trajectory if isinstance(runs, hm.Trajectory) else hm.results.Trajectories).load(
             Path(folder) / "run.npz"
         )
 
@@ -107,7 +108,7 @@ def in_form(form: str, batch: list[np.ndarray]) -> Any:
     return batch
 
 
-class Odd(hm.Record):
+class Odd(stops.Record):
     """A record of a user's own."""
 
     def layers(self, first: int, until: int) -> list[int]:
@@ -198,7 +199,10 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path, changes, complaint):
 @pytest.mark.parametrize("tokens", [SQUARE, [SQUARE, SQUARE[1:]]], ids=["one run", "a batch"])
 def test_a_last_layer_that_is_not_that_of_the_run_is_not_believed(tmp_path, tokens, arithmetic):
     """It once came back as certified."""
-    path, kind = tmp_path / "run.npz", hm.Trajectory if tokens is SQUARE else hm.Trajectories
+    path, kind = (
+        tmp_path / "run.npz",
+        hm.Trajectory if tokens is SQUARE else hm.results.Trajectories,
+    )
     run = hm.simulate(tokens, HALF, layers=3, arithmetic=arithmetic)
     run.save(path)
     with np.load(path) as archive:
@@ -234,7 +238,7 @@ def test_other_files_are_named(tmp_path):
     hm.simulate([[[1.0], [0.5]]], HALF, layers=2).save(tmp_path / "many.npz")
     np.savez(tmp_path / "foreign.npz", tokens=np.zeros((2, 2)))
     for kind, name, complaint in [
-        (hm.Trajectories, "one.npz", r"has one run: read it with `Trajectory\.load`"),
+        (hm.results.Trajectories, "one.npz", r"has one run: read it with `Trajectory\.load`"),
         (hm.Trajectory, "many.npz", r"has a batch of runs: read it with `Trajectories\.load`"),
         (hm.Trajectory, "foreign.npz", "KeyError.*: expected what"),
         (hm.Trajectory, "absent.npz", "does not exist: expected what"),

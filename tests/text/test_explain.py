@@ -282,6 +282,6 @@ def test_other_forms_and_other_things_than_texts_are_refused(tmp_path):
 
 
 def test_shipped_models_have_names_and_notes_about_unusual_texts():
-    why = hm.load("sentiment-en").explain("An awful script, but the cast is great. " * 3000)
+    why = hm.load_model("sentiment-en").explain("An awful script, but the cast is great. " * 3000)
     assert why.model.name == "sentiment-en"
     assert "longer than 99 %" in why.notes[0]

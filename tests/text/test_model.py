@@ -188,13 +188,13 @@ def test_a_model_shows_and_describes_itself():
         repr(model)
         == f"TextModel({len(WORDS)} tokens, {len(MODIFIERS)} modifiers, classes negative, positive)"
     )
-    assert len(describe(hardmax.load("sentiment-en"), 700)) <= 700
+    assert len(describe(hardmax.load_model("sentiment-en"), 700)) <= 700
     many = describe(small_model(classes=300))
     assert len(many) <= 2000
     assert "class 0" in many
     with pytest.raises(InputError, match="`limit`"):
         describe(model, 10)
-    assert len(hardmax.load("sentiment-en")._repr_html_()) < 120_000
+    assert len(hardmax.load_model("sentiment-en")._repr_html_()) < 120_000
 
 
 def test_models_and_explanations_have_at_most_twenty_public_attributes():

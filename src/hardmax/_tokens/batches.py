@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -302,5 +303,12 @@ def depth(values: Any, at_most: int = 4) -> int:
     return values.ndim if isinstance(getattr(values, "ndim", None), int) else 0
 
 
-OneCloud: TypeAlias = Sequence[Sequence[Number]]
-ManyClouds: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
+# What type checkers take for one cloud, a batch or a source of chunks. An array whose number of
+# axes they do not know counts as one cloud.
+_Array2D: TypeAlias = np.ndarray[tuple[int, int], np.dtype[Any]]
+_Array3D: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[Any]]
+OneCloud: TypeAlias = _Array2D | Sequence[Sequence[Number]]
+ManyClouds: TypeAlias = (
+    Ragged | _Array3D | Sequence[_Array2D] | Sequence[Sequence[Sequence[Number]]]
+)
+ChunkedCloud: TypeAlias = np.memmap[Any, Any] | str | Path

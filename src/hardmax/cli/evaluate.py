@@ -39,9 +39,9 @@ def evaluate_command(
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation import evaluate_model
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import load_model
 
-    loaded = load(model)
+    loaded = load_model(model)
     found = evaluate_model(
         loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels]
     )

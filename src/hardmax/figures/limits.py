@@ -6,7 +6,7 @@ import numpy as np
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
-from hardmax._limits.clusters import FaceProjection, OtherLimit
+from hardmax._limits.clusters import FaceProjection, OtherLimit, float_limits
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
@@ -51,11 +51,11 @@ def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plan
     view, most = _prepare(lim, ax), check_int(most, "`most`", at_least=1)
     some = np.s_[:: (lim.run.n - 1) // most + 1]
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
-    corners = view.places(lim.float_points[leaders])
+    corners = view.places(float_limits(lim.run)[leaders])
     groups = number[clusters.labels[leaders]].tolist()
     # Of a projected polytope the shadow is shown. Its metric does not matter here.
     drawn: plane.Artists = {"hull": plane.draw_hull(corners, ax) if len(leaders) else []}
-    path = [*plane.bends(lim.run, lim.run.layers + 1, some), lim.float_points[some]]
+    path = [*plane.bends(lim.run, lim.run.layers + 1, some), float_limits(lim.run)[some]]
     drawn |= plane.draw_flow(view.path(np.stack(path)), number[clusters.labels[some]], ax)
     faces = _labels_of(lim, FaceProjection)
     drawn["faces"] = [_draw_face(lim, label, view, ax) for label in faces]
@@ -89,14 +89,14 @@ def _draw_ends(
 ) -> PathCollection:
     colors = [look_of_leader(group)[0] for group in _numbers(lim)[labels].tolist()]
     look = {"c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6}
-    return plane.marks(view.places(lim.clusters.points[labels]), ax, s=64, zorder=5, **look)
+    return plane.marks(view.places(lim.clusters.limit_points[labels]), ax, s=64, zorder=5, **look)
 
 
 def _draw_face(lim: "Limit", label: int, view: plane.View, ax: Axes) -> Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
     face: Any = lim.clusters.kinds[label]
-    corners = view.places(lim.float_points[list(face.vertices)])
-    end = view.places(lim.clusters.points[[label]])
+    corners = view.places(float_limits(lim.run)[list(face.vertices)])
+    end = view.places(lim.clusters.limit_points[[label]])
     color = look_of_leader(int(_numbers(lim)[label]))[0]
     look = {"lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
     lines = np.stack([np.broadcast_to(end, corners.shape), corners])
@@ -142,7 +142,7 @@ def _title(lim: "Limit") -> str:
     count = pluralize(lim.run.n, "token") + (f" (one in {every} drawn)" if every > 1 else "")
     if lim.settled_at is not None:
         return f"{count}, settled at layer {lim.settled_at}"
-    return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.bound:.2g}"
+    return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.limit_error:.2g}"
 
 
 def _legend(lim: "Limit") -> list[Line2D]:

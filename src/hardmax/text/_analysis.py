@@ -34,7 +34,7 @@ class Analysis:
     Examples
     --------
     >>> import hardmax as hm
-    >>> model = hm.load("sentiment-en")
+    >>> model = hm.load_model("sentiment-en")
     >>> analysis = model.analyse(["An awful script.", "Great!"])
     >>> first = slice(*analysis.offsets[:2])
     >>> words = [model.vocabulary.surfaces[token] for token in analysis.ids[first]]
@@ -69,12 +69,12 @@ class Analysis:
     @property
     def active_per_text(self) -> np.ndarray:
         """How many distinct tokens are active in each text."""
-        return np.bincount(self._texts_of(self.active), minlength=len(self))
+        return self._count(self.active)
 
     @property
     def leaders_per_text(self) -> np.ndarray:
         """How many leaders each text has."""
-        return np.bincount(self._texts_of(self.leads), minlength=len(self))
+        return self._count(self.leads)
 
     @property
     def decided(self) -> np.ndarray:
@@ -93,7 +93,8 @@ class Analysis:
     def follows(self) -> np.ndarray:
         """The place in its text of the leader that each active token ends at; -1: it is not active,
         or ends between several. Of equal tokens the first leads."""
-        active, texts = np.flatnonzero(self.active), self._texts_of(self.active)
+        active = np.flatnonzero(self.active)
+        texts = np.repeat(np.arange(len(self)), self.active_per_text)
         votes = (self.weights * self.factors[:, None])[active]
         if votes.shape[1] == 1:
             leaders = _leaders_on_line(votes[:, 0], texts)
@@ -103,19 +104,22 @@ class Analysis:
         follows[active] = np.where(leaders >= 0, active[leaders] - self.offsets[texts], -1)
         return follows
 
-    def _texts_of(self, chosen: np.ndarray) -> np.ndarray:
-        """The text of each token that is chosen by a mask."""
-        return np.searchsorted(self.offsets, np.flatnonzero(chosen), side="right") - 1
+    def _count(self, chosen: np.ndarray) -> np.ndarray:
+        """How many tokens of each text a mask chooses."""
+        before = np.concatenate([[0], np.cumsum(chosen)])
+        return np.diff(before[self.offsets])
 
 
 def _leaders_on_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     """For each token the first of the largest votes of its sign in its text."""
     groups = 2 * texts + (votes > 0)
-    order = np.lexsort((-np.abs(votes), groups))  # stable: of equals the first
-    first = order[np.diff(groups[order], prepend=-1) > 0]
-    leader = np.full(groups.max(initial=0) + 1, -1)
-    leader[groups[first]] = first
-    return leader[groups]
+    sizes = np.abs(votes)
+    largest = np.zeros(groups.max(initial=0) + 1)
+    np.maximum.at(largest, groups, sizes)
+    leaders = np.flatnonzero(sizes == largest[groups])
+    leader_of = np.full(len(largest), -1)
+    leader_of[groups[leaders[::-1]]] = leaders[::-1]  # backwards: of equals the first stays
+    return leader_of[groups]
 
 
 def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:

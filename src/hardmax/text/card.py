@@ -33,7 +33,7 @@ pipeline_tag: text-classification
 ```python
 import hardmax as hm
 
-model = hm.load("PATH")
+model = hm.load_model("PATH")
 print(model.explain("…"))
 ```
 

@@ -150,6 +150,11 @@ class Reader:
         """The number of the modifier that a word is, or -1."""
         return _number(self, word)
 
+    def turns(self, word: str) -> bool:
+        """Whether a word is a modifier with a negative factor: it has no vote of its own."""
+        number = self.number_of(word)
+        return number >= 0 and self.modifiers[number].factor < 0
+
     def attend(self, words: Sequence[Word]) -> tuple[list[int], list[int]]:
         """For each word of a text the number of the modifier that it is, or -1, and the place of
         the modifier that a token which begins with it attends to, or -1 if to itself."""
