@@ -3,7 +3,7 @@ one."""
 
 import itertools
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,15 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Modifier, Tokeniser, Vocabulary, make_synthetic_corpus
+from hardmax.text import (
+    Modifier,
+    Tokeniser,
+    Vocabulary,
+    VotingRule,
+    describe,
+    make_reading,
+    make_synthetic_corpus,
+)
 from hardmax.text.text_model import TextModel
 from hardmax.train import fit_tables
 
@@ -180,15 +188,24 @@ def text_calls() -> Iterator[Call]:
     }
     numbers = {"scope": 4, "gate": 0.25, "alpha": 0.5, "neutral_weight": 5}
     rest = {"tokeniser": Tokeniser(), "metrics": {}}
-    yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **numbers, **rest}
-    for name in ("predict", "predict_proba", "decision_function", "analyse", "leaders"):
+    yield "VotingRule", VotingRule, numbers
+    rest["rule"] = VotingRule()
+    yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **rest}
+    for name in ("predict", "predict_proba", "analyse"):
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
-    yield "TextModel.reading", model.reading, {"text": text}
+    yield "make_reading", partial(make_reading, model), {"text": text}
+    yield "describe", partial(describe, model), {"limit": 500}
     yield (
         "TextModel.flip",
         model.flip,
-        {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9},
+        {
+            "text": text,
+            "replacements": ["awful"],
+            "to": None,
+            "protected": [],
+            "max_evaluations": 9,
+        },
     )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
@@ -201,7 +218,7 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
     yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
-    yield "TextModel.explorer", model.explorer, {"text": text}
+    yield "Explorer.of_model", partial(hm.Explorer.of_model, model), {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield (
         "report",

@@ -69,18 +69,46 @@ def keywords(
 
 
 def frequent_leaders(
-    model: "TextModel", found: Analysis, most: int | None = None
+    model: "TextModel", analysis: Analysis, top_k: int | None = None
 ) -> tuple[Leader, ...]:
-    """The tokens that lead most of the analysed texts, the most frequent first; among equals, by
-    the alphabet."""
-    tokens, times = np.unique(found.ids[found.leads], return_counts=True)
+    """The tokens that lead most of the analysed texts.
+
+    Parameters
+    ----------
+    model : TextModel
+        The model that analysed them.
+    analysis : Analysis
+        What `model.analyse(texts)` gives.
+    top_k : int, optional
+        At most so many tokens.
+
+    Returns
+    -------
+    tuple of Leader
+        The most frequent first; among equals, by the alphabet.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> model = hm.load_model("sentiment-en")
+    >>> analysis = model.analyse(["An awful script.", "Awful!"])
+    >>> [(leader.word, leader.texts) for leader in frequent_leaders(model, analysis, 1)]
+    [('awful', 2)]
+    """
+    tokens, times = np.unique(analysis.ids[analysis.leads], return_counts=True)
     shown = model.vocabulary.documents[tokens] >= _enough(model)
     tokens, times = tokens[shown], times[shown]
     surfaces = [model.vocabulary.surfaces[token] for token in tokens]
     ranked = sorted(zip((-times).tolist(), surfaces, tokens.tolist(), strict=True))
     leaders = []
-    for less, word, token in ranked[:most]:
-        weights = model._voting.weights[token]
-        lean = model.classes[weights.argmax() if len(weights) > 1 else int(weights[0] > 0)]
-        leaders.append(Leader(word=word, texts=-less, share=-less / len(found), lean=lean))
+    for times, word, token in ranked[:top_k]:
+        scores = model._voting.weights[token]
+        best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
+        leader = Leader(
+            word=word,
+            texts=-times,
+            share=-times / len(analysis),
+            lean=model.classes[best],
+        )
+        leaders.append(leader)
     return tuple(leaders)
