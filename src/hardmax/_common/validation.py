@@ -33,7 +33,7 @@ class InputError(ValueError):
 
     Examples
     --------
-    >>> InputError("`layers` must be a whole number from 0 up, not -1.", argument="`layers`").argument
+    >>> InputError("`layers` must be a whole number from 0 up.", argument="`layers`").argument
     'layers'
     """
 
@@ -103,19 +103,13 @@ def check_real(
             number = float(value)
             if math.isfinite(number) and at_least <= number <= at_most and number > above:
                 return number
-    bounds = (
-        f" above {above:g}"
-        if above > -math.inf
-        else f" from {at_least:g} up"
-        if at_least > -math.inf
-        else ""
-    )
-    if at_most < math.inf:
-        bounds = (
-            f"{bounds}, at most {at_most:g}"
-            if above > -math.inf
-            else f" from {at_least:g} to {at_most:g}"
-        )
+    bounds = ""
+    if above > -math.inf:
+        bounds = f" above {above:g}" + (f", at most {at_most:g}" if at_most < math.inf else "")
+    elif at_most < math.inf:
+        bounds = f" from {at_least:g} to {at_most:g}"
+    elif at_least > -math.inf:
+        bounds = f" from {at_least:g} up"
     raise _wrong(name, f"a finite number{bounds}", value)
 
 
