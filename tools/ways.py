@@ -60,6 +60,7 @@ def certify_csv(folder: Path) -> None:
     """CSV → limit → certificate → verify."""
     (folder / "cloud.csv").write_text(CLOUD)
     lim = hm.limit(read_cloud(folder / "cloud.csv"), hm.Dynamics("1/2"))
+    assert isinstance(lim, hm.Limit)
     assert hm.verify(lim.certificate)
 
 

@@ -5,7 +5,7 @@ Attended sets are computed anew at every layer.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -225,14 +225,14 @@ class _Evidence:
         return stay, f"{points}; settled at layer {self.last}"
 
     @cached_property
-    def limits(self) -> list[Any]:
+    def limits(self) -> Sequence[Any]:
         """The limit of each cluster, in integers with one denominator."""
         first = np.unique(self.lim.clusters.labels, return_index=True)[1]
         examples = self.run.points.of_token[first].tolist()
         return self.run.phase_at(self.last).targets.rows(examples).numerators
 
     @cached_property
-    def scores(self) -> list[Any]:
+    def scores(self) -> Sequence[Any]:
         """For each limit, those of all limits along it."""
         return products(directions_of(self.limits, self.dynamics), self.limits)
 

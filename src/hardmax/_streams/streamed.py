@@ -251,13 +251,15 @@ class Streamed:
 class StreamedClusters(Clusters):
     """Clusters of a cloud that is read chunk by chunk: it is read once more for their `labels`."""
 
+    _limit: "StreamedLimit"
+
     def __init__(
         self, lim: "StreamedLimit", points: np.ndarray, kinds: tuple[Kind, ...], sizes: np.ndarray
     ) -> None:
         vars(self).update(_limit=lim, limit_points=points, kinds=kinds, sizes=sizes)
 
     @cached_property
-    def labels(self) -> np.ndarray:
+    def labels(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The cluster of each token, (n,)."""
         return self._limit._column("cluster")
 
