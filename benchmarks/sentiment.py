@@ -34,13 +34,13 @@ from hardmax.train import Settings, fit
 
 CLASSES = np.array(["negative", "positive"])
 SETTINGS = Settings(
-    longest_phrase=3,
+    ngram_range=(1, 3),
     min_df=3,
     sentences=0.3,
     scaling="evidence",
-    strength=0.3,
+    C=0.3,
     stop_words=(),
-    bias=False,
+    fit_intercept=False,
     alpha="0",
     vectors="english",
 )
@@ -149,7 +149,7 @@ def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] =
 def judge(model: TextModel, part: Part) -> dict[str, float]:
     """Accuracy (undecided texts are wrong), log loss, calibration error, share of undecided
     texts."""
-    chances, decided = model.predict_proba(part.texts), model.decided(part.texts)
+    chances, decided = model.predict_proba(part.texts), model.analyse(part.texts).decided
     truth = part.labels.astype(int)
     right = decided & (chances.argmax(axis=1) == truth)
     return {

@@ -179,7 +179,7 @@ class _Evidence:
         beyond = [last + more for more in AFTERWARDS] if self.settled else []
         layers = [*range(last + 1), *beyond]
         self.clouds = [self.run.phase_at(layer).integers_at(layer) for layer in layers]
-        self.sets = [by_all_scores(cloud, cloud, self.dynamics).lists for cloud in self.clouds]
+        self.sets = [by_all_scores(cloud, cloud, self.dynamics).sets for cloud in self.clouds]
         # A point for each position of leaders.
         self.leaders = self.run.points.of_token[lim.distinct_leaders].tolist()
 
@@ -200,7 +200,7 @@ class _Evidence:
 
     def leaders_are_vertices(self) -> Observed:
         places = self.clouds[-1].rows(self.leaders)
-        furthest = by_all_scores(places, places, self.dynamics).lists
+        furthest = by_all_scores(places, places, self.dynamics).sets
         alone = furthest == [[leader] for leader in range(len(self.leaders))]
         return alone, "each is furthest its own way, alone"
 

@@ -18,8 +18,8 @@ from known import CLAUSES, rational
 from strategies import alphas, any_metric_problems, clouds, problems, spd_metrics
 
 import hardmax as hm
-from hardmax._exact.forms import Means
 from hardmax._exact.general import GeneralSolver
+from hardmax._exact.power_sums import Means
 from hardmax._exact.trapped import _vanishes
 from hardmax._limits.certify import digest
 from hardmax.theorem import theorem_reason

@@ -197,7 +197,6 @@ def test_on_the_border_of_two_cells_a_token_may_go_to_neither_leader():
 
 
 def test_softmax_loses_a_tie_the_later_the_colder_it_is():
-    pytest.importorskip("flint")
     cloud, betas = hm.clouds.nonleader_clusters(), [10**2, 10**4, 10**6, 10**8]
     hard, lost = np.asarray(hm.simulate(cloud, hm.Dynamics("1/2"), layers=60)), []
     for beta in betas:

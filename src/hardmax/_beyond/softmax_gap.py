@@ -74,7 +74,7 @@ def softmax_gap(
     layers: int | None = None,
     error: float = 1e-10,
 ) -> SoftmaxGap:
-    """Distance between softmax and hardmax over many layers, enclosed (extra `exact`).
+    """Distance between softmax and hardmax over many layers, enclosed.
 
     Parameters
     ----------

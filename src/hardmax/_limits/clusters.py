@@ -14,7 +14,7 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import normalize_index
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
-from hardmax._exact.solver import layers_negative
+from hardmax._exact.leads import layers_negative
 from hardmax._exact.vectors import Vector, fractions_table, power
 from hardmax._layer.parts import Steps
 from hardmax._runs.trajectory import Trajectory
@@ -179,7 +179,7 @@ def _face(
     places = fractions_table([place for _, place in leading])
     # The only face that the limit can lie on is that of the leaders furthest along A w.
     limits = IntegerCloud.of(fractions_table([limit]))
-    (furthest,) = by_all_scores(limits, IntegerCloud.of(places), dynamics).lists
+    (furthest,) = by_all_scores(limits, IntegerCloud.of(places), dynamics).sets
     nearest, weights = project_exact(places[furthest], dynamics.metric)
     if nearest != limit:
         return OtherLimit()

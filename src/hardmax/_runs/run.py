@@ -144,7 +144,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
                 break
             work += 0 if phase.exactly is None else phase.exactly.work
             if stop.when_settled and work > _MOST_WORK:
-                bits = phase.layer * math.log2(phase.keep.denominator)
+                bits = phase.layer * math.log2(phase.contraction.denominator)
                 bits = phase.bits if isinstance(phase, GeneralPhase) else bits
                 digits = int(bits * math.log10(2))
                 raise TooLong(

@@ -14,11 +14,11 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
+import flint
 import numpy as np
 
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, require_extra
-from hardmax._exact.argmax import _flint
+from hardmax._common.validation import InputError, check_int
 from hardmax._layer.attention import Softmax
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import to_fractions
@@ -70,7 +70,6 @@ class Enclosures:
 
 def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
     """So many layers of softmax attention, with the error that its `Softmax` asks for."""
-    require_extra("Softmax", "exact", "flint")
     attention = dynamics.attention
     assert isinstance(attention, Softmax)
     z = to_fractions(cloud.tokens, "`tokens`")
@@ -82,7 +81,7 @@ def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
         raise InputError(message, argument="error")
     bits = 64
     while bits <= _MOST_BITS:
-        with _flint().ctx.workprec(bits):
+        with flint.ctx.workprec(bits):
             found = _walk(z, counts, dynamics, attention, layers)
         if found is not None:
             tokens, error = found
@@ -94,19 +93,19 @@ def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
 
 
 def _ball(number: Any) -> Any:
-    flint, number = _flint(), Fraction(number)
+    number = Fraction(number)
     return flint.arb(flint.fmpq(number.numerator, number.denominator))
 
 
 def _matrix(table: Any) -> Any:
-    return _flint().arb_mat([[_ball(x) for x in row] for row in table])
+    return flint.arb_mat([[_ball(x) for x in row] for row in table])
 
 
 def _walk(
     z: np.ndarray, counts: list[int], dynamics: Dynamics, attention: Softmax, layers: int
 ) -> tuple[np.ndarray, float] | None:
     """The tokens of all layers and the largest error; None if one is not proved to be as asked."""
-    flint, n = _flint(), len(z)
+    n = len(z)
     mask, place = dynamics.allowed(n), _matrix(z)
     metric = None if dynamics.metric is None else _matrix(dynamics.metric).transpose()
     beta, path, largest = _ball(attention.beta), [], 0.0
