@@ -15,9 +15,9 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.files import read_certificate
 from hardmax._common.format import pluralize
-from hardmax._common.progress import Progress
 from hardmax._common.validation import (
     InputError,
+    Progress,
     check_instance,
     check_int,
     check_path,

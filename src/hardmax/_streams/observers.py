@@ -297,18 +297,18 @@ def observe(
             break
         norms, longest = norms_above(z), float(norms_above(snapshot.positions).max())
         slack = factors.slack(norms, error, longest, snapshot.error)
-        found = CPU._argmax(metric.directions(z), snapshot.positions, slack)
-        follows, goes_on = snapshot.leads[found.winners], np.ones(len(going), dtype=bool)
-        follows[found.contested] = goes_on[found.contested] = False
-        unsure[going[found.contested]] = True
+        argmax = CPU._argmax(metric.directions(z), snapshot.positions, slack)
+        follows, goes_on = snapshot.leads[argmax.winners], np.ones(len(going), dtype=bool)
+        follows[argmax.contested] = goes_on[argmax.contested] = False
+        unsure[going[argmax.contested]] = True
         new = np.flatnonzero(follows & (leader[going] < 0))
         number = np.searchsorted(leader_rows(snapshots), snapshot.rows)
-        leader[going[new]] = number[found.winners[new]]
+        leader[going[new]] = number[argmax.winners[new]]
         last = (layer, int(going[new[0]])) if len(new) else last
         done = strictly_inside(z, snapshot.shell, max(error, snapshot.error), among=follows)
         finished[going[done]] = layer
         goes_on &= ~done
-        targets = snapshot.positions[found.winners[goes_on]]
+        targets = snapshot.positions[argmax.winners[goes_on]]
         going, z = going[goes_on], z[goes_on]
         z = targets + contraction * (z - targets)
         positions[going] = z
