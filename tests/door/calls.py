@@ -12,6 +12,7 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
+from hardmax.limits import certify_radius
 from hardmax.text import (
     Modifier,
     Tokeniser,
@@ -22,6 +23,7 @@ from hardmax.text import (
     make_synthetic_corpus,
 )
 from hardmax.text.text_model import TextModel
+from hardmax.theorem import theorem_reason
 from hardmax.train import fit_tables
 
 Call = tuple[str, Callable[..., Any], dict[str, Any]]
@@ -125,10 +127,12 @@ def result_calls() -> Iterator[Call]:
         )
     yield from _streamed_calls()
     yield "Trajectory.page", run.page, {"path": "run.html"}
-    yield "Limit.page", lim.page, {"path": "limit.html"}
     yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
+    yield "Clusters.kind_of", lim.clusters.kind_of, {"token": 1}
     yield "check_theorem", hm.check_theorem, {"result": lim}
+    yield "theorem_reason", theorem_reason, {"result": lim}
+    yield "certify_radius", certify_radius, {"lim": lim}
     yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}
 
 
