@@ -15,6 +15,7 @@ from flint import fmpq, fmpq_mat
 from oracle import Parts
 
 import hardmax as hm
+from hardmax._layer.rules import rescaling
 
 PARTS = ("metric", "value", "mask", "steps", "attention", "heads")
 FURTHER = 300
@@ -86,7 +87,7 @@ def draw(number: int) -> Problem:
             )
             step = dynamics.alpha_at
             for alpha in {step(layer) for layer in range(2 * FURTHER)} if value else ():
-                dynamics.rescaling(alpha)
+                rescaling(dynamics, alpha)
         except hm.InputError as error:
             if "no inverse" not in str(error):
                 raise
@@ -228,7 +229,7 @@ class Answer:
                 yield f"attended sets at layer {layer}"
                 return
         for layer in {*known[:4], *known[-2:], min(self.last, known[-1])}:
-            if oracle.table_of(self.run.exact_at(layer).tolist()) != self.places[layer]:
+            if oracle.table_of(self.run.at(layer, exact=True).tolist()) != self.places[layer]:
                 yield f"positions at layer {layer}"
 
     def wrong_leaders(self) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, MissingExtra, check_int, check_str, shorten
+from hardmax._layer.rules import check_dimension, check_plain
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import merge
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -126,7 +127,7 @@ class Explorer(anywidget.AnyWidget):
     @dynamics.setter
     def dynamics(self, dynamics: Dynamics) -> None:
         with self.hold_sync():
-            for name, value in check_dynamics(dynamics).check_plain("The page").to_dict().items():
+            for name, value in check_plain(check_dynamics(dynamics), "The page").to_dict().items():
                 setattr(self, name, value)
 
     def __repr__(self) -> str:
@@ -155,5 +156,5 @@ def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
         raise InputError(
             f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.", argument="tokens"
         )
-    dynamics.check_dimension(clouds[0].tokens.shape[1])
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics)

@@ -16,7 +16,7 @@ from hardmax._common.columns import Columns, Tabular
 from hardmax._common.files import read_certificate
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, check_path, check_real, shorten
-from hardmax._exact.vectors import fractions_table
+from hardmax._layer.rules import check_rational
 from hardmax._limits.certify import Certificate, certify
 from hardmax._limits.clusters import (
     Clusters,
@@ -27,7 +27,7 @@ from hardmax._limits.clusters import (
     number,
 )
 from hardmax._limits.radius import radius
-from hardmax._runs.run import Together
+from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.trajectory import Table, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import find_core
@@ -63,7 +63,7 @@ class Limit(Tabular):
     """
 
     run: Trajectory
-    """The layers up to settling, from which all else follows: `Limit(Trajectory.load(path))` is a
+    """The layers up to settling, from which all else follows: `Limit(load_run(path))` is a
     saved limit."""
 
     @property
@@ -90,7 +90,7 @@ class Limit(Tabular):
         )
         endless = len(self.moving) if self.settled_at is not None else 0
         return (
-            self.run.stopped
+            self.run.stop_reason
             + repeats
             + (f"; {pluralize(endless, 'token')} move for ever" if endless else "")
         )
@@ -99,21 +99,21 @@ class Limit(Tabular):
     def moving(self) -> np.ndarray:
         """Tokens that are proved to move for ever and have no limit: to infinity, as `points` say,
         or within bounds."""
-        return self.run.moving
+        return self.run.details.moving
 
     @cached_property
     def points(self) -> Table:
         """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run
         did not settle."""
-        return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
+        return self.run.at(self.run.layers) if self.settled_at is None else self.run.at("limit")
 
     @cached_property
     def float_points(self) -> np.ndarray:
         """`points` as a float64 array, even if the tokens were tensors."""
         return (
-            self.run.floats_at(self.run.layers)
+            self.run._floats_at(self.run.layers)
             if self.settled_at is None
-            else self.run.float_ends()
+            else self.run._floats_at("limit")
         )
 
     @cached_property
@@ -123,8 +123,7 @@ class Limit(Tabular):
             raise InputError(
                 "`exact_points` needs a limit that is proved: use arithmetic='certified'."
             )
-        targets = self.run._exactly(self.run.phases[-1]).targets(range(self.run.points.count))
-        return fractions_table(targets)[self.run.points.of_token]
+        return self.run.at("limit", exact=True)
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -142,7 +141,7 @@ class Limit(Tabular):
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
         return Polytope(
-            self.run.floats_at(self.run.layers)[self.distinct_leaders], all_vertices=True
+            self.run._floats_at(self.run.layers)[self.distinct_leaders], all_vertices=True
         )
 
     @cached_property
@@ -196,7 +195,7 @@ class Limit(Tabular):
             )
         if self.settled_at is None:
             raise InputError(
-                f"The run has not settled ({self.run.stopped}): no distance to the limit is known."
+                f"The run has not settled ({self.run.stop_reason}): no distance to the limit is known."
             )
         return first_within(self.run, near**2)
 
@@ -209,7 +208,7 @@ class Limit(Tabular):
     @cached_property
     def theorem_reason(self) -> str:
         """Why Theorem 1.1 does not apply; empty if it does."""
-        points = self.run.points
+        points = self.run.details.points
         if not self.run.dynamics.is_plain:
             return "it is about hardmax layers without a mask and a value matrix, all with the same step"
         if not self.run.dynamics.is_definite:
@@ -254,7 +253,7 @@ class Limit(Tabular):
             clusters = ""
         return (
             f"Limit({pluralize(self.run.n, 'token')} in {pluralize(self.run.d, 'dimension')}: "
-            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run.arithmetic})"
+            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run._arithmetic})"
         )
 
     def plot(
@@ -288,7 +287,7 @@ class Limit(Tabular):
         path : str or Path
             As for `Trajectory.page`.
         """
-        self.run.page(path)
+        self.run._write_page(path)
 
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import cloud_card
@@ -329,7 +328,7 @@ class Limits(Tabular, Sequence[Limit]):
     def points(self) -> Any:
         """The limits of all tokens in the form in which the clouds came; all clouds must have
         settled."""
-        return self.runs.ends()
+        return self.runs.at("limit")
 
     @property
     def leaders(self) -> list[np.ndarray]:
@@ -344,7 +343,7 @@ class Limits(Tabular, Sequence[Limit]):
     def _counts(self) -> dict[str, list[Any]]:
         """When each cloud settled, how many leaders and clusters it has, if one kernel found them
         for all of them."""
-        if not isinstance(runs := self.runs, Together):
+        if not isinstance(runs := self.runs, BatchTrajectories):
             return {}
         starts, since = (
             runs.clouds.offsets[:-1],
@@ -362,7 +361,7 @@ class Limits(Tabular, Sequence[Limit]):
         return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
 
     def _columns(self) -> Columns:
-        if isinstance(self.runs, Together):
+        if isinstance(self.runs, BatchTrajectories):
             clouds, *rows = _rows_together(self, self.runs)
         else:
             parts = zip(*(_rows_of(lim, cloud) for cloud, lim in enumerate(self)), strict=True)
@@ -402,7 +401,7 @@ def _rows_of(lim: Limit, cloud: int) -> tuple[np.ndarray, ...]:
     )
 
 
-def _rows_together(limits: Limits, runs: Together) -> tuple[np.ndarray, ...]:
+def _rows_together(limits: Limits, runs: BatchTrajectories) -> tuple[np.ndarray, ...]:
     """The same for all clouds at once, as far as all tokens of a cloud follow leaders."""
     offsets = runs.clouds.offsets
     clouds = np.repeat(np.arange(len(runs)), np.diff(offsets))
@@ -490,7 +489,7 @@ def limit(
         warnings.warn(
             f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2
         )
-    dynamics.check_rational("`limit`")
+    check_rational(dynamics, "`limit`")
     default = None if dynamics.is_definite or not dynamics.is_plain else 500
     stop = Settled(
         default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)

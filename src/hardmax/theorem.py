@@ -106,15 +106,18 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
         result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud"
     )
     run = given.run if isinstance(given, Limit) else given
-    if run.points.count > MOST_TOKENS:
+    if run.details.points.count > MOST_TOKENS:
         raise InputError(
-            f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}.",
+            f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, "
+            f"not {run.details.points.count:,}.",
             argument="check_theorem",
         )
     if reason := Limit(run).theorem_reason:
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
     plan = Plan(run.dynamics, (ExactSolver(),), Settled(_patience(run)), Every(1))
-    observed = zip(CLAIMS, _observe(Limit(run_points(run.points, plan))), strict=True)
+    observed = zip(
+        CLAIMS, _observe(Limit(Trajectory(run_points(run.details.points, plan)))), strict=True
+    )
     return TheoremReport(
         Statement(claim, VERDICTS[holds], detail) for claim, (holds, detail) in observed
     )
@@ -123,7 +126,10 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
 def _patience(run: Trajectory) -> int:
     """How many layers can be afforded: the cost of one grows with the square of the digits that all
     before added."""
-    products, bits = run.points.count**2 * run.d, run.dynamics.contraction.denominator.bit_length()
+    products, bits = (
+        run.details.points.count**2 * run.d,
+        run.dynamics.contraction.denominator.bit_length(),
+    )
     layers = range(max(PATIENCE, run.settled_at or 0))
     return bisect_right(layers, MOST_WORK, key=lambda k: k * products * (k * bits // DIGIT) ** 2)
 
@@ -134,16 +140,18 @@ def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
     run, dynamics, last = lim.run, lim.run.dynamics, lim.run.layers
     settled = lim.settled_at is not None
     layers = [*range(last + 1), *(last + more for more in AFTERWARDS if settled)]
-    clouds = [run.phase_at(layer).integers_at(layer) for layer in layers]
+    clouds = [run.details.phase_at(layer).integers_at(layer) for layer in layers]
     sets = [by_all_scores(cloud, cloud, dynamics).lists for cloud in clouds]
-    leaders = run.points.of_token[lim.distinct_leaders].tolist()  # a point for each position
+    leaders = run.details.points.of_token[
+        lim.distinct_leaders
+    ].tolist()  # a point for each position
     leading = clouds[-1].rows(leaders)
     alone = by_all_scores(leading, leading, dynamics).lists == [[i] for i in range(len(leaders))]
     # From its first layer as a leader, it keeps its position and attends to nothing else.
     stay = all(
         clouds[since].rows([point]).reduced() == cloud.rows([point]).reduced()
         and all(cloud.numerators[j] == cloud.numerators[point] for j in chosen[point])
-        for point, since in enumerate(run.leader_since.tolist())
+        for point, since in enumerate(run.details.leader_since.tolist())
         if since >= 0
         for cloud, chosen in zip(clouds[since:], sets[since:], strict=True)
     )
@@ -160,11 +168,13 @@ def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
         )
         return [exist, *so_far, *[(None, late)] * 4]
     phase, clusters, points = (
-        run.phase_at(last),
+        run.details.phase_at(last),
         lim.clusters,
         pluralize(len(lim.clusters), "point"),
     )
-    examples = run.points.of_token[np.unique(clusters.labels, return_index=True)[1]].tolist()
+    examples = run.details.points.of_token[
+        np.unique(clusters.labels, return_index=True)[1]
+    ].tolist()
     limits = phase.targets.rows(examples).numerators
     directions = directions_of(limits, dynamics)
     of_leaders = products(directions, phase.positions.rows(leaders).numerators)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from hardmax._common.validation import InputError, check_bool, check_int
+from hardmax._layer.rules import check_definite
 from hardmax.dynamics import Dynamics
 
 __all__ = ["HardmaxAttention"]
@@ -74,7 +75,7 @@ class HardmaxAttention(nn.Module):
         learn_alpha: bool = False,
     ) -> None:
         super().__init__()
-        given = Dynamics(alpha, metric).check_definite()
+        given = check_definite(Dynamics(alpha, metric))
         self.layers = check_int(layers, "`layers`", at_least=1)
         self._alpha, self.raw_alpha = float(given.alpha), None
         if check_bool(learn_alpha, "`learn_alpha`"):

@@ -71,7 +71,7 @@ def test_the_general_walker_jumps_over_layers_as_if_it_had_seen_them(cloud, alph
     dynamics = hm.Dynamics(alpha, metric)
     points = hm.simulate(cloud, dynamics, layers=0).points
     phases = []
-    for phase in GeneralSolver().walk(points, dynamics):
+    for phase in GeneralSolver().phases(points, dynamics):
         phases.append(phase)
         if phase.until is None or phase.until > LAYERS:
             break
@@ -207,7 +207,9 @@ def test_the_layer_from_which_on_all_are_near_is_right(problem, general):
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric, value=value))
     assume(lim.settled_at < 40)
     kept = hm.Limit(hm.simulate(cloud, lim.run.dynamics, layers=lim.settled_at))  # with all phases
-    ways = [lim.run.exact_at(layer) - lim.exact_points for layer in range(lim.settled_at + 50)]
+    ways = [
+        lim.run.at(layer, exact=True) - lim.exact_points for layer in range(lim.settled_at + 50)
+    ]
     squares = [max((way**2).sum(axis=1)) for way in ways]
     for reached in {*squares[: lim.settled_at + 2], Fraction(1, 10**6)} - {0}:
         eps = Fraction(math.sqrt(reached)) * Fraction(1001, 1000)
@@ -259,7 +261,7 @@ def test_with_a_value_matrix_of_rank_one_tokens_end_on_lines_and_leaders_are_los
     assert len(set.union(*alone) - alone[10]) == 15
     assert sorted(alone[10]) == lim.leaders.tolist()
     # Along (1, -1) nothing ever moves.
-    assert (lim.exact_points @ [1, -1] == lim.run.exact_at(0) @ [1, -1]).all()
+    assert (lim.exact_points @ [1, -1] == lim.run.at(0, exact=True) @ [1, -1]).all()
 
 
 def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
@@ -271,7 +273,7 @@ def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
     assert set.intersection(*alone) == set.union(*alone)
     assert len(alone[0]) == 12
     assert np.abs(np.asarray(run)).max() < 6.734
-    assert (run.exact_at(layers_walked) @ [1, 1] == run.exact_at(0) @ [1, 1]).all()
+    assert (run.at(layers_walked, exact=True) @ [1, 1] == run.at(0, exact=True) @ [1, 1]).all()
     lim = hm.limit(square(), dynamics)
     assert lim.stopped == "38 points move for ever within bounds, the others stand still"
     assert {*lim.moving.tolist()} == {*range(50)} - alone[0]
@@ -296,7 +298,7 @@ def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
     assert lim.settled_at is None
     run = hm.simulate(cloud, dynamics, layers=lim.run.layers + 20)
     for layer in range(lim.run.layers, run.layers):
-        moved = (run.exact_at(layer + 1) != run.exact_at(layer)).any(axis=1)
+        moved = (run.at(layer + 1, exact=True) != run.at(layer, exact=True)).any(axis=1)
         assert np.flatnonzero(moved).tolist() == lim.moving.tolist()
     # Within the hull of those that stand still.
     assert (
@@ -358,7 +360,7 @@ def test_distances_under_a_rule_of_steps_follow_its_product(rule, keeps, layers)
     with pytest.raises(hm.InputError, match="each has its own step"):
         lim.layers_to("1e-6")
     with pytest.raises(hm.InputError, match="more than 100,000 digits"):
-        lim.run.exact_at(10**5)
+        lim.run.at(10**5, exact=True)
     unknown = hm.limit([[3], [1], [-1]], hm.Dynamics(hm.Steps(rule)))
     with pytest.raises(hm.InputError, match="is not known"):
         unknown.layers_to(1)

@@ -72,9 +72,10 @@ def test_limits_and_runs_write_their_cloud_exactly(run: bool, tmp_path: Path):
         hm.parse_decimals([[0.1, 0.2], [1e-300, 3]]),
     ):
         dynamics = hm.Dynamics("1/3", [[2, 1], [1, 1]] if tokens.shape[1] == 2 else None)
-        (hm.simulate(tokens, dynamics, layers=2) if run else hm.limit(tokens, dynamics)).page(
-            tmp_path / "a.html"
-        )
+        if run:
+            hm.simulate(tokens, dynamics, layers=2).save(tmp_path / "a.html")
+        else:
+            hm.limit(tokens, dynamics).page(tmp_path / "a.html")
         cloud = data_of(tmp_path / "a.html")["cloud"]
         assert (cloud["alpha"], cloud["metric"]) == tuple(dynamics.to_dict().values())
         assert [[Fraction(value) for value in row] for row in cloud["tokens"]] == [
@@ -84,7 +85,7 @@ def test_limits_and_runs_write_their_cloud_exactly(run: bool, tmp_path: Path):
 
 def test_a_multiplicity_is_so_many_tokens(tmp_path: Path):
     weighted = hm.Ragged([[1.0], [2.0], [1.0]], offsets=[0, 3], multiplicities=[2, 1, 1])
-    hm.simulate(weighted, hm.Dynamics(1), layers=1)[0].page(tmp_path / "a.html")
+    hm.simulate(weighted, hm.Dynamics(1), layers=1)[0].save(tmp_path / "a.html")
     assert data_of(tmp_path / "a.html")["cloud"]["tokens"] == [[1.0], [1.0], [1.0], [2.0]]
 
 

@@ -55,7 +55,7 @@ def test_localmax_does_not_come_to_rest_after_finitely_many_layers():
         cloud, slack = rng.integers(-6, 7, shape), int(rng.integers(1, 6))
         steps = ("1", "1/2", "2")[number % 3]
         run = hm.simulate(cloud, hm.Dynamics(steps, attention=hm.Localmax(slack)), layers=12)
-        path = [run.exact_at(layer).tolist() for layer in range(13)]
+        path = [run.at(layer, exact=True).tolist() for layer in range(13)]
         rests = [before == after for before, after in pairwise(path)]
         assert len(set(rests)) == 1
         moved += not rests[0]

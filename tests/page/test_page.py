@@ -202,7 +202,7 @@ def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watc
     proved(page)
     assert (
         hm.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist()
-        == lim.run.exact_at(0).tolist()
+        == lim.run.at(0, exact=True).tolist()
     )
     assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
     state = state_of(page)

@@ -26,7 +26,7 @@ def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
     assert found.leaders.tolist() == lim.distinct_leaders.tolist()
     leading = np.isin(found.core.tokens.rows, found.leaders)
     copies = [
-        np.count_nonzero(lim.run.points.of_token == lim.run.points.of_token[row])
+        np.count_nonzero(lim.run.details.points.of_token == lim.run.details.points.of_token[row])
         for row in found.leaders
     ]
     assert found.core.tokens.counts[leading].tolist() == copies

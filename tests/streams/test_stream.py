@@ -120,7 +120,7 @@ def test_observers_are_where_they_say_they_are() -> None:
         scenes = found_in(tokens, dynamics, [150]).core.scenes[:2]
     fates = observers.observe(tokens, scenes, dynamics)
     (going,) = np.nonzero((fates.finished < 0) & ~fates.unsure)
-    exact = hm.simulate(tokens, dynamics, layers=2).exact_at(2)[going]
+    exact = hm.simulate(tokens, dynamics, layers=2).at(2, exact=True)[going]
     ways = np.vectorize(Fraction)(fates.places[going]) - exact
     furthest = max((ways**2).sum(axis=1))
     assert len(going) > 20

@@ -21,6 +21,7 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, require_extra, shorten
 from hardmax._exact.argmax import _flint
 from hardmax._layer.parts import read_step
+from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.rationals import Number, to_fractions
 from hardmax.dynamics import Dynamics
@@ -148,8 +149,8 @@ def bifurcations(
             "`tokens` must be one cloud of shape (n, d), not a batch.", argument="tokens"
         )
     dynamics = Dynamics(1, metric)
-    dynamics.check_dimension(clouds[0].tokens.shape[1])
-    points = dynamics.points(clouds[0])
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    points = merge_points(dynamics, clouds[0])
     z = to_fractions(points.coordinates, "`tokens`")
     looks = z if dynamics.metric is None else z @ np.array(dynamics.metric).T
     search = _Search(

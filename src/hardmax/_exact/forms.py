@@ -23,6 +23,7 @@ import numpy as np
 
 from hardmax._exact.leads import Key
 from hardmax._exact.vectors import SHORT
+from hardmax._layer.rules import rescaling
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
@@ -50,7 +51,7 @@ class Motion(NamedTuple):
         value = dynamics.value
         if value is None:
             return cls(alpha / (1 + alpha), 1 / (1 + alpha))
-        push = np.array(dynamics.rescaling(alpha) @ value * alpha)
+        push = np.array(rescaling(dynamics, alpha) @ value * alpha)
         square, where = value @ value, np.argwhere(value)
         if not square.any():
             return cls(push, Fraction(1))

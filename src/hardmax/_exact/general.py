@@ -45,9 +45,10 @@ from hardmax._exact.vectors import (
     power,
     running_products,
 )
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
+from hardmax._layer.rules import allowed_pairs, attended_among
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
 from hardmax.dynamics import Dynamics
@@ -63,7 +64,7 @@ class Cloud:
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self.dynamics, self.counts, n = dynamics, points.multiplicities, points.count
-        mask = dynamics.allowed(n)
+        mask = allowed_pairs(dynamics, n)
         self.allowed = None if mask is None else [np.flatnonzero(row).tolist() for row in mask]
         self.everybody = list(range(n))
 
@@ -103,7 +104,9 @@ class Cloud:
             if self.dynamics.attention is not None:
                 (column,) = scores.values()
                 found.append(
-                    self.dynamics.counted({j: int(column[j]) for j in others}, self.counts, unit)
+                    attended_among(
+                        self.dynamics, {j: int(column[j]) for j in others}, self.counts, unit
+                    )
                 )
                 leads.append(0)
             elif len(scores) == 1:
@@ -499,7 +502,7 @@ class GeneralSolver:
 
     arithmetic: str = "exact"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         if dynamics.heads is not None:
             from hardmax._exact.heads import walk_heads
@@ -524,11 +527,11 @@ class GeneralSolver:
         is_convex = dynamics.value is None and dynamics.mask is None and dynamics.attention is None
         place: Place = {0: to_fractions(points.coordinates, "`tokens`")}
         pending = np.arange(points.count)
-        choices = Choices.of_single(pending)
+        choices = AttendedIndices.of_single(pending)
         found, margin = cloud.attended(place, pending.tolist(), keep)
         unchanged = False
         while True:
-            choices = choices.with_rows(pending, Choices.of_sets(found))
+            choices = choices.with_rows(pending, AttendedIndices.of_sets(found))
             chosen = choices.lists()
             if is_convex:
                 pending = np.flatnonzero(~choices.follows_leader)

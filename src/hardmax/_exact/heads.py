@@ -22,7 +22,8 @@ from hardmax._exact.forms import (
     placed,
 )
 from hardmax._exact.general import Cloud, GeneralPhase, leading
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
+from hardmax._layer.rules import head_weights, split_heads
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics
@@ -43,7 +44,7 @@ class HeadMeans:
 
 def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
     """The phases from layer 0 on; ends after one that lasts for ever."""
-    clouds = [Cloud(points, each) for each in dynamics.of_heads()]
+    clouds = [Cloud(points, each) for each in split_heads(dynamics)]
     everybody, layer = list(range(points.count)), 0
     motion = Motion.of(dynamics, dynamics.alpha)
     keep = motion.keep or Fraction(1)
@@ -53,7 +54,7 @@ def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         found = [cloud.attended(place, everybody, keep) for cloud in clouds]
         sets = [chosen for chosen, _ in found]
         means = HeadMeans(
-            [Means(chosen, points.multiplicities) for chosen in sets], dynamics.shares()
+            [Means(chosen, points.multiplicities) for chosen in sets], head_weights(dynamics)
         )
         form, holds = _closed_form(place, means, motion)
         lasting: int | None = 1
@@ -67,7 +68,7 @@ def walk_heads(points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         yield GeneralPhase(
             layer=layer,
             until=None if lasting is None else layer + lasting,
-            choices=Choices.of_sets(union),
+            choices=AttendedIndices.of_sets(union),
             is_leader=leading(union, at_first(place) if lasting == 1 else form, keep),
             margin=min(margin for _, margin in found),
             keep=keep,

@@ -45,7 +45,7 @@ from hardmax._exact.vectors import (
     enclosed_power,
     weighted_sum,
 )
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -58,18 +58,18 @@ _BITS = 128
 class ExactSolver:
     """Integers decide."""
 
-    machine: Any = None
+    engine: Any = None
     arithmetic: str = "exact"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         cloud, layer = points.integers, 0
         counts = points.multiplicities.tolist()
         pending = np.arange(points.count)
-        choices = Choices.of_single(pending)
+        choices = AttendedIndices.of_single(pending)
         while True:
             chosen = by_all_scores(cloud.rows(pending.tolist()), cloud, dynamics)
-            choices = choices.with_rows(pending, Choices.of_sets(chosen.lists))
+            choices = choices.with_rows(pending, AttendedIndices.of_sets(chosen.lists))
             lists = choices.lists()
             positions, targets = _with_means(cloud, lists, counts)
             lasting = layers_unchanged(positions, targets, lists, counts, dynamics)

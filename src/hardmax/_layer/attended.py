@@ -11,7 +11,7 @@ from hardmax._tokens.points import Points
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class AttendedIndices:
     """For each point the points that it attends to: `indices[offsets[i]:offsets[i + 1]]`,
     increasing."""
 
@@ -19,7 +19,7 @@ class Choices:
     offsets: np.ndarray
 
     @classmethod
-    def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "Choices":
+    def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "AttendedIndices":
         indices = [
             np.empty(0, dtype=np.int64),
             *(np.asarray(chosen, dtype=np.int64) for chosen in sets),
@@ -27,7 +27,7 @@ class Choices:
         return cls(np.concatenate(indices), np.cumsum([0, *map(len, sets)]))
 
     @classmethod
-    def of_single(cls, chosen: np.ndarray) -> "Choices":
+    def of_single(cls, chosen: np.ndarray) -> "AttendedIndices":
         return cls(chosen, np.arange(len(chosen) + 1))
 
     def lists(self) -> list[list[int]]:
@@ -75,24 +75,24 @@ class Choices:
         """The first attended point of each of some points."""
         return self.indices[rows] if self.all_single else self.indices[self.offsets[rows]]
 
-    def of_rows(self, rows: np.ndarray) -> "Choices":
+    def of_rows(self, rows: np.ndarray) -> "AttendedIndices":
         """The choices of some points, in order."""
         if self.all_single:
-            return Choices.of_single(self.indices[rows])
+            return AttendedIndices.of_single(self.indices[rows])
         sizes = self.sizes[rows]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-        return Choices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
+        return AttendedIndices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
 
-    def with_rows(self, rows: np.ndarray, other: "Choices") -> "Choices":
+    def with_rows(self, rows: np.ndarray, other: "AttendedIndices") -> "AttendedIndices":
         """The same choices, but those of `other` for some points, increasing."""
         if len(rows) == len(self):
             return other
         if self.all_single and other.all_single:
             indices = self.indices.copy()
             indices[rows] = other.indices
-            return Choices(indices, self.offsets)
-        both = Choices(
+            return AttendedIndices(indices, self.offsets)
+        both = AttendedIndices(
             np.concatenate([self.indices, other.indices]),
             np.append(self.offsets[:-1], len(self.indices) + other.offsets),
         )
@@ -115,7 +115,7 @@ class AttendedSets(Sequence[np.ndarray]):
     [0, 1]
     """
 
-    def __init__(self, choices: Choices, points: Points) -> None:
+    def __init__(self, choices: AttendedIndices, points: Points) -> None:
         self.choices = choices
         self.points = points
 

@@ -83,18 +83,18 @@ class Clusters:
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
-    leader_of = run.leader_of()
+    leader_of = run._leader_of()
     if leader_of[0] >= 0:
         labels, first = number(leader_of)
         return Clusters(
-            labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist()))
+            labels, run._floats_at("limit")[first], tuple(map(Vertex, leader_of[first].tolist()))
         )
-    of_token = run.points.of_token
-    if run.settled_at is None or len(run.moving):  # to infinity
+    of_token = run.details.points.of_token
+    if run.settled_at is None or len(run.details.moving):  # to infinity
         labels, first = number(of_token)
-        return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
-    choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])
-    leaders = np.flatnonzero(run.leader_since >= 0).tolist()
+        return Clusters(labels, run._floats_at(run.layers)[first], (OtherLimit(),) * len(first))
+    choices, exactly = run.details.phases[-1].choices, run.details.exactly(run.details.phases[-1])
+    leaders = np.flatnonzero(run.details.leader_since >= 0).tolist()
     # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
     # definite.
     places = exactly.positions(leaders)
@@ -118,7 +118,7 @@ def find_clusters(run: Trajectory) -> Clusters:
         else Vertex(token[point])
         for point in limit_of[of_token[first]].tolist()
     ]
-    return Clusters(labels, run.float_ends()[first], tuple(kinds))
+    return Clusters(labels, run._floats_at("limit")[first], tuple(kinds))
 
 
 def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -154,9 +154,9 @@ def _face(
 def find_period(run: Trajectory, longest: int = 64) -> int | None:
     """After how many layers the attended sets repeat, three times at the end of a run that kept all
     layers: the shortest period, of at most so many phases."""
-    both = [(phase.choices.offsets, phase.choices.indices) for phase in run.phases]
+    both = [(phase.choices.offsets, phase.choices.indices) for phase in run.details.phases]
     sets = [np.concatenate(pair, dtype=np.int64).tobytes() for pair in both]
-    starts = np.array([phase.layer for phase in run.phases])
+    starts = np.array([phase.layer for phase in run.details.phases])
     for period in range(1, min(longest, len(sets) // 3) + 1):
         shifts = (starts[period:] - starts[:-period])[-2 * period :]
         if sets[-2 * period :] == sets[-3 * period : -period] and (shifts == shifts[-1]).all():
@@ -169,8 +169,8 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
 
     Floats find the candidates; their distances are computed exactly where positions are known
     exactly, or to 50 digits where exact numbers would be long."""
-    of_token = run.points.of_token
-    floats = phase.floats_at(layer)[of_token], run.float_ends()
+    of_token = run.details.points.of_token
+    floats = phase.floats_at(layer)[of_token], run._floats_at("limit")
     unit = max(map(unit_of, floats))
     # In units of the largest coordinate, so that differences do not overflow.
     here, ends = (np.ldexp(table, -unit) for table in floats)
@@ -182,10 +182,10 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
     near = np.unique(of_token[distances >= distances.max() - slack]).tolist()
     exactly, share = (
-        run._exactly(phase).rounded(),
+        run.details.exactly(phase).rounded(),
         power(run.dynamics.contraction, layer - phase.layer),
     )
-    limits = run._exactly(run.phases[-1]).rounded().targets(near)
+    limits = run.details.exactly(run.details.phases[-1]).rounded().targets(near)
     ways = zip(exactly.targets(near), exactly.positions(near), limits, strict=True)
     squares = (
         ((w + share * (z - w) - x) ** 2 for w, z, x in zip(*way, strict=True)) for way in ways
@@ -199,19 +199,20 @@ def first_within(run: Trajectory, goal: Fraction) -> int:
     In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex
     in t. If that is within the goal at the last layer of the phase, it is so from some layer on,
     which bisection finds."""
-    if isinstance(run.phases[-1], GeneralPhase):
+    if isinstance(run.details.phases[-1], GeneralPhase):
         return 1 + last_outside(
-            [phase for phase in run.walk_again() if isinstance(phase, GeneralPhase)], goal
+            [phase for phase in run.details.recompute_phases() if isinstance(phase, GeneralPhase)],
+            goal,
         )
     first, settled, keep = 0, run.settled_at or 0, run.dynamics.contraction
-    square = squared_distance(run, run.phases[-1], settled)
+    square = squared_distance(run, run.details.phases[-1], settled)
     if square > goal:
         common = square.denominator * goal.denominator
         # The least m with keep^(2 m) square <= goal.
         more = layers_negative(int(goal * common), 0, -int(square * common), keep)
         assert more is not None, "the goal is positive, and powers tend to 0"
         return settled + more
-    for phase in run.walk_again():
+    for phase in run.details.recompute_phases():
         if phase.layer >= settled:
             break
         layers = range(phase.layer, settled if phase.until is None else min(phase.until, settled))

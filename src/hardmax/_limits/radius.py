@@ -20,6 +20,7 @@ import numpy as np
 
 from hardmax._common.validation import InputError
 from hardmax._exact.argmax import directions_of, products
+from hardmax._layer.rules import check_plain
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -32,17 +33,17 @@ def radius(run: Trajectory, layers: float = math.inf, *, together: bool = False)
     to several.
 
     Copies of a token may be moved apart, or only `together`, like a word that a text has twice."""
-    run.dynamics.check_plain("`radius`")
+    check_plain(run.dynamics, "`radius`")
     if not run.certified or (run.settled_at is None and math.isinf(layers)):
         raise InputError("`radius` needs a limit that is proved: use arithmetic='certified'.")
     if (run.settled_at or 0) > _MOST_LAYERS:
         raise InputError(
             f"`radius`: settled at layer {run.settled_at:,}, but only {_MOST_LAYERS:,} are looked at."
         )
-    counts, smallest = run.points.multiplicities ** (not together), math.inf
+    counts, smallest = run.details.points.multiplicities ** (not together), math.inf
     copies = bool((counts > 1).any())
-    pending = np.arange(run.points.count)
-    for phase in run.walk_again():
+    pending = np.arange(run.details.points.count)
+    for phase in run.details.recompute_phases():
         choices = phase.choices
         if phase.layer >= layers:
             return smallest
@@ -53,7 +54,7 @@ def radius(run: Trajectory, layers: float = math.inf, *, together: bool = False)
         for layer in range(
             phase.layer, int(min(layers, phase.layer + 1 if phase.until is None else phase.until))
         ):
-            positions = exactly.later(range(run.points.count), layer - phase.layer)
+            positions = exactly.later(range(run.details.points.count), layer - phase.layer)
             cloud = IntegerCloud.of(np.array(positions, dtype=object))
             smallest = min(
                 smallest, _of_layer(cloud, choices.indices, pending, run.dynamics, copies)

@@ -15,6 +15,7 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path, require_extra, shorten
 from hardmax._exact.vectors import power
 from hardmax._float.search import CPU
+from hardmax._layer.rules import check_plain
 from hardmax._limits.clusters import FaceProjection, Kind, Vertex, find_clusters
 from hardmax._streams.chunks import Blocks, Local, Progress, open_chunks
 from hardmax._streams.observers import Core, Scene, Tokens, leaders, observe
@@ -214,7 +215,7 @@ class StreamedLimit(Streamed):
     def polytope(self) -> Polytope:
         """The hull of the leaders; its vertex v is the token `leaders[v]`."""
         run = self.core.run
-        return Polytope(run.floats_at(run.layers)[run.leaders], all_vertices=True)
+        return Polytope(run._floats_at(run.layers)[run.leaders], all_vertices=True)
 
     @property
     def cluster_points(self) -> np.ndarray:
@@ -237,7 +238,7 @@ class StreamedLimit(Streamed):
         """Limits, sizes and kinds of the clusters, and the cluster of each token of the core."""
         if self.settled_at is None:
             raise InputError(
-                f"The run has not settled ({self.core.run.stopped}): where its tokens end is not known."
+                f"The run has not settled ({self.core.run.stop_reason}): where its tokens end is not known."
             )
         core, rows, found = self.core, self.core.tokens.rows, find_clusters(self.core.run)
         # Tokens of the core count as often as the last pass left them; the others are followers.
@@ -258,7 +259,7 @@ class StreamedLimit(Streamed):
         _, _, kinds, labels = self._clusters
         leader = np.array([kind.leader if isinstance(kind, Vertex) else -1 for kind in kinds])
         return answer_limits, self._answers(
-            points=self.core.run.float_ends(), leader=leader[labels], cluster=labels
+            points=self.core.run._floats_at("limit"), leader=leader[labels], cluster=labels
         )
 
 
@@ -293,14 +294,18 @@ class StreamedRun(Streamed):
         return self.core.run.layers
 
     def _asked(self) -> tuple[Any, ...]:
-        return answer_layer, self._answers(points=self.core.run.floats_at(self.layers)), self.layers
+        return (
+            answer_layer,
+            self._answers(points=self.core.run._floats_at(self.layers)),
+            self.layers,
+        )
 
 
 def open_stream(
     tokens: Any, dynamics: Dynamics, progress: Progress, arithmetic: Any, engine: Any
 ) -> Local | Blocks:
     """The chunks of a cloud, if it can be read chunk by chunk."""
-    dynamics.check_plain("A cloud that is read chunk by chunk")
+    check_plain(dynamics, "A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError(
             "A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None."

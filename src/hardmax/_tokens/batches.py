@@ -99,7 +99,7 @@ class Layout(Enum):
 
 
 @dataclass(frozen=True)
-class Form:
+class Container:
     """The form in which tokens came, and in which results are returned."""
 
     layout: Layout
@@ -163,7 +163,7 @@ class Cloud:
 
 
 @dataclass(frozen=True, eq=False)
-class Packed(Sequence[Cloud]):
+class PackedClouds(Sequence[Cloud]):
     """Checked clouds in one table: a copy, since the caller's array may change while a run still
     reads it."""
 
@@ -182,25 +182,27 @@ class Packed(Sequence[Cloud]):
         )
 
 
-def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
+def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
     """The clouds in `tokens`, checked, and the form they came in."""
     kind = kind_of(tokens)
     if isinstance(tokens, Ragged):
         table = read_table(tokens.tokens, "`tokens`") if kind else tokens.tokens.copy()
-        return Packed(table, tokens.offsets, tokens.multiplicities), Form(Layout.RAGGED, kind)
+        return PackedClouds(table, tokens.offsets, tokens.multiplicities), Container(
+            Layout.RAGGED, kind
+        )
     if isinstance(tokens, list | tuple) and depth(tokens) > 2:
-        return _listed_clouds(tokens), Form(Layout.LIST, kind)
+        return _listed_clouds(tokens), Container(Layout.LIST, kind)
     array = tokens if isinstance(tokens, list | tuple) else as_array(tokens, "`tokens`")
     if not isinstance(array, np.ndarray) or array.ndim != 3:
-        return [Cloud(read_table(array, "`tokens`"))], Form(Layout.CLOUD, kind)
+        return [Cloud(read_table(array, "`tokens`"))], Container(Layout.CLOUD, kind)
     if len(array) == 0:
         raise InputError("`tokens` is empty: a batch needs at least one cloud.")
     clouds, n, d = array.shape
     if array.dtype.kind in "biuf" and array.size and np.isfinite(array).all():
         table = np.array(read_table(array.reshape(clouds * n, d), "`tokens`"))
-        return Packed(table, np.arange(0, clouds * n + 1, n)), Form(Layout.STACK, kind)
+        return PackedClouds(table, np.arange(0, clouds * n + 1, n)), Container(Layout.STACK, kind)
     # Objects and strings are read one by one anyway, and errors then name the cloud.
-    return _listed_clouds(list(array)), Form(Layout.STACK, kind)
+    return _listed_clouds(list(array)), Container(Layout.STACK, kind)
 
 
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
@@ -211,7 +213,7 @@ def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
         and None not in widths
         and np.isfinite(table := np.concatenate(clouds)).all()
     ):
-        return Packed(table, np.cumsum([0, *map(len, clouds)]))
+        return PackedClouds(table, np.cumsum([0, *map(len, clouds)]))
     tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
     if others := [
@@ -224,7 +226,7 @@ def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
         )
     if any(table.dtype == object for table in tables):
         return list(map(Cloud, tables))
-    return Packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
+    return PackedClouds(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
 
 
 def _width(cloud: Any) -> int | None:
@@ -239,7 +241,7 @@ def kind_of(tokens: Any) -> TensorKind | None:
     return TensorKind.of(tokens.tokens if isinstance(tokens, Ragged) else tokens)
 
 
-def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
+def restore(form: Container, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
     """Tables, one for each cloud, arrays or tensors, in the form in which the tokens came."""
     return restore_table(
         form, concatenate(clouds), np.cumsum([0, *map(len, clouds)]), multiplicities
@@ -247,7 +249,7 @@ def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None
 
 
 def restore_table(
-    form: Form, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None
+    form: Container, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None
 ) -> Any:
     """A table of all tokens, an array or a tensor, in the form in which they came."""
     table = table if form.tensors is None else form.tensors.tensor(table)

@@ -1,4 +1,4 @@
-"""`run.plot()` and `run.animate()`: one layer of a run, with its leaders, who follows whom, and the
+"""`run.plot()` and films: one layer of a run, with its leaders, who follows whom, and the
 paths so far."""
 
 from collections import defaultdict
@@ -80,13 +80,13 @@ def draw_layer(
     shown = _shown(choices.is_leader, check_int(most, "`most`", at_least=1))
     sets = {point: tuple(choices[point].tolist()) for point in shown.tolist()}
     number = _numbers(run, np.unique(choices.indices))
-    first = np.empty(run.points.count, dtype=int)  # the first token on each point
-    first[run.points.of_token[::-1]] = np.arange(run.n)[::-1]
-    places = view.places(run.floats_at(layer)[first])
+    first = np.empty(run.details.points.count, dtype=int)  # the first token on each point
+    first[run.details.points.of_token[::-1]] = np.arange(run.n)[::-1]
+    places = view.places(run._floats_at(layer)[first])
     stars, circles = shown[choices.is_leader[shown]], shown[~choices.is_leader[shown]]
     groups = np.where(choices.sizes[shown] == 1, number[choices.firsts(shown)], GREY)
-    shade = places[run.points.of_token[run.leaders]]
-    path = np.stack([*plane.bends(run, layer, first[shown]), run.floats_at(layer)[first[shown]]])
+    shade = places[run.details.points.of_token[run.leaders]]
+    path = np.stack([*plane.bends(run, layer, first[shown]), run._floats_at(layer)[first[shown]]])
     return {
         "hull": plane.draw_hull(shade, ax) if hull and len(shade) else [],
         **plane.draw_flow(view.path(path), groups, ax),
@@ -97,8 +97,8 @@ def draw_layer(
 
 def _prepare(run: Trajectory, layer: int, ax: style.Axes) -> plane.View:
     check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
-    run.floats_at(layer)  # a layer that is not there is refused before anything is drawn
-    return plane.prepare(ax, run.floats_at(0), f"layer {layer:,}")
+    run._floats_at(layer)  # a layer that is not there is refused before anything is drawn
+    return plane.prepare(ax, run._floats_at(0), f"layer {layer:,}")
 
 
 def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
@@ -116,11 +116,11 @@ def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
 def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
     """A number for the look of each point, the same at all layers: leaders first, then others that
     are attended to."""
-    ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
-    for phase in run.phases:
+    ranked = dict.fromkeys(np.flatnonzero(run.details.leader_since >= 0).tolist())
+    for phase in run.details.phases:
         ranked |= dict.fromkeys(np.unique(phase.choices.indices).tolist())
     ranked |= dict.fromkeys(attended.tolist())
-    numbers = np.full(run.points.count, GREY)
+    numbers = np.full(run.details.points.count, GREY)
     numbers[list(ranked)] = np.arange(len(ranked))
     return numbers
 
@@ -180,7 +180,7 @@ def _draw_slice(
     return plane.marks(places, ax, s=area, marker=wedge, lw=0, **look)
 
 
-# ---------------------------------------------------------------- run.plot(), run.animate() and a comparison
+# ---------------------------------------------------------------- run.plot(), films and a comparison
 
 
 def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
@@ -208,7 +208,7 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
     path, fps = check_path(path), check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
     if path.suffix.lower() != ".gif":
         raise InputError(f"`path` must end in .gif, not {path.suffix or 'nothing'!r}.")
-    run.floats_at(max(frames))  # a layer that is not there is refused before the work
+    run._floats_at(max(frames))  # a layer that is not there is refused before the work
     figure = style.Figure(
         figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained", facecolor="white"
     )
@@ -271,7 +271,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     size = style.check_figsize(
         figsize, (side * len(layers), (0.6 * side if run.d == 1 else side) + 0.8)
     )
-    run.floats_at(max(layers))  # a layer that is not there is refused before there is a figure
+    run._floats_at(max(layers))  # a layer that is not there is refused before there is a figure
     figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
     with style.our_look():
         panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
@@ -296,7 +296,7 @@ def _titled(run: Trajectory, layer: int, ax: style.Axes) -> style.Axes:
 
 
 def _title(run: Trajectory, layer: int) -> str:
-    some = ", some drawn" if run.points.count > plane.MOST_TOKENS else ""
+    some = ", some drawn" if run.details.points.count > plane.MOST_TOKENS else ""
     return f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {pluralize(len(run.leaders), 'leader')}"
 
 
