@@ -32,7 +32,7 @@ from hardmax._runs.trajectory import Table, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import find_core
 from hardmax._streams.streamed import StreamedLimit, open_stream
-from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
+from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList, as_array
 from hardmax._tokens.rationals import above, longest_above, read_number
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -99,7 +99,7 @@ class Limit(Tabular):
     def moving(self) -> np.ndarray:
         """Tokens that are proved to move for ever and have no limit: to infinity, as `points` say,
         or within bounds."""
-        return self.run.details.moving
+        return self.run._moving
 
     @cached_property
     def points(self) -> Table:
@@ -430,9 +430,13 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def limit(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+def limit(tokens: CloudList, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
 @overload
-def limit(tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
+def limit(tokens: BatchList, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
+@overload
+def limit(tokens: CloudArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+@overload
+def limit(tokens: BatchArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
 @overload
 def limit(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def limit(

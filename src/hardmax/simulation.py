@@ -15,7 +15,7 @@ from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import check_progress, is_stream
 from hardmax._streams.observers import find_core
 from hardmax._streams.streamed import StreamedRun, open_stream
-from hardmax._tokens.batches import ManyClouds, OneCloud, read_batch
+from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, engine_for, solvers_for
@@ -39,13 +39,15 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def simulate(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectory: ...
+def simulate(tokens: CloudList, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectory: ...
 @overload
-def simulate(
-    tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]
-) -> Trajectories: ...
+def simulate(tokens: BatchList, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectories: ...
 @overload
-def simulate(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
+def simulate(tokens: CloudArray, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectory: ...
+@overload
+def simulate(tokens: BatchArray, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectories: ...
+@overload
+def simulate(tokens: Any, dynamics: Dynamics, **how: Unpack[Options]) -> Any: ...
 def simulate(
     tokens: Any,
     dynamics: Dynamics,

@@ -90,7 +90,7 @@ def find_clusters(run: Trajectory) -> Clusters:
             labels, run._floats_at("limit")[first], tuple(map(Vertex, leader_of[first].tolist()))
         )
     of_token = run.details.points.of_token
-    if run.settled_at is None or len(run.details.moving):  # to infinity
+    if run.settled_at is None or len(run._moving):  # to infinity
         labels, first = number(of_token)
         return Clusters(labels, run._floats_at(run.layers)[first], (OtherLimit(),) * len(first))
     choices, exactly = run.details.phases[-1].choices, run.details.exactly(run.details.phases[-1])

@@ -1,7 +1,7 @@
 """What a run found out, for those who compute on: its phases, and positions at any layer."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -249,7 +249,7 @@ class RunDetails:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KernelResult:
     """What the kernel of a batch knows of the run of one cloud before its phases are known; names
-    as in `RunDetails`."""
+    as in `RunDetails`. Its layer is the paper's, so nobody moves for ever."""
 
     dynamics: Dynamics
     recorded: tuple[int, ...]
@@ -262,6 +262,7 @@ class KernelResult:
     error: float
     float_limits: Callable[[], np.ndarray]
     leader_of: Callable[[], np.ndarray]
+    moving: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @cached_property
     def leaders(self) -> np.ndarray:

@@ -161,6 +161,11 @@ class Trajectory(Tabular):
         leader for ever."""
         return self._summary.leader_of()
 
+    @property
+    def _moving(self) -> np.ndarray:
+        """Tokens that are proved to move for ever."""
+        return self._summary.moving
+
     def attended(self, layer: int) -> AttendedSets:
         """For each token those that it attends to at a layer.
 

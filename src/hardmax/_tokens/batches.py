@@ -304,5 +304,9 @@ def depth(values: Any, at_most: int = 4) -> int:
     return values.ndim if isinstance(getattr(values, "ndim", None), int) else 0
 
 
-OneCloud: TypeAlias = Sequence[Sequence[Number]]
-ManyClouds: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
+# What type checkers know of one cloud and of many. An array whose number of axes they do not know
+# counts as one cloud. Lists and arrays are apart: in one union, pyright finds no overload.
+CloudList: TypeAlias = Sequence[Sequence[Number]]
+CloudArray: TypeAlias = np.ndarray[tuple[int, int], Any]
+BatchList: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
+BatchArray: TypeAlias = np.ndarray[tuple[int, int, int], Any] | Sequence[np.ndarray[Any, Any]]
