@@ -4,13 +4,11 @@ benchmarks/arithmetics.py"""
 import sys
 from fractions import Fraction
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 from harness import compare, record
 
 import hardmax as hm
-from hardmax._exact import argmax as integers
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 import oracle
@@ -47,13 +45,6 @@ def exact_beside_fractions():
         "lattice n 200, d 2 (ties)": rng.integers(-20, 21, size=(200, 2)).astype(float),
     }
 
-    def without_flint(job):
-        def plain():
-            with mock.patch.object(integers, "_flint", return_value=None):
-                return job()
-
-        return plain
-
     for work, tokens in works.items():
         rows = [[Fraction(x) for x in row] for row in tokens.tolist()]
         yield from compare(
@@ -62,7 +53,6 @@ def exact_beside_fractions():
             {
                 "fractions, 1 layer": lambda rows=rows: oracle.step(rows, Fraction(1, 2)),
                 "exact with flint": run(tokens, "exact"),
-                "exact, plain integers": without_flint(run(tokens, "exact")),
                 "certified": run(tokens, "certified"),
             },
             rounds=3,

@@ -1,6 +1,6 @@
 """The CPU engine beside what a user could take instead.
 
-Run: pip install -c constraints.txt '.[bench]' pykeops && python benchmarks/cpu.py [NAME …], with
+Run: pip install -c constraints.txt . pykeops --group bench && python benchmarks/cpu.py [NAME …], with
 names from WORKS."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportCallIssue=false
@@ -34,7 +34,7 @@ def one_layer(points: np.ndarray) -> hm.Trajectory:
 def limit_with_points(points: np.ndarray) -> hm.Limit:
     """The limit, and where every token ends: what is put together when asked for is asked for."""
     found = hm.limit(points, HALF)
-    assert found.points.shape == points.shape
+    assert found.limit_points.shape == points.shape
     return found
 
 

@@ -1,7 +1,7 @@
 """Every row of a large table scored, Parquet to Parquet, beside TF-IDF and logistic regression
 doing the same.
 
-Run: pip install -c constraints.txt ".[bench,tables]" && python benchmarks/score.py TEST.parquet
+Run: pip install -c constraints.txt ".[tables]" --group bench && python benchmarks/score.py TEST.parquet
 [--rows 1000000], IMDb with the columns text and label: rates and peak memory, both in processes of
 their own, in the same run. The peer is trained on the same reviews, which costs it nothing here:
 only its speed is measured.
@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from harness import Timing, record, show
 
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 
 ROWS, GROUP, KILLS = 1_000_000, 25_000, 10
 FORMS = (".parquet", ".csv")
@@ -305,7 +305,7 @@ def write_big(data: Path, big: Path, rows: int) -> Path:
 
 
 def write_planted(path: Path) -> Path:
-    corpus = plant(5000, length=20, seed=1)
+    corpus = make_synthetic_corpus(5000, length=20, seed=1)
     parquet.write_table(pa.table({"text": corpus.texts, "label": corpus.labels}), path)
     return path
 

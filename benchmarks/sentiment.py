@@ -27,7 +27,7 @@ from harness import add_rows
 
 from hardmax.text.evaluation import calibration_error
 from hardmax.text.explain import LENGTHS
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import take_tokens
 from hardmax.train import Settings, fit
@@ -149,7 +149,7 @@ def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] =
 def judge(model: TextModel, part: Part) -> dict[str, float]:
     """Accuracy (undecided texts are wrong), log loss, calibration error, share of undecided
     texts."""
-    chances, decided = model.predict_proba(part.texts), model.decided(part.texts)
+    chances, decided = model.predict_proba(part.texts), model.analyse(part.texts).decided
     truth = part.labels.astype(int)
     right = decided & (chances.argmax(axis=1) == truth)
     return {
@@ -197,7 +197,7 @@ def word_lists() -> dict[str, Any]:
 
 
 def measure(data: Path, trained: Path, shipped: Path) -> None:
-    model = load(trained)
+    model = load_model(trained)
     parts = {name: read(data, name, "test") for name in ("imdb", "mr", "cr")}
     parts |= {"tweets_val": read(data, "tweets_val")}
     parts |= {name: read_plain(path) for name, path in plain_files(data).items()}

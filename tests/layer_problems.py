@@ -187,7 +187,7 @@ class Answer:
 
     def __init__(self, problem: Problem, lim: hm.Limit) -> None:
         self.problem, self.lim, self.run = problem, lim, lim.run
-        self.settled, self.moving = lim.settled_at, lim.moving.tolist()
+        self.settled, self.moving = lim.settled_at, lim.run.details.moving.tolist()
         self.leaders = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
         self.last = lim.run.layers
         endless = self.settled is not None or self.moving
@@ -255,7 +255,7 @@ class Answer:
         keeps, goes_on = self.problem.keeps, self.places[-1] != self.places[-2]
         if keeps and self.problem.parts.value is not None and goes_on:
             return  # where tokens stop short is not known, and not said
-        ends = oracle.table_of(self.lim.exact_points.tolist())
+        ends = oracle.table_of(self.lim.exact_limit_points.tolist())
         squares = [largest_square(place - ends) for place in self.places]
         if keeps is not None:
             if ends != self.end_of_rule(keeps):
@@ -272,10 +272,10 @@ class Answer:
         exact = map(fraction, chain(*rows))
         gap = max(
             abs(Fraction(x) - y)
-            for x, y in zip(self.lim.points.ravel().tolist(), exact, strict=True)
+            for x, y in zip(self.lim.limit_points.ravel().tolist(), exact, strict=True)
         )
-        if gap > Fraction(self.lim.bound):
-            yield f"limits are off by {float(gap)}, not {self.lim.bound}"
+        if gap > Fraction(self.lim.limit_error):
+            yield f"limits are off by {float(gap)}, not {self.lim.limit_error}"
 
     def wrong_ends(self, ends: fmpq_mat) -> Iterator[str]:
         """Limits stand still under the last sets, whoever is furthest."""
@@ -328,7 +328,7 @@ class Answer:
                 if first[i] != later[i] or not any(first[i]):
                     yield f"token {i} does not go on for ever"
                 continue
-            limit = [Fraction(x) for x in self.lim.points[i].tolist()]
+            limit = [Fraction(x) for x in self.lim.limit_points[i].tolist()]
             if any(
                 abs(fraction(x) - y) > Fraction(1, 10**6) for x, y in zip(row, limit, strict=True)
             ):

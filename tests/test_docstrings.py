@@ -18,7 +18,8 @@ NAMED = [
     )
     for name in names.split(",")
 ]
-NAMED += ["hardmax.sklearn.HardmaxClassifier"]
+NAMED += [f"hardmax.results.{name}" for name in hardmax.results.__all__]
+NAMED += ["hardmax.sklearn.HardmaxClassifier", "hardmax.stops.Stop", "hardmax.stops.Record"]
 NAMED += [
     "hardmax.train.fitting.fit",
     "hardmax.train.fitting.fit_tables",
@@ -44,7 +45,7 @@ RETURNED |= {
     "AlgebraicNumber",
     "Bifurcations",
     "Enclosures",
-    "Temperature",
+    "SoftmaxGap",
 }
 
 

@@ -110,7 +110,7 @@ import hardmax as hm
 warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks while threads are there
 cloud = np.random.default_rng(0).standard_normal((20_000, 3))
 texts = ["A great film.", "Awful!"] * 5000
-model = hm.load("sentiment-en")
+model = hm.load_model("sentiment-en")
 work = lambda: (hm.limit(cloud, hm.Dynamics("1/2")).leaders.tolist(), model.predict_proba(texts).tobytes())
 mine = work()
 children = []
@@ -129,7 +129,7 @@ import numpy as np
 import hardmax as hm
 
 warnings.simplefilter("ignore", DeprecationWarning)
-model, generator = hm.load("sentiment-en"), np.random.default_rng(0)
+model, generator = hm.load_model("sentiment-en"), np.random.default_rng(0)
 small, large = generator.standard_normal((30, 2)), generator.standard_normal((5000, 3))
 
 def work():

@@ -102,7 +102,7 @@ def answer(number: int) -> dict[str, Any]:
         if lim.settled_at is not None:
             found |= {
                 "clusters": digest(lim.clusters.labels.tolist()),
-                "points": positions(lim.points),
+                "points": positions(lim.limit_points),
             }
             if len(tokens) <= CERTIFIED:
                 document = lim.certificate
@@ -170,7 +170,7 @@ def rows() -> dict[str, Callable[[], Any]]:
         return lambda: hm.simulate(points, half, layers=0, record=last)
 
     def limit(points: np.ndarray) -> Callable[[], Any]:
-        return lambda: hm.limit(points, half).points
+        return lambda: hm.limit(points, half).limit_points
 
     ball = gaussian(100_000, 3)
     return {

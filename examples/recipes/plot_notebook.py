@@ -26,7 +26,7 @@ hm.limit([hm.clouds.gaussian(40, 2, seed=seed) for seed in range(6)], half)
 
 # %%
 # A text model shows its heaviest tokens, an explanation its text.
-model = hm.load("sentiment-en")
+model = hm.load_model("sentiment-en")
 model
 
 # %%

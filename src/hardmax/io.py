@@ -18,7 +18,9 @@ from hardmax._common.files import ZIP_MAGIC, decode, parse_json, read_arrays, re
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path, require_extra, shorten
 from hardmax._tokens.batches import Ragged, depth, read_table
-from hardmax._tokens.rationals import finite_number
+from hardmax._tokens.rationals import finite_number, parse_decimals
+
+__all__ = ["parse_decimals", "read_cloud"]
 
 Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
 

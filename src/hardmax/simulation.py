@@ -1,9 +1,9 @@
 """Finitely many layers: `simulate`, and `step` for a single one."""
 
-from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
+from hardmax._common.progress import Progress, check_progress
 from hardmax._common.validation import InputError, check_instance, require_extra
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
@@ -12,10 +12,17 @@ from hardmax._layer.rules import check_dimension, check_rational
 from hardmax._runs.run import Plan, load_run, run_clouds
 from hardmax._runs.softmax import Enclosures, enclose
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
-from hardmax._streams.chunks import check_progress, is_stream
-from hardmax._streams.observers import find_core
+from hardmax._streams.chunks import is_stream
+from hardmax._streams.observers import gather
 from hardmax._streams.streamed import StreamedRun, open_stream
-from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList, read_batch
+from hardmax._tokens.batches import (
+    BatchArray,
+    BatchList,
+    ChunkedCloud,
+    CloudArray,
+    CloudList,
+    read_batch,
+)
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, engine_for, solvers_for
@@ -23,7 +30,6 @@ from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop
 
 __all__ = ["load_run", "simulate", "step"]
 
-Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
 
 
@@ -38,6 +44,8 @@ class Options(TypedDict, total=False):
     engine: Engine | str | None
 
 
+@overload
+def simulate(tokens: ChunkedCloud, dynamics: Dynamics, **how: Unpack[Options]) -> StreamedRun: ...
 @overload
 def simulate(tokens: CloudList, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectory: ...
 @overload
@@ -142,7 +150,7 @@ def _run_stream(chunks: Any, plan: Plan) -> StreamedRun:
             "pass layers=… and record=LastOnly().",
             argument="record",
         )
-    return StreamedRun(chunks, find_core(chunks, plan.dynamics, plan.stop))
+    return StreamedRun(chunks, gather(chunks, plan.dynamics, plan.stop))
 
 
 def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:

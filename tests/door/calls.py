@@ -13,7 +13,7 @@ from text.small_models import small_model
 import hardmax as hm
 from hardmax import clouds, geometry
 from hardmax.simulation import load_run
-from hardmax.text import Modifier, Tokeniser, Vocabulary, plant
+from hardmax.text import Modifier, Tokeniser, Vocabulary, make_synthetic_corpus
 from hardmax.text.text_model import TextModel
 from hardmax.train import fit_tables
 
@@ -64,7 +64,7 @@ def core_calls() -> Iterator[Call]:
         hm.bifurcations,
         {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9},
     )
-    yield "AlgebraicNumber.within", hm.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
+    yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
     yield "Head", hm.Head, {"metric": TILTED, "weight": 2}
@@ -73,7 +73,7 @@ def core_calls() -> Iterator[Call]:
     yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
     yield "Enclosures.at", soft.at, {"layer": 1}
-    yield "temperature", hm.temperature, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
+    yield "softmax_gap", hm.softmax_gap, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
     yield "Cpu", hm.Cpu, {"threads": 1}
@@ -87,7 +87,7 @@ def core_calls() -> Iterator[Call]:
         hm.Ragged,
         {"tokens": SQUARE, "offsets": [0, 2, 5], "multiplicities": [1, 2, 3, 4, 5]},
     )
-    yield "parse_decimals", hm.parse_decimals, {"values": SQUARE}
+    yield "parse_decimals", hm.io.parse_decimals, {"values": SQUARE}
 
 
 def result_calls() -> Iterator[Call]:
@@ -116,7 +116,6 @@ def result_calls() -> Iterator[Call]:
             {"index": 1},
         )
     yield from _streamed_calls()
-    yield "Limit.page", lim.page, {"path": "limit.html"}
     yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
     yield "check_theorem", hm.check_theorem, {"result": lim}
@@ -199,16 +198,20 @@ def text_calls() -> Iterator[Call]:
     )
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
-    yield "load", hm.load, {"name_or_path": "saved_model"}
+    yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
     yield "TextModel.explorer", model.explorer, {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
-    yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
+    yield (
+        "report",
+        lambda path: hm.text.write_report([model.explain(text)] * 2, path),
+        {"path": "both.html"},
+    )
     table = pa.table({"text": texts, "label": [1, 0] * 4})
     rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
     yield "fit_tables", fit_tables, {"source": [table], **rows}
     yield (
-        "plant",
-        plant,
+        "make_synthetic_corpus",
+        make_synthetic_corpus,
         {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1},
     )
 
@@ -219,7 +222,7 @@ def estimator_calls() -> Iterator[Call]:
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
         return HardmaxClassifier(**parameters).fit(X, y)
 
-    corpus = plant(12, seed=1)
+    corpus = make_synthetic_corpus(12, seed=1)
     sizes = {
         "max_tokens": 5,
         "min_df": 1,

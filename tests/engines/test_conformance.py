@@ -14,7 +14,6 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
-from hardmax._exact import argmax as integers
 from hardmax._float import bands, shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
@@ -22,12 +21,6 @@ from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
 
 def run_exact(tokens, dynamics, layers):
     return hm.simulate(tokens, dynamics, layers=layers, arithmetic="exact")
-
-
-def run_exact_without_flint(tokens, dynamics, layers):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(integers, "_flint", lambda: None)
-        return run_exact(tokens, dynamics, layers)
 
 
 def run_certified(tokens, dynamics, layers, cpu=CPU):
@@ -55,7 +48,7 @@ def run_in_bands(tokens, dynamics, layers, cpu=CPU):
         return run_certified(tokens, dynamics, layers, cpu)
 
 
-PROVED = [run_exact, run_exact_without_flint, run_certified, run_doubting_everything, run_in_bands]
+PROVED = [run_exact, run_certified, run_doubting_everything, run_in_bands]
 
 
 @settings(max_examples=examples(2000))

@@ -6,11 +6,13 @@ import pytest
 pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
 
 from hardmax.sklearn import HardmaxClassifier
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 
-TWO = plant(80, words=6, length=8, disturbed=0.1, seed=1)
-THREE = plant(90, classes=("sport", "music", "food"), length=8, disturbed=0.1, seed=2)
-UNSEEN = plant(20, words=6, length=8, disturbed=0.1, seed=3)
+TWO = make_synthetic_corpus(80, words=6, length=8, disturbed=0.1, seed=1)
+THREE = make_synthetic_corpus(
+    90, classes=("sport", "music", "food"), length=8, disturbed=0.1, seed=2
+)
+UNSEEN = make_synthetic_corpus(20, words=6, length=8, disturbed=0.1, seed=3)
 
 
 def quick(**parameters) -> HardmaxClassifier:

@@ -93,7 +93,7 @@ def test_a_token_of_the_first_cloud_first_follows_one_that_does_not_lead():
     (followed,) = found.run.attended(0)[token]
     assert FIGURE_2["triangle"][followed] == ["-0.203029", "-0.959099"]
     assert followed not in found.leaders
-    assert found.exact_points[token].tolist() == [-1, -1]
+    assert found.exact_limit_points[token].tolist() == [-1, -1]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`draw_layer`, `run.plot` and `run.animate`: what is drawn is where tokens are at a layer, and who
+"""`draw_layer`, `run.plot` and films: what is drawn is where tokens are at a layer, and who
 follows whom."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false

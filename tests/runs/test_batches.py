@@ -43,7 +43,11 @@ def test_tokens_that_came_counted_stay_counted(arithmetic):
     runs = hm.simulate(ragged, DYNAMICS, layers=2, arithmetic=arithmetic)
     twice = hm.step(hm.step(ragged, DYNAMICS), DYNAMICS)
     assert np.allclose(twice.tokens, runs.at(2).tokens, rtol=1e-15)
-    for after in (twice, runs.at(1), hm.limit(ragged, DYNAMICS, arithmetic=arithmetic).points):
+    for after in (
+        twice,
+        runs.at(1),
+        hm.limit(ragged, DYNAMICS, arithmetic=arithmetic).limit_points,
+    ):
         assert after.multiplicities.tolist() == [2, 1, 1, 1, 1]
 
 

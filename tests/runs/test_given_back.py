@@ -29,7 +29,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "at": lambda tokens: hm.simulate(tokens, HALF, layers=4).at(4),
     "at, beyond": lambda tokens: hm.simulate(tokens, HALF, stop=hm.Settled()).at(30),
     "ends": lambda tokens: hm.simulate(tokens, HALF, stop=hm.Settled()).at("limit"),
-    "points": lambda tokens: hm.limit(tokens, HALF).points,
+    "points": lambda tokens: hm.limit(tokens, HALF).limit_points,
     "step": lambda tokens: hm.step(tokens, HALF),
 }
 
@@ -82,7 +82,7 @@ def test_arrays_are_given_back_as_arrays():
 def test_a_run_of_a_batch_gives_back_tensors():
     stack = torch.tensor(TABLE).float().reshape(5, 12, 3)
     assert hm.simulate(stack, HALF, layers=2)[3].at(2).dtype == torch.float32
-    assert hm.limit(stack, HALF)[3].points.dtype == torch.float32
+    assert hm.limit(stack, HALF)[3].limit_points.dtype == torch.float32
 
 
 def test_what_is_given_back_belongs_to_whoever_asked():
@@ -157,9 +157,9 @@ def test_whatever_else_a_run_tells_does_not_depend_on_how_its_tokens_came(dtype,
     mine, its = hm.limit(tokens, SLOW), hm.limit(tokens.double().numpy(), SLOW)
     assert its.settled_at > 0
     assert mine.clusters.labels.tolist() == its.clusters.labels.tolist()
-    assert np.array_equal(mine.clusters.points, its.clusters.points)
+    assert np.array_equal(mine.clusters.limit_points, its.clusters.limit_points)
     assert np.array_equal(mine.polytope.vertices, its.polytope.vertices)
-    assert (mine.bound, mine.layers_to("1e-3")) == (its.bound, its.layers_to("1e-3"))
+    assert (mine.limit_error, mine.layers_to("1e-3")) == (its.limit_error, its.layers_to("1e-3"))
     assert mine.certificate == its.certificate
     assert mine.run.to_pandas().equals(its.run.to_pandas())
     mine.run.save(tmp_path / "run.npz")

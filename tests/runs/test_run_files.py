@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
+from hardmax import stops
 from hardmax._runs.run import BatchTrajectories
 from hardmax.io import read_cloud
 from hardmax.simulation import load_run
@@ -91,8 +92,8 @@ def test_a_run_as_deep_as_integers_go_and_one_with_multiplicities_come_back():
     assert again(run).recorded == run.recorded == (10**25,)
     (counted,) = hm.simulate(hm.Ragged(LONG, [0, 4], [5, 1, 2, 3]), HALF, layers=2)
     assert (
-        again(counted).details.points.multiplicities.tolist()
-        == counted.details.points.multiplicities.tolist()
+        again(counted).points.multiplicities.tolist()
+        == counted.points.multiplicities.tolist()
         == [5, 1, 5]
     )
 
@@ -106,7 +107,7 @@ def in_form(form: str, batch: list[np.ndarray]) -> Any:
     return batch
 
 
-class Odd(hm.Record):
+class Odd(stops.Record):
     """A record of a user's own."""
 
     def layers(self, first: int, until: int) -> list[int]:

@@ -264,7 +264,7 @@ def test_batches_are_sequences_that_can_be_pickled(arithmetic, tokens):
     runs = hm.simulate(tokens, HALF, layers=4, arithmetic=arithmetic)
     assert runs[0] is runs[0] is runs[-len(runs)] is runs[:1][0]
     back = pickle.loads(pickle.dumps(runs))
-    assert isinstance(back, hm.Trajectories)
+    assert isinstance(back, hm.results.Trajectories)
     assert [run.leaders.tolist() for run in back] == [run.leaders.tolist() for run in runs]
     assert (back.settled_at, back.error == runs.error or np.isnan(runs.error)) == (
         runs.settled_at,

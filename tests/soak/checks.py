@@ -140,9 +140,11 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
     if problem.engine.name == "batch":
         lims = hm.limit([problem.tokens, problem.tokens[::-1].copy()], problem.dynamics, **asked)
         if exact.settled_at is not None:
-            _compare_limits(lims.points[0], lims.runs.error, lims.settled_at[0], exact, outcome)
             _compare_limits(
-                lims.points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome
+                lims.limit_points[0], lims.runs.error, lims.settled_at[0], exact, outcome
+            )
+            _compare_limits(
+                lims.limit_points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome
             )
         return
     lim = hm.limit(problem.tokens, problem.dynamics, **asked)
@@ -152,7 +154,7 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
             lim.settled_at == exact.settled_at, "settled, or not, unlike the limit in integers"
         )
         return
-    _compare_limits(lim.points, lim.bound, lim.settled_at, exact, outcome)
+    _compare_limits(lim.limit_points, lim.limit_error, lim.settled_at, exact, outcome)
     told, true = (
         dict(zip(each.leaders.tolist(), each.run.leader_layers.tolist(), strict=True))
         for each in (lim, exact)
@@ -172,7 +174,7 @@ def _compare_limits(
         settled_at == exact.settled_at,
         f"settled at {settled_at}, in integers at {exact.settled_at}",
     )
-    ends = ExactCloud.of_fractions(exact.exact_points)
+    ends = ExactCloud.of_fractions(exact.exact_limit_points)
     off = ends.further_than(points, bound)
     outcome.expect(not off, f"limits of tokens such as {off[:3]} are further off than {bound:.3e}")
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax._common.validation import InputError, MissingExtra
-from hardmax.text import Corpus, plant
+from hardmax.text import Corpus, make_synthetic_corpus
 from hardmax.text.corpora import read_corpus
 
 TEXTS, LABELS = ["A film, good.", 'He said "no".\nTwice.', "Né 名"], ["pos", "neg", "pos"]
@@ -292,7 +292,7 @@ def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: py
 
 
 def test_planted_words_carry_the_class():
-    corpus = plant(
+    corpus = make_synthetic_corpus(
         300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4
     )
     assert len(corpus) == 300
@@ -303,13 +303,15 @@ def test_planted_words_carry_the_class():
         assert not any(
             found & set(words) for other, words in corpus.words.items() if other != label
         )
-    again = plant(300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4)
+    again = make_synthetic_corpus(
+        300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4
+    )
     assert again.texts == corpus.texts
-    assert plant(50, seed=1).texts != plant(50, seed=2).texts
+    assert make_synthetic_corpus(50, seed=1).texts != make_synthetic_corpus(50, seed=2).texts
 
 
 def test_some_planted_texts_are_disturbed():
-    corpus = plant(400, disturbed=0.5, seed=1)
+    corpus = make_synthetic_corpus(400, disturbed=0.5, seed=1)
     other = {"negative": "positive", "positive": "negative"}
     disturbed = [
         any(word in text.lower() for word in corpus.words[other[label]])
@@ -317,4 +319,4 @@ def test_some_planted_texts_are_disturbed():
     ]
     assert 0.4 < sum(disturbed) / 400 < 0.6
     with pytest.raises(InputError, match="`classes` must be at least two texts"):
-        plant(classes=("one",))
+        make_synthetic_corpus(classes=("one",))

@@ -105,7 +105,7 @@ class Opened(Watched):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    model = hm.load("sentiment-en")
+    model = hm.load_model("sentiment-en")
     arabic = word_model(dict(zip(ARABIC, (2.2, -1.8, 0, 1.4, 0, -2.4), strict=True)))
     told = {name: model.explain(text) for name, text in REVIEWS.items()}
     told |= {
@@ -125,7 +125,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     for name, why in told.items():
         why.save(folder / f"{name}.html")
-    hm.report(
+    hm.text.write_report(
         [told[name] for name in (*REVIEWS, "arabic", "nothing known")], folder / "report.html"
     )
     return {name: folder / f"{name}.html" for name in (*told, "report")}
@@ -242,7 +242,7 @@ def test_a_page_shows_what_a_token_attends_to_and_both_numbers():
 
 def test_classes_have_the_colours_of_figures():
     shown = small_model().explain("great")._repr_html_()
-    assert f'class="c{1 - small_model().explain("great").active[0].side}"' in shown
+    assert f'class="c{1 - small_model().explain("great").active[0].class_index}"' in shown
     for number in range(12):
         assert re.search(
             rf"\.c{number}\b[^{{]*{{--hardmax-color:{look_of_class(number, 20)[0]}}}", shown
@@ -289,7 +289,7 @@ def hostile_model(text: str) -> TextModel:
 def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
     """With the policy of the page set aside, too: escaping alone must do."""
     told = [hostile_model(text).explain(f"{text} {text}") for text in HOSTILE]
-    hm.report(told, tmp_path / "all.html")
+    hm.text.write_report(told, tmp_path / "all.html")
     told[2].save(tmp_path / "one.html")
     with Opened(browser, bypass_csp=bypass) as watched:
         for name in ("all", "one"):
@@ -318,7 +318,7 @@ def test_the_policy_would_stop_what_came_through(browser, tmp_path):
 
 def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
     told = [small_model().explain(text) for text in random_texts(8)]
-    hm.report(iter(told), tmp_path / "all.html")
+    hm.text.write_report(iter(told), tmp_path / "all.html")
     page = (tmp_path / "all.html").read_text(encoding="utf-8")
     links = re.findall('<a href="#(text-[0-9]+)">', page)
     assert (
@@ -331,6 +331,6 @@ def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
 @pytest.mark.parametrize("wrong", [None, 3, "text", [], [3], small_model().explain("great")])
 def test_what_is_no_list_of_explanations_is_refused(wrong, tmp_path):
     with pytest.raises(InputError, match="`explanations`"):
-        hm.report(wrong, tmp_path / "all.html")
+        hm.text.write_report(wrong, tmp_path / "all.html")
     with pytest.raises(InputError, match=r"\.html"):
-        hm.report([small_model().explain("great")], tmp_path / "all.pdf")
+        hm.text.write_report([small_model().explain("great")], tmp_path / "all.pdf")

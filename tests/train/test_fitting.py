@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hardmax._common.validation import InputError
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, tuning
@@ -27,11 +27,11 @@ def test_every_word_may_count(classes: str):
     labels = [classes[number % len(classes)] for number in range(20)] * 10
     model = fit(WORDS * 10, labels)
     assert (model.predict(WORDS * 10) == labels).all()
-    assert model.decided(WORDS).all()
+    assert model.analyse(WORDS).decided.all()
 
 
 def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
-    corpus = plant(200, words=6, length=20, disturbed=0.3, seed=1)
+    corpus = make_synthetic_corpus(200, words=6, length=20, disturbed=0.3, seed=1)
     model = fit(corpus.texts, corpus.labels, Settings(neutral_weight=50))
     good = corpus.words["positive"]
     short, long = model.predict_proba([good[0], " ".join(good[:2])])[:, 1]
@@ -40,7 +40,7 @@ def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
 
 def test_undecided_is_an_answer():
     model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
-    assert model.decided(["good", "", "unknown words", "bad good"]).tolist() == [
+    assert model.analyse(["good", "", "unknown words", "bad good"]).decided.tolist() == [
         True,
         False,
         False,
@@ -51,7 +51,7 @@ def test_undecided_is_an_answer():
 @pytest.mark.parametrize(("classes", "alpha"), [(2, "0"), (2, "1/2"), (2, "1"), (4, "0")])
 def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alpha: str):
     names = ("one", "two", "three", "four")[:classes]
-    corpus = plant(60 * classes, classes=names, length=12, disturbed=0.2, seed=3)
+    corpus = make_synthetic_corpus(60 * classes, classes=names, length=12, disturbed=0.2, seed=3)
     settings = Settings(gate=0.2, alpha=alpha, neutral_weight=7, strength=1.0, longest_phrase=1)
     model = fit(corpus.texts, corpus.labels, settings)
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
@@ -83,7 +83,7 @@ def test_groups_count_once_and_stay_together():
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_the_regression_is_scikit_learns(scaling: str):
     sklearn = pytest.importorskip("sklearn.linear_model")
-    corpus = plant(120, words=6, length=12, disturbed=0.3, seed=5)
+    corpus = make_synthetic_corpus(120, words=6, length=12, disturbed=0.3, seed=5)
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
     model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
@@ -168,7 +168,7 @@ def test_sentences_end_with_the_full_stops_of_any_script(end: str):
 
 
 def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPatch):
-    corpus = plant(80, words=6, disturbed=0.3, seed=1)
+    corpus = make_synthetic_corpus(80, words=6, disturbed=0.3, seed=1)
     settings = Settings(strength=1.0, scaling="contrast", min_df=1, stop_words=())
     few = fit(corpus.texts, corpus.labels, settings)
     monkeypatch.setattr(tuning, "MANY_TEXTS", 10)
@@ -176,7 +176,7 @@ def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_same_texts_give_the_same_bits_and_settings_are_told():
-    corpus = plant(80, words=6, seed=1)
+    corpus = make_synthetic_corpus(80, words=6, seed=1)
     first, second = (fit(corpus.texts, corpus.labels) for _ in range(2))
     assert first.weights.tobytes() == second.weights.tobytes()
     assert first.metrics == second.metrics
@@ -195,7 +195,7 @@ def test_labels_must_fit(labels: list[int], message: str):
 @pytest.mark.parametrize("kind", [Fraction, np.float32, np.float64])
 @pytest.mark.parametrize("name", ["gate", "strength", "sentences"])
 def test_settings_of_any_type_of_number_are_saved(name: str, kind: Callable, tmp_path: Path):
-    corpus = plant(40)
+    corpus = make_synthetic_corpus(40)
     whole = dict.fromkeys(("neutral_weight", "seed", "min_df", "longest_phrase"), np.int64(1))
     given: dict[str, Any] = {"strength": 1.0, "gate": 0.25, **whole, name: kind(0.25)}
     model = fit(corpus.texts, corpus.labels, Settings(**given))

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hardmax._common.validation import InputError
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fit_tables, fitting
 
@@ -29,7 +29,9 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def columns(texts: int = 240, classes: int = 2) -> dict[str, list[str]]:
-    corpus = plant(texts, classes=CLASSES[:classes], words=6, length=20, disturbed=0.4, seed=3)
+    corpus = make_synthetic_corpus(
+        texts, classes=CLASSES[:classes], words=6, length=20, disturbed=0.4, seed=3
+    )
     # The words of the first texts are not those of the last ones, and some are in texts of one
     # chunk alone.
     texts_ = [

@@ -8,9 +8,10 @@ from itertools import count
 from math import gcd
 from typing import Any
 
+import flint
+
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import check_int
-from hardmax._exact.argmax import _flint
 
 
 @total_ordering
@@ -67,14 +68,8 @@ class AlgebraicNumber:
         return middle - radius, middle + radius
 
     def _ball(self, bits: int) -> Any:
-        flint = _flint()
         with flint.ctx.workprec(bits):
-            roots = [
-                root.real
-                for root, _ in flint.fmpz_poly(list(self.polynomial)).complex_roots()
-                if root.imag == 0
-            ]
-            return sorted(roots, key=lambda root: root.mid())[self.index]
+            return real_roots(flint.fmpz_poly(list(self.polynomial)))[self.index]
 
     def __float__(self) -> float:
         low, high = self.interval
@@ -97,7 +92,6 @@ class AlgebraicNumber:
         polynomial : fmpz_poly
             A polynomial with integer coefficients.
         """
-        flint = _flint()
         if len(self.polynomial) == 2:
             value = polynomial(flint.fmpq(-self.polynomial[0], self.polynomial[1]))
             return (value > 0) - (value < 0)
@@ -118,16 +112,22 @@ class AlgebraicNumber:
         c, b, a = self.polynomial[:3]  # pyright: ignore[reportAssignmentType]
         inside, outside, k = b * b - 4 * a * c, 1, 2
         while k * k <= inside and k < 1000:
-            inside, outside, k = (
-                (inside, outside, k + 1)
-                if inside % (k * k)
-                else (inside // (k * k), outside * k, k)
-            )
+            if inside % (k * k):
+                k += 1
+            else:
+                inside, outside = inside // (k * k), outside * k
         common = gcd(b, outside, 2 * a)
         first, outside, under = -b // common, outside // common, 2 * a // common
-        root = f"{'-' if self.index == 0 else '+'} {outside if outside > 1 else ''}√{inside}"
+        factor = outside if outside > 1 else ""
+        root = f"{'-+'[self.index]} {factor}√{inside}"
         text = f"{first} {root}" if first else root.replace(" ", "").lstrip("+")
         return text if under == 1 else f"({text})/{under}"
+
+
+def real_roots(polynomial: Any) -> list[Any]:
+    """The real roots of a polynomial of python-flint as balls, increasing."""
+    roots = [root.real for root, _ in polynomial.complex_roots() if root.imag == 0]
+    return sorted(roots, key=lambda root: root.mid())
 
 
 def between(low: AlgebraicNumber, high: AlgebraicNumber) -> Fraction:

@@ -11,26 +11,30 @@ zero, so the run at a root is decided, too."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import mul
+from itertools import islice
+from operator import mul, sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+from flint import fmpq, fmpq_poly, fmpz_poly
 
-from hardmax._beyond.algebraic import AlgebraicNumber, between
+from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, require_extra, shorten
-from hardmax._exact.argmax import _flint
+from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._exact.argmax import Attended
+from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._tokens.batches import read_batch
+from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import Number, to_fractions
 from hardmax.dynamics import Dynamics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Sets = tuple[tuple[int, ...], ...]
-Table = list[list[Any]]
+Sets = Sequence[Sequence[int]]
+Polynomials = list[list[Any]]
 """A row of polynomials for each point."""
 _MOST_INTERVALS = 500
 
@@ -39,7 +43,7 @@ class Outcome(NamedTuple):
     """Who leads and whom every token attends to in the end."""
 
     leaders: tuple[int, ...]
-    attended: Sets
+    attended: tuple[tuple[int, ...], ...]
 
 
 class Interval(NamedTuple):
@@ -104,7 +108,7 @@ class Bifurcations:
 def bifurcations(
     tokens: Any, alpha: tuple[Number, Number], *, metric: Any = None, max_layers: int = 50
 ) -> Bifurcations:
-    """Step sizes at which leaders or followers change, as exact algebraic numbers (extra `exact`).
+    """Step sizes at which leaders or followers change, as exact algebraic numbers.
 
     Parameters
     ----------
@@ -132,7 +136,6 @@ def bifurcations(
     >>> found.values[0].polynomial, [interval.outcome.leaders for interval in found.intervals]
     ((1, -5, 3), [(0, 2), (0, 1, 2), (0, 2)])
     """
-    require_extra("`bifurcations`", "exact", "flint")
     if not isinstance(alpha, list | tuple) or len(alpha) != 2:
         raise InputError(
             f"`alpha` must be two step sizes, such as ('1/10', 2), not {shorten(alpha)}."
@@ -150,118 +153,90 @@ def bifurcations(
         )
     dynamics = Dynamics(1, metric)
     check_dimension(dynamics, clouds[0].tokens.shape[1])
-    points = merge_points(dynamics, clouds[0])
-    z = to_fractions(points.coordinates, "`tokens`")
-    looks = z if dynamics.metric is None else z @ np.array(dynamics.metric).T
-    search = _Search(
-        z,
-        looks,
-        points.multiplicities,
-        check_int(max_layers, "`max_layers`", at_least=1, at_most=500),
-    )
-
-    def outcome(sets: Sets | None) -> Outcome | None:
-        """The same of tokens instead of points."""
-        if sets is None:
-            return None
-        named = [
-            tuple(sorted(t for p in several for t in points.members[p].tolist()))
-            for several in sets
-        ]
-        leads = [sets[p] == (p,) for p in points.of_token.tolist()]
-        leaders = tuple(token for token, leading in enumerate(leads) if leading)
-        return Outcome(leaders, tuple(named[p] for p in points.of_token.tolist()))
-
+    max_layers = check_int(max_layers, "`max_layers`", at_least=1, at_most=500)
+    search = _Search(merge_points(dynamics, clouds[0]), dynamics, max_layers)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
     values, intervals, at_values = [], [], []
-
-    def note(value: AlgebraicNumber, before: Outcome | None, after: Outcome | None) -> bool:
-        """Whether something changes at a value; if so, it is kept."""
-        here = outcome(search.run(value).sets)
-        if changes := not before == here == after:
-            values.append(value)
+    for cell in search.cells(*ends):
+        before = intervals[-1] if intervals else cell
+        here = search.run(cell.low).outcome
+        changes = not before.outcome == here == cell.outcome
+        if changes:
+            values.append(cell.low)
             at_values.append(here)
-        return changes
-
-    for start, end, sets in search.cells(*ends):
-        there = Interval(start, end, outcome(sets))
-        last = intervals[-1] if intervals else there
-        if note(start, last.outcome, there.outcome) or not intervals:
-            intervals.append(there)
+        if changes or not intervals:
+            intervals.append(cell)
         else:
-            intervals[-1] = there._replace(low=last.low)
-    note(ends[1], intervals[-1].outcome, intervals[-1].outcome)
+            intervals[-1] = before._replace(high=cell.high)
+    at_end = search.run(ends[1]).outcome
+    if at_end != intervals[-1].outcome:
+        values.append(ends[1])
+        at_values.append(at_end)
     return Bifurcations(tuple(values), tuple(intervals), tuple(at_values))
 
 
 class _Search:
     """All runs of one cloud, with the roots of the polynomials that they ask for."""
 
-    def __init__(
-        self, z: np.ndarray, looks: np.ndarray, counts: np.ndarray, max_layers: int
-    ) -> None:
-        self.z, self.looks, self.counts, self.max_layers = z, looks, counts.tolist(), max_layers
+    def __init__(self, points: Points, dynamics: Dynamics, max_layers: int) -> None:
+        self.points, self.max_layers = points, max_layers
+        coordinates = to_fractions(points.coordinates, "`tokens`")
+        self.place = [[fmpq_poly([_rational(x)]) for x in row] for row in coordinates]
+        self.metric = [[_rational(x) for x in row] for row in dynamics.metric or ()]
         self.roots: dict[tuple[int, ...], list[AlgebraicNumber]] = {}
 
-    def cells(
-        self, low: AlgebraicNumber, high: AlgebraicNumber
-    ) -> Iterator[tuple[AlgebraicNumber, AlgebraicNumber, Sets | None]]:
-        """Open intervals that fill the range but for finitely many numbers, and in each the sets of
-        the end."""
-        gaps, found = [(low, high)], 0
+    def cells(self, low: AlgebraicNumber, high: AlgebraicNumber) -> Iterator[Interval]:
+        """Open intervals that fill the range but for finitely many numbers."""
+        gaps, runs = [(low, high)], 0
         while gaps:
             left, right = gaps.pop()
             at = AlgebraicNumber.of(between(left, right))
-            run, found = self.run(at), found + 1
-            if found > _MOST_INTERVALS:
-                message = f"`alpha`: more than {_MOST_INTERVALS} intervals up to {float(at):.4g}; ask for a part."
-                raise InputError(message, argument="alpha")
+            run, runs = self.run(at), runs + 1
+            if runs > _MOST_INTERVALS:
+                many = f"more than {_MOST_INTERVALS} intervals up to {float(at):.4g}"
+                raise InputError(f"`alpha`: {many}; ask for a part.", argument="alpha")
             roots = {root for polynomial in run.asked for root in self.roots_of(polynomial)}
             if at in roots:
                 gaps += [(at, right), (left, at)]
                 continue
-            below, above = (
-                [root for root in roots if left < root < at],
-                [root for root in roots if at < root < right],
-            )
-            start, end = max(below, default=left), min(above, default=right)
-            if start == left:
-                yield start, end, run.sets
-                gaps += [(end, right)] if end != right else []
-            else:
+            start = max((root for root in roots if left < root < at), default=left)
+            end = min((root for root in roots if at < root < right), default=right)
+            if start != left:
                 gaps += [(start, right), (left, start)]
+                continue
+            yield Interval(start, end, run.outcome)
+            if end != right:
+                gaps.append((end, right))
 
     def roots_of(self, polynomial: tuple[int, ...]) -> list[AlgebraicNumber]:
         """The positive roots."""
-        flint = _flint()
         if polynomial not in self.roots:
-            found = []
-            for factor, _ in flint.fmpz_poly(list(polynomial)).factor()[1]:
-                real = sorted(
-                    (root.real.mid() for root, _ in factor.complex_roots() if root.imag == 0)
-                )
+            positive = []
+            for factor, _ in fmpz_poly(list(polynomial)).factor()[1]:
                 key = tuple(map(int, factor.coeffs()))
                 key = key if key[-1] > 0 else tuple(-c for c in key)
-                found += [
-                    AlgebraicNumber(key, index) for index, root in enumerate(real) if root > 0
-                ]
-            self.roots[polynomial] = found
+                roots = enumerate(real_roots(factor))
+                positive += [AlgebraicNumber(key, k) for k, root in roots if root.mid() > 0]
+            self.roots[polynomial] = positive
         return self.roots[polynomial]
 
     def run(self, alpha: AlgebraicNumber) -> "_Run":
-        run = _Run(alpha, self.counts)
-        run.walk(self.z, self.looks, self.max_layers)
+        run = _Run(alpha, self)
+        for outcome in islice(run.walk(self.points.count), self.max_layers):
+            run.outcome = outcome
         return run
 
 
-class _Run:
-    """A run at one step size: the attended sets of the end, and all polynomials whose sign decided
-    something."""
+class _Run(Walker[Outcome | None]):
+    """A run at one step size, and all polynomials whose sign decided something."""
 
-    def __init__(self, alpha: AlgebraicNumber, counts: Sequence[int]) -> None:
-        self.alpha, self.counts = alpha, counts
+    outcome: Outcome | None = None
+    """What it leads to; None as long as it has not settled."""
+
+    def __init__(self, alpha: AlgebraicNumber, search: _Search) -> None:
+        self.alpha, self.points, self.metric = alpha, search.points, search.metric
+        self.place = self.targets = search.place
         self.asked: dict[tuple[int, ...], int] = {}
-        self.sets: Sets | None = None
 
     def sign(self, polynomial: Any) -> int:
         """The sign of a polynomial with rational coefficients at this step size."""
@@ -273,85 +248,80 @@ class _Run:
             self.asked[key] = self.alpha.sign_of(integers)
         return self.asked[key]
 
-    def walk(self, z: np.ndarray, looks: np.ndarray, max_layers: int) -> None:
-        flint = _flint()
+    def along(self, place: list[Any]) -> list[Any]:
+        """A z for a point z."""
+        return [_dot(row, place) for row in self.metric] or place
 
-        def polynomials(table: np.ndarray) -> Table:
-            return [
-                [flint.fmpq_poly([flint.fmpq(x.numerator, x.denominator)]) for x in row]
-                for row in table
-            ]
-
-        def moved(here: Table, there: Table) -> Table:
-            return [
-                [x + step * y for x, y in zip(*rows, strict=True)]
-                for rows in zip(here, there, strict=True)
-            ]
-
-        place, look, step = polynomials(z), polynomials(looks), flint.fmpq_poly([0, 1])
-        sets: list[tuple[int, ...]] = [()] * len(place)
-        pending = list(range(len(place)))
-        for _ in range(max_layers):
-            for i in pending:
-                sets[i] = self.furthest([_dot(look[i], other) for other in place])
-            # Who follows a leader does so for ever.
-            pending = [i for i in pending if len(sets[i]) > 1 or sets[sets[i][0]] != sets[i]]
-            targets, directions = self.means(sets, place), self.means(sets, look)
-            if not pending or self.lasts(sets, pending, (place, targets), (look, directions)):
-                self.sets = tuple(sets)
-                return
-            place, look = moved(place, targets), moved(look, directions)
-
-    def furthest(self, scores: Sequence[Any]) -> tuple[int, ...]:
-        best = [0]
-        for j in range(1, len(scores)):
-            sign = self.sign(scores[j] - scores[best[0]])
-            best = [j] if sign > 0 else [*best, j] if sign == 0 else best
-        return tuple(best)
-
-    def means(self, sets: Sequence[tuple[int, ...]], table: Table) -> Table:
-        found = {}
-        for several in {*sets}:
-            weights = [self.counts[j] for j in several]
-            columns = zip(*(table[j] for j in several), strict=True)
-            found[several] = [sum(map(mul, column, weights)) / sum(weights) for column in columns]
-        return [found[several] for several in sets]
-
-    def lasts(
-        self,
-        sets: Sequence[tuple[int, ...]],
-        pending: Sequence[int],
-        place: tuple[Table, Table],
-        look: Any,
-    ) -> bool:
-        """Whether all means stand still, and no lead of a token over one that is attended to can
-        change its sign on the way: b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2 for 0 < t <= 1, as in
-        docs/limits.md."""
-        (z, w), (looks, directions) = place, look
-        if any(
-            self.sign(a - b)
-            for rows in zip(self.means(sets, w), w, strict=True)
-            for a, b in zip(*rows, strict=True)
-        ):
-            return False
+    def attended(self, pending: list[int]) -> Attended:
+        sets = []
         for i in pending:
-            c = sets[i][0]
-            for j in range(len(z)):
-                here, there = (
-                    [a - b for a, b in zip(each[j], each[c], strict=True)] for each in (z, w)
-                )
-                b0, b1 = (
-                    _dot(directions[i], there),
-                    _dot(directions[i], here) + _dot(looks[i], there),
-                )
+            direction = self.along(self.place[i])
+            scores = [_dot(direction, other) for other in self.place]
+            furthest = [0]
+            for j in range(1, len(scores)):
+                sign = self.sign(scores[j] - scores[furthest[0]])
+                if sign > 0:
+                    furthest = []
+                if sign >= 0:
+                    furthest.append(j)
+            sets.append(furthest)
+        return Attended(sets, 0.0)
+
+    def _means(self, sets: Sets, table: Polynomials) -> Polynomials:
+        counts, means = self.points.multiplicities.tolist(), {}
+        for several in {*map(tuple, sets)}:
+            weights = [counts[j] for j in several]
+            columns = zip(*(table[j] for j in several), strict=True)
+            means[several] = [sum(map(mul, column, weights)) / sum(weights) for column in columns]
+        return [means[tuple(several)] for several in sets]
+
+    def closed_form(self, sets: Sets, pending: list[int]) -> Polynomials | None:
+        """The targets, if they stand still."""
+        self.targets = self._means(sets, self.place)
+        if pending:
+            rows = zip(self._means(sets, self.targets), self.targets, strict=True)
+            if any(self.sign(way) for means, there in rows for way in map(sub, means, there)):
+                return None
+        return self.targets
+
+    def first_change(self, form: Polynomials, sets: Sets, pending: list[int]) -> int | None:
+        """FOREVER, if no lead of a token over one that is attended to can change its sign on the
+        way: b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2 for 0 < t <= 1, as in docs/limits.md."""
+        for i in pending:
+            c, look, aim = sets[i][0], self.along(self.place[i]), self.along(form[i])
+            for j in range(len(form)):
+                here, there = ([*map(sub, z[j], z[c])] for z in (self.place, form))
+                b0, b1 = _dot(aim, there), _dot(aim, here) + _dot(look, there)
                 if j in sets[i]:
-                    if self.sign(b0) or self.sign(b1):
-                        return False
-                elif self.sign(b0) > 0 or (
-                    self.sign(b1) > 0 and self.sign(b1 * b1 - 4 * b0 * _dot(looks[i], here)) >= 0
-                ):
-                    return False
-        return True
+                    changes = self.sign(b0) or self.sign(b1)
+                elif self.sign(b0) > 0 or self.sign(b1) <= 0:
+                    changes = self.sign(b0) > 0
+                else:
+                    changes = self.sign(b1 * b1 - 4 * b0 * _dot(look, here)) >= 0
+                if changes:
+                    return ONE_LAYER
+        return FOREVER
+
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> Outcome | None:
+        if until is not FOREVER:
+            return None
+        members, of_token = self.points.members, self.points.of_token.tolist()
+        attended = [tuple(sorted(t for p in c for t in members[p].tolist())) for c in sets]
+        leaders = tuple(token for token, p in enumerate(of_token) if list(sets[p]) == [p])
+        return Outcome(leaders, tuple(attended[p] for p in of_token))
+
+    def advance(self, phase: Outcome | None, layers: int) -> None:
+        step = fmpq_poly([0, 1])
+        self.place = [
+            [x + step * y for x, y in zip(*rows, strict=True)]
+            for rows in zip(self.place, self.targets, strict=True)
+        ]
+
+
+def _rational(number: Any) -> fmpq:
+    return fmpq(number.numerator, number.denominator)
 
 
 def _dot(x: list[Any], y: list[Any]) -> Any:

@@ -1,14 +1,11 @@
-"""Attended sets in integers: every score is computed and compared exactly.
-
-Integer matrices are multiplied by python-flint where it is installed, by plain Python otherwise:
-the same numbers."""
+"""Attended sets in integers: every score is computed and compared exactly."""
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
-from operator import mul
 from typing import Any, NamedTuple
+
+from flint import fmpz_mat
 
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -22,25 +19,18 @@ _BLOCK, _LONG = 2**18, 1000
 
 def products(left: Rows, right: Rows) -> Sequence[Sequence[Any]]:
     """All scalar products of a row of `left` with a row of `right`."""
-    flint = _flint()
-    if flint is None:
-        return [[sum(map(mul, x, y)) for y in right] for x in left]
-    return (flint.fmpz_mat(list(left)) * flint.fmpz_mat(list(right)).transpose()).tolist()
+    return product_matrix(left, right).tolist()
 
 
-@cache
-def _flint() -> Any:
-    try:
-        import flint
-    except ImportError:  # the extra `exact` is a matter of speed alone
-        return None
-    return flint
+def product_matrix(left: Rows, right: Rows) -> fmpz_mat:
+    """The same as a matrix of python-flint."""
+    return fmpz_mat(list(left)) * fmpz_mat(list(right)).transpose()
 
 
-class Chosen(NamedTuple):
-    """For each direction the furthest points, and the smallest relative lead over the others."""
+class Attended(NamedTuple):
+    """Whom each of some points attends to, and the smallest relative lead over the others."""
 
-    lists: list[list[int]]
+    sets: list[list[int]]
     margin: float
 
 
@@ -51,29 +41,29 @@ def directions_of(tokens: Rows, dynamics: Dynamics) -> Rows:
     )
 
 
-def by_all_scores(tokens: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
+def by_all_scores(tokens: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Attended:
     """For each token z the points furthest along A z."""
-    lists, leads = [], []
+    sets, leads = [], []
     directions = directions_of(tokens.numerators, dynamics)
-    block = max(
-        1, _BLOCK // (len(points.numerators) * (1 + int(points.denominator).bit_length() // _LONG))
-    )
+    length = 1 + int(points.denominator).bit_length() // _LONG
+    block = max(1, _BLOCK // (len(points.numerators) * length))
     for start in range(0, len(directions), block):
         for scores in products(directions[start : start + block], points.numerators):
             best = max(scores)
-            lists.append([j for j, score in enumerate(scores) if score == best])
-            if len(lists[-1]) < len(scores):
+            furthest = [j for j, score in enumerate(scores) if score == best]
+            sets.append(furthest)
+            if len(furthest) < len(scores):
                 leads.append(best - max(score for score in scores if score != best))
-    return Chosen(lists, _relative(min(leads), points, dynamics) if leads else math.inf)
+    return Attended(sets, relative_lead(min(leads), points, dynamics) if leads else math.inf)
 
 
-def _relative(lead: int, points: IntegerCloud, dynamics: Dynamics) -> float:
+def relative_lead(lead: int, points: IntegerCloud, dynamics: Dynamics) -> float:
     """The lead of a score as a share of |A| R^2, to float precision."""
     metric, size = dynamics.metric_integers, Fraction(1)
     if metric is not None:
-        # To 64 bits behind the point: a root of small integers rounded down would be off by as much as itself.
-        size = Fraction(
-            math.isqrt(sum(int(value) ** 2 for row in metric for value in row) << 128), 2**64
-        )
+        # To 64 bits behind the point: a root of small integers rounded down would be off by as
+        # much as itself.
+        squares = sum(int(value) ** 2 for row in metric for value in row)
+        size = Fraction(math.isqrt(squares << 128), 2**64)
     longest = max(sum(int(value) ** 2 for value in row) for row in points.numerators)
     return float(Fraction(int(lead)) / (size * longest))

@@ -1,13 +1,17 @@
-"""The walker for every layer that `Dynamics` describes, in integers and fractions: whatever the
-others refuse.
+"""Any layer that `Dynamics` describes, in integers and fractions: whatever the others refuse.
 
 Attended sets last until the first lead of a point that is not attended to is no longer negative, or
 one of several that are attended to has a lead over another: leads follow from the closed forms of
-positions (`forms`, `leads`)."""
+positions (`power_sums`, `leads`).
+
+Several heads: w_i is the weighted mean of the means over the attended sets of each head, which has
+its own metric. If all w_i stand still, tokens go straight to them, and each head has leads along
+its own directions. Anything else goes one layer at a time."""
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
@@ -17,24 +21,26 @@ import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError
-from hardmax._exact.argmax import _relative, directions_of, products
-from hardmax._exact.forms import (
-    Form,
+from hardmax._exact.argmax import Attended, directions_of, product_matrix, relative_lead
+from hardmax._exact.leads import (
+    STRAIGHT,
+    Lead,
+    Scores,
+    Term,
+    is_negative_throughout,
+    sign_of,
+    soonest,
+)
+from hardmax._exact.positions import Phase
+from hardmax._exact.power_sums import (
+    HeadMeans,
     Means,
     Motion,
-    Place,
-    Sets,
+    PowerSum,
     Table,
-    at_first,
     closed_form,
-    integers,
-    longest,
     one_layer,
-    placed,
 )
-from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
-from hardmax._exact.positions import Phase
-from hardmax._exact.solver import is_negative_throughout
 from hardmax._exact.trapped import never_settle
 from hardmax._exact.vectors import (
     DIGIT,
@@ -45,243 +51,183 @@ from hardmax._exact.vectors import (
     power,
     running_products,
 )
+from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
-from hardmax._layer.rules import allowed_pairs, attended_among
+from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
 from hardmax.dynamics import Dynamics
 
-_STRAIGHT = ((0, 0, 0), (0, 1, 0), (0, 2, 0))
 _BLOCK = 2**18  # scores computed at once
 _MOST_LAYERS = 10**5  # of a rule, which has to be asked for each
 _BITS = 256  # of what a rule leaves of the way: a layer loses less than 2^-254 of it
 
 
-class Cloud:
-    """The points of one run, who may attend to whom, and what follows from where they are."""
+class AttentionHead:
+    """One head of a layer: who may attend to whom, whom points attend to, and for how long."""
 
-    def __init__(self, points: Points, dynamics: Dynamics) -> None:
-        self.dynamics, self.counts, n = dynamics, points.multiplicities, points.count
-        mask = allowed_pairs(dynamics, n)
+    def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
+        self.dynamics, self.contraction = dynamics, contraction
+        self.counts, self.everybody = points.multiplicities, list(range(points.count))
+        mask = allowed_pairs(dynamics, points.count)
         self.allowed = None if mask is None else [np.flatnonzero(row).tolist() for row in mask]
-        self.everybody = list(range(n))
 
     def may_attend(self, i: int) -> list[int]:
         return self.everybody if self.allowed is None else self.allowed[i]
 
-    def scores(
-        self, form: Form, pending: Sequence[int]
-    ) -> Iterator[tuple[int, dict[Key, Sequence[int]]]]:
-        """For each of some points the scores of all points along its direction: sums of terms, by
-        their exponents."""
-        keys, tables = list(form), integers(form.values())
-        block = max(1, _BLOCK // (len(tables[0]) * len(keys) ** 2))
+    def scores(self, positions: PowerSum, pending: Sequence[int]) -> Iterator[tuple[int, Scores]]:
+        """For each of some points the scores of all points along its direction."""
+        tables = positions.rows()
+        block = max(1, _BLOCK // (len(self.everybody) * len(tables) ** 2))
         for start in range(0, len(pending), block):
-            some, parts = pending[start : start + block], {}
-            for (e, r, k), rows in zip(keys, tables, strict=True):
-                looks = directions_of([rows[i] for i in some], self.dynamics)
-                for (f, s, h), others in zip(keys, tables, strict=True):
-                    found = products(looks, others)
-                    for size, factor in binomial_product(k, h).items():
-                        parts.setdefault((e + f, r + s, size), []).append((factor, found))
-            for row, i in enumerate(some):
-                terms = {
-                    key: [(factor, found[row]) for factor, found in each]
-                    for key, each in parts.items()
-                }
-                yield i, {key: _total(each) for key, each in terms.items()}
+            askers = pending[start : start + block]
+            totals: dict[Term, Any] = {}
+            for left, rows in tables.items():
+                directions = directions_of([rows[i] for i in askers], self.dynamics)
+                for right, others in tables.items():
+                    products = product_matrix(directions, others)
+                    for term, factor in (left * right).items():
+                        more = factor * products
+                        totals[term] = totals[term] + more if term in totals else more
+            columns = {term: total.tolist() for term, total in totals.items()}
+            for row, i in enumerate(askers):
+                own = {term: table[row] for term, table in columns.items()}
+                yield i, Scores(own, self.contraction)
 
-    def attended(
-        self, place: Place, pending: Sequence[int], keep: Fraction
-    ) -> tuple[list[list[int]], float]:
+    def attended(self, place: PowerSum, pending: Sequence[int]) -> Attended:
         """Whom each of some points attends to, and a relative lead of theirs (0, if it was not
         compared)."""
-        found, leads, unit = [], [math.inf], self.unit(place.values())
-        for i, scores in self.scores({(e, 0, 0): z for e, z in place.items()}, pending):
-            others = self.may_attend(i)
-            if self.dynamics.attention is not None:
-                (column,) = scores.values()
-                found.append(
-                    attended_among(
-                        self.dynamics, {j: int(column[j]) for j in others}, self.counts, unit
-                    )
-                )
-                leads.append(0)
-            elif len(scores) == 1:
-                (column,) = scores.values()
-                best = max(column[j] for j in others)
-                found.append([j for j in others if column[j] == best])
-                lower = [column[j] for j in others if column[j] != best]
-                leads += [int(best - max(lower))] if lower else []
-            else:
-                found.append(_furthest(others, scores, keep))
-                leads.append(0)
-        if (lead := min(leads)) in (0, math.inf):
-            return found, float(lead)
-        return found, _relative(
-            int(lead), IntegerCloud.of(next(iter(place.values()))), self.dynamics
-        )
+        sets, leads, unit = [], [math.inf], self._unit(place)
+        for i, scores in self.scores(place, pending):
+            chosen, lead = self._furthest(self.may_attend(i), scores, unit)
+            sets.append(chosen)
+            leads.append(lead)
+        margin = min(leads)
+        if margin not in (0, math.inf):
+            cloud = IntegerCloud.of(next(iter(place.values())))
+            margin = relative_lead(int(margin), cloud, self.dynamics)
+        return Attended(sets, float(margin))
 
-    def unit(self, tables: Iterable[Table]) -> int:
+    def _furthest(self, among: list[int], scores: Scores, unit: int) -> tuple[list[int], float]:
+        """Those that count, and their lead, or 0."""
+        if len(scores.columns) > 1:
+            return _furthest_by_sign(among, scores), 0
+        (column,) = scores.columns.values()
+        if self.dynamics.attention is not None:
+            numbers = {j: int(column[j]) for j in among}
+            return attended_among(self.dynamics, numbers, self.counts, unit), 0
+        best = max(column[j] for j in among)
+        lower = [column[j] for j in among if column[j] != best]
+        lead = int(best - max(lower)) if lower else math.inf
+        return [j for j in among if column[j] == best], lead
+
+    def _unit(self, positions: PowerSum) -> int:
         """What a score of 1 is in `scores`; it matters for other kinds of attention than hardmax
         only."""
         if self.dynamics.attention is None:
             return 1
-        return (
-            IntegerCloud.of(np.concatenate(list(tables))).denominator ** 2
-            * self.dynamics.metric_denominator
-        )
+        return positions.integers().denominator ** 2 * self.dynamics.metric_denominator
 
-    def lasts(self, form: Form, chosen: Sets, keep: Fraction) -> bool:
-        """Whether sets that are not those of hardmax stay for ever: scores are above or below the
-        least that counts, which is that of one token, up to a slack."""
-        attention, unit = self.dynamics.attention, self.unit(form.values())
-        slack = Fraction(attention.slack) * unit if isinstance(attention, Localmax) else Fraction(0)
-        for i, columns in self.scores(form, self.everybody):
-            others, inside = self.may_attend(i), {*chosen[i]}
-            if isinstance(attention, TopK) and self.counts[others].sum() <= attention.k:
+    def first_change(self, form: PowerSum, sets: Sets, pending: Sequence[int]) -> int | None:
+        """After how many layers of constant steps the sets of some points may be others."""
+        if self.dynamics.attention is not None:
+            return FOREVER if self._thresholds_stay(form, sets) else ONE_LAYER
+        change: int | None = None
+        for i, scores in self.scores(form, pending):
+            change = scores.first_change(sets[i], self.may_attend(i), change)
+            if change == ONE_LAYER:
+                break
+        return change
+
+    def _thresholds_stay(self, form: PowerSum, sets: Sets) -> bool:
+        """Whether scores stay above or below the least that counts."""
+        attention, unit = self.dynamics.attention, self._unit(form)
+        for i, scores in self.scores(form, self.everybody):
+            among, inside = self.may_attend(i), {*sets[i]}
+            if isinstance(attention, Localmax) and attention.slack:
+                slack = Fraction(attention.slack) * unit
+                leads = _localmax_leads(scores, among, inside, slack)
+            elif isinstance(attention, TopK) and self.counts[among].sum() <= attention.k:
                 continue  # all count, whatever their scores
-
-            def lead(
-                j: int, k: int, more: Fraction, columns: dict[Key, Sequence[int]] = columns
-            ) -> Lead:
-                terms = {
-                    key: more.denominator * int(column[j] - column[k])
-                    for key, column in columns.items()
-                }
-                return Lead(terms | {(0, 0, 0): terms.get((0, 0, 0), 0) + more.numerator}, keep)
-
-            def now(j: int, columns: dict[Key, Sequence[int]] = columns) -> int:
-                return sum(int(column[j]) for (_, _, k), column in columns.items() if not k)
-
-            first = max(others, key=now) if slack else min(chosen[i], key=now)
-            leads = [
-                lead(j, first, slack) if j not in inside else lead(first, j, -slack)
-                for j in others
-                if j != first
-            ]
-            leads += [lead(j, first, Fraction(0)) for j in inside - {first}] if slack else []
-            if not all(
-                not each.parts or (each.sign(0) < 0 and each.first_reached() is None)
-                for each in leads
-            ):
+            else:
+                leads = _top_k_leads(scores, among, inside)
+            if not all(lead.stays_negative for lead in leads):
                 return False
         return True
 
-    def first_change(
-        self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction
-    ) -> int | None:
-        """After how many layers the sets of some points may be others; None: never."""
-        soonest: int | None = None
-        for i, columns in self.scores(form, pending):
-            first, tied = chosen[i][0], chosen[i][1:]
-            for j in [
-                *tied,
-                *(j for j in self.doubtful(i, columns, first) if j != first and j not in tied),
-            ]:
-                lead = Lead(
-                    {key: column[j] - column[first] for key, column in columns.items()}, keep
-                )
-                event = (1 if lead.parts else None) if j in tied else lead.first_reached(soonest)
-                soonest = soonest if event is None else event
-                if soonest == 1:
-                    return 1
-        return soonest
-
-    def doubtful(self, i: int, columns: dict[Key, Sequence[int]], first: int) -> list[int]:
-        """The points whose lead over one that is attended to is not sure to be negative for ever.
-
-        Without k >= 1 it is the mix b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2, t = g^m, with b2 < 0 the
-        lead now."""
-        if any(e for e, _, _ in columns):
-            return self.may_attend(i)
-        tests = [columns[0, 0, 0], *(column for (_, _, k), column in columns.items() if k)]
-        if (0, 1, 0) in columns:
-            tests.append(
-                [a + 2 * b for a, b in zip(columns[0, 1, 0], columns[0, 0, 0], strict=True)]
-            )
-        doubtful = {
-            j for column in tests for j, score in enumerate(column) if score > column[first]
-        }
-        return [j for j in self.may_attend(i) if j in doubtful]
-
-    def lasting(
-        self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction, constant: bool
-    ) -> int | None:
-        """For how many layers, at least 1, the sets are sure to be these, which they are a layer
-        later; None: for ever. Positions are those of the form for any steps to come, or for
-        constant ones."""
-        if constant and self.dynamics.attention is None:
-            return self.first_change(form, chosen, pending, keep)
-        if constant:
-            return None if self.lasts(form, chosen, keep) else 1
-        is_straight = self.dynamics.attention is None and form.keys() <= {*_STRAIGHT}
-        is_rule = isinstance(self.dynamics.steps, Steps)
-        if is_rule and is_straight and self.lasts_whatever_the_steps(form, chosen, pending):
-            return None
-        return 1
-
-    def lasts_whatever_the_steps(self, form: Form, chosen: Sets, pending: Sequence[int]) -> bool:
+    def stays_whatever_the_steps(self, form: PowerSum, sets: Sets, pending: Sequence[int]) -> bool:
         """Whether points that go straight keep their attended sets all the way."""
-        for i, columns in self.scores(form, pending):
-            first = chosen[i][0]
+        if self.dynamics.attention is not None or not form.keys() <= {*STRAIGHT}:
+            return False
+        for i, scores in self.scores(form, pending):
             for j in self.may_attend(i):
-                a0, a1, a2 = (
-                    int(columns[key][j] - columns[key][first]) if key in columns else 0
-                    for key in _STRAIGHT
-                )
-                stays = (
-                    not (a0 or a1 or a2) if j in chosen[i] else is_negative_throughout(a0, a1, a2)
-                )
+                lead = scores.straight_lead(j, sets[i][0])
+                stays = not any(lead) if j in sets[i] else is_negative_throughout(*lead)
                 if not stays:
                     return False
         return True
 
 
-def _total(terms: list[tuple[int, Sequence[int]]]) -> Sequence[int]:
-    """The sum of some rows of scores, each times a factor."""
-    (factor, total), *others = terms
-    total = total if factor == 1 else [factor * score for score in total]
-    for factor, scores in others:
-        total = [a + factor * b for a, b in zip(total, scores, strict=True)]
-    return total
+def _localmax_leads(
+    scores: Scores, among: list[int], inside: set[int], slack: Fraction
+) -> Iterator[Lead]:
+    """Leads that have to stay negative, or 0: over the first, which stays so, less a slack."""
+    first = max(among, key=scores.now)
+    for j in among:
+        if j not in inside:
+            yield scores.lead(j, first, slack)
+        elif j != first:
+            yield scores.lead(first, j, -slack)
+            yield scores.lead(j, first)
 
 
-def _furthest(others: Sequence[int], scores: dict[Key, Sequence[int]], keep: Fraction) -> list[int]:
+def _top_k_leads(scores: Scores, among: list[int], inside: set[int]) -> Iterator[Lead]:
+    """Leads that have to stay negative, or 0: over the last that counts, and of that one."""
+    last = min(sorted(inside), key=scores.now)
+    for j in among:
+        if j not in inside:
+            yield scores.lead(j, last)
+        elif j != last:
+            yield scores.lead(last, j)
+
+
+def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
     best: list[int] = []
-    for j in others:
-        lead = (
-            sign_of(
-                {e: int(scores[e, 0, 0][j] - scores[e, 0, 0][best[0]]) for e, _, _ in scores}, keep
-            )
-            if best
-            else 1
-        )
-        best = [j] if lead > 0 else [*best, j] if lead == 0 else best
+    for j in among:
+        ways = scores.columns.items() if best else ()
+        lead = {term.power: int(column[j] - column[best[0]]) for term, column in ways}
+        sign = sign_of(lead, scores.contraction)
+        if sign > 0:
+            best = []
+        if sign >= 0:
+            best.append(j)
     return best
 
 
-def leading(chosen: Sets, form: Form, keep: Fraction) -> np.ndarray:
+def leading(chosen: Sets, form: PowerSum, contraction: Fraction) -> np.ndarray:
     """Which points attend to their own place alone, as long as the form holds."""
     return np.array(
         [
-            all(i == j or _coincide(form, i, j, keep) for j in several)
+            all(i == j or _coincide(form, i, j, contraction) for j in several)
             for i, several in enumerate(chosen)
         ]
     )
 
 
-def _coincide(form: Form, i: int, j: int, keep: Fraction) -> bool:
+def _coincide(form: PowerSum, i: int, j: int, contraction: Fraction) -> bool:
     """Whether two points are always in the same place."""
-    ways = {key: table[i] - table[j] for key, table in form.items() if (table[i] != table[j]).any()}
-    if len({key[1:] for key in ways}) == len(ways):
+    ways = {
+        term: table[i] - table[j] for term, table in form.items() if (table[i] != table[j]).any()
+    }
+    kinds = {(term.rate, term.degree) for term in ways}
+    if len(kinds) == len(ways):
         return not ways
-    for exponents in {key[1:] for key in ways}:
-        powers = {key[0]: way for key, way in ways.items() if key[1:] == exponents}
+    for kind in kinds:
+        powers = {term.power: way for term, way in ways.items() if term[1:] == kind}
         columns = zip(*IntegerCloud.of(np.array(list(powers.values()))).numerators, strict=True)
-        if any(sign_of(dict(zip(powers, column, strict=True)), keep) for column in columns):
+        if any(sign_of(dict(zip(powers, column, strict=True)), contraction) for column in columns):
             return False
     return True
 
@@ -290,7 +236,7 @@ def _coincide(form: Form, i: int, j: int, keep: Fraction) -> bool:
 class GeneralPhase(Phase):
     """Points in closed form."""
 
-    form: Form
+    form: PowerSum
     counts: np.ndarray
     dynamics: Dynamics
     bits: int
@@ -302,12 +248,12 @@ class GeneralPhase(Phase):
 
     def power(self, exponent: int, *, exact: bool = False) -> Fraction:
         """g^exponent: exactly, or to 50 digits where that is long."""
-        if self.keep == 1:
+        if self.contraction == 1:
             return Fraction(1)
         if exact:
-            check_length(self.keep, exponent)
-            return self.keep**exponent
-        return power(self.keep, exponent)
+            check_length(self.contraction, exponent)
+            return self.contraction**exponent
+        return power(self.contraction, exponent)
 
     def share(self, m: int, *, exact: bool = False) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50
@@ -328,8 +274,8 @@ class GeneralPhase(Phase):
         denominator."""
         alpha_at = self.dynamics.alpha_at
         motion = Motion.of(self.dynamics, alpha_at(self.layer))
-        assert motion.keep is not None, "there is a closed form"
-        scale = (1 / motion.keep - 1) / alpha_at(self.layer)
+        assert motion.contraction is not None, "there is a closed form"
+        scale = (1 / motion.contraction - 1) / alpha_at(self.layer)
         for layer in itertools.count(self.layer):
             alpha = alpha_at(layer)
             part = scale.denominator * alpha.denominator
@@ -389,10 +335,6 @@ class GeneralPhase(Phase):
         )
 
     @cached_property
-    def positions(self) -> np.ndarray:
-        return self.floats_at(self.layer)
-
-    @cached_property
     def targets(self) -> np.ndarray:
         """Where the points end, or go: infinite coordinates where they move for ever."""
         if not len(self.moving):
@@ -442,24 +384,20 @@ def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
     or -1."""
     if phases[-1].is_by_rule:
         return _last_outside_by_rule(phases, goal)
-    ends = {(e, r, k): table for (e, r, k), table in phases[-1].form.items() if r == 0}
+    ends = {term: table for term, table in phases[-1].form.items() if term.rate == 0}
     for phase in reversed(phases):
-        form = phase.form | {
-            key: phase.form.get(key, 0 * table) - table for key, table in ends.items()
-        }
-        scale = (
-            IntegerCloud.of(np.concatenate(list(form.values()))).denominator ** 2 * goal.denominator
-        )
+        ways = {term: phase.form.get(term, 0 * table) - table for term, table in ends.items()}
+        form = PowerSum(phase.form | ways)
+        scale = form.integers().denominator ** 2 * goal.denominator
         last, within = -1, None if phase.until is None else phase.until - phase.layer - 1
-        for rows in zip(*integers(form.values()), strict=True):
-            square: dict[Key, int] = {(0, 0, 0): -int(goal * scale)}
-            for (e, r, k), x in zip(form, rows, strict=True):
-                for (f, s, h), y in zip(form, rows, strict=True):
-                    product = goal.denominator * sum(map(mul, x, y))
-                    for size, factor in binomial_product(k, h).items():
-                        key = (e + f, r + s, size)
-                        square[key] = square.get(key, 0) + factor * product
-            last = max(last, Lead(square, phase.keep).last_positive(last, within))
+        for rows in zip(*form.rows().values(), strict=True):
+            square = Counter({Term(0): -int(goal * scale)})
+            parts = list(zip(form, rows, strict=True))
+            for (left, x), (right, y) in itertools.product(parts, repeat=2):
+                product = goal.denominator * sum(map(mul, x, y))
+                for term, factor in (left * right).items():
+                    square[term] += factor * product
+            last = max(last, Lead(square, phase.contraction).last_positive(last, within))
         if last >= 0:
             return phase.layer + last
     return -1
@@ -470,7 +408,7 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     all points go straight, so that distances shrink with what is left of the way."""
     *before, last = phases
     limits, left = last.limits(exact=True), last.left() or Fraction(0)
-    longest_way = (last.form.get((0, 1, 0), 0 * limits) ** 2).sum(axis=1).max()
+    longest_way = (last.form.get(Term(0, 1), 0 * limits) ** 2).sum(axis=1).max()
 
     def is_outside(share: Fraction) -> bool:
         return (share - left) ** 2 * longest_way > goal
@@ -504,67 +442,98 @@ class GeneralSolver:
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        if dynamics.heads is not None:
-            from hardmax._exact.heads import walk_heads
+        return GeneralWalker(points, dynamics).walk(points.count)
 
-            yield from walk_heads(points, dynamics)
-            return
-        cloud, layer, steps = Cloud(points, dynamics), 0, dynamics.steps
-        constant_from = (
-            math.inf
-            if isinstance(steps, Steps)
-            else len(steps) - 1
-            if isinstance(steps, tuple)
-            else 0
-        )
+
+class GeneralWalker(Walker[GeneralPhase]):
+    """Any layer: points are sums of powers of g. It looks a layer ahead: if sets change there,
+    nothing else has to be known."""
+
+    after: PowerSum
+    ahead: list[Attended]
+    unchanged = stays_once = False
+
+    def __init__(self, points: Points, dynamics: Dynamics) -> None:
+        self.dynamics, self.counts, steps = dynamics, points.multiplicities, dynamics.steps
+        self.constant_from: float = len(steps) - 1 if isinstance(steps, tuple) else 0
         # Powers of g are those of the step that stays.
-        stays = Motion.of(
-            dynamics, dynamics.alpha_at(0 if isinstance(steps, Steps) else int(constant_from))
+        self.motion = Motion.of(dynamics, dynamics.alpha_at(int(self.constant_from)))
+        self.contraction = self.motion.contraction or Fraction(1)
+        if isinstance(steps, Steps):
+            self.constant_from = math.inf
+        others = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
+        self.followers_stay = all(part is None for part in others)
+        heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
+        self.heads = [AttentionHead(points, head, self.contraction) for head in heads]
+        self.place = PowerSum({Term(0): to_fractions(points.coordinates, "`tokens`")})
+        self.form = self.place
+        self.found: list[Attended] = []
+
+    def attended(self, pending: list[int]) -> Attended:
+        """The union of the attended sets of all heads."""
+        if not self.found:
+            self.found = self._attended_at(self.place, pending)
+        sets = zip(*(head.sets for head in self.found), strict=True)
+        union = [sorted({*first}.union(*others)) for first, *others in sets]
+        return Attended(union, min(head.margin for head in self.found))
+
+    def _attended_at(self, place: PowerSum, pending: list[int]) -> list[Attended]:
+        return [head.attended(place, pending) for head in self.heads]
+
+    def closed_form(self, sets: Sets, pending: list[int]) -> PowerSum | None:
+        dynamics, motion = self.dynamics, self.motion
+        if self.layer < self.constant_from:
+            motion = Motion.of(dynamics, dynamics.alpha_at(self.layer))
+        if dynamics.heads is None:
+            self.sets_of_heads = [sets]
+            means = Means(sets, self.counts)
+        else:
+            self.sets_of_heads = [head.sets for head in self.found]
+            of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
+            means = HeadMeans(of_heads, head_weights(dynamics))
+        self.form = one_layer(self.place, means, motion)
+        self.after = self.form.after(1, self.contraction)
+        self.ahead = self._attended_at(self.after, pending)
+        now = [[chosen[i] for i in pending] for chosen in self.sets_of_heads]
+        self.stays_once = now == [head.sets for head in self.ahead]
+        is_mixed = dynamics.heads is not None and dynamics.value is not None
+        if not self.stays_once or (is_mixed and self.form.moves):
+            return None
+        return closed_form(self.place, self.form, means, motion)
+
+    def first_change(self, form: PowerSum, sets: Sets, pending: list[int]) -> int | None:
+        change: int | None = ONE_LAYER
+        if self.layer >= self.constant_from or not form.moves:
+            heads = zip(self.heads, self.sets_of_heads, strict=True)
+            change = soonest(head.first_change(form, chosen, pending) for head, chosen in heads)
+        elif isinstance(self.dynamics.steps, Steps):
+            stays = self.heads[0].stays_whatever_the_steps(form, sets, pending)
+            change = FOREVER if stays else ONE_LAYER
+        if change != ONE_LAYER:
+            self.form = form
+        return change
+
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> GeneralPhase:
+        form = self.place if until == self.layer + 1 else self.form
+        return GeneralPhase(
+            layer=self.layer,
+            until=until,
+            choices=choices,
+            is_leader=leading(sets, form, self.contraction),
+            margin=margin,
+            contraction=self.contraction,
+            unchanged=self.unchanged,
+            form=self.form,
+            counts=self.counts,
+            dynamics=self.dynamics,
+            bits=self.place.bits(),
         )
-        keep = stays.keep or Fraction(1)
-        # Who follows a leader does so for ever, if all may be attended to and nobody leaves the
-        # hull.
-        is_convex = dynamics.value is None and dynamics.mask is None and dynamics.attention is None
-        place: Place = {0: to_fractions(points.coordinates, "`tokens`")}
-        pending = np.arange(points.count)
-        choices = AttendedIndices.of_single(pending)
-        found, margin = cloud.attended(place, pending.tolist(), keep)
-        unchanged = False
-        while True:
-            choices = choices.with_rows(pending, AttendedIndices.of_sets(found))
-            chosen = choices.lists()
-            if is_convex:
-                pending = np.flatnonzero(~choices.follows_leader)
-            motion = (
-                stays if layer >= constant_from else Motion.of(dynamics, dynamics.alpha_at(layer))
-            )
-            means = Means(chosen, points.multiplicities)
-            linear = one_layer(place, means, motion)
-            after = placed(linear, 1, keep)
-            ahead = cloud.attended(after, pending.tolist(), keep)
-            stays_once = ahead[0] == [chosen[i] for i in pending]
-            form, lasting = linear, 1
-            known = closed_form(place, linear, means, motion) if stays_once else None
-            if known is not None:
-                is_constant = layer >= constant_from or known.keys() <= {(0, 0, 0)}
-                lasting = cloud.lasting(known, chosen, pending.tolist(), keep, is_constant)
-                form = linear if lasting == 1 else known
-            yield GeneralPhase(
-                layer=layer,
-                until=None if lasting is None else layer + lasting,
-                choices=choices,
-                is_leader=leading(chosen, at_first(place) if lasting == 1 else form, keep),
-                margin=margin,
-                keep=keep,
-                unchanged=unchanged,
-                form=form,
-                counts=points.multiplicities,
-                dynamics=dynamics,
-                bits=max(map(longest, place.values())),
-            )
-            if lasting is None:
-                return
-            layer += lasting
-            unchanged = lasting == 1 and stays_once
-            place = after if lasting == 1 else placed(form, lasting, keep)
-            found, margin = ahead if lasting == 1 else cloud.attended(place, pending.tolist(), keep)
+
+    def advance(self, phase: GeneralPhase, layers: int) -> None:
+        self.unchanged = layers == ONE_LAYER and self.stays_once
+        if layers == ONE_LAYER:
+            self.place, self.found = self.after, self.ahead
+        else:
+            self.place, self.found = self.form.after(layers, self.contraction), []

@@ -7,14 +7,17 @@ binomial coefficient. So the lead of token j over token c for token i, <A z_i, z
 of c g^(e + r m) C(m, k) with r = 0, 1, 2. Exponents may be astronomical, and then no power of g is
 ever written out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from math import comb
+from typing import NamedTuple
+
+from flint import arb, ctx
 
 from hardmax._exact.vectors import enclosed_power
 
-Key = tuple[int, int, int]
-"""The exponents (e, r, k) of a term g^(e + r m) C(m, k)."""
 Sum = dict[int, int]
 """A sum of c g^e, by e."""
 
@@ -23,35 +26,61 @@ _SHORT = 512  # bits of a power that is written out
 _MOST_RANGES = 2000
 
 
-def sign_of(terms: Mapping[int, int], keep: Fraction) -> int:
+class Term(NamedTuple):
+    """g^(power + rate m) C(m, degree), as a function of m = 0, 1, …"""
+
+    power: int
+    rate: int = 0
+    degree: int = 0
+
+    def __mul__(self, other: "Term") -> dict["Term", int]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The product as a sum of terms with factors. A set of a out of m things and one of b have
+        a union of k things in C(m, k) C(k, a) C(a, k - b) cases.
+
+        >>> Term(3, 1, 1) * Term(0, 1, 1)
+        {Term(power=3, rate=2, degree=1): 1, Term(power=3, rate=2, degree=2): 2}
+        """
+        a, b = self.degree, other.degree
+        power, rate = self.power + other.power, self.rate + other.rate
+        degrees = range(max(a, b), a + b + 1)
+        return {Term(power, rate, k): comb(k, a) * comb(a, k - b) for k in degrees}
+
+
+STRAIGHT = Term(0), Term(0, 1), Term(0, 2)
+"""The terms of the scores of points that go straight: 1, t and t^2 with t = g^m."""
+
+
+def sign_of(terms: Mapping[int, int], contraction: Fraction) -> int:
     """The sign, -1, 0 or 1, of the sum of c g^e over the items (e, c), exactly.
 
     >>> sign_of({0: -4, 2: 9}, Fraction(2, 3)), sign_of({0: -1, 10**16: 10**9}, Fraction(2, 3))
     (0, -1)
     """
     left = sorted((e, c) for e, c in terms.items() if c)
-    p, q = keep.numerator, keep.denominator
+    p, q = contraction.numerator, contraction.denominator
     if len(left) < 2 or q == 1:
-        total = sum(c for _, c in left)
-        return (total > 0) - (total < 0)
+        return _sign(sum(c for _, c in left))
     (first, lead), last = left[0], left[-1][0]
     if (last - first) * q.bit_length() <= _SHORT:
-        total = sum(c * p ** (e - first) * q ** (last - e) for e, c in left)
-        return (total > 0) - (total < 0)
-    for count in range(2, len(left) + 1):
-        if _is_zero(left[:count], p, q):  # then the rest decides, however small it is
-            return sign_of(dict(left[count:]), keep)
+        return _sign(sum(c * p ** (e - first) * q ** (last - e) for e, c in left))
+    for size in range(2, len(left) + 1):
+        if _is_zero(left[:size], p, q):  # then the rest decides, however small it is
+            return sign_of(dict(left[size:]), contraction)
     bits = 64
     while True:
         low = high = lead << bits
         for e, c in left[1:]:
-            power = enclosed_power(keep, e - first, bits + c.bit_length())
+            power = enclosed_power(contraction, e - first, bits + c.bit_length())
             ends = sorted((c * power.low, c * power.high))
             low += ends[0] >> (power.shift - bits)
             high += -(-ends[1] >> (power.shift - bits))
         if low > 0 or high < 0:
-            return 1 if low > 0 else -1
+            return _sign(low)
         bits *= 2
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
 
 
 def _is_zero(left: list[tuple[int, int]], p: int, q: int) -> bool:
@@ -71,12 +100,8 @@ def _is_zero(left: list[tuple[int, int]], p: int, q: int) -> bool:
     return c == 0
 
 
-def _product(one: Sum, other: Sum, factor: int = 1) -> Sum:
-    product: Sum = {}
-    for e, c in one.items():
-        for f, d in other.items():
-            product[e + f] = product.get(e + f, 0) + factor * c * d
-    return product
+def _product(left: Sum, right: Sum, factor: int = 1) -> Sum:
+    return _added(*({e + f: factor * c * d for f, d in right.items()} for e, c in left.items()))
 
 
 def _added(*sums: Sum) -> Sum:
@@ -90,15 +115,15 @@ def _added(*sums: Sum) -> Sum:
 class Lead:
     """A sum of c g^(e + r m) C(m, k) as a function of m = 0, 1, …"""
 
-    def __init__(self, terms: Mapping[Key, int], keep: Fraction) -> None:
-        self.keep = keep
+    def __init__(self, terms: Mapping[Term, int], contraction: Fraction) -> None:
+        self.contraction = contraction
         parts: dict[tuple[int, int], Sum] = {}
         for (e, r, k), c in terms.items():
             if c:
                 parts.setdefault((r, k), {})[e] = int(c)
-        signs = {key: sign_of(part, keep) for key, part in parts.items()}
-        self.parts = {key: part for key, part in parts.items() if signs[key]}
-        self.signs = signs
+        self.signs = {key: sign_of(part, contraction) for key, part in parts.items()}
+        self.parts = {key: part for key, part in parts.items() if self.signs[key]}
+        self.positive = [key for key in self.parts if self.signs[key] > 0]
 
     def sign(self, m: int, keys: Iterable[tuple[int, int]] | None = None) -> int:
         """The sign at m, of all terms or of some."""
@@ -106,7 +131,12 @@ class Lead:
             {e + r * m: c * comb(m, k) for e, c in self.parts[r, k].items()}
             for r, k in keys or self.parts
         )
-        return sign_of(_added(*shifted), self.keep)
+        return sign_of(_added(*shifted), self.contraction)
+
+    @property
+    def stays_negative(self) -> bool:
+        """Whether the sum is 0 whatever m is, or negative for all m = 0, 1, …"""
+        return not self.parts or (self.sign(0) < 0 and self.first_reached() is None)
 
     def first_reached(self, by: int | None = None) -> int | None:
         """The first m >= 1 (below `by`) at which a sum that is negative at 0 is not negative; None:
@@ -114,10 +144,9 @@ class Lead:
 
         If that would take too long, a layer up to which it is negative for sure.
         """
-        positive = [key for key in self.parts if self.signs[key] > 0]
-        if not positive or by == 1:
+        if not self.positive or by == 1:
             return None  # what is negative at 0 has a term with k = 0, which never vanishes
-        ranges, first = [(1, self._horizon(positive) if by is None else by - 1)], 1
+        ranges, first = [(1, self._horizon() if by is None else by - 1)], 1
         for _ in range(_MOST_RANGES):
             if not ranges:
                 return None
@@ -133,23 +162,21 @@ class Lead:
     def last_positive(self, above: int, by: int | None) -> int:
         """The last m (at most `by`) at which a sum that is negative in the end is positive, if it
         is larger than a number from -1 up; else that number."""
-        positive = [key for key in self.parts if self.signs[key] > 0]
-        if not positive:
+        if not self.positive:
             return above
-        ranges = [(above + 1, self._horizon(positive) if by is None else by)]
+        ranges = [(above + 1, self._horizon() if by is None else by)]
         while ranges:
             first, last = ranges.pop()
             if first > last or self._is_negative(first, last):
                 continue
-            if first == last:
-                if self.sign(first) > 0:
-                    return first
-                continue
-            middle = (first + last) // 2
-            ranges += [(first, middle), (middle + 1, last)]
+            if first < last:
+                middle = (first + last) // 2
+                ranges += [(first, middle), (middle + 1, last)]
+            elif self.sign(first) > 0:
+                return first
         return above
 
-    def _horizon(self, positive: list[tuple[int, int]]) -> int:
+    def _horizon(self) -> int:
         """A layer at which the sum is not negative, or from which on it is negative for ever.
 
         The term that is the largest in the end has the smallest r, and among those the largest k.
@@ -159,16 +186,16 @@ class Lead:
         m, it is negative from there on."""
         r0, k0 = dominant = min(self.parts, key=lambda key: (key[0], -key[1]))
         m = max(1, *(k for _, k in self.parts))
-        if self.signs[dominant] > 0:
+        if dominant in self.positive:
             while self.sign(m) < 0:
                 m *= 2
             return m
-        powers = {r: self.keep ** (r - r0) for r, _ in positive}
-        while not all(powers[r] * (m + 1 - k0) <= m + 1 - k for r, k in positive) or (
-            self.sign(m, [dominant, *positive]) >= 0
-        ):
+        powers = {r: self.contraction ** (r - r0) for r, _ in self.positive}
+        while True:
+            ratios_fall = all(powers[r] * (m + 1 - k0) <= m + 1 - k for r, k in self.positive)
+            if ratios_fall and self.sign(m, [dominant, *self.positive]) < 0:
+                return m
             m *= 2
-        return m
 
     def _is_negative(self, first: int, last: int) -> bool:
         """Whether the sum is sure to be negative from one layer to another; for a single layer,
@@ -188,24 +215,112 @@ class Lead:
                 {e + power * m: c for e, c in factor.items()}
                 for power, factor in enumerate(factors)
             )
-            return sign_of(_added(*shifted), self.keep)
+            return sign_of(_added(*shifted), self.contraction)
 
         if at(first, *h) >= 0 or at(last, *h) >= 0:
             return False
-        if sign_of(h[2], self.keep) >= 0:  # convex: largest at an end
+        if sign_of(h[2], self.contraction) >= 0:  # convex: largest at an end
             return True
         slope = h[1], {e: 2 * c for e, c in h[2].items()}
-        if (
-            at(first, *slope) >= 0 or at(last, *slope) <= 0
-        ):  # concave, and its top is not between the ends
-            return True
-        return sign_of(_added(_product(h[1], h[1]), _product(h[0], h[2], -4)), self.keep) < 0
+        if at(first, *slope) >= 0 or at(last, *slope) <= 0:
+            return True  # concave, and its top is not between the ends
+        discriminant = _added(_product(h[1], h[1]), _product(h[0], h[2], -4))
+        return sign_of(discriminant, self.contraction) < 0
 
 
-def binomial_product(a: int, b: int) -> dict[int, int]:
-    """C(m, a) C(m, b) as a sum of factors times C(m, k), by k.
+def layers_negative(a0: int, a1: int, a2: int, contraction: Fraction) -> int | None:
+    """For how many layers m = 0, 1, … a0 + a1 t + a2 t^2 at t = g^m is negative, as it is at t = 1;
+    None: always.
 
-    >>> binomial_product(1, 1)
-    {1: 1, 2: 2}
+    >>> layers_negative(1, 0, -2, Fraction(1, 2)), layers_negative(-1, 0, 0, Fraction(1, 2))
+    (1, None)
     """
-    return {k: comb(k, a) * comb(a, k - b) for k in range(max(a, b), a + b + 1)}
+    if is_negative_throughout(a0, a1, a2):
+        return None
+    # It is not negative from the largest root between 0 and 1 down to the next root, or to 0. So
+    # the first layer below that root decides; an enclosure leaves one or two.
+    for bits in (64 << doublings for doublings in count()):
+        with ctx.workprec(bits):
+            root = arb(a1 * a1 - 4 * a0 * a2).sqrt()
+            t = (a1 + root) / (-2 * a2) if a1 > 0 else 2 * a0 / (root - a1)
+            layers = t.log() / (arb(contraction.numerator) / contraction.denominator).log()
+            if not layers.is_finite() or layers.rad() > 1:
+                continue
+            first, last = (int(end.ceil().fmpz()) for end in (layers.lower(), layers.upper()))
+        for m in range(max(1, first), last + 1):
+            if sign_of({0: a0, m: a1, 2 * m: a2}, contraction) >= 0:
+                return m
+        return None
+    raise AssertionError("enclosures become as narrow as one likes")
+
+
+def is_negative_throughout(a0: int, a1: int, a2: int) -> bool:
+    """Whether a0 + a1 t + a2 t^2, negative at t = 1, is negative for all t in (0, 1]."""
+    if a0 > 0 or (a0 == 0 and a1 > 0):
+        return False
+    return a0 == 0 or a2 >= 0 or not 0 < a1 < -2 * a2 or a1 * a1 < 4 * a0 * a2
+
+
+def soonest(events: Iterable[int | None]) -> int | None:
+    """The first of some events, of which None never comes."""
+    return min((event for event in events if event is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of all points along one direction: for each term a column of integers."""
+
+    columns: dict[Term, Sequence[int]]
+    contraction: Fraction
+
+    def lead(self, j: int, over: int, more: Fraction = Fraction(0)) -> Lead:
+        """The lead of j over another point, and a number more, up to a positive factor."""
+        terms = {
+            term: more.denominator * (column[j] - column[over])
+            for term, column in self.columns.items()
+        }
+        if more:
+            terms[Term(0)] = terms.get(Term(0), 0) + more.numerator
+        return Lead(terms, self.contraction)
+
+    def now(self, j: int) -> int:
+        return sum(int(column[j]) for term, column in self.columns.items() if not term.degree)
+
+    def straight_lead(self, j: int, over: int) -> tuple[int, ...]:
+        """The lead as coefficients of 1, t and t^2, if all points go straight."""
+        columns = (self.columns.get(term) for term in STRAIGHT)
+        return tuple(int(column[j] - column[over]) if column else 0 for column in columns)
+
+    def first_change(
+        self, attended: Sequence[int], rivals: Iterable[int], by: int | None = None
+    ) -> int | None:
+        """The first layer (below `by`, if that is given) from which on others may be the furthest
+        than those that are attended to, among all rivals; `by`, if there is none."""
+        first, *tied = attended
+        columns = self.columns.values()
+        apart = [j for j in tied if any(column[j] != column[first] for column in columns)]
+        if any(self.lead(j, first).parts for j in apart):
+            return 1
+        is_straight = self.columns.keys() <= {*STRAIGHT}
+        for j in self._doubtful(first, {*rivals} - {*attended}):
+            if is_straight:
+                event = layers_negative(*self.straight_lead(j, first), self.contraction)
+            else:
+                event = self.lead(j, first).first_reached(by)
+            by = soonest([by, event])
+            if by == 1:
+                return 1
+        return by
+
+    def _doubtful(self, first: int, rivals: set[int]) -> list[int]:
+        """The rivals whose lead over one that is attended to is not sure to be negative for ever.
+
+        Without k >= 1 it is the mix b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2, t = g^m, with b2 < 0 the
+        lead now."""
+        if any(term.power for term in self.columns):
+            return sorted(rivals)
+        constant, linear = self.columns[Term(0)], self.columns.get(Term(0, 1))
+        tests = [constant, *(column for term, column in self.columns.items() if term.degree)]
+        if linear is not None:
+            tests.append([a + 2 * b for a, b in zip(linear, constant, strict=True)])
+        return [j for j in rivals if any(column[j] > column[first] for column in tests)]

@@ -44,7 +44,7 @@ class Phase:
     choices: AttendedIndices
     is_leader: np.ndarray
     margin: float
-    keep: Fraction
+    contraction: Fraction
     decided_by: str = "integers"
     unchanged: bool = False
     """Whether the attended sets are known to be those of the phase before."""
@@ -101,7 +101,7 @@ class ExactPositions:
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self._points = points
-        self._keep = dynamics.contraction
+        self._contraction = dynamics.contraction
         self._metric = dynamics.metric_integers
         self._layers: list[int] = []
         self._records: list[
@@ -152,9 +152,9 @@ class ExactPositions:
         """g^layers, since the first layer of a phase; refused where exact numbers would be too
         long."""
         if self._is_rounded:
-            return power(self._keep, layers)
-        check_length(self._keep, self._layers[phase] + layers)
-        return self._keep**layers
+            return power(self._contraction, layers)
+        check_length(self._contraction, self._layers[phase] + layers)
+        return self._contraction**layers
 
     def place(self, point: int, phase: int | None = None) -> IntegerVector:
         """Where a point is at the first layer of a phase (None: of the last)."""
@@ -265,7 +265,8 @@ class ExactPositions:
         if target == here:
             return here
         self._work += (
-            len(here.numerators) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
+            len(here.numerators)
+            * (until * self._contraction.denominator.bit_length() // DIGIT) ** 2
         )
         return here.towards(target, self.share(until - self._layers[origin], origin))
 
@@ -292,7 +293,7 @@ class ExactPhase(Phase):
         """The same, point by point."""
         rows, digits = (
             self.positions.numerators,
-            self.layer * self.keep.denominator.bit_length() // DIGIT,
+            self.layer * self.contraction.denominator.bit_length() // DIGIT,
         )
         return ExactView(self, 0, len(rows) * len(rows[0]) * digits**2)
 
@@ -307,19 +308,19 @@ class ExactPhase(Phase):
         )
 
     def share(self, layers: int, _: int) -> Fraction:
-        check_length(self.keep, self.layer + layers)
-        return self.keep**layers
+        check_length(self.contraction, self.layer + layers)
+        return self.contraction**layers
 
     def floats_at(self, layer: int) -> np.ndarray:
-        return self._at(power(self.keep, layer - self.layer)).floats()
+        return self._at(power(self.contraction, layer - self.layer)).floats()
 
     def integers_at(self, layer: int) -> IntegerCloud:
         """The points at a layer, exactly; refused where their numbers would be too long, unless
         nobody moves."""
         if self.positions == self.targets:
             return self.positions.reduced()
-        check_length(self.keep, layer)
-        return self._at(self.keep ** (layer - self.layer)).reduced()
+        check_length(self.contraction, layer)
+        return self._at(self.contraction ** (layer - self.layer)).reduced()
 
     def _at(self, shrink: Fraction) -> IntegerCloud:
         near, far = shrink.denominator - shrink.numerator, shrink.numerator

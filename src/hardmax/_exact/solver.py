@@ -28,30 +28,21 @@ Hence:
       u_c>.
 """
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from hardmax._exact.argmax import Rows, by_all_scores, directions_of, products
+from hardmax._exact.argmax import Attended, Rows, by_all_scores, directions_of, products
+from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPhase
-from hardmax._exact.vectors import (
-    Enclosed,
-    IntegerVector,
-    common_rows,
-    enclosed_power,
-    weighted_sum,
-)
+from hardmax._exact.vectors import IntegerVector, common_rows, weighted_sum
+from hardmax._exact.walker import Sets, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
-
-# Of an enclosure that is tried first, beyond those that it cannot do without.
-_BITS = 128
 
 
 @dataclass(frozen=True)
@@ -63,88 +54,85 @@ class ExactSolver:
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        cloud, layer = points.integers, 0
-        counts = points.multiplicities.tolist()
-        pending = np.arange(points.count)
-        choices = AttendedIndices.of_single(pending)
-        while True:
-            chosen = by_all_scores(cloud.rows(pending.tolist()), cloud, dynamics)
-            choices = choices.with_rows(pending, AttendedIndices.of_sets(chosen.lists))
-            lists = choices.lists()
-            positions, targets = _with_means(cloud, lists, counts)
-            lasting = layers_unchanged(positions, targets, lists, counts, dynamics)
-            rows = positions.numerators
-            phase = ExactPhase(
-                layer=layer,
-                until=None if lasting is None else layer + lasting,
-                choices=choices,
-                # With a metric that is not positive definite distinct points can meet; those that
-                # have met are one.
-                is_leader=np.array(
-                    [all(rows[j] == rows[i] for j in several) for i, several in enumerate(lists)]
-                ),
-                margin=chosen.margin,
-                keep=dynamics.contraction,
-                positions=positions,
-                targets=targets,
-            )
-            yield phase
-            if lasting is None:
-                return
-            pending = np.flatnonzero(~choices.follows_leader)
-            layer += lasting
-            cloud = phase.integers_at(layer)
+        return IntegerWalker(points, dynamics).walk(points.count)
 
 
-def _with_means(
-    cloud: IntegerCloud, chosen: list[list[int]], counts: list[int]
-) -> tuple[IntegerCloud, IntegerCloud]:
-    """The points and the means of their attended sets, both over one common denominator."""
-    places, means = [IntegerVector(row, cloud.denominator) for row in cloud.numerators], []
-    for several in chosen:
-        weights = [counts[j] for j in several]
-        mean = (
-            weighted_sum([places[j] for j in several], weights, over=sum(weights))
-            if len(several) > 1
-            else None
+class IntegerWalker(Walker[ExactPhase]):
+    """The paper's layer: points and targets are integers over one denominator."""
+
+    def __init__(self, points: Points, dynamics: Dynamics) -> None:
+        self.dynamics, self.counts = dynamics, points.multiplicities.tolist()
+        self.positions = self.targets = points.integers
+
+    def attended(self, pending: list[int]) -> Attended:
+        return by_all_scores(self.positions.rows(pending), self.positions, self.dynamics)
+
+    def closed_form(self, sets: Sets, pending: list[int]) -> Rows | None:
+        """The ways to the targets, if these stand still."""
+        self._find_targets(sets)
+        ways = [
+            [a - b for a, b in zip(*rows, strict=True)]
+            for rows in zip(self.positions.numerators, self.targets.numerators, strict=True)
+        ]
+        moving = [any(way) for way in ways]
+        for several in sets:
+            left = [[self.counts[j] * x for x in ways[j]] for j in several if moving[j]]
+            if any(map(sum, zip(*left, strict=True))):
+                return None
+        return ways
+
+    def _find_targets(self, sets: Sets) -> None:
+        """The means of the attended sets; these and the points get one common denominator."""
+        rows, denominator = self.positions.numerators, self.positions.denominator
+        places = [IntegerVector(row, denominator) for row in rows]
+        means = []
+        for several in sets:
+            if len(several) == 1:
+                means.append(places[several[0]])
+                continue
+            weights = [self.counts[j] for j in several]
+            attended = [places[j] for j in several]
+            means.append(weighted_sum(attended, weights, over=sum(weights)))
+        rows, denominator = common_rows([*places, *means])
+        self.positions = IntegerCloud(rows[: len(places)], denominator)
+        self.targets = IntegerCloud(rows[len(places) :], denominator)
+
+    def first_change(self, form: Rows, sets: Sets, pending: list[int]) -> int | None:
+        ties = [i for i, several in enumerate(sets) if len(several) > 1 and any(form[i])]
+        if not ties:
+            return None
+        along_targets = by_all_scores(self.targets.rows(ties), self.positions, self.dynamics).sets
+        doubtful = [
+            i
+            for i, furthest in zip(ties, along_targets, strict=True)
+            if not {*sets[i]} <= {*furthest}
+        ]
+        targets = self.targets.numerators
+        return soonest(first_change(i, targets, form, sets[i], self.dynamics) for i in doubtful)
+
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> ExactPhase:
+        # With a metric that is not positive definite distinct points can meet; those that have met
+        # are one.
+        rows = self.positions.numerators
+        leading = [all(rows[j] == rows[i] for j in several) for i, several in enumerate(sets)]
+        return ExactPhase(
+            layer=self.layer,
+            until=until,
+            choices=choices,
+            is_leader=np.array(leading),
+            margin=margin,
+            contraction=self.dynamics.contraction,
+            positions=self.positions,
+            targets=self.targets,
         )
-        means.append(mean or places[several[0]])
-    rows, denominator = common_rows([*places, *means])
-    return IntegerCloud(rows[: len(places)], denominator), IntegerCloud(
-        rows[len(places) :], denominator
-    )
+
+    def advance(self, phase: ExactPhase, layers: int) -> None:
+        self.positions = phase.integers_at(self.layer + layers)
 
 
-def layers_unchanged(
-    positions: IntegerCloud,
-    targets: IntegerCloud,
-    chosen: list[list[int]],
-    counts: list[int],
-    dynamics: Dynamics,
-) -> int | None:
-    """How many layers the closed form holds before attended sets may differ (at least 1); None: for
-    ever."""
-    w = targets.numerators
-    u = [
-        [a - b for a, b in zip(*rows, strict=True)]
-        for rows in zip(positions.numerators, w, strict=True)
-    ]
-    moving = [any(way) for way in u]
-    for several in chosen:
-        ways = [[counts[j] * x for x in u[j]] for j in several if moving[j]]
-        if any(map(sum, zip(*ways, strict=True))):
-            return 1
-    ties = [i for i, several in enumerate(chosen) if len(several) > 1 and moving[i]]
-    if not ties:
-        return None
-    along_targets = by_all_scores(targets.rows(ties), positions, dynamics).lists
-    doubtful = [
-        i for i, far in zip(ties, along_targets, strict=True) if not set(chosen[i]) <= set(far)
-    ]
-    return soonest(first_change(i, w, u, chosen[i], dynamics) for i in doubtful)
-
-
-def first_change(i: int, w: Rows, u: Rows, tied: Iterable[int], dynamics: Dynamics) -> int | None:
+def first_change(i: int, w: Rows, u: Rows, tied: Sequence[int], dynamics: Dynamics) -> int | None:
     """The first layer at which the attended set of row i is another, if all rows go straight; None:
     there is none.
 
@@ -152,109 +140,6 @@ def first_change(i: int, w: Rows, u: Rows, tied: Iterable[int], dynamics: Dynami
     attends to."""
     directions = directions_of([w[i], u[i]], dynamics)
     (ww, uw), (wu, uu) = products(directions, w), products(directions, u)
-    scores = [
-        (int(a0), int(a1) + int(a1_too), int(a2))
-        for a0, a1, a1_too, a2 in zip(ww, uw, wu, uu, strict=True)
-    ]
-    curves = {scores[c] for c in tied}
-    if len(curves) > 1:
-        return 1
-    ((c0, c1, c2),) = curves
-    others = set(range(len(w))) - set(tied)
-    return soonest(
-        layers_negative(a0 - c0, a1 - c1, a2 - c2, dynamics.contraction)
-        for a0, a1, a2 in (scores[j] for j in others)
-    )
-
-
-def soonest(events: Iterable[int | None]) -> int | None:
-    """The first of some events, of which None never comes."""
-    return min((event for event in events if event is not None), default=None)
-
-
-def layers_negative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
-    """For how many layers m = 0, 1, … a0 + a1 t + a2 t^2 at t = keep^m is negative, as it is at t =
-    1; None: always.
-
-    >>> layers_negative(1, 0, -2, Fraction(1, 2)), layers_negative(-1, 0, 0, Fraction(1, 2))
-    (1, None)
-    """
-    curve = Curve(a0, a1, a2, keep)
-    if a0 > 0 or (a0 == 0 and a1 > 0):
-        # Negative at 1, positive near 0: it changes sign once, and stays.
-        return curve.first_reached()
-    if is_negative_throughout(a0, a1, a2):
-        return None
-    # Negative at both ends, with a hump at t = -a1 / (2 a2): up to there the values grow with m,
-    # then they fall.
-    past_hump = Curve(a1, 2 * a2, 0, keep).first_reached()
-    before = past_hump - 1
-    if before and curve.reached(before):
-        return curve.first_reached(by=before)
-    return past_hump if curve.reached(past_hump) else None
-
-
-def is_negative_throughout(a0: int, a1: int, a2: int) -> bool:
-    """Whether a0 + a1 t + a2 t^2, negative at t = 1, is negative for all t in (0, 1]."""
-    if a0 > 0 or (a0 == 0 and a1 > 0):
-        return False
-    return a0 == 0 or a2 >= 0 or not 0 < a1 < -2 * a2 or a1 * a1 < 4 * a0 * a2
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The values a0 + a1 t + a2 t^2 at t = keep^m, m = 0, 1, …: where they are not negative,
-    decided exactly.
-
-    Exact powers have m times as many digits as `keep`, so a sign is read off an enclosure of t
-    wherever that decides. Where it does not, more digits are taken, at last all of them. They are
-    seldom many: with keep = p/q in lowest terms a value is 0 only if q^m divides the last
-    coefficient that is not 0."""
-
-    a0: int
-    a1: int
-    a2: int
-    keep: Fraction
-
-    def first_reached(self, by: float = math.inf) -> int:
-        """The first m >= 1 at which the value is not negative, or `by`; it must be bound to come,
-        and to stay."""
-        # Twice the bits of 1/alpha: the errors of that many layers eat as many, and as many tell
-        # two layers apart.
-        bits = _BITS + 2 * self.keep.denominator.bit_length()
-        # t at the layers 1, 2, 4, … up to one where it is reached; then on from the one before, in
-        # ever smaller steps.
-        ladder, layer = [Enclosed.of(self.keep, bits)], 1
-        while layer < by and not self.reached(layer, ladder[-1]):
-            ladder.append(ladder[-1].times(ladder[-1], bits))
-            layer *= 2
-        if layer == 1:
-            return 1
-        layer, here = layer // 2, ladder[-2]
-        for rung in reversed(range(len(ladder) - 2)):
-            there = here.times(ladder[rung], bits)
-            if layer + 2**rung < by and not self.reached(layer + 2**rung, there):
-                layer, here = layer + 2**rung, there
-        return layer + 1
-
-    def reached(self, layer: int, t: Enclosed | None = None) -> bool:
-        """Whether the value at a layer from 1 up is not negative; `t`, if given, encloses
-        keep^layer."""
-        bits = _BITS
-        while layer * self.keep.denominator.bit_length() > bits:
-            known = self._sign_known(t or enclosed_power(self.keep, layer, bits))
-            if known is not None:
-                return known
-            t, bits = None, bits if t else 2 * bits
-        p, q = self.keep.numerator**layer, self.keep.denominator**layer
-        return self.a0 * q * q + self.a1 * p * q + self.a2 * p * p >= 0
-
-    def _sign_known(self, t: Enclosed) -> bool | None:
-        """Whether the value is not negative, or None where the enclosure of t leaves that open."""
-        linear = sorted((self.a1 * t.low, self.a1 * t.high))
-        square = sorted((self.a2 * t.low**2, self.a2 * t.high**2))
-        least, most = (
-            (self.a0 << 2 * t.shift) + (a << t.shift) + b
-            for a, b in zip(linear, square, strict=True)
-        )
-        return True if least >= 0 else False if most < 0 else None
+    columns = [ww, [a + b for a, b in zip(uw, wu, strict=True)], uu]
+    scores = Scores(dict(zip(STRAIGHT, columns, strict=True)), dynamics.contraction)
+    return scores.first_change(tied, range(len(w)))

@@ -113,8 +113,8 @@ class Enclosed(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
-    """keep^layers (layers >= 1), its ends less than 2^-bits of it apart.
+def enclosed_power(contraction: Fraction, layers: int, bits: int) -> Enclosed:
+    """contraction^layers (layers >= 1), its ends less than 2^-bits of it apart.
 
     >>> third = enclosed_power(Fraction(1, 3), 1, 20)
     >>> third.low < 2**third.shift / 3 < third.high
@@ -123,7 +123,7 @@ def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
     # A step rounds either end by less than 2^(1 - bits) of it, and an error e becomes 2 e in
     # squares: 2 m steps in all.
     bits += layers.bit_length() + 4
-    base = Enclosed.of(keep, bits)
+    base = Enclosed.of(contraction, bits)
     power = base
     for bit in bin(layers)[3:]:
         power = power.times(power, bits)
@@ -132,22 +132,22 @@ def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
     return power
 
 
-def power(keep: Fraction, layers: int) -> Fraction:
+def power(contraction: Fraction, layers: int) -> Fraction:
     """g^m: exact while short, else to 50 digits, and 0 where no float64 would show it. Any m costs
     the same.
 
     >>> power(Fraction(2, 3), 2), power(Fraction(2, 3), 10**9)
     (Fraction(4, 9), Fraction(0, 1))
     """
-    if layers * keep.denominator.bit_length() < SHORT:
-        return keep**layers
-    found = enclosed_power(keep, layers, _BITS)
+    if layers * contraction.denominator.bit_length() < SHORT:
+        return contraction**layers
+    found = enclosed_power(contraction, layers, _BITS)
     if found.high.bit_length() - found.shift < -_NEGLIGIBLE:
         return Fraction(0)
     return Fraction(found.low, 1 << found.shift)
 
 
-def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
+def float_powers(contraction: Fraction, first: int, count: int) -> np.ndarray:
     """The powers g^first, g^(first + 1), … as floats.
 
     >>> float_powers(Fraction(2, 3), 10**4, 2).tolist(), float_powers(Fraction(1, 2), 0, 3).tolist()
@@ -155,7 +155,7 @@ def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
     """
     powers = np.zeros(count)
     for row in range(count):
-        powers[row] = power(keep, first + row)
+        powers[row] = power(contraction, first + row)
         if powers[row] == 0.0:
             break
     return powers
@@ -180,10 +180,10 @@ def running_products(
             above, below = above >> int(spare), (below >> int(spare)) + 1
 
 
-def check_length(keep: Fraction, layer: int) -> None:
+def check_length(contraction: Fraction, layer: int) -> None:
     """Refuse a layer whose exact tokens would be too long to be worked with: g^layer is a part of
     them."""
-    last = int(MOST_DIGITS / math.log10(keep.denominator))
+    last = int(MOST_DIGITS / math.log10(contraction.denominator))
     if layer > last:
         raise TooLong(
             f"`layer` {shorten(layer)} has no exact tokens that could be worked with: their fractions would have more "

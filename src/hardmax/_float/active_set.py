@@ -149,7 +149,7 @@ class ActiveSet:
     some layer, where they were then, and where the leaders are that they follow."""
 
     layer: int
-    keep: Fraction
+    contraction: Fraction
     frame: Frame
     multiplicities: np.ndarray
     positions: np.ndarray
@@ -184,7 +184,7 @@ class ActiveSet:
         positions = np.empty((len(self.multiplicities), self.positions.shape[1]))
         positions[self.members] = self.positions
         for points, layer, left_at, leaders in self.inactive:
-            positions[points] = leaders + float(power(self.keep, self.layer - layer)) * (
+            positions[points] = leaders + float(power(self.contraction, self.layer - layer)) * (
                 left_at - leaders
             )
         return positions
@@ -249,7 +249,7 @@ class ActiveSet:
             own, counts = choices.of_rows(left.members), counts[left.members]
             own = AttendedIndices(left.rows_of(own.indices), own.offsets)
         means = mean_positions(left.positions, own, counts)
-        shrink = float(power(self.keep, layers))
+        shrink = float(power(self.contraction, layers))
         # The larger error of a point and its target, and what the step adds (see `bounds`).
         towards = own.indices if own.all_single else own.indices[own.offsets[:-1]]
         errors = np.maximum(left.errors, left.errors.take(towards, axis=0))

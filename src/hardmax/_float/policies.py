@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hardmax._common.validation import check_real
+from hardmax._exact.leads import soonest
 from hardmax._exact.positions import ExactPositions, ExactView
-from hardmax._exact.solver import first_change, soonest
+from hardmax._exact.solver import first_change
 from hardmax._exact.vectors import IntegerVector, common_rows
 from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions

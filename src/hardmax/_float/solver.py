@@ -59,7 +59,7 @@ class FloatPhase(Phase):
     def floats_at(self, layer: int) -> np.ndarray:
         if layer == self.layer:
             return self.positions
-        shrink = float(power(self.keep, layer - self.layer))
+        shrink = float(power(self.contraction, layer - self.layer))
         return _without_overflow(lambda z, w: w + shrink * (z - w), self.positions, self.targets)
 
 
@@ -92,7 +92,7 @@ class FloatSolver:
         ties = TieResolver(points, dynamics, self.slack)
         active = ActiveSet(
             layer=0,
-            keep=dynamics.contraction,
+            contraction=dynamics.contraction,
             frame=ties.frame,
             multiplicities=points.multiplicities,
             positions=ties.frame.numbers,
@@ -114,7 +114,7 @@ class FloatSolver:
                 choices=choices,
                 is_leader=ties.is_leader(choices),
                 margin=relative_margin(found.gap, ties.metric.norm, active.longest),
-                keep=dynamics.contraction,
+                contraction=dynamics.contraction,
                 source=active,
                 error=ties.frame.error_in_units(
                     active.worst + active.step_error(choices), active.longest

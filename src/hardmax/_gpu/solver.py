@@ -51,7 +51,7 @@ class GpuPhase(FloatPhase):
         if layer == self.layer:
             return self.there
         targets = self.target_tensor()
-        return targets + float(power(self.keep, layer - self.layer)) * (self.there - targets)
+        return targets + float(power(self.contraction, layer - self.layer)) * (self.there - targets)
 
     def target_tensor(self) -> torch.Tensor:
         """Where each point goes, (p, d)."""
@@ -107,7 +107,7 @@ class GpuSolver:
                 margin=relative_margin(
                     float(found.gaps.min()), float_metric(dynamics).norm, found.largest
                 ),
-                keep=dynamics.contraction,
+                contraction=dynamics.contraction,
                 error=error_ahead,
                 decided_by="gpu",
                 there=positions,

@@ -77,7 +77,7 @@ class TopK:
 class Softmax:
     """Attend to all tokens, with weights ``exp(beta s_ij) / sum over l of exp(beta s_il)``.
 
-    Layers are irrational: `simulate` encloses them (extra `exact`), and nothing else takes this
+    Layers are irrational: `simulate` encloses them, and nothing else takes this
     kind of attention.
 
     Parameters

@@ -68,20 +68,17 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
             "format": "hardmax-limit-certificate",
             "version": 1,
             "alpha": str(run.dynamics.alpha),
-            "metric": None if metric is None else [[str(value) for value in row] for row in metric],
+            "metric": None if metric is None else _strings(metric),
             "denominator": str(points.denominator),
-            "points": [[str(value) for value in row] for row in points.numerators],
+            "points": _strings(points.numerators),
             "multiplicities": run.details.points.multiplicities.tolist(),
             "attended": _attended(run),
             "settled_at": run.settled_at,
-            "leaders": [
-                [point, since]
-                for point, since in enumerate(run.details.leader_since.tolist())
-                if since >= 0
-            ],
+            "leaders": _leaders(run),
             "limits": _limits(run, clusters),
         }
-        document |= {} if radius is None else {"radius": str(Fraction(radius))}
+        if radius is not None:
+            document["radius"] = str(Fraction(radius))
     except ValueError as error:
         # Python writes no integers of more than some thousand digits; many layers of tiny steps
         # make such.
@@ -94,6 +91,16 @@ def digest(document: dict[str, Any]) -> str:
     """The fingerprint of a certificate without its fingerprint."""
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _strings(table: Any) -> list[list[str]]:
+    return [[str(value) for value in row] for row in table]
+
+
+def _leaders(run: Trajectory) -> list[list[int]]:
+    """Leaders, and the layers from which on they lead."""
+    since = run.details.leader_since.tolist()
+    return [[point, layer] for point, layer in enumerate(since) if layer >= 0]
 
 
 def _attended(run: Trajectory) -> list[dict[str, Any]]:
@@ -120,5 +127,5 @@ def _limits(run: Trajectory, clusters: Clusters) -> list[dict[str, Any]]:
         vertices = [int(of_token[leader]) for leader in kind.vertices]
         return {"face": vertices, "weights": [str(weight) for weight in kind.weights]} | limit
 
-    found = [described(*pair) for pair in zip(clusters.kinds, examples, strict=True)]
-    return [found[labels[members[0]]] for members in run.details.points.members]
+    limits = [described(*pair) for pair in zip(clusters.kinds, examples, strict=True)]
+    return [limits[labels[members[0]]] for members in run.details.points.members]

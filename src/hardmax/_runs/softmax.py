@@ -15,11 +15,11 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
+import flint
 import numpy as np
 
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, require_extra
-from hardmax._exact.argmax import _flint
+from hardmax._common.validation import InputError, check_int
 from hardmax._layer.attention import Softmax
 from hardmax._layer.rules import allowed_pairs, rescaling
 from hardmax._tokens.batches import Cloud
@@ -73,7 +73,6 @@ class Enclosures:
 
 def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
     """So many layers of softmax attention, with the error that its `Softmax` asks for."""
-    require_extra("Softmax", "exact", "flint")
     attention = dynamics.attention
     assert isinstance(attention, Softmax)
     z = to_fractions(cloud.tokens, "`tokens`")
@@ -88,7 +87,7 @@ def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
         )
     bits = 64
     while bits <= _MOST_BITS:
-        with _flint().ctx.workprec(bits):
+        with flint.ctx.workprec(bits):
             enclosed = _run(z, counts, dynamics, attention, layers)
         if enclosed is not None:
             tokens, error = enclosed
@@ -100,12 +99,12 @@ def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
 
 
 def _ball(number: Any) -> Any:
-    flint, number = _flint(), Fraction(number)
+    number = Fraction(number)
     return flint.arb(flint.fmpq(number.numerator, number.denominator))
 
 
 def _matrix(table: Any) -> Any:
-    return _flint().arb_mat([[_ball(x) for x in row] for row in table])
+    return flint.arb_mat([[_ball(x) for x in row] for row in table])
 
 
 def _run(
@@ -132,7 +131,7 @@ def _run(
         for i, row in enumerate(scores):
             among = range(len(z)) if mask is None else np.flatnonzero(mask[i]).tolist()
             weights.append(_weights(row, among, counts, beta))
-        means, alpha = _flint().arb_mat(weights) * balls, dynamics.alpha_at(layer)
+        means, alpha = flint.arb_mat(weights) * balls, dynamics.alpha_at(layer)
         contraction = rescaling(dynamics, alpha)
         if dynamics.value is None:
             balls = balls * _ball(contraction) + means * _ball(alpha * contraction)
@@ -144,7 +143,6 @@ def _run(
 
 def _weights(scores: list[Any], among: Sequence[int], counts: list[int], beta: Any) -> list[Any]:
     """The weights of all tokens for one that attends to those `among` them, given their scores."""
-    flint = _flint()
     top = max(among, key=lambda j: scores[j].mid())
     powers = {}
     for j in among:

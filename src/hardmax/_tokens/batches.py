@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -310,3 +311,4 @@ CloudList: TypeAlias = Sequence[Sequence[Number]]
 CloudArray: TypeAlias = np.ndarray[tuple[int, int], Any]
 BatchList: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
 BatchArray: TypeAlias = np.ndarray[tuple[int, int, int], Any] | Sequence[np.ndarray[Any, Any]]
+ChunkedCloud: TypeAlias = np.memmap[Any, Any] | str | Path

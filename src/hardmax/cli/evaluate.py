@@ -39,9 +39,9 @@ def evaluate_command(
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation import evaluate_model
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import load_model
 
-    loaded = load(model)
+    loaded = load_model(model)
     found = evaluate_model(
         loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels]
     )
@@ -55,7 +55,7 @@ def evaluate_command(
         )
         notify(f"wrote {picture}")
     if card is not None:
-        from hardmax.text.card_page import card_page
+        from hardmax.text.documents import card_page
 
         write_whole(card, card_page(loaded, Path(model).name, corpus.texts, found).encode())
         notify(f"wrote {card}")

@@ -24,7 +24,7 @@ def flip_command(
     to: Annotated[
         str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")
     ] = None,
-    keep: Annotated[
+    protected: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; repeatable.")
     ] = None,
     max_evaluations: Annotated[
@@ -40,9 +40,9 @@ def flip_command(
     but not all could be tried."""
     content = opt.read_text(text, file)
 
-    from hardmax.text.shipped import load  # only now: it takes a while to import
+    from hardmax.text.shipped import load_model  # only now: it takes a while to import
 
-    loaded = load(model)
+    loaded = load_model(model)
     label = next(
         (each for each in loaded.classes if str(each) == to), to
     )  # a class may be a number
@@ -50,7 +50,7 @@ def flip_command(
         content,
         replacements=replace or None,
         to=label,
-        keep=keep or (),
+        protected=protected or (),
         max_evaluations=max_evaluations,
     )
     if as_json:

@@ -29,7 +29,7 @@ def models_command(
     Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was
     measured once, on texts that were not used in training. --picture draws the weights of its
     strongest tokens."""
-    from hardmax.text.shipped import available, load
+    from hardmax.text.shipped import available, load_model
 
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
@@ -38,20 +38,20 @@ def models_command(
             raise InputError(
                 "`--picture` and `--card` need a model: name a shipped one, or a folder."
             )
-        listed = [_describe(name, load(name)) for name in available()]
+        listed = [_describe(name, load_model(name)) for name in available()]
         if as_json:
             print_json(listed)
         else:
             print_table(list(listed[0]), (list(one.values()) for one in listed))
         return
-    loaded, name = load(model), Path(model).name
+    loaded, name = load_model(model), Path(model).name
     if picture is not None:
         from hardmax.figures.style import save_figure
 
         save_figure(loaded.plot().figure, picture)  # pyright: ignore[reportArgumentType]
         notify(f"wrote {picture}")
     if card is not None:
-        from hardmax.text.card_page import card_page
+        from hardmax.text.documents import card_page
 
         write_whole(card, card_page(loaded, name).encode())
         notify(f"wrote {card}")

@@ -56,9 +56,9 @@ def page_command(
         data["cloud"] = _read_cloud(cloud, alpha, metric)
     if names:
         from hardmax.text.page import pack
-        from hardmax.text.shipped import load
+        from hardmax.text.shipped import load_model
 
-        data["models"] = [pack(load(name)) for name in names]
+        data["models"] = [pack(load_model(name)) for name in names]
     write_page(output, data)
     notify(f"wrote {output}")
     if open_it and not webbrowser.open(Path(output).resolve().as_uri()):

@@ -51,7 +51,7 @@ def score_command(
     from hardmax._kernels.parallel import limit_threads
     from hardmax.text.score_files import check_output, score_file
     from hardmax.text.scoring import ScoreOptions
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import load_model
 
     kept = None if columns is None else tuple(name.strip() for name in columns.split(","))
     options = ScoreOptions(text=text, abstain=abstain, on_bad_rows=on_bad_rows, columns=kept)
@@ -68,7 +68,9 @@ def score_command(
                     f"{rows / max(time.perf_counter() - began, 1e-9):,.0f} rows/s",
                 )
 
-        report = score_file(load(model), source, target, options, force=force, progress=update)
+        report = score_file(
+            load_model(model), source, target, options, force=force, progress=update
+        )
     _warn(report, on_bad_rows)
     document = _document(report, source, out, model, time.perf_counter() - began)
     if as_json:

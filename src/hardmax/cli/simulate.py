@@ -111,7 +111,7 @@ def _document(run: "Trajectory") -> dict[str, Any]:
         "n": run.n,
         "d": run.d,
         "layers": run.layers,
-        "stopped": run.stop_reason,
+        "stop_reason": run.stop_reason,
         "settled_at": run.settled_at,
         "arithmetic": decisions.arithmetic,
         "certified": run.certified,
@@ -138,7 +138,7 @@ def _show(run: "Trajectory", document: dict[str, Any]) -> None:
         "settled_at",
         "smallest_margin",
         "arithmetic",
-        "stopped",
+        "stop_reason",
     )
     out.print_facts(document, *names)
     since = dict(zip(document["leaders"], document["leader_layers"], strict=True))

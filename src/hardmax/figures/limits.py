@@ -6,7 +6,7 @@ import numpy as np
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
-from hardmax._limits.clusters import FaceProjection, OtherLimit
+from hardmax._limits.clusters import FaceProjection, OtherLimit, float_limits
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
@@ -50,7 +50,7 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     view, every = _prepare(lim, ax), (lim.run.n - 1) // check_int(most, "`most`", at_least=1) + 1
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
     corners, groups = (
-        view.places(lim.float_points[leaders]),
+        view.places(float_limits(lim.run)[leaders]),
         number[clusters.labels[leaders]].tolist(),
     )
     projected = {
@@ -58,7 +58,7 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     }
     others = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, OtherLimit)]
     path = np.stack(
-        [*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), lim.float_points[::every]]
+        [*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), float_limits(lim.run)[::every]]
     )
     return {
         # Of a projected polytope the shadow is shown. Its metric does not matter here.
@@ -96,15 +96,15 @@ def _draw_ends(
 ) -> style.PathCollection:
     colors = [look_of_leader(group)[0] for group in number[labels].tolist()]
     look = {"s": 64, "c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6, "zorder": 5}
-    return plane.marks(view.places(lim.clusters.points[labels]), ax, **look)
+    return plane.marks(view.places(lim.clusters.limit_points[labels]), ax, **look)
 
 
 def _draw_face(
     lim: "Limit", label: int, face: FaceProjection, view: plane.View, ax: style.Axes
 ) -> style.Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
-    corners = view.places(lim.float_points[list(face.vertices)])
-    end = view.places(lim.clusters.points[[label]])
+    corners = view.places(float_limits(lim.run)[list(face.vertices)])
+    end = view.places(lim.clusters.limit_points[[label]])
     color = look_of_leader(int(_numbers(lim)[label]))[0]
     look = {"color": color, "lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
     return plane.draw_lines(np.stack([np.broadcast_to(end, corners.shape), corners]), ax, **look)
@@ -133,7 +133,7 @@ def _size(lim: "Limit") -> tuple[float, float]:
 
 
 def _draw_on(figure: Any, lim: "Limit") -> style.Axes:
-    with style.our_look():
+    with style.style_context():
         ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None, anchor="NW")
         _prepare(lim, ax)
         ax.set_title(_title(lim), loc="left")
@@ -149,7 +149,7 @@ def _title(lim: "Limit") -> str:
     count = pluralize(lim.run.n, "token") + (f" (one in {every} drawn)" if every > 1 else "")
     if lim.settled_at is not None:
         return f"{count}, settled at layer {lim.settled_at}"
-    return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.bound:.2g}"
+    return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.limit_error:.2g}"
 
 
 def _legend(lim: "Limit") -> list[style.Line2D]:

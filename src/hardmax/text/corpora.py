@@ -272,7 +272,7 @@ _SENTIMENT = {
 }
 
 
-def plant(
+def make_synthetic_corpus(
     texts: int = 1000,
     *,
     classes: Sequence[str] = ("negative", "positive"),
@@ -305,7 +305,7 @@ def plant(
 
     Examples
     --------
-    >>> corpus = plant(2, words=2, length=6, seed=1)
+    >>> corpus = make_synthetic_corpus(2, words=2, length=6, seed=1)
     >>> corpus.labels, sorted(corpus.words)
     (['negative', 'positive'], ['negative', 'positive'])
     """

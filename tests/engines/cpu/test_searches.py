@@ -150,7 +150,7 @@ def test_whoever_is_furthest_in_truth_is_among_the_choices(name, seed, kind):
     choices = (SEARCHES | PRUNING)[name](
         points, points, slack.slack(norms, 0.0, norms.max(), 0.0)
     ).choices()
-    truth = by_all_scores(IntegerCloud.of(points), IntegerCloud.of(points), Dynamics(1)).lists
+    truth = by_all_scores(IntegerCloud.of(points), IntegerCloud.of(points), Dynamics(1)).sets
     assert all(set(furthest) <= set(choices[row].tolist()) for row, furthest in enumerate(truth))
 
 

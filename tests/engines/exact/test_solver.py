@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import hardmax as hm
 from hardmax._exact import argmax
+from hardmax._exact.leads import layers_negative, sign_of
 from hardmax._exact.positions import ExactPhase
-from hardmax._exact.solver import Curve, layers_negative
 
 keeps = st.sampled_from(
     [Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)]
@@ -119,9 +119,9 @@ def test_a_sign_that_hangs_on_the_last_digits_of_a_long_power_is_taken_from_them
             hit,
             hit,
         ]
-        assert [Curve(factor * p + off, -factor * q, 0, keep).reached(hit) for off in (-1, 0)] == [
-            False,
-            True,
+        assert [sign_of({0: factor * p + off, hit: -factor * q}, keep) for off in (-1, 0)] == [
+            -1,
+            0,
         ]
 
 

@@ -40,7 +40,7 @@ def members(positions: np.ndarray, errors: np.ndarray, worst: float = 0.0, **oth
         "errors": errors,
         "worst": worst,
     } | others
-    return ActiveSet(layer=0, keep=Fraction(1, 2), frame=frame, **given)
+    return ActiveSet(layer=0, contraction=Fraction(1, 2), frame=frame, **given)
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])

@@ -68,7 +68,7 @@ def active_set(positions: np.ndarray, errors: np.ndarray) -> ActiveSet:
         "errors": errors,
         "worst": float(errors.max()),
     }
-    return ActiveSet(layer=0, keep=Fraction(1, 2), frame=frame, **given)
+    return ActiveSet(layer=0, contraction=Fraction(1, 2), frame=frame, **given)
 
 
 @settings(max_examples=examples(800))

@@ -1,4 +1,4 @@
-"""How far softmax is from hardmax over many layers, at low temperature: `temperature`."""
+"""How far softmax is from hardmax over many layers, at low temperature: `softmax_gap`."""
 
 import math
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ _CLEAR = 100  # a distance that exceeds its error by this factor counts for the 
 
 
 @dataclass(frozen=True, eq=False)
-class Temperature:
-    """Softmax beside hardmax, at several temperatures. Made by `temperature`.
+class SoftmaxGap:
+    """Softmax beside hardmax, at several temperatures. Made by `softmax_gap`.
 
     Examples
     --------
-    >>> from hardmax import Dynamics, temperature
-    >>> temperature([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20]).distances.round(4).tolist()
+    >>> from hardmax import Dynamics, softmax_gap
+    >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20]).distances.round(4).tolist()
     [0.0167, 0.0084]
     """
 
@@ -64,18 +64,18 @@ class Temperature:
         if self.constant is not None:
             law += f", distance = {self.constant:.4g} / beta"
         size = f"{pluralize(len(self.betas), 'beta')}, {pluralize(self.layers, 'layer')}"
-        return f"Temperature({size}, delta {self.delta}, {law})"
+        return f"SoftmaxGap({size}, delta {self.delta}, {law})"
 
 
-def temperature(
+def softmax_gap(
     tokens: Any,
     dynamics: Dynamics,
     betas: Sequence[Number],
     *,
     layers: int | None = None,
     error: float = 1e-10,
-) -> Temperature:
-    """Distance between softmax and hardmax over many layers, enclosed (extra `exact`).
+) -> SoftmaxGap:
+    """Distance between softmax and hardmax over many layers, enclosed.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def temperature(
 
     Returns
     -------
-    Temperature
+    SoftmaxGap
         The distances, and the law that they follow.
 
     Notes
@@ -111,8 +111,8 @@ def temperature(
 
     Examples
     --------
-    >>> temperature([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20, 40])
-    Temperature(3 betas, 69 layers, delta 4, threshold 1.08, distance = 0.1668 / beta)
+    >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20, 40])
+    SoftmaxGap(3 betas, 69 layers, delta 4, threshold 1.08, distance = 0.1668 / beta)
     """
     if not isinstance(betas, list | tuple | np.ndarray):
         raise InputError(
@@ -122,7 +122,7 @@ def temperature(
     numbers = tuple(read_number(beta, "`betas`") for beta in betas)
     if not numbers or any(one >= two for one, two in zip((0, *numbers), numbers, strict=False)):
         raise InputError("`betas` must be positive and increasing.", argument="betas")
-    plain = check_plain(check_dynamics(dynamics), "`temperature`")
+    plain = check_plain(check_dynamics(dynamics), "`softmax_gap`")
     lim = limit(tokens, plain)
     if not isinstance(lim, Limit):
         raise InputError(
@@ -130,7 +130,7 @@ def temperature(
         )
     if lim.settled_at is None:
         raise InputError(
-            f"`tokens`: hardmax has no proved limit here ({lim.stopped}).", argument="tokens"
+            f"`tokens`: hardmax has no proved limit here ({lim.stop_reason}).", argument="tokens"
         )
     if layers is None:
         layers = _depth(lim, numbers[-1])
@@ -154,7 +154,7 @@ def temperature(
         low, high = clear[-2:]
         fall = math.log(distances[high]) - math.log(distances[low])
         exponent = fall / (_log(numbers[high]) - _log(numbers[low]))
-    return Temperature(
+    return SoftmaxGap(
         betas=numbers,
         distances=np.array(distances),
         errors=np.array(errors),
@@ -191,7 +191,7 @@ def _depth(lim: Limit, beta: Fraction) -> int:
 
 
 def _delta(lim: Limit) -> Fraction | None:
-    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_points.tolist()))))
+    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_limit_points.tolist()))))
     scores = _scores(points, lim.run.dynamics)
     pairs = permutations(range(len(points)), 2)
     return min((scores[s, s] - scores[s, t] for s, t in pairs), default=None)

@@ -1,0 +1,211 @@
+"""Closed forms of the positions while no attended set changes.
+
+With B = (I + alpha V)^-1 alpha V a layer is z' = z + B (w - z). While no attended set changes, it
+is linear in the tokens. Closed forms, m layers later, are sums of terms g^(e + r m) C(m, k),
+each times a table (`PowerSum`):
+
+* *V = a P, P^2 = P, a > 0* (the identity, if there is no V). B = (1 - g) P with g = 1 / (1 + alpha
+  a). The part (I - P) z stands still; let y = P z. With M for the mean over the attended set, a
+  layer is g y + (1 - g) M y, so m of them are the sum over k of C(m, k) g^(m-k) (1 - g)^k M^k y. If
+  M w = w for w = M^L y, this is w + g^m sum over k < L of C(m, k) ((1 - g) / g)^k (M^k y - w).
+  Points go straight if L is 1, and in *chains*, after points that move themselves, if it is larger.
+  If attention goes round in circles there is no such L.
+* *V^2 = 0*. Then B = alpha V, V z stands still for ever, and z(m) = z + m B (w - z).
+* *Anything else*, such as cycles of attention: one layer at a time, unless nothing moves.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hardmax._exact.leads import Term
+from hardmax._exact.vectors import SHORT
+from hardmax._layer.rules import rescaling
+from hardmax._tokens.rationals import IntegerCloud
+from hardmax.dynamics import Dynamics
+
+Table = np.ndarray
+"""A row of Fractions for each point."""
+Sets = Sequence[Sequence[int]]
+
+_PRIME = 2**31 - 1  # products of two residues fit into 64 bits
+
+
+class PowerSum(dict[Term, Table]):
+    """Positions m layers from now: a sum of terms, each times a table. Those of now alone have
+    powers g^e only."""
+
+    @property
+    def moves(self) -> bool:
+        return any(term.rate or term.degree for term in self)
+
+    def map(self, change: Callable[[Table], Table]) -> "PowerSum":
+        return PowerSum({term: change(table) for term, table in self.items()})
+
+    def integers(self) -> IntegerCloud:
+        """The rows of all tables, one after the other, over one denominator."""
+        return IntegerCloud.of(np.concatenate(list(self.values())))
+
+    def rows(self) -> dict[Term, list[list[int]]]:
+        """The tables times their common denominator."""
+        rows, n = self.integers().numerators, len(next(iter(self.values())))
+        return {term: rows[k * n : (k + 1) * n] for k, term in enumerate(self)}
+
+    def bits(self) -> int:
+        """Of the longest denominator."""
+        return max(map(_longest, self.values()))
+
+    def after(self, m: int, contraction: Fraction) -> "PowerSum":
+        """The positions m layers later, by powers of g; powers that are close are put together."""
+        parts: dict[int, Table] = {}
+        for (e, r, k), table in self.items():
+            scaled = math.comb(m, k) * table
+            if scaled.any():
+                parts[e + r * m] = parts.get(e + r * m, 0) + scaled
+        merged: dict[int, Table] = {}
+        base = 0
+        for e in sorted(parts):
+            is_close = (e - base) * contraction.denominator.bit_length() <= SHORT
+            if base in merged and is_close and _longest(merged[base]) <= 2 * SHORT:
+                merged[base] = merged[base] + parts[e] * contraction ** (e - base)
+            else:
+                merged[e], base = parts[e], e
+        merged = merged or {0: 0 * next(iter(self.values()))}
+        return PowerSum({Term(e): table for e, table in merged.items()})
+
+
+def _longest(table: Table) -> int:
+    return max(value.denominator.bit_length() for value in table.flat)
+
+
+class Motion(NamedTuple):
+    """How tokens move over a layer: by `push` (a matrix or a number) times the way to the mean."""
+
+    push: Any
+    contraction: Fraction | None
+    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else."""
+    projection: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, dynamics: Dynamics, alpha: Fraction) -> "Motion":
+        value = dynamics.value
+        if value is None:
+            return cls(alpha / (1 + alpha), 1 / (1 + alpha))
+        push = np.array(rescaling(dynamics, alpha) @ value * alpha)
+        square = value @ value
+        if not square.any():
+            return cls(push, Fraction(1))
+        entry = tuple(np.argwhere(value)[0])
+        scale: Any = square[entry] / value[entry]
+        if scale > 0 and (square == scale * value).all():
+            return cls(push, 1 / (1 + alpha * scale), value / scale)
+        return cls(push, None)
+
+    def pushed(self, table: Table) -> Table:
+        return table @ self.push.T if isinstance(self.push, np.ndarray) else self.push * table
+
+    def driven(self, table: Table) -> Table:
+        """The part of the positions that can move."""
+        return table if self.projection is None else table @ self.projection.T
+
+
+class Means:
+    """Means over the attended sets, counted with multiplicity: M, a matrix of rationals."""
+
+    def __init__(self, chosen: Sets, counts: np.ndarray) -> None:
+        self.sets = {tuple(several): np.array(several) for several in chosen}
+        self.keys = [tuple(several) for several in chosen]
+        self.counts = counts.astype(object)
+
+    def __call__(self, table: Table) -> Table:
+        weights = self.counts
+        means = {key: weights[c] @ table[c] / weights[c].sum() for key, c in self.sets.items()}
+        return np.array([means[key] for key in self.keys])
+
+    def may_vanish(self, tables: Iterable[Table]) -> bool:
+        """Whether M^n times some tables can be 0; if it is not, no power of M ever makes them 0
+        (Fitting's lemma).
+
+        Computed modulo a prime: what is 0 is 0 there, too.
+        """
+        sums = {key: int(self.counts[c].sum()) for key, c in self.sets.items()}
+        if any(total % _PRIME == 0 for total in sums.values()):
+            return True
+        inverses = {key: pow(total, -1, _PRIME) for key, total in sums.items()}
+        shares = [int(self.counts[j]) * inverses[key] % _PRIME for key in self.keys for j in key]
+        weights = np.array(shares, dtype=np.int64)[:, None]
+        indices = np.concatenate([self.sets[key] for key in self.keys])
+        starts = np.cumsum([0, *map(len, self.keys)])[:-1]
+        columns = PowerSum({Term(k): table for k, table in enumerate(tables)}).rows().values()
+        residues = np.concatenate([np.array(c, dtype=object) % _PRIME for c in columns], axis=1)
+        rest = residues.astype(np.int64)
+        for _ in self.keys:
+            if not rest.any():
+                return True
+            rest = np.add.reduceat(weights * rest[indices] % _PRIME, starts) % _PRIME
+        return not rest.any()
+
+    def steps_to_rest(self, start: PowerSum) -> list[PowerSum] | None:
+        """y, M y, M^2 y, … up to the first that M leaves as it is; None if there is none."""
+        after = start.map(self)
+        if not self.may_vanish(after[term] - y for term, y in start.items()):
+            return None
+        steps = [start]
+        for _ in self.keys:
+            if _same(after, steps[-1]):
+                return steps
+            steps.append(after)
+            after = after.map(self)
+        return None
+
+
+class HeadMeans:
+    """The weighted mean of the means of several heads."""
+
+    def __init__(self, means: list[Means], weights: list[Fraction]) -> None:
+        self.weighted = list(zip(weights, means, strict=True))
+
+    def __call__(self, table: Table) -> Table:
+        return reduce(add, (weight * means(table) for weight, means in self.weighted))
+
+    def steps_to_rest(self, start: PowerSum) -> list[PowerSum] | None:
+        """The same, if a single step leads to rest."""
+        after = start.map(self)
+        return [start, after] if _same(after, after.map(self)) else None
+
+
+def _same(left: PowerSum, right: PowerSum) -> bool:
+    return all((left[term] == table).all() for term, table in right.items())
+
+
+def one_layer(place: PowerSum, means: Means | HeadMeans, motion: Motion) -> PowerSum:
+    """Where the points are now and a layer later, whatever happens then."""
+    steps = {Term(e, 0, 1): motion.pushed(means(z) - z) for (e, _, _), z in place.items()}
+    return PowerSum(place | {term: step for term, step in steps.items() if step.any()})
+
+
+def closed_form(
+    place: PowerSum, linear: PowerSum, means: Means | HeadMeans, motion: Motion
+) -> PowerSum | None:
+    """Where the points are m layers later as long as the sets stay, if that is known; `linear`
+    holds for a layer."""
+    if motion.contraction == 1 or not linear.moves:
+        return linear
+    if motion.contraction is None:
+        return None
+    driven = place.map(motion.driven)
+    steps = means.steps_to_rest(driven)
+    if steps is None:
+        return None
+    *steps, ends = steps
+    form = {term: place[term] - driven[term] + end for term, end in ends.items()}
+    for k, step in enumerate(steps):
+        factor = ((1 - motion.contraction) / motion.contraction) ** k
+        ways = {Term(t.power, 1, k): factor * (step[t] - end) for t, end in ends.items()}
+        form |= {term: way for term, way in ways.items() if way.any()}
+    return PowerSum(form)

@@ -1,0 +1,72 @@
+"""The one walker of exact arithmetic, from phase to phase. An arithmetic says where points are, whom
+they attend to there, where they are later as long as the attended sets stay, and when these change
+next: integers for the paper's layer, sums of powers for any, polynomials in the step size."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from hardmax._exact.argmax import Attended
+from hardmax._layer.attended import AttendedIndices
+
+Sets = Sequence[Sequence[int]]
+PhaseT = TypeVar("PhaseT")
+
+FOREVER, ONE_LAYER = None, 1
+
+
+class Walker(ABC, Generic[PhaseT]):
+    """The points of one run at a layer, which `advance` changes."""
+
+    layer = 0
+    followers_stay = True
+    """Whether who follows a leader does so for ever: if all may be attended to and nobody leaves
+    the hull."""
+
+    def walk(self, count: int) -> Iterator[PhaseT]:
+        """The phases of so many points from layer 0 on; ends after one that lasts for ever."""
+        pending = np.arange(count)
+        choices = AttendedIndices.of_single(pending)
+        while True:
+            found, margin = self.attended(pending.tolist())
+            choices = choices.with_rows(pending, AttendedIndices.of_sets(found))
+            if self.followers_stay:
+                pending = np.flatnonzero(~choices.follows_leader)
+            sets = choices.lists()
+            duration = self._duration(sets, pending.tolist())
+            until = None if duration is FOREVER else self.layer + duration
+            phase = self.phase(choices, sets, until, margin)
+            yield phase
+            if duration is FOREVER:
+                return
+            self.advance(phase, duration)
+            self.layer += duration
+
+    def _duration(self, sets: Sets, pending: list[int]) -> int | None:
+        """For how many layers these sets are sure to stay: FOREVER, a number, or ONE_LAYER."""
+        form = self.closed_form(sets, pending)
+        return ONE_LAYER if form is None else self.first_change(form, sets, pending)
+
+    @abstractmethod
+    def attended(self, pending: list[int]) -> Attended:
+        """Whom some points attend to now."""
+
+    @abstractmethod
+    def closed_form(self, sets: Sets, pending: list[int]) -> Any:
+        """Where all points are m layers later, as long as these sets stay; None: not known."""
+
+    @abstractmethod
+    def first_change(self, form: Any, sets: Sets, pending: list[int]) -> int | None:
+        """After how many layers the sets of the pending points may be others."""
+
+    @abstractmethod
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> PhaseT:
+        """What is known of the layers before `until`."""
+
+    @abstractmethod
+    def advance(self, phase: PhaseT, layers: int) -> None:
+        """Go to the end of a phase of so many layers."""
