@@ -24,9 +24,9 @@ SECONDS = 20
 """Of processor time, after which an answer counts as wrong."""
 ALPHAS = [Fraction(text) for text in ("1/2", "1", "2", "1/3", "3", "1/20")]
 RULES = [
-    hm.Steps(lambda k: Fraction(1, k + 1), keeps=0),
-    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), keeps="1/2"),
-    hm.Steps(lambda k: Fraction(1, 2), keeps=0),
+    hm.Steps(lambda k: Fraction(1, k + 1), contraction=0),
+    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), contraction="1/2"),
+    hm.Steps(lambda k: Fraction(1, 2), contraction=0),
 ]
 
 
@@ -44,7 +44,7 @@ class Problem:
     def keeps(self) -> Fraction | None:
         """What a rule of steps leaves of every way; None: it is no rule."""
         steps = self.dynamics.steps
-        return Fraction(steps.keeps or 0) if isinstance(steps, hm.Steps) else None
+        return Fraction(steps.contraction or 0) if isinstance(steps, hm.Steps) else None
 
 
 def draw(number: int) -> Problem:

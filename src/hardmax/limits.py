@@ -73,7 +73,7 @@ class Limit(Tabular):
     """
 
     run: Trajectory
-    """The layers up to settling, from which all else follows: `Limit(Trajectory.load(path))` is a
+    """The layers up to settling, from which all else follows: `Limit(load_run(path))` is a
     saved limit."""
 
     @property

@@ -286,10 +286,10 @@ class GeneralPhase(Phase):
         steps = self.dynamics.steps
         if not isinstance(steps, Steps):
             return Fraction(0)
-        if steps.keeps is None or (steps.keeps and self.dynamics.value is not None):
+        if steps.contraction is None or (steps.contraction and self.dynamics.value is not None):
             return None
         shares = (1 + self.dynamics.alpha_at(k) for k in range(self.layer))
-        return math.prod(shares, start=Fraction(steps.keeps))
+        return math.prod(shares, start=Fraction(steps.contraction))
 
     def at(self, m: int, *, exact: bool = False) -> Table:
         """The points m layers later, as Fractions."""
@@ -312,7 +312,7 @@ class GeneralPhase(Phase):
                 left = self.left() if table.any() else Fraction(0)
                 if left is None:
                     raise InputError(
-                        "`alpha`: the product of all 1 / (1 + alpha) is not known: give Steps `keeps`."
+                        "`alpha`: the product of all 1 / (1 + alpha) is not known: give Steps `contraction`."
                     )
                 share = left
             total = total + (share and share * self.power(e, exact=exact)) * table

@@ -136,7 +136,7 @@ def _choose(
     dynamics: Dynamics,
     rows: torch.Tensor | None,
     error: float,
-    keep: float | None = None,
+    contraction: float | None = None,
 ) -> Argmax:
     """Whom the points of these rows (None: of all) attend to, if points are known up to `error`."""
     metric = float_metric(dynamics)
@@ -147,7 +147,12 @@ def _choose(
     factors = SlackFactors.of(positions.shape[1], metric)
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
         found = find_furthest(
-            positions, factors, error=error, askers=askers, directions=directions, keep=keep
+            positions,
+            factors,
+            error=error,
+            askers=askers,
+            directions=directions,
+            contraction=contraction,
         )
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:

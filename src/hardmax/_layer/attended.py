@@ -20,11 +20,9 @@ class AttendedIndices:
 
     @classmethod
     def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "AttendedIndices":
-        indices = [
-            np.empty(0, dtype=np.int64),
-            *(np.asarray(chosen, dtype=np.int64) for chosen in sets),
-        ]
-        return cls(np.concatenate(indices), np.cumsum([0, *map(len, sets)]))
+        # Of no sets at all, too, the indices are integers.
+        indices = np.concatenate([np.empty(0, dtype=np.int64), *sets]).astype(np.int64)
+        return cls(indices, np.cumsum([0, *map(len, sets)]))
 
     @classmethod
     def of_single(cls, chosen: np.ndarray) -> "AttendedIndices":
@@ -92,10 +90,9 @@ class AttendedIndices:
             indices = self.indices.copy()
             indices[rows] = other.indices
             return AttendedIndices(indices, self.offsets)
-        both = AttendedIndices(
-            np.concatenate([self.indices, other.indices]),
-            np.append(self.offsets[:-1], len(self.indices) + other.offsets),
-        )
+        indices = np.concatenate([self.indices, other.indices])
+        offsets = np.append(self.offsets[:-1], len(self.indices) + other.offsets)
+        both = AttendedIndices(indices, offsets)
         order = np.arange(len(self))
         order[rows] = len(self) + np.arange(len(rows))
         return both.of_rows(order)
@@ -122,13 +119,18 @@ class AttendedSets(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return len(self.points.of_token)
 
-    def __getitem__(self, index: int) -> np.ndarray:  # pyright: ignore[reportIncompatibleMethodOverride]
-        chosen = self.choices[self.points.of_token[normalize_index(index, len(self), "`index`")]]
+    def __getitem__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, index: int
+    ) -> np.ndarray:
+        token = normalize_index(index, len(self), "`index`")
+        chosen = self.choices[self.points.of_token[token]]
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 
     def __repr__(self) -> str:
-        shown = ", ".join(str(self[token].tolist()) for token in range(min(len(self), 6)))
-        return f"AttendedSets([{shown}{', …' if len(self) > 6 else ''}])"
+        shown = [str(self[token].tolist()) for token in range(min(len(self), 6))]
+        if len(self) > 6:
+            shown.append("…")
+        return f"AttendedSets([{', '.join(shown)}])"
 
     def tolist(self) -> list[list[int]]:
         """The sets as lists of integers."""

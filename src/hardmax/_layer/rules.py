@@ -22,11 +22,11 @@ def attended_among(
 ) -> list[int]:
     """The tokens that are attended to, of those with these scores: integers, in 1 / units. `counts`
     says how often each token is there."""
-    attention = check_rational(dynamics, "attended sets").attention
+    attention: Any = check_rational(dynamics, "attended sets").attention
     if attention is None:
         least = max(scores.values())
     else:
-        least = attention._least(scores, counts, unit)  # pyright: ignore[reportAttributeAccessIssue]
+        least = attention._least(scores, counts, unit)
     return [j for j, score in scores.items() if score >= least]
 
 
@@ -66,10 +66,10 @@ def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
 
 def split_heads(dynamics: "Dynamics") -> list["Dynamics"]:
     """The layer of each head alone."""
-    return [
-        type(dynamics)(dynamics.steps, head.metric, value=dynamics.value, mask=dynamics.mask)  # pyright: ignore[reportArgumentType]
-        for head in dynamics.heads or ()
-    ]
+    make: Any = type(dynamics)
+    value, mask = dynamics.value, dynamics.mask
+    heads = dynamics.heads or ()
+    return [make(dynamics.steps, head.metric, value=value, mask=mask) for head in heads]
 
 
 def head_weights(dynamics: "Dynamics") -> list[Fraction]:

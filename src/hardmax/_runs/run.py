@@ -96,7 +96,8 @@ def run_clouds(
     if isinstance(plan.engine, Cpu):
         plan.engine._check(dimension)
     if not plan.stop.when_settled:
-        total = sum(len(table) for table in _tables(clouds))
+        tables = [clouds] if isinstance(clouds, PackedClouds) else clouds
+        total = sum(len(table.tokens) for table in tables)
         check_memory(plan.record.layers(0, plan.stop.last_layer), total, dimension)
     if isinstance(clouds, PackedClouds) and _fit_one_kernel(clouds, plan):
         return BatchTrajectories(clouds, container, plan, progress)
@@ -120,10 +121,6 @@ def _read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Containe
         if on_device is not None:
             return on_device
     return read_batch(tokens)
-
-
-def _tables(clouds: Sequence[Cloud]) -> Sequence[Any]:
-    return [clouds.tokens] if isinstance(clouds, PackedClouds) else [c.tokens for c in clouds]
 
 
 def _fit_one_kernel(clouds: PackedClouds, plan: Plan) -> bool:
@@ -154,9 +151,8 @@ def run_points(points: Points, plan: Plan) -> RunDetails:
         phases = _mark_leaders(phases_of(solver, points, plan.dynamics), leader_since)
         if solver is not plan.solvers[-1]:
             phases = _until_slow(phases, endless=plan.stop.last_layer == NO_LIMIT)
-        collector = PhaseCollector(points, plan)
         try:
-            fields = collector.collect(phases, solver)
+            fields = PhaseCollector(points, plan).collect(phases, solver)
         except Undecided:
             continue
         return RunDetails(
@@ -201,9 +197,7 @@ class PhaseCollector:
     def __init__(self, points: Points, plan: Plan) -> None:
         self.points, self.plan, self.last = points, plan, plan.stop.last_layer
         self.kept: list[Any] = []
-        self.layers: list[int] = []
-        self.searches: list[str] = []
-        self.margins: list[float] = []
+        self.decided: list[tuple[int, str, float]] = []
         self.changed_at, self.settled_at, self.work = 0, None, 0
         self.latest: Any = None
 
@@ -225,15 +219,14 @@ class PhaseCollector:
             self.kept.append(self.latest)
         recorded = self.plan.record.layers(0, self.last)
         check_memory(recorded, self.points.count, self.points.dimension)
-        by_integers = any("integers" in search for search in self.searches)
+        layers, searches, margins = zip(*self.decided, strict=True)
+        by_integers = any("integers" in search for search in searches)
         arithmetic = "exact" if by_integers else solver.arithmetic
         return {
             "solver": solver,
             "phases": tuple(self.kept),
             "recorded": (*recorded, self.last),
-            "decisions": Decisions(
-                tuple(self.layers), tuple(self.searches), np.array(self.margins), arithmetic
-            ),
+            "decisions": Decisions(layers, searches, np.array(margins), arithmetic),
             "settled_at": self.settled_at,
             "stop_reason": reason,
         }
@@ -241,9 +234,7 @@ class PhaseCollector:
     def add(self, phase: Any) -> StopReason | None:
         """Take the next phase; why the run ends with it, or None if it goes on."""
         self.latest = phase
-        self.layers.append(phase.layer)
-        self.searches.append(phase.decided_by)
-        self.margins.append(phase.margin)
+        self.decided.append((phase.layer, phase.decided_by, phase.margin))
         if not phase.unchanged:
             self.changed_at = phase.layer
         if phase.until is None:
@@ -258,7 +249,7 @@ class PhaseCollector:
 
     def _give_up(self, phase: Any) -> StopReason | None:
         """Why a run that has not reached its end had better stop here, if so."""
-        decisions, until_settled = len(self.margins), self.plan.stop.when_settled
+        decisions, until_settled = len(self.decided), self.plan.stop.when_settled
         if until_settled and (moving := _proved_to_move(phase, decisions)):
             self.last = phase.layer
             return f"{moving} move for ever within bounds, the others stand still"
@@ -427,10 +418,10 @@ class BatchTrajectories(Trajectories):
         return leader_of
 
     def at(self, layer: Layer) -> Tables:
-        table = self._limit_table() if is_limit(layer) else self._table_at(layer)  # pyright: ignore[reportArgumentType]
+        table = self._limit_table() if is_limit(layer) else self._table_at(layer)
         return restore_table(self._container, table, self.clouds.offsets, self._multiplicities)
 
-    def _table_at(self, layer: int) -> Any:
+    def _table_at(self, layer: Any) -> Any:
         layer, stop = check_int(layer, "`layer`", at_least=0), self.plan.stop
         if layer > stop.last_layer and None in self.settled_at:
             cloud = self.settled_at.index(None)

@@ -194,10 +194,8 @@ class Trajectory(Tabular):
         since = np.full(n, layers[-1] + 1)  # later than any layer
         since[self.leaders] = self.leader_layers
         path = np.asarray(self).reshape(-1, d)
-        columns: Columns = {
-            "layer": np.repeat(layers, n),
-            "token": np.tile(np.arange(n), len(layers)),
-        }
+        columns: Columns = {"layer": np.repeat(layers, n)}
+        columns["token"] = np.tile(np.arange(n), len(layers))
         columns |= {f"z{axis}": path[:, axis] for axis in range(d)}
         columns["leader"] = (layers[:, None] >= since).ravel()
         columns["attends"] = [
@@ -256,8 +254,8 @@ class Trajectory(Tabular):
         path : str or Path
             ``.npz``: the run, for `hardmax.simulation.load_run` and, to go on from the last layer,
             ``hardmax simulate``. ``.html``: a page that runs this cloud in any browser, without a
-            network: drag tokens, change alpha, play the layers; up to 2,000 tokens. ``.gif``: a film
-            in which every frame is a layer (extra `figures`).
+            network: drag tokens, change alpha, play the layers; up to 2,000 tokens. ``.gif``: a
+            film in which every frame is a layer (extra `figures`).
         layers : sequence of int, optional
             Layers of a film; the recorded ones by default.
         fps : float, default 4

@@ -32,21 +32,18 @@ def read_table(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if array.ndim != 2:
         came = f"of shape {shorten(array.shape)}" if array.ndim else shorten(values)
-        hint = (
-            " Are there rows of different lengths? Tokens on a line have shape (n, 1)."
-            if array.ndim == 1
-            else ""
-        )
-        raise InputError(f"{name} must be a table of shape (n, d), not {came}.{hint}")
+        message = f"{name} must be a table of shape (n, d), not {came}."
+        if array.ndim == 1:
+            message += " Are there rows of different lengths? Tokens on a line have shape (n, 1)."
+        raise InputError(message)
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats(array, name, exact=True)
     table = np.ascontiguousarray(to_fractions(array, name) if floats is None else floats)
     if table.dtype != object and not np.isfinite(table).all():
         row = int(np.argmin(np.isfinite(table).all(axis=1)))
-        raise InputError(
-            f"{name} must be finite: token {row} is {shorten(table[row].tolist())}. Remove or replace it."
-        )
+        token = shorten(table[row].tolist())
+        raise InputError(f"{name} must be finite: token {row} is {token}. Remove or replace it.")
     return table
 
 
@@ -79,15 +76,13 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
-    if (
-        exact
-        and kind in "iuO"
-        and np.isfinite(floats).all()
-        and (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any()
-    ):
-        # Python compares integers with floats as they are; numpy would round them first.
-        return floats if floats.ravel().tolist() == (entries or array.ravel().tolist()) else None
-    return floats
+    if not exact or kind not in "iuO" or not np.isfinite(floats).all():
+        return floats
+    if not (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any():
+        return floats
+    # Python compares integers with floats as they are; numpy would round them first.
+    numbers = entries or array.ravel().tolist()
+    return floats if floats.ravel().tolist() == numbers else None
 
 
 class Layout(Enum):
@@ -130,13 +125,12 @@ class Ragged:
     """
 
     def __init__(self, tokens: Any, offsets: Any, multiplicities: Any = None) -> None:
-        if not (
-            is_tensor(tokens) and tokens.ndim == 2 and to_float64(tokens, tokens.device) is not None
-        ):
+        is_table = is_tensor(tokens) and tokens.ndim == 2
+        if not is_table or to_float64(tokens, tokens.device) is None:
             tokens = read_table(tokens, "`tokens`")
         offsets = whole_numbers(offsets, "`offsets`")
         ends = offsets[[0, -1]].tolist() if offsets.ndim == 1 and len(offsets) else None
-        if ends != [0, len(tokens)] or (offsets[1:] <= offsets[:-1]).any():
+        if ends != [0, len(tokens)] or (np.diff(offsets) <= 0).any():
             wish = f"run from 0 to the number of tokens ({len(tokens)}), without empty clouds"
             raise InputError(f"`offsets` must {wish}, not {shorten(offsets.tolist())}.")
         self.tokens, self.offsets = tokens, offsets
@@ -177,10 +171,9 @@ class PackedClouds(Sequence[Cloud]):
 
     def __getitem__(self, index: int) -> Cloud:  # pyright: ignore[reportIncompatibleMethodOverride]
         index = range(len(self))[index]
-        there = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
-        return Cloud(
-            self.tokens[there], None if self.multiplicities is None else self.multiplicities[there]
-        )
+        rows = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+        counts = None if self.multiplicities is None else self.multiplicities[rows]
+        return Cloud(self.tokens[rows], counts)
 
 
 def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
@@ -209,22 +202,16 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
     # Most lists are of arrays that can be read together.
     widths = {_width(cloud) for cloud in clouds}
-    if (
-        len(widths) == 1
-        and None not in widths
-        and np.isfinite(table := np.concatenate(clouds)).all()
-    ):
-        return PackedClouds(table, np.cumsum([0, *map(len, clouds)]))
+    if len(widths) == 1 and None not in widths:
+        table = np.concatenate(clouds)
+        if np.isfinite(table).all():
+            return PackedClouds(table, np.cumsum([0, *map(len, clouds)]))
     tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
-    if others := [
-        f"cloud {b} has {table.shape[1]}"
-        for b, table in enumerate(tables)
-        if table.shape[1] != dimension
-    ]:
-        raise InputError(
-            f"`tokens`: all clouds must have one dimension; cloud 0 has {dimension}, {others[0]}."
-        )
+    for b, table in enumerate(tables):
+        if table.shape[1] != dimension:
+            came = f"cloud 0 has {dimension}, cloud {b} has {table.shape[1]}"
+            raise InputError(f"`tokens`: all clouds must have one dimension; {came}.")
     if any(table.dtype == object for table in tables):
         return list(map(Cloud, tables))
     return PackedClouds(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
@@ -268,32 +255,28 @@ def restore_table(
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
     counts, tokens = whole_numbers(values, "`multiplicities`"), int(offsets[-1])
     if counts.shape != (tokens,) or (counts < 1).any():
-        raise InputError(
-            f"`multiplicities` must be {tokens} whole numbers from 1 up, not {shorten(counts.tolist())}."
-        )
+        wish = f"{tokens} whole numbers from 1 up"
+        raise InputError(f"`multiplicities` must be {wish}, not {shorten(counts.tolist())}.")
     # Means are taken in floats as well, which count one by one to 2^53. Sums of integers may
     # overflow, those of floats may be rounded, but not both to something smaller.
-    if (
-        max(
-            np.add.reduceat(counts.astype(kind), offsets[:-1]).max()
-            for kind in (np.int64, np.float64)
-        )
-        > 2**53
-    ):
-        raise InputError(
-            "`multiplicities` of a cloud must add up to at most 2^53. Divide them by a common factor."
-        )
+    for kind in (np.int64, np.float64):
+        totals = np.add.reduceat(counts.astype(kind), offsets[:-1])
+        if totals.max() > 2**53:
+            raise InputError(
+                "`multiplicities` of a cloud must add up to at most 2^53. "
+                "Divide them by a common factor."
+            )
     return counts
 
 
 def whole_numbers(values: Any, name: str) -> np.ndarray:
     """An int64 array of integers; True and 2.0 are refused."""
     array = as_array(values, name)
-    kind = array.dtype.kind
-    are_whole = kind in "iu" or (
-        kind == "O" and all(type(plain(entry)) is int for entry in array.ravel().tolist())
-    )
-    if not are_whole or (array.size and max(int(array.max()), -int(array.min())) >= 2**63):
+    are_whole = array.dtype.kind in "iu"
+    if array.dtype.kind == "O":
+        are_whole = all(type(plain(entry)) is int for entry in array.ravel().tolist())
+    extremes = [int(array.max()), -int(array.min())] if are_whole and array.size else []
+    if not are_whole or max(extremes, default=0) >= 2**63:
         raise InputError(f"{name} must be whole numbers below 2^63, not {shorten(values)}.")
     return array.astype(np.int64)
 
