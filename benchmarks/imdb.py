@@ -46,16 +46,16 @@ because while when where there here also just very much many some any all each o
 ll d m up out off over under again once one two first second how why movie film movies films
 """
 COMMON: dict[str, Any] = {
-    "longest_phrase": 3,
+    "ngram_range": (1, 3),
     "min_df": 8,
-    "max_tokens": 40_000,
+    "max_features": 40_000,
     "sentences": 0.3,
-    "bias": False,
+    "fit_intercept": False,
 }
 COMMON |= {
     "consistent": True,
     "scaling": "evidence",
-    "strength": 0.1,
+    "C": 0.1,
     "stop_words": tuple(FUNCTION_WORDS.split()),
 }
 RATED = "imdb, star ratings too (not shipped)"
@@ -114,7 +114,7 @@ def train(train_file: str, folder: str) -> None:
         model = fit(
             texts,
             CLASSES[labels],
-            replace(settings, exclude=exclude, seed=seed),
+            replace(settings, exclude=exclude, random_state=seed),
             groups=groups,
             progress=print,
         )

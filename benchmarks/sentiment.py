@@ -34,13 +34,13 @@ from hardmax.train import Settings, fit
 
 CLASSES = np.array(["negative", "positive"])
 SETTINGS = Settings(
-    longest_phrase=3,
+    ngram_range=(1, 3),
     min_df=3,
     sentences=0.3,
     scaling="evidence",
-    strength=0.3,
+    C=0.3,
     stop_words=(),
-    bias=False,
+    fit_intercept=False,
     alpha="0",
     vectors="english",
 )

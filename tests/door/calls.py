@@ -224,13 +224,13 @@ def estimator_calls() -> Iterator[Call]:
 
     corpus = make_synthetic_corpus(12, seed=1)
     sizes = {
-        "max_tokens": 5,
+        "max_features": 5,
         "min_df": 1,
-        "longest_phrase": 1,
+        "ngram_range": (1, 1),
         "overlapping": True,
         "neutral_weight": 5,
     }
-    shape = {"gate": 0.2, "alpha": "1/2", "strength": 1.0, "bias": True, "random_state": 1}
+    shape = {"gate": 0.2, "alpha": "1/2", "C": 1.0, "fit_intercept": True, "random_state": 1}
     yield (
         "HardmaxClassifier",
         classify,

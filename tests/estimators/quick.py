@@ -16,6 +16,4 @@ UNSEEN = make_synthetic_corpus(20, words=6, length=8, disturbed=0.1, seed=3)
 
 
 def quick(**parameters) -> HardmaxClassifier:
-    return HardmaxClassifier(
-        **({"longest_phrase": 1, "strength": 1.0, "vectors": None} | parameters)
-    )
+    return HardmaxClassifier(**({"ngram_range": (1, 1), "C": 1.0, "vectors": None} | parameters))

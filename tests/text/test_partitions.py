@@ -331,7 +331,7 @@ def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(
 ):
     dd = pytest.importorskip("dask.dataframe")
     cloudpickle = pytest.importorskip("cloudpickle")
-    loads, threads, load, answer = [], [], scoring.load_model, scoring.Scorer.answer
+    loads, threads, load_model, answer = [], [], scoring.load_model, scoring.Scorer.answer
     scored = load_model("sentiment-en").score_table(
         dd.from_pandas(TABLE.to_pandas(), npartitions=6)
     )

@@ -21,7 +21,7 @@ SILENT = [f"{a}{b}{c}s" for a in "mnp" for b in "aei" for c in "tkf"]
 NEGATORS = ("zu", "qa")
 RARE = [f"{a}{b}n'q" for a in "bdfgkmp" for b in "aeiou"]  # each hardly ever, all together often
 STRENGTHENING = "hyx"
-QUICK = Settings(strength=1.0, gate=0.0, alpha="0", neutral_weight=5, sentences=0, longest_phrase=1)
+QUICK = Settings(C=1.0, gate=0.0, alpha="0", neutral_weight=5, sentences=0, ngram_range=(1, 1))
 
 
 def planted(

@@ -18,7 +18,7 @@ from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fit_tables, fitting
 
 CLASSES = ("one", "two", "three", "four")
-QUICK = Settings(strength=1.0, gate=0.1)
+QUICK = Settings(C=1.0, gate=0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +55,8 @@ def assert_same(found: TextModel, expected: TextModel) -> None:
     ("options", "classes"),
     [
         ({}, 4),
-        ({"longest_phrase": 3, "min_df": 2}, 2),
-        ({"overlapping": False, "max_tokens": 60}, 2),
+        ({"ngram_range": (1, 3), "min_df": 2}, 2),
+        ({"overlapping": False, "max_features": 60}, 2),
         ({"sentences": 0.3, "exclude": ("was",)}, 2),
     ],
     ids=str,
@@ -69,7 +69,7 @@ def test_a_folder_gives_the_model_of_its_texts_in_memory(
     for part, (first, rows) in enumerate([(0, 100), (100, 0), (100, 3), (103, 137)]):
         pq.write_table(table.slice(first, rows), tmp_path / "in" / f"{part}.parquet")
     said: list[str] = []
-    settings = Settings(strength=1.0, **options)
+    settings = Settings(C=1.0, **options)
     found = fit_tables(tmp_path / "in", settings, progress=said.append)
     assert_same(found, fit(table["text"], table["label"].to_pylist(), settings))
     assert said[0] == f"240 texts, {classes} classes"

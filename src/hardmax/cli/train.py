@@ -19,7 +19,9 @@ def train_command(
     longest_phrase: Annotated[
         int, typer.Option(help="Longest phrase that is a token, in words.")
     ] = 2,
-    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary.")] = None,
+    max_features: Annotated[
+        int | None, typer.Option(help="Largest size of the vocabulary.")
+    ] = None,
     min_df: Annotated[int | None, typer.Option(help="Leave out tokens of fewer texts.")] = None,
     stop_words: Annotated[
         str | None,
@@ -28,7 +30,9 @@ def train_command(
     consistent: Annotated[
         bool, typer.Option("--consistent", help="Tokens speak for their most frequent class.")
     ] = False,
-    strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
+    inverse_regularisation: Annotated[
+        float | None, typer.Option("--C", help="Inverse of the regularisation strength.")
+    ] = None,
     gate: Annotated[
         float | None, typer.Option(help="Share of the strongest above which a token is active.")
     ] = None,
@@ -61,17 +65,17 @@ def train_command(
     from hardmax.train import Settings
 
     settings = Settings(
-        longest_phrase=longest_phrase,
-        max_tokens=max_tokens,
+        ngram_range=(1, longest_phrase),
+        max_features=max_features,
         min_df=min_df,
         stop_words=None if stop_words is None else stop_words.split(","),
         consistent=consistent,
-        strength=strength,
+        C=inverse_regularisation,
         gate=gate,
         alpha=alpha,
         neutral_weight=neutral_weight,
         vectors=None if vectors == "none" else vectors,
-        seed=seed,
+        random_state=seed,
     )
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
@@ -99,7 +103,7 @@ def train_command(
         }
         print_json(about | model.metrics)
         return
-    chosen = ("strength", "gate", "alpha", "neutral_weight", "vectors")
+    chosen = ("C", "gate", "alpha", "neutral_weight", "vectors")
     measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
     print_facts(
         {"model": repr(model)} | model.metrics["settings"] | model.metrics,
