@@ -97,16 +97,16 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     (True, {'holds'})
     """
     run = _run_of(result)
-    if run.points.count > MOST_TOKENS:
+    if run.details.points.count > MOST_TOKENS:
         most = f"up to {MOST_TOKENS:,} distinct tokens"
         raise InputError(
-            f"`check_theorem` works in integers on {most}, not {run.points.count:,}.",
+            f"`check_theorem` works in integers on {most}, not {run.details.points.count:,}.",
             argument="check_theorem",
         )
     if reason := theorem_reason(run):
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
     plan = Plan(run.dynamics, (ExactSolver(),), Settled(_patience(run)), Every(1))
-    evidence = _Evidence(Limit(run_points(run.points, plan)))
+    evidence = _Evidence(Limit(Trajectory(run_points(run.details.points, plan))))
     statements = []
     for claim in CLAIMS:
         holds, detail = evidence.observe(claim)
@@ -135,7 +135,7 @@ def theorem_reason(result: Trajectory | Limit) -> str:
     'token 1 is zero: it attends to everybody'
     """
     run = _run_of(result)
-    points = run.points
+    points = run.details.points
     if not run.dynamics.is_plain:
         layers = "hardmax layers without a mask and a value matrix"
         return f"it is about {layers}, all with the same step"
@@ -159,7 +159,10 @@ def _run_of(result: Any) -> Trajectory:
 def _patience(run: Trajectory) -> int:
     """How many layers can be afforded: the cost of one grows with the square of the digits that all
     before added."""
-    products, bits = run.points.count**2 * run.d, run.dynamics.contraction.denominator.bit_length()
+    products, bits = (
+        run.details.points.count**2 * run.d,
+        run.dynamics.contraction.denominator.bit_length(),
+    )
     layers = range(max(PATIENCE, run.settled_at or 0))
     return bisect_right(layers, MOST_WORK, key=lambda k: k * products * (k * bits // DIGIT) ** 2)
 
@@ -178,10 +181,10 @@ class _Evidence:
         self.settled = lim.settled_at is not None
         beyond = [last + more for more in AFTERWARDS] if self.settled else []
         layers = [*range(last + 1), *beyond]
-        self.clouds = [self.run.phase_at(layer).integers_at(layer) for layer in layers]
+        self.clouds = [self.run.details.phase_at(layer).integers_at(layer) for layer in layers]
         self.sets = [by_all_scores(cloud, cloud, self.dynamics).sets for cloud in self.clouds]
         # A point for each position of leaders.
-        self.leaders = self.run.points.of_token[lim.distinct_leaders].tolist()
+        self.leaders = self.run.details.points.of_token[lim.distinct_leaders].tolist()
 
     def observe(self, claim: str) -> Observed:
         """A claim, as far as it can be decided. What is said of all layers may fail at later ones
@@ -205,7 +208,7 @@ class _Evidence:
         return alone, "each is furthest its own way, alone"
 
     def leaders_stay(self) -> Observed:
-        since = self.run.leader_since.tolist()
+        since = self.run.details.leader_since.tolist()
         stay = all(self._stays(point, layer) for point, layer in enumerate(since) if layer >= 0)
         return stay, f"the last from layer {self.run.leader_layers.max(initial=0)} on"
 
@@ -228,8 +231,8 @@ class _Evidence:
     def limits(self) -> Sequence[Any]:
         """The limit of each cluster, in integers with one denominator."""
         first = np.unique(self.lim.clusters.labels, return_index=True)[1]
-        examples = self.run.points.of_token[first].tolist()
-        return self.run.phase_at(self.last).targets.rows(examples).numerators
+        examples = self.run.details.points.of_token[first].tolist()
+        return self.run.details.phase_at(self.last).targets.rows(examples).numerators
 
     @cached_property
     def scores(self) -> Sequence[Any]:
@@ -238,7 +241,7 @@ class _Evidence:
 
     def limits_on_boundary(self) -> Observed:
         directions = directions_of(self.limits, self.dynamics)
-        leaders = self.run.phase_at(self.last).positions.rows(self.leaders).numerators
+        leaders = self.run.details.phase_at(self.last).positions.rows(self.leaders).numerators
         highest = [max(scores) for scores in products(directions, leaders)]
         heights = [scores[i] for i, scores in enumerate(self.scores)]
         detail = "K lies on one side of the hyperplane through each, with normal A w"

@@ -12,6 +12,7 @@ import numpy as np
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax._layer.attention import Softmax
+from hardmax._layer.rules import check_plain
 from hardmax._tokens.rationals import Number, above, read_number
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.limits import Limit, limit
@@ -121,7 +122,7 @@ def softmax_gap(
     numbers = tuple(read_number(beta, "`betas`") for beta in betas)
     if not numbers or any(low >= high for low, high in pairwise((0, *numbers))):
         raise InputError("`betas` must be positive and increasing.", argument="betas")
-    plain = check_dynamics(dynamics).check_plain("`softmax_gap`")
+    plain = check_plain(check_dynamics(dynamics), "`softmax_gap`")
     lim = limit(tokens, plain)
     if not isinstance(lim, Limit):
         raise InputError(
@@ -177,7 +178,7 @@ def _log(number: Fraction) -> float:
 
 def _depth(lim: Limit, beta: Fraction) -> int:
     """The default number of layers."""
-    largest = np.abs(_scores(lim.run.exact_at(0), lim.run.dynamics)).max()
+    largest = np.abs(_scores(lim.run.at(0, exact=True), lim.run.dynamics)).max()
     growth = _log(max(Fraction(1), beta * largest))
     rate = math.log1p(lim.run.dynamics.alpha)
     if growth > _DEEPEST * rate:
@@ -199,7 +200,7 @@ def _margin(lim: Limit, layers: int) -> float:
     """The smallest lead at these layers, up to settling, as a float."""
     smallest = math.inf
     for layer in range(min(lim.settled_at or 0, layers) + 1):
-        for row in _scores(lim.run.exact_at(layer), lim.run.dynamics):
+        for row in _scores(lim.run.at(layer, exact=True), lim.run.dynamics):
             lower = [score for score in row if score < max(row)]
             smallest = min([smallest, *(float(max(row) - score) for score in lower)])
     return smallest

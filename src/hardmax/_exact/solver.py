@@ -39,7 +39,7 @@ from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.vectors import IntegerVector, common_rows, weighted_sum
 from hardmax._exact.walker import Sets, Walker
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -49,10 +49,10 @@ from hardmax.dynamics import Dynamics
 class ExactSolver:
     """Integers decide."""
 
-    machine: Any = None
+    engine: Any = None
     arithmetic: str = "exact"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         return IntegerWalker(points, dynamics).walk(points.count)
 
@@ -110,7 +110,9 @@ class IntegerWalker(Walker[ExactPhase]):
         targets = self.targets.numerators
         return soonest(first_change(i, targets, form, sets[i], self.dynamics) for i in doubtful)
 
-    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> ExactPhase:
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> ExactPhase:
         # With a metric that is not positive definite distinct points can meet; those that have met
         # are one.
         rows = self.positions.numerators

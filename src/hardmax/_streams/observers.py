@@ -9,7 +9,7 @@ and let it be found chunk by chunk.
 * Nobody strictly inside the convex hull of some tokens is furthest along any direction but 0. So
   who is attended to at layer p is found in the hull of each chunk (`examine`), with all copies: a
   copy that was left out was strictly inside.
-* A token that attends to one leader alone does so for ever (`Choices.follows_leader`). If it is
+* A token that attends to one leader alone does so for ever (`AttendedIndices.follows_leader`). If it is
   also strictly inside the hull of the leaders, which never move, it stays there on its way, and
   nobody attends to it again: it is *finished*.
 * If all tokens follow leaders, nothing changes any more (the settling lemma), finished or not.
@@ -43,13 +43,14 @@ from hardmax._float.bounds import (
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
+from hardmax._layer.rules import check_dimension
 from hardmax._runs.run import Plan, run_points
 from hardmax._runs.trajectory import Trajectory
 from hardmax._streams.chunks import DaskChunks, LocalChunks
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
 from hardmax.dynamics import Dynamics
-from hardmax.engines import interpreted_if_small, solvers_for, walk
+from hardmax.engines import interpreted_if_small, phases_of, solvers_for
 from hardmax.stops import LastOnly, Stop
 
 HIGHEST_DIMENSION = 4
@@ -432,7 +433,7 @@ class GatheredRun:
 def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> GatheredRun:
     """Go through the chunks as often as it takes, then run what is left."""
     dimension = chunks.dimension
-    dynamics.check_dimension(dimension)
+    check_dimension(dynamics, dimension)
     if not dynamics.is_definite:
         wish = "must be symmetric positive definite for tokens in chunks"
         reason = f"{wish}: {dynamics.indefinite_reason}"
@@ -472,7 +473,7 @@ def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> 
     tokens = known.merge(counted, latest, counts=np.maximum)
     plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
     with CPU.limited(), interpreted_if_small(len(tokens), dimension):
-        run = run_points(_points(tokens), plan)
+        run = Trajectory(run_points(_points(tokens), plan))
     return GatheredRun(run, tokens, counted, followers, snapshots, summary.n)
 
 
@@ -483,7 +484,7 @@ def _points(tokens: DistinctTokens) -> Points:
 def _snapshot(tokens: DistinctTokens, dynamics: Dynamics, layer: int) -> LayerSnapshot:
     """What observers see of some tokens at a layer."""
     solver, *_ = solvers_for("certified", CPU)
-    phases = walk(solver, _points(tokens), dynamics)
+    phases = phases_of(solver, _points(tokens), dynamics)
     phase = next(phase for phase in phases if phase.until is None or layer < phase.until)
     assert isinstance(phase, FloatPhase), "certified arithmetic begins with floats"
     # At the first layer nothing is rounded: the sizes of the tokens are within the frame's.

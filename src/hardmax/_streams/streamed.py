@@ -15,6 +15,7 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, Progress, check_path, require_extra, shorten
 from hardmax._exact.vectors import power
 from hardmax._float.search import CPU
+from hardmax._layer.rules import check_plain
 from hardmax._limits.clusters import (
     Clusters,
     FaceProjection,
@@ -152,7 +153,7 @@ class Streamed:
     @property
     def stop_reason(self) -> str:
         """Why the run ended, in words."""
-        return self._gathered.run.stopped
+        return self._gathered.run.stop_reason
 
     @property
     def leaders(self) -> np.ndarray:
@@ -309,7 +310,7 @@ class StreamedLimit(Streamed):
     def polytope(self) -> Polytope:
         """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
         run = self._gathered.run
-        return Polytope(run.floats_at(run.layers)[run.leaders], all_vertices=True)
+        return Polytope(run._floats_at(run.layers)[run.leaders], all_vertices=True)
 
     @cached_property
     def _clusters(self) -> tuple[Clusters, np.ndarray]:
@@ -341,7 +342,7 @@ class StreamedLimit(Streamed):
         leader = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
         run = self._gathered.run
         columns = {
-            "limit_points": run.float_ends(),
+            "limit_points": run._floats_at("limit"),
             "leader": np.array(leader)[labels],
             "cluster": labels,
         }
@@ -380,7 +381,7 @@ class StreamedRun(Streamed):
 
     def _query(self) -> ChunkQuery:
         run, gathered = self._gathered.run, self._gathered
-        columns = {"tokens": run.floats_at(self.layers)}
+        columns = {"tokens": run._floats_at(self.layers)}
         return LayerQuery(
             run.dynamics, gathered.snapshots, gathered.tokens, columns, layer=self.layers
         )
@@ -390,7 +391,7 @@ def open_stream(
     tokens: Any, dynamics: Dynamics, progress: Progress | None, arithmetic: Any, engine: Any
 ) -> LocalChunks | DaskChunks:
     """The chunks of a cloud, if it can be read chunk by chunk."""
-    dynamics.check_plain("A cloud that is read chunk by chunk")
+    check_plain(dynamics, "A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError(
             "A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None."
