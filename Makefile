@@ -62,7 +62,7 @@ docs: .venv/docs
 N ?= 300
 SEED ?= 0
 mutate: .venv/ready
-	$(BIN)/pip install --quiet --editable '.[mutate]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --group mutate
 	$(BIN)/python tools/mutate.py --count $(N) --seed $(SEED)
 
 # Slow tests, property tests with many times as many examples as `make test` takes, then adversarial problems against
@@ -76,17 +76,21 @@ bench: .venv/ready
 
 # Builds, installs the wheel in an empty environment, tries it there, and prints the changelog. Uploads nothing.
 release: test
-	$(BIN)/pip install --quiet --editable '.[release]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --group release
 	$(BIN)/python tools/release.py
 
-.venv/ready: pyproject.toml constraints.txt
+# Only pip 25.1 and newer know groups of dependencies; that of a new environment is often older.
+.venv/pip:
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet 'pip>=25.1'
 	touch $@
 
-.venv/docs: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+.venv/ready: .venv/pip pyproject.toml constraints.txt hatch_build.py
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[all]' --group dev
+	touch $@
+
+.venv/docs: .venv/pip pyproject.toml constraints.txt hatch_build.py
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[all]' --group docs
 	touch $@
 
 clean:

@@ -1,12 +1,13 @@
 """The classifier as it comes, on several corpora, beside TF-IDF with logistic regression.
 
-python benchmarks/corpora.py FOLDER [NAME …] [--validation]
+python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few]
 
 FOLDER/NAME.parquet has the columns text, label and split ("train", "test"); without names, all
 tables in FOLDER are taken, and those without a text are passed over. Every contestant of a corpus
 is trained before any is measured, on the test split; rows go to results/corpora.csv. With
 --validation a quarter of the training part is held out and judged instead, the test split is not
-read, and nothing is written: choices are made by that."""
+read, and nothing is written: choices are made by that. With --few the contestants learn 100 and 300
+texts of a corpus, five times others; rows go to results/few_labels.csv."""
 
 # The peer is not part of the development environment.
 # pyright: reportMissingImports=false
@@ -40,6 +41,8 @@ COLUMNS = ("scikit_learn", "corpus", "texts", "judged", "classes", "contestant",
 COLUMNS += ("accuracy", "f1_macro", "above_peer", "log_loss", "calibration_error")
 COLUMNS += ("words_that_count", "share_that_counts", "leaders_per_text")
 COLUMNS += ("seconds", "chosen")
+FEW, DRAWS = (100, 300), 5
+FEW_COLUMNS = ("corpus", "texts", "draw", "judged", "accuracy", "peer", "above_peer", "vectors")
 
 
 @dataclass(frozen=True)
@@ -208,11 +211,30 @@ def judge(path: Path, validation: bool) -> list[tuple[object, ...]]:
     return [(*about, *row(found, measured[0])) for found in measured]
 
 
+def judge_few(path: Path) -> list[tuple[object, ...]]:
+    """The rows of one corpus, of which few texts are learned."""
+    every, judged = parts_of(path, validation=False)
+    rows = []
+    for texts in FEW:
+        for draw in range(DRAWS):
+            chosen = np.random.default_rng([texts, draw]).permutation(len(every.texts))[:texts]
+            part = every.pick(chosen)
+            ours = HardmaxClassifier().fit(part.texts, part.labels)
+            peer = peer_for(part.texts)[1].fit(part.texts, part.labels)
+            accuracy, of_peer = (each.score(judged.texts, judged.labels) for each in (ours, peer))
+            vectors = ours.model_.metrics["settings"]["vectors"]
+            numbers = (f"{accuracy:.4f}", f"{of_peer:.4f}", f"{accuracy - of_peer:+.4f}")
+            rows.append((path.stem, texts, draw, len(judged.texts), *numbers, vectors))
+            print(*rows[-1], flush=True)
+    return rows
+
+
 def main(arguments: list[str]) -> None:
-    validation = "--validation" in arguments
-    folder, *names = [argument for argument in arguments if argument != "--validation"] or [""]
+    flags = {"--validation", "--few"} & {*arguments}
+    folder, *names = [argument for argument in arguments if argument not in flags] or [""]
     if not folder or not Path(folder).is_dir() or any(name.startswith("-") for name in names):
-        raise SystemExit("usage: python benchmarks/corpora.py FOLDER [NAME …] [--validation]")
+        usage = "usage: python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few]"
+        raise SystemExit(usage)
     paths = [Path(folder) / f"{name}.parquet" for name in names] or sorted(
         Path(folder).glob("*.parquet")
     )
@@ -222,8 +244,11 @@ def main(arguments: list[str]) -> None:
         if "text" not in parquet.read_schema(path).names:
             print(f"{path.stem}: passed over, it has no column text")
             continue
-        rows = judge(path, validation)
-        if not validation:
+        if "--few" in flags:
+            add_rows("few_labels", FEW_COLUMNS, judge_few(path))
+            continue
+        rows = judge(path, "--validation" in flags)
+        if "--validation" not in flags:
             add_rows("corpora", COLUMNS, rows)
 
 

@@ -63,7 +63,7 @@ def touched(units: Units, spans: Sequence[Span]) -> np.ndarray:
 def by_votes(model: TextModel, units: Units) -> np.ndarray:
     """Votes of the active tokens; that of a phrase is shared by its words."""
     why = model.explain(units.text)
-    scores, sign = np.zeros(len(units)), 1.0 if why.label == why.towards else -1.0
+    scores, sign = np.zeros(len(units)), 1.0 if why.label == why.positive_class else -1.0
     for entry in why.active:
         words = touched(units, entry.spans)
         scores[words] += sign * entry.vote / words.sum()
@@ -176,7 +176,9 @@ def main(path: str, number: str = "100", name: str = "imdb") -> None:
     warnings.simplefilter("ignore")  # the peers' own
     model, texts = load(name), parquet.read_table(path)["text"].to_pylist()
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(number)).astype(int)]
-    decided = [text for text, known in zip(chosen, model.decided(chosen), strict=True) if known]
+    decided = [
+        text for text, known in zip(chosen, model.analyse(chosen).decided, strict=True) if known
+    ]
     methods: dict[str, Attribution] = {OURS: by_removals, "votes": by_votes}
     packages = {"lime": by_lime, "shap": by_shap}
     peers = dict(zip(PEERS, packages.items(), strict=True))

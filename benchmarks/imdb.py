@@ -202,7 +202,9 @@ def erase(model: TextModel, texts: list[str]) -> dict[str, float]:
         without = units.without(n for n, word in enumerate(units.words) if word in words)
         parts.append([units.text, *map(JOINT.join, alone), without])
     columns = [list(few) for few in zip(*parts, strict=True)]
-    before, *after = (np.where(model.decided(few), model.predict(few), "") for few in columns)
+    before, *after = (
+        np.where(model.analyse(few).decided, model.predict(few), "") for few in columns
+    )
     names = ("leaders_alone", "active_alone", "without_active")
     return {name: float((before == now).mean()) for name, now in zip(names, after, strict=True)}
 
@@ -215,7 +217,7 @@ def read_sentences(model: TextModel) -> str:
     with Path(__file__).with_name("sentences.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     texts = [row["text"] for row in rows]
-    answers = np.where(model.decided(texts), model.predict(texts), "undecided")
+    answers = np.where(model.analyse(texts).decided, model.predict(texts), "undecided")
     sure = model.predict_proba(texts).max(axis=1)
     right = [
         answer == row["label"] or (row["label"] == "mixed" and p < 0.8)
@@ -251,12 +253,12 @@ def measure(
             "log_loss": found.metrics["log_loss"],
             "calibration_error": found.metrics["calibration_error"],
             "peer_accuracy": peer_accuracy(model, train_file, texts, labels, active),
-            "undecided": float((~model.decided(texts)).mean()),
+            "undecided": float((~model.analyse(texts).decided).mean()),
             "leaders_per_text": found.metrics["leaders_per_text"],
             "first_12_words_log_loss": log_loss(model.predict_proba(cut), labels[::5]),
             "mr_accuracy": float((model.predict(sentences) == CLASSES[truth]).mean()),
             "mr_log_loss": log_loss(probabilities, truth),
-            "mr_undecided": float((~model.decided(sentences)).mean()),
+            "mr_undecided": float((~model.analyse(sentences).decided).mean()),
             "sentences_right": read_sentences(model),
             **erase(model, texts[::10]),
             "eraser_first": first,
@@ -290,7 +292,8 @@ def measure(
     add_rows("imdb", COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
     points = []
     for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
-        model = replace(load(Path(trained) / str(seed) / name), gate=gate, alpha=alpha)
+        model = load(Path(trained) / str(seed) / name)
+        model = replace(model, rule=replace(model.rule, gate=gate, alpha=alpha))
         tokens = float(model.analyse(texts).active_per_text.mean())
         accuracy = float((model.predict(texts) == CLASSES[labels]).mean())
         peer = peer_accuracy(model, train_file, texts, labels, tokens)

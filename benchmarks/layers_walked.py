@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import hardmax as hm
 from hardmax.figures.palette import CYCLE
-from hardmax.figures.style import our_look, save_figure
+from hardmax.figures.style import save_figure, style_context
 
 ALPHAS = ("1/10", "1/2", "1", "10")
 CLOUDS = 10_000
@@ -40,7 +40,7 @@ def count_layers() -> dict[str, Counter[int]]:
 
 
 def draw(counts: dict[str, Counter[int]]) -> Figure:
-    with our_look():
+    with style_context():
         figure = Figure(figsize=(7, 3.2))
         ax = figure.subplots()
         most = max(max(counter) for counter in counts.values())

@@ -2,7 +2,7 @@
 docs/speed.png.
 
 Run: python benchmarks/scaling.py measure draw (or one of the two), where FAISS is installed:
-'.[bench]'."""
+`pip install --group bench`."""
 
 import math
 import sys
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import hardmax as hm
 from hardmax.figures.palette import CYCLE, FAINT, INK, SHAPES
-from hardmax.figures.style import our_look, save_figure
+from hardmax.figures.style import save_figure, style_context
 
 PICTURE = Path(__file__).parents[1] / "docs" / "speed.png"
 HALF = hm.Dynamics("1/2")
@@ -72,7 +72,7 @@ def slope(sizes: dict[int, float]) -> float:
 
 def draw(found: Times) -> Figure:
     """A panel for each dimension: hardmax and FAISS, with their slopes."""
-    with our_look():
+    with style_context():
         figure = Figure(figsize=(9.6, 3.1))
         measured = sorted({d for d, _ in found})
         panels = figure.subplots(1, len(measured), sharey=True, sharex=True, squeeze=False)[0]

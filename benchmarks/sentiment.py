@@ -149,7 +149,7 @@ def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] =
 def judge(model: TextModel, part: Part) -> dict[str, float]:
     """Accuracy (undecided texts are wrong), log loss, calibration error, share of undecided
     texts."""
-    chances, decided = model.predict_proba(part.texts), model.decided(part.texts)
+    chances, decided = model.predict_proba(part.texts), model.analyse(part.texts).decided
     truth = part.labels.astype(int)
     right = decided & (chances.argmax(axis=1) == truth)
     return {

@@ -14,7 +14,7 @@ from typing import Any
 import oracle
 import pytest
 from effort import examples
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from known import CLAUSES, CUBE, KNOWN, SQUARE, rational, turned
 from oracle import Cloud, Matrix, Token, apply, dot
@@ -372,6 +372,7 @@ def value(lead: checker.Lead, keep: Fraction, m: int) -> Fraction:
 
 @settings(max_examples=examples(4000))
 @given(leads(), st.one_of(st.none(), st.integers(1, 12)))
+@example((Fraction(1, 2), {(0, 0): {0: -1}, (1, 1): {0: 2}}), None)  # 0 at layers 1 and 2
 def test_a_lead_is_called_negative_if_it_is_so_at_every_layer(case, layers):
     keep, lead = case
     truth = all(value(lead, keep, m) < 0 for m in range(1, (layers or 150) + 1))

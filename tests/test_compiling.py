@@ -1,4 +1,5 @@
-"""Compiled kernels are kept for as long as no kernel source changes, whichever file it is in."""
+"""Compiled kernels are kept for as long as nothing changes that they can reach, in whichever
+file."""
 
 import ast
 import json
@@ -11,10 +12,13 @@ from pathlib import Path
 import pytest
 
 import hardmax
-from hardmax._kernels.compiling import kernel_sources
+from hardmax._kernels.compiling import IMPORTED, kernel_sources
 
 PACKAGE = Path(hardmax.__file__).parent
 
+CONSTANTS = """
+FAR = 10
+"""
 # Everything through which code of another file gets into a kernel.
 HELPERS = """
 from llvmlite import ir
@@ -22,12 +26,13 @@ from numba import types
 from numba.extending import intrinsic
 
 from hardmax._kernels.compiling import njit
+from hardmax.constants import FAR
 
 CONSTANT = 1
 
 @njit
 def called(x):
-    return x + 10
+    return x + FAR
 
 @njit(inline="always")
 def inlined(x):
@@ -45,6 +50,13 @@ from hardmax.helpers import CONSTANT, called, generated, inlined
 def total(x):
     return x + CONSTANT + called(0) + inlined(0) + generated()
 """
+UNRELATED = """
+from hardmax._kernels.compiling import njit
+
+@njit
+def total(x):
+    return -x
+"""
 # `before` happens between the import of the kernel and its call.
 PROGRAM = """
 import json, pathlib, shutil
@@ -53,6 +65,10 @@ from hardmax.small import total
 found = [total(x) for x in {arguments}]
 stats = total.compiled.stats
 print(json.dumps([found, sum(stats.cache_hits.values()), sum(stats.cache_misses.values())]))
+"""
+EDIT = """
+path = pathlib.Path({path!r})
+path.write_text(path.read_text().replace({old!r}, {new!r}))
 """
 
 
@@ -67,7 +83,8 @@ class Tree:
         (self.package / "_common").mkdir()
         for name in ("__init__.py", "cached.py"):
             shutil.copy(PACKAGE / "_common" / name, self.package / "_common")
-        for name, text in {"__init__": "", "helpers": HELPERS, "small": KERNEL}.items():
+        texts = {"__init__": "", "constants": CONSTANTS, "helpers": HELPERS, "small": KERNEL}
+        for name, text in (texts | {"unrelated": UNRELATED}).items():
             (self.package / f"{name}.py").write_text(text)
         # Two edits within a second leave bytecode that Python takes for that of the new source.
         ours = {
@@ -89,10 +106,14 @@ class Tree:
         compiled."""
         return answer_of(self.start(before, arguments))
 
-    def edit(self, old: str, new: str) -> None:
-        helpers = self.package / "helpers.py"
-        assert old in helpers.read_text()
-        helpers.write_text(helpers.read_text().replace(old, new))
+    def edit(self, old: str, new: str, name: str = "helpers") -> None:
+        path = self.package / f"{name}.py"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    def kept(self) -> list[str]:
+        """The modules of the folders of compiled kernels."""
+        return sorted(folder.name.split("-")[1] for folder in self.cached.glob("*/hardmax-*"))
 
 
 def answer_of(program: "subprocess.Popen[str]") -> tuple[list[float], int, int]:
@@ -116,10 +137,29 @@ def test_a_kernel_is_compiled_once_and_a_helper_changed_in_another_file_is_seen(
     assert tree.run() == ([1111], 1, 0)
     tree.edit("CONSTANT = 1", "CONSTANT = 2")
     assert tree.run() == ([1112], 0, 1)
-    for old, new in (("x + 10\n", "x + 20\n"), ("x + 100", "x + 200"), ("1000)", "2000)")):
+    tree.edit("FAR = 10", "FAR = 20", "constants")  # of a helper of a helper
+    assert tree.run() == ([1122], 0, 1)
+    for old, new in (("x + FAR", "x - FAR"), ("x + 100", "x + 200"), ("1000)", "2000)")):
         tree.edit(old, new)
-    assert tree.run() == ([2222], 0, 1)
-    assert len(list(tree.cached.glob("*/hardmax-*"))) == 1  # the old code goes
+    assert tree.run() == ([2182], 0, 1)
+    assert tree.kept() == ["helpers", "small"]  # the old code goes
+
+
+def test_a_file_that_a_kernel_cannot_reach_does_not_matter_to_it(tree):
+    unrelated = "from hardmax.unrelated import total"
+    assert tree.run(before=unrelated) == ([0], 0, 1)
+    assert tree.run() == ([1111], 0, 1)
+    tree.edit("-x", "-x - 1", "unrelated")
+    assert tree.run() == ([1111], 1, 0)
+    assert tree.run(before=unrelated) == ([-1], 0, 1)
+    assert tree.kept() == ["helpers", "small", "unrelated"]  # saving one leaves those of others
+
+
+def test_a_file_edited_before_its_module_is_imported_is_not_taken_for_the_old_one(tree):
+    unrelated = "from hardmax.unrelated import total"
+    assert tree.run(before=unrelated) == ([0], 0, 1)
+    edit = EDIT.format(path=str(tree.package / "unrelated.py"), old="-x", new="-x - 1")
+    assert tree.run(before=edit + unrelated) == ([-1], 0, 1)
 
 
 def test_kernels_compiled_at_once_by_many_processes_do_not_mix(tree):
@@ -139,7 +179,8 @@ def test_where_nothing_can_be_written_kernels_are_compiled_every_time_which_is_s
 
 
 def test_a_folder_that_can_no_longer_be_written_to_does_not_stop_a_kernel(tree):
-    lost = f"total.compiled; shutil.rmtree({str(tree.cached)!r}); pathlib.Path({str(tree.cached)!r}).write_text('')"
+    cached = str(tree.cached)
+    lost = f"total.compiled; shutil.rmtree({cached!r}); pathlib.Path({cached!r}).write_text('')"
     assert tree.run(before=lost) == ([1111], 0, 1)
 
 
@@ -153,8 +194,7 @@ def test_damaged_files_are_compiled_again(tree):
 
 
 def test_sources_edited_since_they_were_imported_are_not_kept(tree):
-    helpers = str(tree.package / "helpers.py")
-    edit = f"path = pathlib.Path({helpers!r}); path.write_text(path.read_text().replace('T = 1', 'T = 2'))"
+    edit = EDIT.format(path=str(tree.package / "helpers.py"), old="T = 1", new="T = 2")
     assert tree.run(before=edit) == ([1111], 0, 1)
     assert not [path for path in tree.cached.rglob("*") if path.is_file()]
     assert tree.run() == ([1112], 0, 1)
@@ -170,20 +210,38 @@ def defined_in(tree: ast.Module) -> set[str]:
 
 
 def test_whatever_a_kernel_may_use_is_defined_in_a_kernel_source():
-    trees = {path: ast.parse(path.read_text()) for path in kernel_sources()}
-    kernels = {path for path in trees if "njit" in path.read_text()} - {
-        PACKAGE / "_kernels/compiling.py"
-    }
+    trees = {path: ast.parse((PACKAGE / path).read_text()) for path in kernel_sources()}
+    kernels = {path for path in trees if IMPORTED[path].has_kernels}
     assert len(kernels) > 10
     for path in kernels:
         for node in trees[path].body:
-            if isinstance(node, ast.ImportFrom) and (node.module or "hardmax").startswith(
-                "hardmax"
-            ):
-                # A module imported as such, or a name that its module has from a third one, would
-                # not be in the digest.
-                home = PACKAGE.joinpath(*(node.module or "").split(".")[1:]).with_suffix(".py")
-                assert home in trees, (path, node.module)
-                assert home in kernels or {name.name for name in node.names} <= defined_in(
-                    trees[home]
-                ), (path, home)
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            module = node.module or "hardmax"
+            if not module.startswith("hardmax"):
+                continue
+            # A module imported as such, or a name that its module has from a third one, would not
+            # be in the digest.
+            home = "/".join(module.split(".")[1:]) + ".py"
+            assert home in trees, (path, module)
+            names = {name.name for name in node.names}
+            assert home in kernels or names <= defined_in(trees[home]), (path, home)
+            # Nor would a third module's number that a constant is computed from.
+            used = {name for name in names if name.strip("_").isupper()}
+            assert home in kernels or not used & computed_from_others(trees[home]), (path, home)
+
+
+def computed_from_others(tree: ast.Module) -> set[str]:
+    """Constants whose values come from names that the module imports from the package."""
+    imported = {
+        name.asname or name.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hardmax")
+        for name in node.names
+    }
+    tainted = set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+            tainted |= names if names & (imported | tainted) else set()
+    return tainted

@@ -2,6 +2,7 @@
 imported."""
 
 import ast
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -15,7 +16,6 @@ import hardmax
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OURS = ("bench", "docs", "mutate", "release", "dev")  # extras of developers
 # Where what is installed is not called as it is imported.
 MODULES = {
     "python-flint": "flint",
@@ -42,13 +42,58 @@ def imported() -> set[str]:
     return found - {*sys.stdlib_module_names, "hardmax", "mpl_toolkits", ""}
 
 
+def names(requirements: list[str]) -> list[str]:
+    """The names of what is required, without versions and conditions."""
+    return [re.split(r"[\[<>=; ]", requirement)[0] for requirement in requirements]
+
+
 def test_dependencies_and_extras_are_what_is_imported():
-    extras = [
-        wanted for name, wanted in PROJECT["optional-dependencies"].items() if name not in OURS
-    ]
-    needed = [*PROJECT["dependencies"], *(wanted for extra in extras for wanted in extra)]
-    names = [re.split(r"[\[<>=]", wanted)[0] for wanted in needed]
-    assert {MODULES.get(name, name) for name in names} == imported()
+    needed = names(PROJECT["dependencies"])
+    for name, requirements in PROJECT["optional-dependencies"].items():
+        if name != "all":
+            needed += names(requirements)
+    assert {MODULES.get(name, name) for name in needed} == imported()
+
+
+def test_all_is_every_extra():
+    extras = PROJECT["optional-dependencies"]
+    (listed,) = extras["all"]
+    assert listed == f"hardmax[{','.join(name for name in extras if name != 'all')}]"
+
+
+def test_no_dependency_has_an_upper_bound():
+    extras = PROJECT["optional-dependencies"].values()
+    wanted = [*PROJECT["dependencies"], *(one for extra in extras for one in extra)]
+    assert [one for one in wanted if re.search("<|~=|(?<!sys_platform )==", one)] == []
+
+
+def test_the_citation_agrees_with_the_package():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {hardmax.__version__}\n" in citation
+    for author in PROJECT["authors"]:
+        assert author["name"] in citation
+    assert PROJECT["urls"]["Repository"] in citation
+
+
+def test_links_of_the_readme_lead_to_files():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\((?!\w+:)([^)#]+)", readme)
+    assert len(targets) > 15
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_the_readme_of_the_package_index_has_absolute_links():
+    pytest.importorskip("hatchling", reason="needs hatchling, of the group test")
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    text = "![A](a.png) [b\nc](docs/c.md#d) [e](https://e.org) [f](#f)"
+    assert hook.absolute_links(text, "https://h/o/n", "v1") == (
+        "![A](https://h/o/n/raw/v1/a.png) [b\nc](https://h/o/n/blob/v1/docs/c.md#d)"
+        " [e](https://e.org) [f](#f)"
+    )
 
 
 def test_no_data_are_committed_beside_what_ships_and_nothing_large():

@@ -12,8 +12,10 @@ and those that are type errors at once: bit operators for arithmetic, `is` for `
   `src/hardmax`. The longest that fits counts. First come the doctests of the file itself, then
   these in their order, up to the first failure: those nearest to the file go first. At last come
   those that look at all of `src`, `everywhere`.
-- `[equivalent]`: `"reason" = rows`, a row `file: line` if no mutant of that line can be told from
-  the source, or `file: line => what it becomes`. Blanks and comments do not count.
+- `[equivalent]`: `"reason" = rows`, a row `file: statement` if no mutant of that statement can be
+  told from the source, or `file: statement => what it becomes`. Statements are written as
+  `ast.unparse` does, on one line; of a compound one only its header counts. Reports print them so,
+  and `--outdated` prints the rows whose statement is gone.
 
 Mutants and results are JSON lines, `mutants-SEED.jsonl` and `mutants-SEED.results.jsonl`: a run
 that was interrupted goes on where it was."""
@@ -31,7 +33,6 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -92,10 +93,8 @@ def draw(seed: int) -> Iterator[Mutant]:
     chosen, left_out = (
         {file for glob in LISTS[key] for file in ROOT.glob(glob)} for key in ("files", "left_out")
     )
-    sources, everything = (
-        {path: path.read_text(encoding="utf-8") for path in sorted(chosen - left_out)},
-        [],
-    )
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted(chosen - left_out)}
+    everything = []
     for path, source in sources.items():
         nodes = list(ast_nodes(get_ast(source)))
         for name, operator in operators.items():
@@ -103,55 +102,118 @@ def draw(seed: int) -> Iterator[Mutant]:
             everything += [(path, name, place) for place in range(places)]
     random.Random(seed).shuffle(everything)
     for path, name, place in everything:
-        texts = sources[path], mutate_code(sources[path], operators[name], place)
-        what_counts = _WithoutText(LISTS["looks"] if path.parent.name == "figures" else ())
-        with suppress(SyntaxError):
-            if len({ast.dump(what_counts.visit(ast.parse(text))) for text in texts}) == 2:
-                old, new = (text.splitlines() for text in texts)
-                changes = [
-                    each
-                    for each in SequenceMatcher(None, old, new).get_opcodes()
-                    if each[0] != "equal"
-                ]
-                (_, first, _, new_first, _), (_, _, last, _, new_last) = changes[0], changes[-1]
-                mutant = {
-                    "file": path.relative_to(ROOT).as_posix(),
-                    "line": first + 1,
-                    "operator": name,
-                }
-                mutant |= {
-                    "old": "\n".join(old[first:last]),
-                    "new": "\n".join(new[new_first:new_last]),
-                }
-                if not is_equivalent(mutant):
-                    yield mutant
+        changed = mutate_code(sources[path], operators[name], place)
+        mutant = describe(path, sources[path], changed)
+        if mutant is not None and not is_equivalent(mutant):
+            yield mutant | {"operator": name}
 
 
-def is_equivalent(mutant: Mutant) -> bool:
-    """Whether it is listed, as `file: line` or, where not all mutants of a line are equivalent,
-    `file: line => new`."""
-    for row in (row for reason in LISTS["equivalent"].values() for row in reason.splitlines()):
-        file, _, change = row.partition(": ")
-        # Blanks and comments do not count.
-        old, _, new = ("".join(part.split()) for part in change.partition("=>"))
-        was, becomes = ("".join(mutant[key].split("#")[0].split()) for key in ("old", "new"))
-        if mutant["file"].endswith(file) and old == was and new in ("", becomes):
-            return True
-    return False
+def describe(path: Path, source: str, changed: str) -> Mutant | None:
+    """What a mutant changes; None if that is no Python, or nothing that counts."""
+    what_counts = _WithoutText(LISTS["looks"] if path.parent.name == "figures" else ())
+    try:
+        trees = [what_counts.visit(ast.parse(text)) for text in (source, changed)]
+    except SyntaxError:
+        return None
+    if ast.dump(trees[0]) == ast.dump(trees[1]):
+        return None
+    old, new = source.splitlines(), changed.splitlines()
+    steps = SequenceMatcher(None, old, new).get_opcodes()
+    changes = [step for step in steps if step[0] != "equal"]
+    (_, first, _, new_first, _), (_, _, last, _, new_last) = changes[0], changes[-1]
+    begin, statement = statement_at(source, first + 1)
+    return {
+        "file": path.relative_to(ROOT).as_posix(),
+        "line": first + 1,
+        "old": "\n".join(old[first:last]),
+        "new": "\n".join(new[new_first:new_last]),
+        "statement": statement,
+        "becomes": statement_at(changed, begin)[1],
+    }
+
+
+def header(node: ast.AST) -> str:
+    """A statement on one line, however it was formatted; of a compound one what is above its
+    body."""
+    blocks: dict[str, list[Any]] = {}
+    for name in ("body", "orelse", "finalbody", "handlers"):
+        if isinstance(block := getattr(node, name, None), list):
+            blocks[name] = [ast.Pass()] if name == "body" and block else []
+    if isinstance(node, ast.Try):
+        blocks["finalbody"] = [ast.Pass()]  # a `try` alone cannot be written
+    if isinstance(node, ast.Match):
+        cases = [ast.match_case(case.pattern, case.guard, [ast.Pass()]) for case in node.cases]
+        blocks["cases"] = cases
+    fields = {name: getattr(node, name, None) for name in node._fields}
+    bare = type(node)(**fields | blocks)
+    return " ".join(ast.unparse(ast.fix_missing_locations(bare)).split())
 
 
 @cache
-def kernels() -> tuple[str, frozenset[str]]:
-    """The digest of the sources that are compiled into kernels, and their files."""
-    sys.path.insert(0, str(ROOT / "src"))
-    from hardmax._kernels.compiling import IMPORTED, kernel_sources
+def statements_in(source: str) -> list[tuple[int, int, str]]:
+    """First line, last line and header of every statement; those inside others come later."""
+    nodes = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt | ast.ExceptHandler)
+    ]
+    found = []
+    for node in nodes:
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+        found.append((first, node.end_lineno or first, header(node)))
+    return found
 
-    return IMPORTED, frozenset(path.relative_to(ROOT).as_posix() for path in kernel_sources())
+
+def statement_at(source: str, line: int) -> tuple[int, str]:
+    """The innermost statement at a line: where it begins, and its header."""
+    around = [row for row in statements_in(source) if row[0] <= line <= row[1]]
+    first, _, text = around[-1] if around else (line, 0, "")
+    return first, text
+
+
+def listed() -> Iterator[tuple[str, str, str]]:
+    """File, statement and what it becomes ("" for anything) of each row of `[equivalent]`."""
+    for rows in LISTS["equivalent"].values():
+        for row in rows.splitlines():
+            file, _, change = row.partition(": ")
+            old, _, new = change.partition(" => ")
+            yield file, old, new
+
+
+def is_equivalent(mutant: Mutant) -> bool:
+    """Whether it is listed."""
+    return any(
+        mutant["file"] == f"src/hardmax/{file}"
+        and mutant["statement"] == old
+        and new in ("", mutant["becomes"])
+        for file, old, new in listed()
+    )
+
+
+def outdated() -> list[str]:
+    """Rows of `[equivalent]` whose statement is no longer in its file."""
+    gone = []
+    for file, old, new in listed():
+        path = ROOT / "src/hardmax" / file
+        statements = statements_in(path.read_text(encoding="utf-8")) if path.exists() else []
+        if old not in {text for _, _, text in statements}:
+            gone.append(f"{file}: {old}" + f" => {new}" * bool(new))
+    return gone
+
+
+@cache
+def kernels() -> frozenset[str]:
+    """Files that are compiled into kernels."""
+    sys.path.insert(0, str(ROOT / "src"))
+    from hardmax._kernels.compiling import kernel_sources
+
+    return frozenset(f"src/hardmax/{path}" for path in kernel_sources())
 
 
 def is_compiled(mutant: Mutant) -> bool:
     """Whether numba may compile the line: of a file of kernels, or a constant that they import."""
-    if mutant["file"] not in kernels()[1]:
+    if mutant["file"] not in kernels():
         return False
     is_constant = re.match(r"_?[A-Z]", mutant["old"])
     return is_constant is not None or "njit" in (ROOT / mutant["file"]).read_text(encoding="utf-8")
@@ -169,37 +231,27 @@ def pytest_configure() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):  # which nohup and & have processes ignore
         signal.signal(number, signal.default_int_handler)
     if "NUMBA_BOUNDSCHECK" not in os.environ:
-        from hardmax._kernels import compiling
+        from hardmax._kernels import cache, compiling
 
-        compiling.IMPORTED = os.environ["HARDMAX_MUTANT"]
-        compiling.digest_sources = lambda: compiling.IMPORTED
+        unchanged = Path(os.environ["HARDMAX_MUTANT"], "src/hardmax")
+        compiling.IMPORTED.update(compiling.read_sources(unchanged))
+        cache.is_unchanged = lambda files: True
 
 
-def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[str, str]:
+def run_tests(
+    pristine: Path, tree: Path, tests: list[str], *, compiled: bool = False
+) -> tuple[str, str]:
     """Run tests up to the first that fails: how it ended, and by which.
 
     If what changed is `compiled`, kernels are compiled anew, with checked indices: one out of
     bounds often does no harm that shows."""
-    limited = [
-        "sh",
-        "-c",
-        f'ulimit -t {SECONDS}; exec "$@"',
-        "sh",
-    ]  # the machine may be busy with other things
-    command = [
-        *limited,
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        *tests,
-    ]
+    # Processor time: the machine may be busy with other things.
+    limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]
+    options = ["-x", "-q", "-p", "no:cacheprovider"]
+    command = [*limited, sys.executable, "-m", "pytest", *options, *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
         paths = os.pathsep.join([str(tree / "src"), str(ROOT / "tools")])
-        ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": kernels()[0]}
+        ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": str(pristine)}
         ours |= {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"} if compiled else {}
         ours |= {"OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(
@@ -211,14 +263,13 @@ def run_tests(tree: Path, tests: list[str], *, compiled: bool = False) -> tuple[
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
         output.seek(0)
-        failed = re.search(r"^(?:FAILED|ERROR) (.+)", told := output.read(), flags=re.MULTILINE)
+        output_text = output.read()
+    failed = re.search(r"^(?:FAILED|ERROR) (.+)", output_text, flags=re.MULTILINE)
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return "timeout", f"not done after {SECONDS} s"
-    return (
-        ("survived", "")
-        if code == 0
-        else ("killed", failed[1][:100] if failed else f"exit {code}: {told[-300:]}")
-    )
+    if code == 0:
+        return "survived", ""
+    return "killed", failed[1][:100] if failed else f"exit {code}: {output_text[-300:]}"
 
 
 def try_out(pristine: Path, mutant: Mutant) -> Mutant:
@@ -229,15 +280,12 @@ def try_out(pristine: Path, mutant: Mutant) -> Mutant:
         path, first, old = tree / mutant["file"], mutant["line"] - 1, mutant["old"].splitlines()
         lines = path.read_text(encoding="utf-8").splitlines()
         if lines[first : first + len(old)] != old:
-            return mutant | {
-                "outcome": "stale",
-                "by": "the source has changed since the draw",
-                "seconds": 0,
-            }
+            why = "the source has changed since the draw"
+            return mutant | {"outcome": "stale", "by": why, "seconds": 0}
         lines[first : first + len(old)] = mutant["new"].splitlines()
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         tests = [mutant["file"], *tests_of(mutant), *LISTS["everywhere"]]
-        outcome, by = run_tests(tree, tests, compiled=is_compiled(mutant))
+        outcome, by = run_tests(pristine, tree, tests, compiled=is_compiled(mutant))
     return mutant | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
 
@@ -256,7 +304,7 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
         needed = sorted(
             {*LISTS["everywhere"], *(test for mutant in mutants for test in tests_of(mutant))}
         )
-        results = pool.map(lambda test: run_tests(pristine, [test]), needed)
+        results = pool.map(lambda test: run_tests(pristine, pristine, [test]), needed)
         for test, (outcome, by) in zip(needed, results, strict=True):
             if outcome != "survived":
                 sys.exit(f"the tests must pass on the sources as they are: {test}: {by}")
@@ -284,41 +332,45 @@ def main() -> None:
         action="store_true",
         help="try nothing: another machine will, without cosmic-ray",
     )
+    parser.add_argument(
+        "--outdated", action="store_true", help="only print listed rows whose statement is gone"
+    )
     options = parser.parse_args()
+    if options.outdated:
+        print(*outdated(), sep="\n")
+        return
     path: Path = options.mutants or Path(f"mutants-{options.seed}.jsonl")
     if not path.exists():
-        path.write_text(
-            "".join(json.dumps(each) + "\n" for each in islice(draw(options.seed), options.count))
-        )
-    results = path.with_suffix(".results.jsonl")
-    results.touch()
-    mutants, found = (
-        [json.loads(line) for line in file.read_text().splitlines()] for file in (path, results)
+        drawn = islice(draw(options.seed), options.count)
+        path.write_text("".join(json.dumps(mutant) + "\n" for mutant in drawn))
+    results_path = path.with_suffix(".results.jsonl")
+    results_path.touch()
+    mutants, results = (
+        [json.loads(line) for line in file.read_text().splitlines()]
+        for file in (path, results_path)
     )
-    tried = {(each["file"], each["line"], each["new"]) for each in found}
-    left = [each for each in mutants if (each["file"], each["line"], each["new"]) not in tried]
-    for each in try_all(left, options.jobs) if left and not options.draw_only else ():
-        found.append(each)
-        with results.open("a") as file:
-            file.write(json.dumps(each) + "\n")
-        print(f"{len(found)}/{len(mutants)} {told(each)}", flush=True)
-    counted = [each for each in found if not is_equivalent(each)]
-    outcomes = Counter(each["outcome"] for each in counted)
+    tried = {(result["file"], result["line"], result["new"]) for result in results}
+    left = [m for m in mutants if (m["file"], m["line"], m["new"]) not in tried]
+    for result in try_all(left, options.jobs) if left and not options.draw_only else ():
+        results.append(result)
+        with results_path.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+        print(f"{len(results)}/{len(mutants)} {told(result)}", flush=True)
+    counted = [result for result in results if not is_equivalent(result)]
+    survivors = [r for r in counted if r["outcome"] not in ("killed", "timeout")]
+    print("", *map(told, survivors), sep="\n")
+    slow = sum(result["outcome"] == "timeout" for result in counted)
+    killed, total = len(counted) - len(survivors), len(counted)
     print(
-        "",
-        *(told(each) for each in counted if each["outcome"] not in ("killed", "timeout")),
-        sep="\n",
-    )
-    killed, total = outcomes["killed"] + outcomes["timeout"], len(counted)
-    print(
-        f"{killed} of {total} killed ({killed / max(total, 1):.1%}), {outcomes['timeout']} of them by the clock."
+        f"{killed} of {total} killed ({killed / max(total, 1):.1%}), {slow} of them by the clock."
     )
 
 
 def told(mutant: Mutant) -> str:
     """A mutant and what became of it."""
-    place = f"{mutant['outcome']} after {mutant['seconds']} s: {mutant['file']}:{mutant['line']} {mutant['by']}"
-    return f"{place}\n  - {mutant['old'].strip()}\n  + {mutant['new'].strip()}"
+    place = f"{mutant['file']}:{mutant['line']}"
+    outcome = f"{mutant['outcome']} after {mutant['seconds']} s: {place} {mutant['by']}"
+    return f"{outcome}\n  - {mutant['statement']}\n  + {mutant['becomes']}"
 
 
 if __name__ == "__main__":

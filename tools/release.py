@@ -34,6 +34,7 @@ def main() -> int:
     call(sys.executable, "-m", "twine", "check", "--strict", *DIST.iterdir())
     (wheel,) = DIST.glob("*.whl")
     check_contents(wheel)
+    check_description(wheel, is_release=".dev" not in version)
     try_out(wheel)
     print(f"\nhardmax {version}: {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB\n\n{notes}")
     return 0
@@ -41,12 +42,11 @@ def main() -> int:
 
 def call(*command: object, cwd: Path = ROOT) -> str:
     """What a command prints; its failure is ours."""
-    told = subprocess.run(
-        [str(part) for part in command], cwd=cwd, text=True, capture_output=True, check=False
-    )
-    if told.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{told.stdout}{told.stderr}")
-    return told.stdout
+    words = [str(part) for part in command]
+    done = subprocess.run(words, cwd=cwd, text=True, capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def read_version() -> str:
@@ -58,11 +58,12 @@ def read_version() -> str:
 
 def read_notes(version: str) -> str:
     """What the changelog says of this version. One in the making may be tried out, too."""
-    heading = f"{version.partition('.dev')[0]}{' (unreleased)' if '.dev' in version else ''}"
-    _, found, rest = (
-        (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition(f"## {heading}\n")
-    )
-    if not found:
+    heading = version
+    if ".dev" in version:
+        heading = f"{version.partition('.dev')[0]} (unreleased)"
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    _, heading_line, rest = changelog.partition(f"## {heading}\n")
+    if not heading_line:
         sys.exit(f"CHANGELOG.md has no part `## {heading}`: say what users notice.")
     return rest.partition("\n## ")[0].strip()
 
@@ -76,6 +77,19 @@ def check_contents(wheel: Path) -> None:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     if packed != known:
         sys.exit(f"{wheel.name} and src/hardmax differ in {sorted(packed ^ known)[:5]}.")
+
+
+def check_description(wheel: Path, *, is_release: bool) -> None:
+    """The package index shows no file of ours: each link and picture has to be an address. A release
+    has no placeholder left in it."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = archive.read(name).decode()
+    relative = re.findall(r"\]\((?!https?:|#)[^)]*\)", metadata)
+    if relative:
+        sys.exit(f"{wheel.name} has relative links in its description: {relative[:3]}.")
+    if is_release and "OWNER" in metadata:
+        sys.exit("OWNER in [project.urls] of pyproject.toml is still to be replaced.")
 
 
 def try_out(wheel: Path) -> None:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import hardmax as hm
+from hardmax.text import make_reading
 
 review = """I went in expecting little and came out grinning. The script is sharp, the two leads are wonderful
 together, and the last ten minutes are among the best I have seen this year. It is long, but it never gets boring."""
@@ -32,7 +33,7 @@ for link in why.links:
 # %%
 # That is a layer of hardmax attention: the text is a cloud, and simulating its layers gives the votes, before they are
 # divided by the size of the text.
-reading = model.reading(review)
+reading = make_reading(model, review)
 points = reading.cloud
 for layer in reading.layers:
     points = hm.simulate(points, layer, layers=1).at(1)
@@ -40,7 +41,7 @@ print((points[:, 0] == reading.votes[:, 0]).all())
 
 # %%
 # The votes as bars:
-why.draw()
+why.plot()
 
 # %%
 # Which words would have to go for another answer? ``flip`` looks for the fewest, and states whether it proved that.

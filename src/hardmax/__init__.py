@@ -8,7 +8,7 @@
 
 import lazy_loader
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.1.0.dev0"
 
 # The stub beside this file says where each name is defined; it is imported when first used, so that
 # `hardmax --help` does not wait for numpy.

@@ -26,8 +26,8 @@ from .limits import Limit, Limits, limit, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
 from .sweeps import sweep
+from .text.documents import report
 from .text.explain import Explanation
-from .text.page import report
 from .text.shipped import load
 from .text.text_model import TextModel
 from .theorem import TheoremReport, check_theorem

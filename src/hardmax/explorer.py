@@ -96,14 +96,14 @@ class Explorer(anywidget.AnyWidget):
         super().__init__(_data={"room": "dynamics"}, **_read(tokens, dynamics))
 
     @classmethod
-    def of_model(cls, model: "TextModel", text: str) -> Self:
-        """A widget for texts; `TextModel.explorer` makes it.
+    def of_model(cls, model: "TextModel", text: str = "") -> Self:
+        """A widget that explains a text while it is typed in a notebook (extra `widget`).
 
         Parameters
         ----------
         model : TextModel
             The model that classifies.
-        text : str
+        text : str, default ""
             The text to begin with.
 
         Returns

@@ -14,6 +14,7 @@ import numpy as np
 from hardmax._common.validation import InputError, MissingExtra, check_int, check_numeric, shorten
 from hardmax._tokens.batches import float_array
 from hardmax.text._texts import TextBytes, is_missing, read_texts
+from hardmax.text.card import token_table
 from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
 from hardmax.train.fitting import fit, plain_names
@@ -201,7 +202,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             Of shape (texts,) for two classes, positive for the second; else (texts, classes).
         """
         check_is_fitted(self)
-        return self.model_.decision_function(self._texts(X))
+        logits = self.model_.analyse(self._texts(X)).logits
+        return logits[:, 0] if logits.shape[1] == 1 else logits
 
     def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
         """Probabilities of the classes.
@@ -246,7 +248,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (texts,)
-            Labels; the most frequent one for a text that is undecided (`model_.decided`).
+            Labels; the most frequent one for a text that is undecided (`model_.analyse(texts).decided`).
         """
         check_is_fitted(self)
         number = {
@@ -291,7 +293,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         """Table of all tokens: their weights, and the number of training texts of each class that
         have them."""
         check_is_fitted(self)
-        return self.model_.to_pandas()
+        return token_table(self.model_)
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a folder, whole or not at all.

@@ -13,9 +13,7 @@ from running import Command
 
 from hardmax.cli import doctor
 
-EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - set(
-    doctor.FOR_CONTRIBUTORS
-)
+EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - {"all"}
 
 
 def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax: Command):
@@ -49,6 +47,23 @@ def test_what_is_missing_comes_with_its_remedy(hardmax: Command, monkeypatch: py
     assert "missing pyarrow: pip install 'hardmax[tables]'" in printed
     monkeypatch.setattr(doctor, "_version", lambda _: doctor.MISSING)
     assert json.loads(hardmax("doctor", "--json").out)["missing_of_extra"] == {}
+
+
+def test_extras_need_nothing_that_is_made_for_other_systems(monkeypatch: pytest.MonkeyPatch):
+    needed = ["triton>=3.2; (sys_platform == 'linux') and extra == 'gpu'", "torch; extra == 'gpu'"]
+    monkeypatch.setattr(importlib.metadata, "requires", lambda _: needed)
+    monkeypatch.setattr(
+        doctor, "_version", lambda name: "1" if name == "hardmax" else doctor.MISSING
+    )
+    for system, missing in (("linux", ["triton", "torch"]), ("darwin", ["torch"])):
+        monkeypatch.setattr(sys, "platform", system)
+        assert doctor._missing_of_extra() == {"gpu": missing}
+
+
+def test_a_numba_that_was_not_tried_is_named(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+    assert "slower: " not in hardmax("doctor").out
+    monkeypatch.setattr("numba.__version__", "9.9.0")
+    assert "slower: large clouds in many dimensions" in hardmax("doctor").out
 
 
 def test_a_wrong_answer_is_noticed_and_an_exit_code(

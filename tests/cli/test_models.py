@@ -8,7 +8,7 @@ import pytest
 from running import Command, assert_refused
 
 import hardmax as hm
-from hardmax.text.card_page import card_page
+from hardmax.text.documents import card_page
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
@@ -26,7 +26,7 @@ def test_every_shipped_model_is_listed_as_it_is(hardmax: Command):
             len(model.vocabulary),
             len(model.modifiers),
         )
-        assert (facts["gate"], facts["classes"]) == (model.gate, list(model.classes))
+        assert (facts["gate"], facts["classes"]) == (model.rule.gate, list(model.classes))
         assert facts["accuracy"] == model.metrics.get("accuracy")
     lines = hardmax("models").out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(found)

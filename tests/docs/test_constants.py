@@ -56,7 +56,7 @@ def test_what_the_limitations_say_is_not_read_is_not_read():
     (boring,) = [entry for entry in model.explain(text).ledger if entry.word == "boring"]
     assert not boring.modifiers
     assert boring.vote < 0
-    told = {4: "four"}[model.scope]
+    told = {4: "four"}[model.rule.scope]
     assert f"the modifiers up to {told} words before them" in words_of("limitations")
 
 
@@ -72,4 +72,4 @@ def test_a_vote_is_the_weight_divided_by_the_size_of_the_text():
     model = hm.load("sentiment-en")
     (awful,) = [word for word in model.keywords("negative", 1000) if word.word == "awful"]
     (entry,) = model.explain("awful").active
-    assert entry.vote == pytest.approx(-awful.weight / (1 + model.neutral_weight))
+    assert entry.vote == pytest.approx(-awful.weight / (1 + model.rule.neutral_weight))

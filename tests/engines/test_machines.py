@@ -1,5 +1,7 @@
 """What works must not change what comes out; which machine works, and how tensors come and go."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,17 @@ def test_a_run_tells_which_search_decided_each_layer():
     assert hm.simulate(square, HALF, layers=0).decided_by == {0: "dense and integers"}
 
 
+def test_with_a_numba_that_was_not_tried_the_search_in_bytes_gives_way(monkeypatch):
+    usual = hm.simulate(CLOUD, HALF, stop=hm.Settled())
+    monkeypatch.setattr("numba.__version__", "9.9.0")
+    # Nothing of LLVM is looked at: that module may not even be importable with such a numba.
+    monkeypatch.setitem(sys.modules, "hardmax._float.rounded", None)
+    for engine in (None, Cpu("rounded")):
+        run = hm.simulate(CLOUD, HALF, stop=hm.Settled(), engine=engine)
+        assert np.array_equal(usual.tokens, run.tokens)
+        assert run.decided_by[0] == "dense"
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
@@ -47,12 +60,27 @@ def test_what_cannot_be_is_told_in_one_line(wrong, told):
     assert str(caught.value).startswith(told)
 
 
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_a_gpu_is_refused_on_systems_without_triton(system, monkeypatch):
+    monkeypatch.setattr(sys, "platform", system)
+    with pytest.raises(hm.InputError) as caught:
+        hm.limit(CLOUD, HALF, engine=Gpu())
+    told = "`engine` cannot be used: there is triton for Linux only. Leave `engine` out to use the"
+    assert str(caught.value).startswith(told)
+
+
 @pytest.fixture
 def gpu() -> Gpu:
     """A GPU where there is one, else its kernels interpreted."""
     torch = pytest.importorskip("torch", reason="needs torch")
     pytest.importorskip("triton", reason="needs triton")
     return Gpu("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def test_tensors_in_memory_are_for_the_processor():
+    torch = pytest.importorskip("torch", reason="needs torch")
+    runs = [hm.simulate(tokens, HALF, layers=0) for tokens in (CLOUD, torch.from_numpy(CLOUD))]
+    assert runs[0].decided_by == runs[1].decided_by
 
 
 def test_what_a_gpu_cannot_prove_integers_decide(gpu):

@@ -44,7 +44,7 @@ def test_probabilities_are_probabilities(fitted: HardmaxClassifier):
 
 
 def test_the_class_is_the_most_probable_one(fitted: HardmaxClassifier):
-    decided = fitted.model_.decided(TEXTS)
+    decided = fitted.model_.analyse(TEXTS).decided
     most_probable = fitted.classes_[fitted.predict_proba(TEXTS).argmax(axis=1)]
     assert_array_equal(fitted.predict(TEXTS)[decided], most_probable[decided])
     assert not decided[-2:].any()
@@ -122,8 +122,8 @@ def test_the_model_is_saved_and_read_without_losing_a_bit(
 
 def test_parameters_are_those_of_the_model():
     model = quick(gate=0.25, alpha="1/2", neutral_weight=9).fit(TWO.texts, TWO.labels).model_
-    assert (model.gate, model.alpha, model.neutral_weight) == (0.25, "1/2", 9)
-    assert quick(alpha="0").fit(TWO.texts, TWO.labels).model_.alpha == "0"
+    assert (model.rule.gate, model.rule.alpha, model.rule.neutral_weight) == (0.25, "1/2", 9)
+    assert quick(alpha="0").fit(TWO.texts, TWO.labels).model_.rule.alpha == "0"
 
 
 def test_a_saved_classifier_is_a_classifier_again(fitted: HardmaxClassifier, tmp_path: Path):

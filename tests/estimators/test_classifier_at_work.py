@@ -36,7 +36,7 @@ def test_a_grid_is_searched():
     )
     search.fit(TWO.texts, TWO.labels)
     assert search.best_score_ >= 0.75
-    assert search.best_estimator_.model_.gate == search.best_params_["gate"]
+    assert search.best_estimator_.model_.rule.gate == search.best_params_["gate"]
 
 
 @pytest.mark.parametrize("labels", [TWO.labels, [label == "positive" for label in TWO.labels]])

@@ -147,7 +147,7 @@ def test_without_matplotlib_a_card_is_a_table_in_monospace(monkeypatch: pytest.M
 @pytest.mark.parametrize("classes", [2, 4, 30])
 def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes: int):
     model = model_of(classes)
-    scores = model.voting.weights
+    scores = model._voting.weights
     sides = (
         np.column_stack([-scores, scores])
         if classes == 2
@@ -155,7 +155,7 @@ def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes: int
     )
     bars = heaviest(model, 4)
     for side in range(classes):
-        mine = [bar for bar in bars if bar.side == side]
+        mine = [bar for bar in bars if bar.class_index == side]
         wanted = np.sort(sides[:, side])[::-1][:4]
         assert sorted((abs(bar.value) for bar in mine), reverse=True) == pytest.approx(
             wanted[wanted > 0]

@@ -63,6 +63,22 @@ def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(nam
         assert shown == [str(leader) for leader in lim.distinct_leaders]
 
 
+def test_paths_bend_at_every_layer_at_which_somebody_turns_the_last_included():
+    lim = limit_of("in the plane")
+    assert lim.run.decided_at[-1] == lim.run.layers > 0
+    paths = draw_limit(lim, axes_for(lim.run))["paths"]
+    drawn = np.concatenate([corners(line) for line in paths])
+    for layer in lim.run.decided_at:
+        moving = lim.run.at(layer)[(lim.run.at(layer) != lim.points).any(axis=1)]
+        missed = np.abs(moving[:, None] - drawn).max(axis=2)
+        assert_allclose(np.nanmin(missed, axis=1), 0, atol=1e-12)
+
+
+def test_in_space_a_limit_is_drawn_in_space():
+    names = {"in the plane": "rectilinear", "in space": "3d", "in five dimensions": "rectilinear"}
+    assert {name: limit_figure(limit_of(name)).axes[0].name for name in names} == names
+
+
 def test_the_edge_of_a_projection_is_marked_from_leader_to_leader():
     lim = limit_of("ties")
     for label, edge in zip((4, 5), draw_limit(lim, axes_for(lim.run))["faces"], strict=True):

@@ -34,14 +34,16 @@ def bars_of(ax: Axes, *, dotted: bool) -> list[Rectangle]:
 @every_model
 def test_bars_are_the_largest_votes_in_order_and_dotted_ones_what_modified_tokens_would_say(model):
     for why in (model.explain(text) for text in (TEXT, *random_texts(5))):
-        if not why.words:
+        if not why.ledger:
             continue
-        ax = why.draw(Figure().add_subplot())
+        ax = why.plot(Figure().add_subplot())
         shown = why.active[:MOST]
         bars = bars_of(ax, dotted=False)
         assert [bar.get_width() for bar in bars] == [entry.vote for entry in shown]
         for bar, entry in zip(bars, shown, strict=True):
-            assert same_color(bar.get_facecolor(), look_of_class(entry.side, len(model.classes))[0])
+            assert same_color(
+                bar.get_facecolor(), look_of_class(entry.class_index, len(model.classes))[0]
+            )
             assert bool(bar.get_hatch()) == (entry.vote < 0)  # not by colour alone
         modified = [(row, entry) for row, entry in enumerate(shown) if entry.modifiers]
         dotted = bars_of(ax, dotted=True)
@@ -57,7 +59,7 @@ def test_bars_are_the_largest_votes_in_order_and_dotted_ones_what_modified_token
 
 def test_names_say_what_a_token_attends_to_and_the_axis_what_votes_mean():
     model = word_model({"boring": -2, "great": 1.5}, modifiers=[Modifier("never", -0.5)])
-    ax = model.explain("Great: it never gets boring.").draw(Figure().add_subplot())
+    ax = model.explain("Great: it never gets boring.").plot(Figure().add_subplot())
     assert [label.get_text() for label in ax.get_yticklabels()] == ["great", "boring ← never"]
     assert ax.get_xlabel() == "vote towards positive"
     assert ax.get_title(loc="left").startswith("positive")
@@ -65,21 +67,21 @@ def test_names_say_what_a_token_attends_to_and_the_axis_what_votes_mean():
 
 def test_of_very_many_tokens_the_largest_votes_are_drawn_and_the_rest_is_counted():
     model = word_model({f"w{chr(97 + n)}": n + 1 for n in range(26)})
-    ax = model.explain(" ".join(model.vocabulary.surfaces)).draw()
+    ax = model.explain(" ".join(model.vocabulary.surfaces)).plot()
     assert len(bars_of(ax, dotted=False)) == MOST
     assert ax.get_xlabel().endswith("; 6 smaller ones are not shown")
     with pytest.raises(InputError, match="`ax` must be axes"):
-        model.explain("wa").draw(3)  # type: ignore[arg-type]
+        model.explain("wa").plot(3)  # type: ignore[arg-type]
 
 
 def test_names_of_mathematics_and_markup_are_drawn_as_they_are():
     model = word_model({"good": 1.0}, classes=("$x^$", "$\\frac{1}$"))
     figure = Figure()
-    model.explain("good").draw(figure.add_subplot())
+    model.explain("good").plot(figure.add_subplot())
     figure.canvas.draw()  # matplotlib would refuse half a formula
     assert np.asarray(figure.axes[0].patches).size
 
 
 def test_a_text_without_known_words_is_nothing_to_draw():
     with pytest.raises(InputError, match="nothing to draw"):
-        MODELS["plain"].explain("xyzzy").draw()
+        MODELS["plain"].explain("xyzzy").plot()

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.text import Modifier, TextModel, Vocabulary
+from hardmax.text import Modifier, TextModel, Vocabulary, VotingRule
 
 WEIGHTS = {
     "awful": -8,
@@ -35,7 +35,7 @@ def two_classes(**changes: Any) -> TextModel:
         "bias": [0.25],
         "classes": ["negative", "positive"],
         "modifiers": [*MODIFIERS, Modifier("לא", -0.5)],
-        "gate": 0.01,
+        "rule": VotingRule(gate=0.01),
         "name": "films",
     }
     return TextModel(**(parts | changes))

@@ -26,7 +26,7 @@ CELLS = [
     "import hardmax as hm\nexplorer = hm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])\nexplorer",
     "print('seen', explorer.tokens, hm.limit(explorer.tokens, explorer.dynamics).leaders.tolist())",
     "explorer.tokens = [[2.0, 1.0], [-1.0, 0.25], [0.25, 0.125]]\nexplorer.alpha = '1/3'\nexplorer.layer = 'limit'",
-    "reading = hm.load('sentiment-en').explorer('An awful script.')\nreading",
+    "reading = hm.Explorer.of_model(hm.load('sentiment-en'), 'An awful script.')\nreading",
     "print('read', reading.text)",
     "reading.text = 'A wonderful film.'",
     "explorer  # again",
@@ -128,7 +128,7 @@ def test_the_page_in_place_of_the_widget_has_its_values():
     page = frame_of(explorer._repr_mimebundle_()[0])
     cloud = json.loads(re.findall('id="hm-data">(.*?)</script>', page)[0])["cloud"]
     assert cloud == {"tokens": [[1.0, "1/3"], [2.0, 3.0]], "alpha": "1/3", "metric": None}
-    reading = hm.load("sentiment-en").explorer("x")
+    reading = hm.Explorer.of_model(hm.load("sentiment-en"), "x")
     reading.text = "A <b>great</b> film."
     data = json.loads(
         re.findall('id="hm-data">(.*?)</script>', frame_of(reading._repr_mimebundle_()[0]))[0]

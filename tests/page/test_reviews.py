@@ -11,7 +11,7 @@ from browser import Watched, in_browser
 from page.made_up import many_classes, two_classes
 
 import hardmax as hm
-from hardmax.text import view
+from hardmax.text import Modifier, view
 from hardmax.text.explain import Explanation
 from hardmax.text.spans import cut
 
@@ -35,6 +35,9 @@ ARROWS = """() => {
         return [from, to].map((word) => word?.textContent.toLowerCase() ?? "?")
     })
 }"""
+# The same of marks beside which the modifier is written.
+APART = """() => [...document.querySelectorAll(".hm-apart")].map((mark) =>
+    [mark.querySelector("[data-start]").textContent, mark.dataset.by].map((word) => word.toLowerCase()))"""
 
 
 @pytest.fixture
@@ -129,13 +132,8 @@ def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_
 def expected_arrows(why: Explanation) -> list[list[str]]:
     """What Python says: the first word of each marked token that attends to another, and that
     word."""
-    links = {(link.word, link.span[0]): link.modifier for link in why.links}
-    found, at = [], 0
-    for piece in view.pieces(why):
-        if piece.entry and (modifier := links.get((piece.entry.word, at))):
-            found.append([piece.entry.word.split()[0], modifier])
-        at += len(piece.text)
-    return found
+    pieces = [piece for piece in view.pieces(why) if piece.entry and piece.modifier]
+    return [[piece.entry.word.split()[0], piece.modifier] for piece in pieces if piece.entry]
 
 
 LINES = {"short": READ, "many lines": 4 * f"{READ} ", "right to left": HEBREW}
@@ -151,7 +149,25 @@ def test_an_arrow_goes_from_each_word_to_what_it_attends_to(text, watched, tmp_p
     for width in (1200, 390, 700):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_timeout(200)  # in which they are drawn again
-        assert page.evaluate(ARROWS) == expected_arrows(why), width
+        arrows, apart = page.evaluate(ARROWS), page.evaluate(APART)
+        assert sorted(arrows + apart) == sorted(expected_arrows(why)), width
+        assert arrows or width == 390
+        flat = "path => path.getBoundingClientRect().height < 40"
+        assert all(arrow.evaluate(flat) for arrow in page.locator(".hm-drawn path").all())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_of_modifiers_that_change_little_there_is_no_arrow(watched, tmp_path):
+    model = two_classes(modifiers=[Modifier("never", -0.5), Modifier("is", 1.375)])
+    why = model.explain("The end is great, and it never gets boring.")
+    assert [link.modifier for link in why.links] == ["is", "never"]
+    why.save(tmp_path / "page.html")
+    page = watched.open(tmp_path / "page.html")
+    page.wait_for_selector(".hm-marked mark")
+    assert page.evaluate(ARROWS) == expected_arrows(why) == [["boring", "never"]]
+    assert page.locator(".hm-modifier").all_inner_texts() == ["never"]
+    page.hover(".hm-marked mark:has-text('great')")
+    assert "attends to “is” (× 1.375)" in page.inner_text(".hm-told")
 
 
 def test_mouse_and_keys_tell_what_a_word_attends_to_with_both_numbers(watched, tmp_path):

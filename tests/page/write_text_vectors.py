@@ -19,7 +19,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from hardmax._common.validation import InputError
-from hardmax.text import Modifier, TextModel, Tokeniser, Vocabulary
+from hardmax.text import Modifier, TextModel, Tokeniser, Vocabulary, VotingRule
 from hardmax.text._characters import CHARACTERS, fold
 from hardmax.text.shipped import MODELS, available, load
 from hardmax.text.storage import deciding_files
@@ -113,10 +113,12 @@ def make_model(seed: int) -> TextModel:
         bias=bias,
         classes=tuple(f"class {number}" for number in range(classes)),
         modifiers=make_modifiers(rng, words),
-        scope=int(rng.choice([1, 2, 4, 100])),
-        gate=float(rng.choice([0.0, 0.0, 0.05, 0.5, 0.9])),
-        alpha=str(rng.choice(["0", "1", "1/4", "0.1", "22/7"])) if classes == 2 else "0",
-        neutral_weight=int(rng.choice([1, 50])),
+        rule=VotingRule(
+            scope=int(rng.choice([1, 2, 4, 100])),
+            gate=float(rng.choice([0.0, 0.0, 0.05, 0.5, 0.9])),
+            alpha=str(rng.choice(["0", "1", "1/4", "0.1", "22/7"])) if classes == 2 else "0",
+            neutral_weight=int(rng.choice([1, 50])),
+        ),
         tokeniser=Tokeniser(
             longest_phrase=int(rng.integers(1, 6)), overlapping=bool(rng.random() < 0.5)
         ),
@@ -128,7 +130,7 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     """What `classify` must say of a text; places are UTF-16 offsets."""
     why = model.explain(text)
     found, offsets = (
-        why.found,
+        why._analysis,
         np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)]),
     )
     said = {
@@ -142,14 +144,14 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     if not full:
         return said
     entries = {entry.word: entry for entry in why.ledger}
-    ordered = [entries[word] for word in why.words]
+    ordered = [entries[word] for word in why._words]
     return said | {
         "reason": why.undecided_because,
         "notes": why.notes,
-        "towards": why.towards,
+        "positiveClass": why.positive_class,
         "logit": why.logit,
         "bias": why.bias,
-        "known": why.known,
+        "known": len(why.ledger),
         "tokens": [
             {
                 "id": token,
@@ -164,10 +166,10 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
                 "active": entry.active,
                 "leads": entry.leads,
                 "leader": leader,
-                "side": entry.side,
+                "classIndex": entry.class_index,
             }
             for token, entry, attended, leader in zip(
-                found.ids.tolist(), ordered, why.read.attended, found.follows.tolist(), strict=True
+                found.ids.tolist(), ordered, why._read.attended, found.follows.tolist(), strict=True
             )
         ],
     }

@@ -23,10 +23,10 @@ def score_slowly(folder: Path) -> None:
     tables._ROWS, score_files.PART_ROWS, answer = 50, 100, scoring.Scorer.answer
 
     def slowly(
-        self: scoring.Scorer, texts: Any, faults: dict[int, str]
-    ) -> tuple[Any, dict[int, str]]:
+        self: scoring.Scorer, texts: Any, faults: dict[int, str], place: Any
+    ) -> tuple[Any, Any]:
         time.sleep(0.005)
-        return answer(self, texts, faults)
+        return answer(self, texts, faults, place)
 
     scoring.Scorer.answer = slowly
     with limit_threads(1):

@@ -4,12 +4,13 @@ these words.
 Drawn texts come as words in clauses beside what they are spelt as, so that an oracle needs no
 tokeniser."""
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from hardmax.text.reading import Modifier
+from hardmax.text.reading import Modifier, VotingRule
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
@@ -29,7 +30,14 @@ WORDS = (
     "very",
     "so",
 )
+RULE = {field.name for field in fields(VotingRule)}
 MODIFIERS = (Modifier("not", -0.5, 9), Modifier("very", 1.5, 7), Modifier("*n't", -0.75, 5))
+
+
+def made(parts: dict[str, Any]) -> TextModel:
+    """A model of these parts, those of its rule among them."""
+    rule = {name: parts.pop(name) for name in RULE & parts.keys()}
+    return TextModel(rule=VotingRule(**rule), **parts)
 
 
 def small_model(seed: int = 0, *, classes: int = 2, **changes: Any) -> TextModel:
@@ -45,7 +53,7 @@ def small_model(seed: int = 0, *, classes: int = 2, **changes: Any) -> TextModel
         else [f"class {c}" for c in range(classes)],
         "modifiers": MODIFIERS,
     }
-    return TextModel(**(parts | changes))
+    return made(parts | changes)
 
 
 def word_model(weights: dict[str, Any], **changes: Any) -> TextModel:
@@ -59,7 +67,7 @@ def word_model(weights: dict[str, Any], **changes: Any) -> TextModel:
         "bias": np.zeros(rows),
         "classes": ["negative", "positive"] if rows == 1 else [f"class {c}" for c in range(rows)],
     }
-    return TextModel(**(parts | changes))
+    return made(parts | changes)
 
 
 def random_texts(count: int, seed: int = 0) -> list[str]:
@@ -143,10 +151,12 @@ def models(draw: st.DrawFn, classes: Any = None) -> TextModel:
         bias=np.array(draw(quarters)) / 4,
         classes=(0, 1) if rows == 1 else tuple("pqrs"[:count]),
         modifiers=tuple(draw(modifiers)) or (Modifier("not", -0.5),) * draw(st.integers(0, 1)),
-        scope=draw(st.integers(1, 6)),
-        gate=draw(st.sampled_from([0, 0.25, 0.5, 0.75])),
-        alpha=draw(st.sampled_from(["0", "1", "3"])) if rows == 1 else "0",
-        neutral_weight=draw(st.sampled_from([1, 2, 50])),
+        rule=VotingRule(
+            scope=draw(st.integers(1, 6)),
+            gate=draw(st.sampled_from([0, 0.25, 0.5, 0.75])),
+            alpha=draw(st.sampled_from(["0", "1", "3"])) if rows == 1 else "0",
+            neutral_weight=draw(st.sampled_from([1, 2, 50])),
+        ),
         tokeniser=draw(
             st.builds(Tokeniser, longest_phrase=st.integers(1, 3), overlapping=st.booleans())
         ),

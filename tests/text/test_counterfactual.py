@@ -31,7 +31,7 @@ def model(**changes) -> TextModel:
     return word_model(TABLE, **{"bias": [-0.05], "gate": 0.05} | changes)
 
 
-def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int | None:
+def by_brute_force(own: TextModel, text: str, protected: tuple[str, ...] = ()) -> int | None:
     """How many words it takes, trying all sets of them; None if none does, or there is no label to
     change."""
     places: dict[str, list[tuple[int, int]]] = {}
@@ -39,11 +39,11 @@ def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int
         places.setdefault(token.surface, []).append((token.start, token.end))
     label = own.predict([text])[0]
     for size in range(1, len(places) + 1):
-        for words in combinations([word for word in places if word not in keep], size):
+        for words in combinations([word for word in places if word not in protected], size):
             changed = [cut(text, sorted(s for w in words for s in places[w]))]
             if (
-                own.decided([text])[0]
-                and own.decided(changed)[0]
+                own.analyse([text]).decided[0]
+                and own.analyse(changed).decided[0]
                 and own.predict(changed)[0] != label
             ):
                 return size
@@ -56,21 +56,21 @@ def test_on_short_texts_it_is_what_brute_force_finds(seed: int):
     some = [Modifier("not", -1), Modifier("*n't", -0.5)] if seed % 2 else []
     own = model(bias=[float(rng.normal() / 10)], alpha=["0", "1"][seed // 2 % 2], modifiers=some)
     text = " ".join(rng.choice([*WORDS, "unknown", "great.", "not", "don't"], rng.integers(1, 8)))
-    keep = (text.split()[0].strip("."),) if seed % 3 == 0 else ()
-    found = own.flip(text, keep=keep)
+    protected = (text.split()[0].strip("."),) if seed % 3 == 0 else ()
+    found = own.flip(text, protected=protected)
     assert found.proved_smallest
-    assert (len(found.changes) if found.found else None) == by_brute_force(own, text, keep)
-    assert {change.word for change in found.changes}.isdisjoint(keep)
+    assert (len(found.changes) if found.found else None) == by_brute_force(own, text, protected)
+    assert {change.word for change in found.changes}.isdisjoint(protected)
     assert (found.before, found.after) == (own.predict([text])[0], own.predict([found.text])[0])
-    assert found.decided == own.decided([text])[0]
+    assert found.decided == own.analyse([text]).decided[0]
     assert found.found == (found.after != found.before)
     assert found.probability == own.predict_proba([found.text])[0][own.classes.index(found.after)]
-    assert not found.found or (own.decided([found.text])[0] and found.probability > 0.5)
+    assert not found.found or (own.analyse([found.text]).decided[0] and found.probability > 0.5)
 
 
 def test_a_modifier_may_go():
     own = model(modifiers=[Modifier("never", -1)])
-    found = own.flip("It was never dull.", keep=["dull"])
+    found = own.flip("It was never dull.", protected=["dull"])
     assert ([change.word for change in found.changes], found.proved_smallest) == (["never"], True)
     assert (found.before, found.after) == ("positive", "negative")
     assert own.flip("It was dull.", replacements=["never"]).found  # and may come
@@ -98,22 +98,22 @@ def test_words_can_be_replaced_and_must_become_others():
 def test_phrases_can_be_kept():
     own, text = model(bias=[0.05]), "great, not great, fine"
     assert by_brute_force(own, text, ("not", "great")) is None
-    assert not own.flip(text, keep=["not great"], to="negative").found
-    with pytest.raises(InputError, match="`keep` has 'dull', which is not in the text"):
-        own.flip(text, keep=["dull"])
+    assert not own.flip(text, protected=["not great"], to="negative").found
+    with pytest.raises(InputError, match="`protected` has 'dull', which is not in the text"):
+        own.flip(text, protected=["dull"])
 
 
 def test_a_probability_of_one_half_is_no_flip():
     table = {"great": 3, "awful": -3, "fine": 3}
     own = word_model(table)
     found = own.flip(
-        "great fine awful", keep=["awful", "fine"]
+        "great fine awful", protected=["awful", "fine"]
     )  # without "great" both classes are level
     assert (found.found, found.undecided > 0) == (False, True)
     assert "of them undecided" in str(found)
     nearly = word_model(table, bias=[1e-8])
-    assert nearly.flip("great awful awful", keep=["great"]).after == "positive"
-    assert not nearly.flip("awful great fine", to="negative", keep=["awful", "fine"]).found
+    assert nearly.flip("great awful awful", protected=["great"]).after == "positive"
+    assert not nearly.flip("awful great fine", to="negative", protected=["awful", "fine"]).found
 
 
 def test_of_more_classes_one_can_be_asked_for():
@@ -168,7 +168,7 @@ def test_of_very_many_words_many_go_at_once(monkeypatch: pytest.MonkeyPatch):
         ({"replacements": "awful"}, "`replacements` must be a list of words"),
         ({"replacements": []}, "`replacements` must be a list of words"),
         ({"replacements": [1]}, "`replacements` \\(each\\)"),
-        ({"keep": "great"}, "`keep` must be a list of words"),
+        ({"protected": "great"}, "`protected` must be a list of words"),
         ({"max_evaluations": 0}, "`max_evaluations`"),
     ],
 )

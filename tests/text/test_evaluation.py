@@ -9,13 +9,14 @@ from text.small_models import word_model
 
 import hardmax as hm
 from hardmax._common.validation import InputError
-from hardmax.text.card_page import card_page
+from hardmax.text.documents import card_page
 from hardmax.text.evaluation import (
     calibration_curve,
     calibration_error,
     evaluate,
     evaluate_model,
 )
+from hardmax.text.interpret import frequent_leaders
 from hardmax.text.reading import Modifier
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
@@ -104,7 +105,7 @@ def test_the_page_of_a_model_says_how_far_accuracy_is_from_confidence():
 
 
 def test_an_unknown_label_is_refused():
-    with pytest.raises(InputError, match="'other': the model knows negative, positive"):
+    with pytest.raises(InputError, match=r"'other': the model knows negative, positive\."):
         evaluate_model(MODEL, ["great"], ["other"])
 
 
@@ -114,7 +115,7 @@ def test_an_unknown_label_is_refused():
 @pytest.mark.parametrize("model", [MODEL, THREE])
 def test_leaders_are_what_explanations_say_one_by_one(model):
     told = [model.explain(text) for text in TEXTS]
-    found = model.leaders(TEXTS)
+    found = frequent_leaders(model, model.analyse(TEXTS))
     assert {leader.word for leader in found} == {own.word for each in told for own in each.leaders}
     for leader in found:
         times = sum(own.word == leader.word for each in told for own in each.leaders)
@@ -124,8 +125,8 @@ def test_leaders_are_what_explanations_say_one_by_one(model):
         model.classes[1 if model is THREE else 0],
         model.classes[model is MODEL],
     ]
-    assert model.leaders([]) == ()
-    assert model.leaders(TEXTS, 1) == found[:1]
+    assert frequent_leaders(model, model.analyse([])) == ()
+    assert frequent_leaders(model, model.analyse(TEXTS), 1) == found[:1]
 
 
 def test_keywords_are_the_heaviest_tokens_of_a_class():
@@ -157,7 +158,8 @@ def test_lists_show_no_token_of_fewer_than_three_texts():
         "great",
     ]
     assert [word.word for word in model.keywords("positive", min_df=1)] == ["superb", "great"]
-    assert {leader.word for leader in model.leaders(["awful", "great", "dreadful", "superb"])} == {
+    analysis = model.analyse(["awful", "great", "dreadful", "superb"])
+    assert {leader.word for leader in frequent_leaders(model, analysis)} == {
         "awful",
         "great",
     }

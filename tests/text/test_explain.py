@@ -82,11 +82,11 @@ def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(name):
         )
         second = max(
             (c for c in range(len(model.classes)) if c != best),
-            key=why.found.probabilities[0].__getitem__,
+            key=list(why.probabilities.values()).__getitem__,
         )
 
         def lead(text, best=best, second=second):
-            logits = np.append([0.0], MODELS[name].decision_function([text])[0])[
+            logits = np.append([0.0], MODELS[name].analyse([text]).logits)[
                 -len(MODELS[name].classes) :
             ]
             return logits[best] - logits[second]
@@ -133,7 +133,7 @@ def test_words_that_only_modify_are_ranked_too():
 
 
 def said(why) -> str:
-    return "".join(bit.text for bit in sentence(why))
+    return "".join(part.text for part in sentence(why))
 
 
 def test_a_sentence_names_the_strongest_tokens_what_they_attend_to_and_who_agrees():
@@ -144,7 +144,7 @@ def test_a_sentence_names_the_strongest_tokens_what_they_attend_to_and_who_agree
         said(why)
         == "Strongest: great (positive, 2 more agree), awful (negative). 2 known tokens have no effect."
     )
-    assert [(bit.text, bit.side) for bit in sentence(why) if bit.side is not None] == [
+    assert [(part.text, part.entry.class_index) for part in sentence(why) if part.entry] == [
         ("great", 1),
         ("awful", 0),
     ]
@@ -239,10 +239,8 @@ def test_of_a_long_text_the_beginning_is_shown():
     ):
         *shown, last = pieces(MODELS["segments"].explain(text))
         assert "".join(piece.text for piece in shown) == text[:WHOLE]
-        assert (last.kind, last.text) == (
-            "left out",
-            f"… {len(text) - WHOLE:,} characters left out …",
-        )
+        assert last.is_gap
+        assert last.text == f"… {len(text) - WHOLE:,} characters left out …"
     assert shown[1].entry is not None
     assert shown[1].entry.word == "not good"
 

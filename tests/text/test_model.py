@@ -17,6 +17,7 @@ from text.small_models import MODIFIERS, WORDS, random_texts, small_model, word_
 import hardmax
 from hardmax._common.validation import InputError
 from hardmax._kernels.parallel import limit_threads
+from hardmax.text.card import describe, token_table
 from hardmax.text.encoding import lexicon_of
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
@@ -39,14 +40,14 @@ MODEL = small_model()
 def test_probabilities_are_those_of_the_logits(changes):
     model, texts = small_model(**changes), random_texts(20)
     found, chances = (
-        model.decision_function(texts).reshape(len(texts), -1),
+        model.analyse(texts).logits,
         model.predict_proba(texts),
     )
     logits = np.column_stack([np.zeros(len(texts)), found]) if found.shape[1] == 1 else found
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     assert np.allclose(chances, powers / powers.sum(axis=1, keepdims=True))
     best = np.array(model.classes)[chances.argmax(axis=1)]
-    assert (model.predict(texts) == best)[model.decided(texts)].all()
+    assert (model.predict(texts) == best)[model.analyse(texts).decided].all()
 
 
 @every_variant
@@ -74,7 +75,7 @@ def test_any_text_passes(texts):
 def test_ten_megabytes_no_known_token_no_text_and_huge_logits_pass():
     once, often = "great film. not awful! ", "great film. not awful! " * 450_000
     assert MODEL.predict_proba([often]).tobytes() == MODEL.predict_proba([once]).tobytes()
-    assert MODEL.decision_function(["", "unknown"]).tolist() == [float(MODEL.bias[0])] * 2
+    assert MODEL.analyse(["", "unknown"]).logits.tolist() == [[float(MODEL.bias[0])]] * 2
     assert np.isfinite(small_model(**VARIANTS["huge"]).predict_proba(["great", "awful"])).all()
     for classes in (2, 3):
         found = small_model(classes=classes).analyse([])
@@ -84,7 +85,7 @@ def test_ten_megabytes_no_known_token_no_text_and_huge_logits_pass():
 
 def test_a_word_that_is_said_twice_counts_once():
     model = word_model({"great": 2, "dull": -1})
-    logits = model.decision_function(["great dull", "great, great; dull", "great"])
+    logits = model.analyse(["great dull", "great, great; dull", "great"]).logits[:, 0]
     assert logits.tolist() == pytest.approx([1 / 3, 1 / 3, 1])
 
 
@@ -101,15 +102,15 @@ def test_every_text_with_a_known_word_that_speaks_is_decided(alpha, neutral_weig
     )
     decided = ["ant", "ant unknown cat", "Bee!", "dog ant", "bee bee dog"]
     silent = ["", "unknown", "cat", "cat cat, unknown"]
-    assert model.decided(decided).all()
-    assert not model.decided(silent).any()
+    assert model.analyse(decided).decided.all()
+    assert not model.analyse(silent).decided.any()
     assert set(model.predict(silent)) == {"positive"}  # the more frequent class
     assert {model.explain(text).answer for text in silent} == {"undecided"}
 
 
 def test_a_logit_of_zero_is_undecided():
     model = word_model({"ant": 1, "bee": -1})
-    assert model.decided(["ant", "ant bee"]).tolist() == [True, False]
+    assert model.analyse(["ant", "ant bee"]).decided.tolist() == [True, False]
     assert model.explain("ant bee").answer == "undecided"
 
 
@@ -161,7 +162,7 @@ def test_the_weights_of_a_model_cannot_be_written_on_and_a_model_that_nobody_hol
     assert model.weights.all()
     digest(model)
     model.explain("not great")
-    lexicon, gone = weakref.ref(lexicon_of(model.vocabulary, model.reader)), weakref.ref(model)
+    lexicon, gone = weakref.ref(lexicon_of(model.vocabulary, model._reader)), weakref.ref(model)
     del model
     gc.collect()
     assert gone() is lexicon() is None
@@ -169,7 +170,7 @@ def test_the_weights_of_a_model_cannot_be_written_on_and_a_model_that_nobody_hol
 
 def test_a_model_shows_and_describes_itself():
     model = small_model(gate=0.25, neutral_weight=7, alpha="1/2", scope=3)
-    told = model.describe()
+    told = describe(model)
     assert len(told) <= 2000
     facts = (
         "negative, positive",
@@ -187,17 +188,17 @@ def test_a_model_shows_and_describes_itself():
         repr(model)
         == f"TextModel({len(WORDS)} tokens, {len(MODIFIERS)} modifiers, classes negative, positive)"
     )
-    assert len(hardmax.load("sentiment-en").describe(700)) <= 700
-    many = small_model(classes=300).describe()
+    assert len(describe(hardmax.load("sentiment-en"), 700)) <= 700
+    many = describe(small_model(classes=300))
     assert len(many) <= 2000
     assert "class 0" in many
     with pytest.raises(InputError, match="`limit`"):
-        model.describe(10)
+        describe(model, 10)
     assert len(hardmax.load("sentiment-en")._repr_html_()) < 120_000
 
 
 def test_a_table_has_a_row_for_each_token():
     pytest.importorskip("pandas")
-    table = small_model(classes=3).to_pandas()
+    table = token_table(small_model(classes=3))
     assert table["token"].tolist() == list(WORDS)
     assert table["weight towards class 1"].tolist() == small_model(classes=3).weights[:, 1].tolist()

@@ -242,7 +242,7 @@ def test_a_page_shows_what_a_token_attends_to_and_both_numbers():
 
 def test_classes_have_the_colours_of_figures():
     shown = small_model().explain("great")._repr_html_()
-    assert f'class="c{1 - small_model().explain("great").active[0].side}"' in shown
+    assert f'class="c{1 - small_model().explain("great").active[0].class_index}"' in shown
     for number in range(12):
         assert re.search(
             rf"\.c{number}\b[^{{]*{{--hardmax-color:{look_of_class(number, 20)[0]}}}", shown

@@ -25,6 +25,7 @@ from hardmax._kernels.parallel import _limit
 from hardmax.text import scoring
 from hardmax.text.score_files import ScoringReport, score_file
 from hardmax.text.scoring import ScoreOptions
+from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 
 TEXTS = [f"{text} film" for text in random_texts(60)]
@@ -341,6 +342,21 @@ def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(
     assert loads == ["sentiment-en"]
     assert threads == [1] * 6
     assert len(cloudpickle.dumps(scored.dask)) < 40_000  # the model has megabytes
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_forked_while_a_model_is_loaded_loads_one_itself(model: TextModel):
+    folder, mark = str(scoring.saved_in(model)), digest(model)
+    part = TABLE.to_pandas()
+    with scoring._loading():  # as a thread of this process would, which a child does not have
+        context = multiprocessing.get_context("fork")
+        child = context.Process(
+            target=scoring._score_partition, args=(part, folder, mark, ScoreOptions())
+        )
+        child.start()
+        child.join(60)
+        child.kill()
+    assert child.exitcode == 0
 
 
 def test_a_model_that_workers_cannot_load_is_refused(model: TextModel):

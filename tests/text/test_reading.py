@@ -22,6 +22,7 @@ from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import read_text
 from hardmax.text._texts import encode_text
+from hardmax.text.cloud import make_reading
 from hardmax.text.encoding import _define, _group, encode, lexicon_of
 from hardmax.text.reading import Modifier, Reader
 from hardmax.text.text_model import TextModel
@@ -87,7 +88,7 @@ def by_definition(model: TextModel, clauses: list[list[str]]) -> Expected:
     for token, clause, first, last in known_places(model, clauses):
         words = clauses[clause]
         inside = [modifier_of(word, model.modifiers) for word in words[first : last + 1]]
-        before = range(max(first - model.scope, 0), first)
+        before = range(max(first - model.rule.scope, 0), first)
         reach = [(at, m) for at in before if (m := modifier_of(words[at], model.modifiers))]
         strongest = max(
             reach, key=lambda pair: (abs(Fraction(pair[1].factor) - 1), pair[0]), default=None
@@ -104,14 +105,14 @@ def by_definition(model: TextModel, clauses: list[list[str]]) -> Expected:
     weights = [[Fraction(float(w)) for w in model.weights[token]] for token in tokens]
     votes = [[w * factor for w in row] for row, factor in zip(weights, factors, strict=True)]
     strengths = [max(map(abs, row)) for row in votes]
-    gate = Fraction(model.gate) * max(strengths, default=Fraction(0))
+    gate = Fraction(model.rule.gate) * max(strengths, default=Fraction(0))
     active = [strength > gate for strength in strengths]
     if len(model.bias) == 1:
-        share = 1 / (1 + Fraction(model.alpha))
+        share = 1 / (1 + Fraction(model.rule.alpha))
         sums = [row[0] for row, counts in zip(votes, active, strict=True) if counts]
         ends = max(sums, default=Fraction(0)), min(sums, default=Fraction(0))
         votes = [[share * v + (1 - share) * ends[v < 0]] for [v] in votes]
-    size = len(tokens) + model.neutral_weight
+    size = len(tokens) + model.rule.neutral_weight
     votes = [[v / size * counts for v in row] for row, counts in zip(votes, active, strict=True)]
     bias = [Fraction(float(b)) for b in model.bias]
     logits = [b + sum(row[c] for row in votes) for c, b in enumerate(bias)]
@@ -122,11 +123,11 @@ def by_definition(model: TextModel, clauses: list[list[str]]) -> Expected:
 
 
 def by_kernel(model: TextModel, text: str):
-    lexicon = lexicon_of(model.vocabulary, model.reader)
+    lexicon = lexicon_of(model.vocabulary, model._reader)
     data = np.frombuffer(encode_text(text), dtype=np.uint8)
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
     tokens, places = read_text(data, CHARACTERS, *parts, model.tokeniser.cutting)
-    return _group(tokens, places, model.reader)
+    return _group(tokens, places, model._reader)
 
 
 @given(models(), texts())
@@ -135,7 +136,7 @@ def test_definition_and_kernel_find_the_tokens_and_modifiers_of_the_oracle(
 ):
     expected = by_definition(model, said.clauses)
     for read in (
-        _define(said.text, model.vocabulary, model.tokeniser, model.reader),
+        _define(said.text, model.vocabulary, model.tokeniser, model._reader),
         by_kernel(model, said.text),
     ):
         assert read.encoded.ids.tolist() == expected.tokens
@@ -211,7 +212,7 @@ def test_bias_and_votes_add_up_to_the_logit_and_links_are_those_of_the_oracle(
     assert sorted((link.word, link.modifier, link.factor) for link in why.links) == sorted(linked)
     for link in why.links:
         assert link.modifier_span[1] <= link.span[0]
-    size = len(expected.tokens) + model.neutral_weight
+    size = len(expected.tokens) + model.rule.neutral_weight
     for entry in why.ledger:
         token = expected.tokens.index(model.vocabulary.index[entry.word])
         own = [place.modifier for place in expected.places if place.word == entry.word]
@@ -253,7 +254,7 @@ def vars_of(model: TextModel) -> dict:
     Said("not good", [["not", "good"]]),
 )
 def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model: TextModel, said: Said):
-    reading, expected = model.reading(said.text), by_definition(model, said.clauses)
+    reading, expected = make_reading(model, said.text), by_definition(model, said.clauses)
     rows, count = len(model.bias), len(expected.places)
     points = reading.cloud
     for layer in reading.layers:
@@ -273,7 +274,7 @@ def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model: Text
 
 @given(models(), texts())
 def test_the_attended_set_of_each_point_is_the_modifier_that_it_reads(model: TextModel, said: Said):
-    reading = model.reading(said.text)
+    reading = make_reading(model, said.text)
     for layer in reading.layers[:1]:
         attended = hm.simulate(reading.cloud, layer, layers=1).attended(0)
         assert [list(chosen) for chosen in attended] == [[to] for to in reading.attends]
@@ -388,7 +389,7 @@ def test_a_phrase_with_a_modifier_in_it_says_what_it_says():
     links = [(link.word, link.modifier) for link in known.explain("very not good").links]
     assert links == [("good", "not")]
     inside = word_model({"quite bad": 2}, modifiers=[Modifier("bad", 2), Modifier("not", -1)])
-    defined = _define("not quite bad", inside.vocabulary, inside.tokeniser, inside.reader)
+    defined = _define("not quite bad", inside.vocabulary, inside.tokeniser, inside._reader)
     assert (
         defined.encoded.factors.tolist()
         == by_kernel(inside, "not quite bad").encoded.factors.tolist()
@@ -480,6 +481,6 @@ def test_scripts_without_spaces_have_modifiers_too():
         "positive",
         "positive",
     ]
-    assert encode(["不很好"], model.vocabulary, Tokeniser(), model.reader).factors.tolist() == [
+    assert encode(["不很好"], model.vocabulary, Tokeniser(), model._reader).factors.tolist() == [
         -1.0
     ]

@@ -83,7 +83,7 @@ def test_a_saved_model_says_the_same_to_the_bit_and_is_the_same_bytes_again(mode
     assert files[0] == files[1]
     assert set(files[0]) == FILES
     assert again.predict_proba([said.text]).tobytes() == model.predict_proba([said.text]).tobytes()
-    for name in ("classes", "modifiers", "scope", "gate", "alpha", "neutral_weight", "tokeniser"):
+    for name in ("classes", "modifiers", "rule", "tokeniser"):
         assert getattr(again, name) == getattr(model, name), name
 
 
@@ -243,7 +243,7 @@ def test_a_vocabulary_of_another_size_and_what_is_no_plain_data_are_refused(fold
 def test_load_takes_a_folder_or_a_shipped_name_and_lists_the_names_otherwise(folder, monkeypatch):
     monkeypatch.setattr(shipped, "MODELS", folder.parent)
     assert shipped.available() == ["model"]
-    assert hm.load("model").alpha == hm.load(folder).alpha == "1/10"
+    assert hm.load("model").rule.alpha == hm.load(folder).rule.alpha == "1/10"
     with pytest.raises(InputError, match="shipped are model") as caught:
         hm.load("imdb-9d")
     assert "\n" not in str(caught.value)

@@ -157,6 +157,7 @@ pieces_of_bytes = st.one_of(
 
 
 @given(st.lists(st.lists(pieces_of_bytes, max_size=8).map(b"".join), max_size=5))
+@example([b"\xc3a", b"\xe5a\xbd", b"\xc3"])
 def test_broken_bytes_do_no_harm(pieces):
     data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
     offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])]).astype(np.int64)

@@ -125,9 +125,11 @@ def test_few_tokens_are_active_at_hardly_any_price():
             for gate in GATES
         }
         model = fit(texts, labels, replace(FIXED, gate=None))
-        good = [gate for gate, loss in losses.items() if loss <= losses[model.gate] + 1e-9]
-        assert model.gate == max(good)
-        assert losses[model.gate] - min(losses.values()) < SLACK  # of a standard deviation, at most
+        good = [gate for gate, loss in losses.items() if loss <= losses[model.rule.gate] + 1e-9]
+        assert model.rule.gate == max(good)
+        assert (
+            losses[model.rule.gate] - min(losses.values()) < SLACK
+        )  # of a standard deviation, at most
 
 
 def test_tokens_gather_only_if_the_loss_falls_by_more_than_noise():
@@ -137,14 +139,14 @@ def test_tokens_gather_only_if_the_loss_falls_by_more_than_noise():
         alpha: fit(texts, labels, replace(FIXED, alpha=alpha)).metrics["held_out_log_loss"]
         for alpha in ("0", *tuning.ALPHAS)
     }
-    assert losses[model.alpha] <= losses["0"]
-    assert model.alpha == "0" or losses[model.alpha] == min(losses.values())
+    assert losses[model.rule.alpha] <= losses["0"]
+    assert model.rule.alpha == "0" or losses[model.rule.alpha] == min(losses.values())
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_tokens_of_several_classes_do_not_gather(seed: int):
     texts, labels = corpus_of(3, seed=seed)
-    assert fit(texts, labels, replace(FIXED, alpha=None)).alpha == "0"
+    assert fit(texts, labels, replace(FIXED, alpha=None)).rule.alpha == "0"
     with pytest.raises(InputError, match="alpha"):
         fit(texts, labels, replace(FIXED, alpha="1/2"))
 
@@ -159,7 +161,7 @@ def test_the_neutral_weight_suits_whole_and_short_texts(classes: int):
         for weight in NEUTRAL_WEIGHTS
     }
     model = fit(texts, labels, replace(FIXED, gate=0, neutral_weight=None))
-    assert losses[model.neutral_weight] == pytest.approx(min(losses.values()), abs=1e-5)
+    assert losses[model.rule.neutral_weight] == pytest.approx(min(losses.values()), abs=1e-5)
     assert len({round(loss, 6) for loss in losses.values()}) > 3
 
 

@@ -27,7 +27,7 @@ def test_every_word_may_count(classes: str):
     labels = [classes[number % len(classes)] for number in range(20)] * 10
     model = fit(WORDS * 10, labels)
     assert (model.predict(WORDS * 10) == labels).all()
-    assert model.decided(WORDS).all()
+    assert model.analyse(WORDS).decided.all()
 
 
 def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
@@ -40,7 +40,7 @@ def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
 
 def test_undecided_is_an_answer():
     model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
-    assert model.decided(["good", "", "unknown words", "bad good"]).tolist() == [
+    assert model.analyse(["good", "", "unknown words", "bad good"]).decided.tolist() == [
         True,
         False,
         False,

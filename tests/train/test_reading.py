@@ -2,6 +2,7 @@
 nowhere else."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,17 @@ def test_planted_modifiers_are_found_with_the_right_signs_and_help(classes: int)
     assert plain.modifiers == ()
     right, without = ((each.predict(others) == truth).mean() for each in (model, plain))
     assert right > without + 0.05
+
+
+def test_a_modifier_that_turns_votes_has_none_of_its_own_even_if_vectors_know_it():
+    texts, labels = planted(4000, seed=1)
+    rng = np.random.default_rng(0)
+    known = [*SPEAKING, *SILENT, *NEGATORS, *RARE, "unheard"]
+    vectors = {word: rng.normal(size=3).tolist() for word in known}
+    model = fit(texts, labels, replace(QUICK, vectors=vectors))
+    assert {*NEGATORS, "*n'q"} <= set(factors(model))
+    assert set(model.vocabulary.surfaces) & set(known) == {*SPEAKING, *SILENT, "unheard"}
+    assert not model.decided(NEGATORS).any()
 
 
 @pytest.mark.parametrize("seed", range(4))

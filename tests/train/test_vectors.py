@@ -164,20 +164,20 @@ def test_unseen_words_come_heaviest_first_and_only_words_that_texts_can_contain(
     table = {"seen": [9, 0], "weak": [1, 9], "--": [1, 0], "two words": [1, 0], "strong": [-9, 1]}
     vectors = read_vectors(table | {"unwanted": [1, 0]})
     vocabulary = Vocabulary(["seen", "other"], [[1, 0], [0, 1]])
-    words, weights = vectors.unseen(vocabulary, np.array([[1.0], [0.0]]), ["unwanted"])
+    words, weights = vectors.unseen(vocabulary, np.array([[1.0], [0.0]]), ["unwanted"], 0.1)
     assert words == ["strong", "weak"]
     assert weights[:, 0] == pytest.approx(2 * vectors.table[[vectors.rows[w] for w in words], 0])
 
 
 def test_of_equally_heavy_unseen_words_the_first_of_the_table_comes_first() -> None:
     vectors = read_vectors({"b": [1, 1], "c": [2, 2], "a": [3, 3]})
-    words, _ = vectors.unseen(Vocabulary(["seen"], [[1, 1]]), np.ones((2, 3)))
+    words, _ = vectors.unseen(Vocabulary(["seen"], [[1, 1]]), np.ones((2, 3)), [], 0.0)
     assert words == ["b", "c", "a"]
 
 
 def test_there_are_not_too_many_unseen_words() -> None:
     vocabulary = Vocabulary(["film"], [[1, 1]])
-    words, weights = read_vectors("english").unseen(vocabulary, np.ones((99, 1)))
+    words, weights = read_vectors("english").unseen(vocabulary, np.ones((99, 1)), [], 0.0)
     assert len(words) == len(weights) == MOST_UNSEEN
 
 
@@ -234,7 +234,9 @@ def test_words_that_no_training_text_has_say_what_their_vectors_say() -> None:
     assert model.predict(["lovely", "dreadful"]).tolist() == [1, 0]
     counts = dict(zip(model.vocabulary.surfaces, model.vocabulary.documents.tolist(), strict=True))
     assert (counts["lovely"], counts["dreadful"], counts["superb"]) == (0, 0, 3)
-    assert not fit(TEXTS, LABELS, Settings(vectors=None)).decided(["lovely", "dreadful"]).any()
+    assert (
+        not fit(TEXTS, LABELS, Settings(vectors=None)).analyse(["lovely", "dreadful"]).decided.any()
+    )
 
 
 def test_unseen_words_come_back_from_a_model_folder(tmp_path: Path) -> None:
@@ -252,6 +254,11 @@ def test_words_that_are_not_wanted_do_not_come_from_the_table() -> None:
     surfaces = fit(TEXTS, LABELS, how).vocabulary.surfaces
     assert "dreadful" in surfaces
     assert "lovely" not in surfaces
+
+
+def test_words_that_weigh_nothing_do_not_come_from_the_table() -> None:
+    model = fit(["the same"] * 10, [0, 1] * 5, Settings(vectors=MEANINGS))
+    assert set(model.vocabulary.surfaces) <= {"the", "same", "the same"}
 
 
 def test_no_more_tokens_than_asked_for_come_from_the_table() -> None:

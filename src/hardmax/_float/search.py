@@ -13,8 +13,23 @@ from hardmax._float.plane import plane
 from hardmax._float.shells import shells
 from hardmax._kernels.parallel import limit_threads, max_threads
 
+# Releases with which the search in bytes was tried. It is in part written in LLVM's language, which
+# changes; with any other release, all scores are computed instead, which gives the same results.
+TRIED_NUMBA = frozenset({"0.68"})
+
+
+def has_tried_numba() -> bool:
+    """Whether the numba that is installed is one of those that the search in bytes was tried
+    with."""
+    import numba
+
+    release = ".".join(numba.__version__.split(".")[:2])
+    return release in TRIED_NUMBA
+
 
 def _rounded(*arguments: Any) -> ArgmaxResult:
+    if not has_tried_numba():
+        return score_all(*arguments)
     # Its kernels are in part written in numba's own words, so numba is imported with them: not
     # before they are needed.
     from hardmax._float.rounded import rounded

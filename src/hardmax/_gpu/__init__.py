@@ -1,6 +1,7 @@
 """The one boundary for torch and triton, which nothing outside imports to compute layers."""
 
 import re
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -36,8 +37,12 @@ class Gpu:
             )
 
     def check(self) -> None:
-        """Refuse where there is no such GPU, or torch or triton is not installed."""
-        require_extra("The GPU engine", "gpu")
+        """Refuse where there is no such GPU, no triton for the system, or torch or triton is not
+        installed."""
+        if sys.platform != "linux":
+            only_linux = "there is triton for Linux only. Leave `engine` out to use the processor."
+            raise InputError(f"`engine` cannot be used: {only_linux}", argument="engine")
+        require_extra("The GPU engine", "gpu", "torch", "triton")
         import torch  # pyright: ignore[reportMissingImports]
 
         if (

@@ -1,4 +1,4 @@
-"""numba's cache of compiled kernels, in a folder named for all kernel sources.
+"""numba's cache of compiled kernels, in a folder named for all sources that a kernel can reach.
 
 numba looks at the file of a function alone. But whatever a kernel calls is compiled into it, and so
 are the constants that it imports: a helper changed in another file would go unseen."""
@@ -19,10 +19,9 @@ import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.compiler_lock import global_compiler_lock as compiling
 
-from hardmax._kernels.compiling import IMPORTED, digest_sources
+from hardmax._kernels.compiling import IMPORTED, PACKAGE, Source, kernel_sources
 
-_VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, IMPORTED)
-_FOLDER = f"hardmax-{hashlib.sha256(repr(_VERSIONS).encode()).hexdigest()[:16]}"
+_VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
 
 if hasattr(os, "register_at_fork"):
     # A child would wait for ever for a thread of its parent that compiles: instead, a fork waits.
@@ -30,43 +29,60 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=compiling.acquire, after_in_parent=release, after_in_child=release)
 
 
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def is_unchanged(files: list[str]) -> bool:
+    """Whether files are on disk what they were when the package was imported."""
+    return all(Source.of((PACKAGE / file).read_bytes()) == IMPORTED[file] for file in files)
+
+
 class _KernelCache(FunctionCache):
     """Where numba would keep a function, in a folder for the versions and the sources."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._folder = Path(self._cache_path) / _FOLDER
+        module = function.__module__.removeprefix("hardmax.")
+        self._files = kernel_sources(f"{module.replace('.', '/')}.py")
+        self._stamp = _digest([(file, IMPORTED[file].digest) for file in self._files])
+        # Those of other versions stay: they are used by turns.
+        self._prefix = f"hardmax-{module}-{_digest(*_VERSIONS)}-"
+        self._folder = Path(self._cache_path) / f"{self._prefix}{self._stamp}"
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        # An index for each signature, not for each function: of two processes that save different signatures at once,
-        # one could else give its number to the other's code. Those that save the same one write the same, in files that
-        # are replaced whole. numba holds its compiler lock here.
+        # An index for each signature, not for each function: of two processes that save different
+        # signatures at once, one could else give its number to the other's code. Those that save
+        # the same one write the same, in files that are replaced whole. numba holds its compiler
+        # lock here.
         key = super()._index_key(sig, codegen)
-        name = f"{self._impl.filename_base}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}"
-        self._cache_file = IndexDataCacheFile(str(self._folder), name, IMPORTED)
+        name = f"{self._impl.filename_base}.{_digest(key)}"
+        self._cache_file = IndexDataCacheFile(str(self._folder), name, self._stamp)
         return key
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = None
+        loaded = None
         try:
-            found = super().load_overload(sig, target_context)
+            # A file edited before its module was imported is newer than the digest that was taken.
+            if is_unchanged(self._files):
+                loaded = super().load_overload(sig, target_context)
         except Exception:  # a damaged pickle raises nearly anything; the kernel is compiled again
             with suppress(OSError):
                 self.flush()
-        if found is None:
+        if loaded is None:
             _announce("once on this machine")
-        return found
+        return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        # Of sources that were edited since they were imported, the code may be of the old ones, the new ones, or both.
-        with suppress(
-            Exception
-        ):  # a full disk, a folder that has gone or a damaged file does not stop the kernel
-            if digest_sources() != IMPORTED:
+        # A full disk, a folder that has gone or a damaged file does not stop the kernel.
+        with suppress(Exception):
+            # Of sources edited since they were imported, the code may be of the old ones, the new
+            # ones, or both.
+            if not is_unchanged(self._files):
                 return
             self._folder.mkdir(exist_ok=True)
             super().save_overload(sig, data)
-            for other in set(self._folder.parent.glob("hardmax-*")) - {self._folder}:
+            for other in set(self._folder.parent.glob(f"{self._prefix}*")) - {self._folder}:
                 shutil.rmtree(other, ignore_errors=True)
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any
@@ -25,28 +26,53 @@ PACKAGE = Path(__file__).parents[1]
 _IMPORTING = 1.0  # seconds: about what it takes to import numba and to load a kernel
 _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
-
 _USES_NUMBA = re.compile(rb"\nfrom hardmax\._kernels\.compiling import .*njit")
 _IMPORTS = re.compile(rb"\nfrom hardmax\.([\w.]+) import")
 
 
-def kernel_sources() -> list[Path]:
-    """Files with kernels, and those they import from: both may be compiled into kernels."""
-    texts = {path: path.read_bytes() for path in PACKAGE.rglob("*.py")}
-    sources = {path for path, text in texts.items() if _USES_NUMBA.search(text)}
-    for path in list(sources):
-        for name in _IMPORTS.findall(texts[path]):
-            sources.add(PACKAGE / f"{name.decode().replace('.', '/')}.py")
-    return sorted(sources & texts.keys())
+@dataclass(frozen=True)
+class Source:
+    """A file of the package, as it was when it was read."""
+
+    digest: str
+    has_kernels: bool
+    imports: tuple[str, ...]
+    """Files that names come from, inside functions left out."""
+
+    @staticmethod
+    def of(text: bytes) -> "Source":
+        """The source with this text."""
+        modules = [name.decode() for name in _IMPORTS.findall(text)]
+        imports = tuple(f"{name.replace('.', '/')}.py" for name in modules)
+        digest = hashlib.sha256(text).hexdigest()
+        return Source(digest, _USES_NUMBA.search(text) is not None, imports)
 
 
-def digest_sources() -> str:
-    """Digest of the kernel sources as they are on disk."""
-    parts = [(path.relative_to(PACKAGE).as_posix(), path.read_bytes()) for path in kernel_sources()]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+def read_sources(package: Path = PACKAGE) -> dict[str, Source]:
+    """All files of a package as they are on disk, by their paths in it."""
+    return {
+        path.relative_to(package).as_posix(): Source.of(path.read_bytes())
+        for path in package.rglob("*.py")
+    }
 
 
-IMPORTED = digest_sources()
+IMPORTED = read_sources()
+
+
+def kernel_sources(start: str | None = None) -> list[str]:
+    """Files whose code or constants may be compiled into the kernels of a file, or of any.
+
+    That is what a file with kernels imports from, and so on from those that have kernels as
+    well. Of the others only constants get into a kernel."""
+    files = IMPORTED.items()
+    waiting = [start] if start else [path for path, source in files if source.has_kernels]
+    reached = set(waiting)
+    while waiting:
+        source = IMPORTED[waiting.pop()]
+        new = IMPORTED.keys() & set(source.imports) - reached if source.has_kernels else set()
+        reached |= new
+        waiting.extend(new)
+    return sorted(reached)
 
 
 class Kernel:
@@ -103,11 +129,9 @@ class Kernel:
 def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:
     """Decorator: a kernel, which releases the GIL. No fastmath: proofs rest on floats being rounded
     as written."""
-    return (
-        njit(inline=inline)(function)
-        if function
-        else lambda function: Kernel(function, inline, None, True)
-    )
+    if function is None:
+        return lambda function: Kernel(function, inline, None, True)
+    return Kernel(function, inline, None, True)
 
 
 def njit_parallel(

@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -14,7 +15,6 @@ from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_facts, print_json, print_table
 
 CORE = ("numpy", "scipy", "numba", "python-flint", "safetensors", "typer", "rich")
-FOR_CONTRIBUTORS = ("bench", "dev", "mutate", "release")
 MISSING = "not installed"
 
 
@@ -29,40 +29,49 @@ def doctor_command(
     Prints versions, missing extras, what the machine offers, and whether ties are decided exactly.
     """
     from hardmax import __version__
-    from hardmax._kernels.parallel import max_threads
 
     if compile_now:
         _compile_kernels()
-    found: dict[str, Any] = {
-        "versions": {"hardmax": __version__, "python": platform.python_version()}
-        | {n: _version(n) for n in CORE},
+    own_versions = {"hardmax": __version__, "python": platform.python_version()}
+    report: dict[str, Any] = {
+        "versions": own_versions | {name: _version(name) for name in CORE},
         "missing_of_extra": _missing_of_extra(),
-        "machine": {
-            "system": f"{platform.system()} {platform.machine()}",
-            "cores": str(os.cpu_count() or 1),
-            "threads used": str(max_threads()),
-            "gpu": _gpu(),
-        },
+        "machine": _machine(),
         "self_check": _check_arithmetic(),
     }
     if as_json:
-        print_json(found)
+        print_json(report)
     else:
-        print_facts(found["versions"])
+        print_facts(report["versions"])
         states = [
-            [
-                extra,
-                f"missing {', '.join(names)}: pip install 'hardmax[{extra}]'"
-                if names
-                else "installed",
-            ]
-            for extra, names in found["missing_of_extra"].items()
+            [extra, _state(extra, names)] for extra, names in report["missing_of_extra"].items()
         ]
         print_table(["extra", "state"], states)
-        checks = {"self-check": found["self_check"]["sentence"]}
-        print_facts(found["machine"] | checks)
-    if not found["self_check"]["passed"]:
+        print_facts(report["machine"] | {"self-check": report["self_check"]["sentence"]})
+    if not report["self_check"]["passed"]:
         raise typer.Exit(1)
+
+
+def _machine() -> dict[str, str]:
+    from hardmax._float.search import TRIED_NUMBA, has_tried_numba
+    from hardmax._kernels.parallel import max_threads
+
+    facts = {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count() or 1),
+        "threads used": str(max_threads()),
+        "gpu": _gpu(),
+    }
+    if not has_tried_numba():
+        tried = " and ".join(sorted(TRIED_NUMBA))
+        facts["slower"] = f"large clouds in many dimensions; the fast search is for numba {tried}"
+    return facts
+
+
+def _state(extra: str, missing: list[str]) -> str:
+    if not missing:
+        return "installed"
+    return f"missing {', '.join(missing)}: pip install 'hardmax[{extra}]'"
 
 
 def _version(distribution: str) -> str:
@@ -81,14 +90,19 @@ def _missing_of_extra() -> dict[str, list[str]]:
     """What each extra needs and is not installed; empty if the package itself is not installed."""
     from importlib.metadata import requires
 
+    if _version("hardmax") == MISSING:
+        return {}
     missing: dict[str, list[str]] = {}
-    for requirement in requires("hardmax") or [] if _version("hardmax") != MISSING else []:
+    for requirement in requires("hardmax") or []:
         name = re.match(r"[\w.-]+", requirement)
         extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
-        if name and extra and extra[1] not in FOR_CONTRIBUTORS:
-            missing.setdefault(extra[1], []).extend(
-                [name[0]] if _version(name[0]) == MISSING else []
-            )
+        only_on = re.search(r"sys_platform == ['\"](\w+)['\"]", requirement)
+        if not name or not extra or extra[1] == "all":
+            continue
+        of_extra = missing.setdefault(extra[1], [])
+        is_for_others = only_on is not None and only_on[1] != sys.platform
+        if not is_for_others and _version(name[0]) == MISSING:
+            of_extra.append(name[0])
     return missing
 
 

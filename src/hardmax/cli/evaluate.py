@@ -55,7 +55,7 @@ def evaluate_command(
         )
         notify(f"wrote {picture}")
     if card is not None:
-        from hardmax.text.card_page import card_page
+        from hardmax.text.documents import card_page
 
         write_whole(card, card_page(loaded, Path(model).name, corpus.texts, found).encode())
         notify(f"wrote {card}")

@@ -24,7 +24,7 @@ def flip_command(
     to: Annotated[
         str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")
     ] = None,
-    keep: Annotated[
+    protected: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; repeatable.")
     ] = None,
     max_evaluations: Annotated[
@@ -50,7 +50,7 @@ def flip_command(
         content,
         replacements=replace or None,
         to=label,
-        keep=keep or (),
+        protected=protected or (),
         max_evaluations=max_evaluations,
     )
     if as_json:

@@ -206,6 +206,8 @@ def exit_on_signals() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _raise)
+    if sys.platform == "win32":  # pipes that do not block come with Python 3.12
+        return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -51,7 +51,7 @@ def models_command(
         save_figure(loaded.plot().figure, picture)  # pyright: ignore[reportArgumentType]
         notify(f"wrote {picture}")
     if card is not None:
-        from hardmax.text.card_page import card_page
+        from hardmax.text.documents import card_page
 
         write_whole(card, card_page(loaded, name).encode())
         notify(f"wrote {card}")

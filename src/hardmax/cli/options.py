@@ -148,8 +148,8 @@ def describe(model: "TextModel") -> dict[str, Any]:
     return {
         "tokens": len(model.vocabulary),
         "modifiers": len(model.modifiers),
-        "gate": model.gate,
-        "alpha": model.alpha,
+        "gate": model.rule.gate,
+        "alpha": model.rule.alpha,
     }
 
 

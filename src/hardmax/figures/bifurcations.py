@@ -23,7 +23,7 @@ def plot_bifurcations(found: "Bifurcations", *, ax: Any = None, figsize: Any = N
         if ax is None
         else None
     )
-    with style.our_look():
+    with style.style_context():
         given = figure.add_subplot() if figure else style.check_axes(ax)
         if figure:
             title = f"{pluralize(len(found.values), 'bifurcation')}: whom each token ends with"

@@ -68,7 +68,7 @@ def model_card(model: "TextModel") -> str:
     picture = _picture(draw, (3.7, 0.9 + 0.19 * len(bars)), repr(model))
     rows = [
         ["class", "token", "weight"],
-        *([model.classes[bar.side], bar.name, bar.note] for bar in bars),
+        *([model.classes[bar.class_index], bar.name, bar.note] for bar in bars),
     ]
     return _card(model, picture or _table(rows))
 
@@ -79,7 +79,7 @@ class Bar(NamedTuple):
 
     name: str
     value: float
-    side: int
+    class_index: int
     note: str
 
 
@@ -172,11 +172,11 @@ def _picture(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -
     """What is drawn on a figure of that size, as an image in HTML; nothing if matplotlib is
     missing."""
     try:
-        from hardmax.figures.style import Figure, FigureCanvasAgg, our_look
+        from hardmax.figures.style import Figure, FigureCanvasAgg, style_context
     except MissingExtra:
         return ""
     buffer = io.BytesIO()
-    with our_look(small=True):
+    with style_context(small=True):
         figure = Figure(figsize=size, dpi=100 * _SHARP)
         FigureCanvasAgg(figure)
         draw(figure)

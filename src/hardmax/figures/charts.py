@@ -40,7 +40,7 @@ def plot_weights(
         if ax is None
         else None
     )
-    with style.our_look():
+    with style.style_context():
         given = figure.add_subplot() if figure else style.check_axes(ax)
         draw_weights(model, bars, given, inside=ax is not None)
     return given
@@ -50,8 +50,8 @@ def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, ins
     """Horizontal bars of `heaviest`, the first on top, in the colour and the hatch of their
     classes; with a legend inside the axes, or below them, where the layout makes room."""
     handles = []
-    for side in sorted({bar.side for bar in bars}):
-        mine = [(row, bar) for row, bar in enumerate(bars) if bar.side == side]
+    for side in sorted({bar.class_index for bar in bars}):
+        mine = [(row, bar) for row, bar in enumerate(bars) if bar.class_index == side]
         look: dict[str, Any] = {"ec": "white", "lw": 0, "hatch": _HATCHES[side % len(_HATCHES)]}
         look["fc"] = look_of_class(side, len(model.classes))[0]
         group = ax.barh(
@@ -90,7 +90,7 @@ def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> styl
     confidence, right, texts = curve
     low = max(0.0, min(confidence.min(), right.min()) - 0.05)
     error = float((np.abs(confidence - right) * texts).sum() / texts.sum())
-    with style.our_look():
+    with style.style_context():
         figure = style.Figure(figsize=(4.4, 4.4))
         ax = figure.add_subplot()
         ax.plot([low, 1], [low, 1], color=FAINT, lw=0.9, ls="--", label="perfectly calibrated")
@@ -135,7 +135,7 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
     ]
     if not cells or any(isinstance(value, str) for a, b, _ in cells for value in (a, b)):
         raise InputError(f"{shorten(x)} and {shorten(y)} must be columns of numbers to be drawn.")
-    with style.our_look():
+    with style.style_context():
         figure = style.Figure(figsize=(5.2, 3.6))
         ax = figure.add_subplot()
         for number, group in enumerate(dict.fromkeys(group for *_, group in cells)):

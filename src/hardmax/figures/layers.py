@@ -226,7 +226,7 @@ def arithmetics_figure(
 ) -> style.Figure:
     """A panel for each run in the plane, with the `watched` tokens and the points where they
     belong, `goals`."""
-    with style.our_look():
+    with style.style_context():
         figure = style.Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
         panels = figure.subplots(1, len(runs), squeeze=False)[0]
         for ax, (title, run) in zip(panels, runs.items(), strict=True):
@@ -273,7 +273,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     )
     run.floats_at(max(layers))  # a layer that is not there is refused before there is a figure
     figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
-    with style.our_look():
+    with style.style_context():
         panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
         for panel, layer in zip(panels, layers, strict=True):
             _prepare(run, layer, panel)
@@ -289,7 +289,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
 
 
 def _titled(run: Trajectory, layer: int, ax: style.Axes) -> style.Axes:
-    with style.our_look():
+    with style.style_context():
         draw_layer(run, layer, ax)
         ax.set_title(_title(run, layer), loc="left")
     return ax

@@ -133,7 +133,7 @@ def _size(lim: "Limit") -> tuple[float, float]:
 
 
 def _draw_on(figure: Any, lim: "Limit") -> style.Axes:
-    with style.our_look():
+    with style.style_context():
         ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None, anchor="NW")
         _prepare(lim, ax)
         ax.set_title(_title(lim), loc="left")

@@ -59,7 +59,7 @@ _SMALL: dict[Any, Any] = {"savefig.bbox": None, "font.size": 7, "axes.titlesize"
 
 
 @contextmanager
-def our_look(*, small: bool = False) -> Iterator[None]:
+def style_context(*, small: bool = False) -> Iterator[None]:
     """Within this block figures have the look of the package; small ones keep their size, and have
     small text."""
     with rc_context(_RULES | _SMALL if small else _RULES):
@@ -111,7 +111,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     buffer = io.BytesIO()
     # Without a date the same figure is the same file, byte for byte.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with our_look():
+    with style_context():
         figure.savefig(buffer, format=kind, metadata=undated)
     write_whole(path, buffer.getvalue())
 

@@ -22,7 +22,7 @@ def plot_text(why: "Explanation", ax: Any = None) -> style.Axes:
         if ax is None
         else style.check_axes(ax)
     )
-    with style.our_look():
+    with style.style_context():
         _draw(why, ax)
     return ax
 
@@ -32,7 +32,7 @@ def _draw(why: "Explanation", ax: style.Axes) -> None:
     says."""
     shown = why.active[:MOST]
     for row, entry in enumerate(shown):
-        color = look_of_class(entry.side, len(why.model.classes))[0]
+        color = look_of_class(entry.class_index, len(why.model.classes))[0]
         ax.barh(
             row,
             entry.vote,
@@ -60,5 +60,5 @@ def _draw(why: "Explanation", ax: style.Axes) -> None:
         if len(why.active) > len(shown)
         else ""
     )
-    ax.set_xlabel(escape_mathtext(truncate(f"vote towards {why.towards}{left}", 70)))
+    ax.set_xlabel(escape_mathtext(truncate(f"vote towards {why.positive_class}{left}", 70)))
     ax.set_title(escape_mathtext(why.answer), loc="left")

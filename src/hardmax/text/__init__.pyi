@@ -1,10 +1,15 @@
 from ._analysis import Analysis as Analysis
+from .card import describe as describe
+from .card import token_table as token_table
+from .cloud import Reading as Reading
+from .cloud import make_reading as make_reading
 from .corpora import Corpus as Corpus
 from .corpora import plant as plant
 from .corpora import read_corpus as read_corpus
 from .explain import Explanation as Explanation
+from .interpret import frequent_leaders as frequent_leaders
 from .reading import Modifier as Modifier
-from .reading import Reading as Reading
+from .reading import VotingRule as VotingRule
 from .shipped import load as load
 from .text_model import TextModel as TextModel
 from .tokeniser import Tokeniser as Tokeniser

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from hardmax.text._texts import TextBytes
     from hardmax.text.text_model import TextModel
 
+LENGTHS = "training_lengths"
+"""Where `TextModel.metrics` has the 1 % and 99 % quantiles of the lengths of training texts, in
+characters."""
 FEW = 4096  # tokens: so many are weighed without waiting for numba
 
 
@@ -32,10 +35,10 @@ class Analysis:
     --------
     >>> import hardmax as hm
     >>> model = hm.load("sentiment-en")
-    >>> found = model.analyse(["An awful script.", "Great!"])
-    >>> first = slice(*found.offsets[:2])
-    >>> words = [model.vocabulary.surfaces[token] for token in found.ids[first]]
-    >>> words[found.votes[first, 0].argmin()], found.probabilities.argmax(axis=1).tolist()
+    >>> analysis = model.analyse(["An awful script.", "Great!"])
+    >>> first = slice(*analysis.offsets[:2])
+    >>> words = [model.vocabulary.surfaces[token] for token in analysis.ids[first]]
+    >>> words[analysis.votes[first, 0].argmin()], analysis.probabilities.argmax(axis=1).tolist()
     ('awful', [0, 1])
     """
 
@@ -66,12 +69,12 @@ class Analysis:
     @property
     def active_per_text(self) -> np.ndarray:
         """How many distinct tokens are active in each text."""
-        return _count(self, self.active)
+        return self._count(self.active)
 
     @property
     def leaders_per_text(self) -> np.ndarray:
         """How many leaders each text has."""
-        return _count(self, self.leads)
+        return self._count(self.leads)
 
     @property
     def decided(self) -> np.ndarray:
@@ -90,26 +93,36 @@ class Analysis:
     def follows(self) -> np.ndarray:
         """The place in its text of the leader that each active token ends at; -1: it is not active,
         or ends between several. Of equal tokens the first leads."""
-        found, active = np.full(len(self.ids), -1), np.flatnonzero(self.active)
-        texts = np.searchsorted(self.offsets, active, side="right") - 1
-        own = (self.weights * self.factors[:, None])[active]
-        leaders = _on_a_line(own[:, 0], texts) if own.shape[1] == 1 else _in_space(own, texts)
-        at = np.where(leaders >= 0, active[leaders] - self.offsets[texts], -1)
-        found[active] = at
-        return found
+        active = np.flatnonzero(self.active)
+        texts = np.repeat(np.arange(len(self)), self.active_per_text)
+        votes = (self.weights * self.factors[:, None])[active]
+        if votes.shape[1] == 1:
+            leaders = _leaders_on_line(votes[:, 0], texts)
+        else:
+            leaders = _leaders_in_space(votes, texts)
+        follows = np.full(len(self.ids), -1)
+        follows[active] = np.where(leaders >= 0, active[leaders] - self.offsets[texts], -1)
+        return follows
+
+    def _count(self, chosen: np.ndarray) -> np.ndarray:
+        """How many tokens of each text a mask chooses."""
+        before = np.concatenate([[0], np.cumsum(chosen)])
+        return np.diff(before[self.offsets])
 
 
-def _on_a_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """For each token the first of the largest of its side in its text."""
+def _leaders_on_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
+    """For each token the first of the largest votes of its sign in its text."""
     groups = 2 * texts + (votes > 0)
-    order = np.lexsort((-np.abs(votes), groups))  # stable: of equals the first
-    first = order[np.concatenate([[True], np.diff(groups[order]) > 0])[: len(order)]]
-    leader = np.full(groups.max(initial=0) + 1, -1)
-    leader[groups[first]] = first
-    return leader[groups]
+    sizes = np.abs(votes)
+    largest = np.zeros(groups.max(initial=0) + 1)
+    np.maximum.at(largest, groups, sizes)
+    leaders = np.flatnonzero(sizes == largest[groups])
+    leader_of = np.full(len(largest), -1)
+    leader_of[groups[leaders[::-1]]] = leaders[::-1]  # backwards: of equals the first stays
+    return leader_of[groups]
 
 
-def _in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
+def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     """For each token the one at which it ends, after infinitely many layers; -1 if it ends between
     several."""
     from hardmax._limits.clusters import Vertex
@@ -132,39 +145,31 @@ def _in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     return np.where(ends < 0, -1, ends + np.repeat(starts, np.diff(bounds)))
 
 
-def _count(found: Analysis, which: np.ndarray) -> np.ndarray:
-    """How many of these tokens each text has."""
-    return np.bincount(
-        np.searchsorted(found.offsets, np.flatnonzero(which), side="right") - 1,
-        minlength=len(found),
-    )
-
-
-def predicted_classes(model: "TextModel", found: Analysis) -> np.ndarray:
-    """The number of the class of each text: the most probable, or, if it is undecided, the most
+def predicted_classes(model: "TextModel", analysis: Analysis) -> np.ndarray:
+    """The index of the class of each text: the most probable, or, if it is undecided, the most
     frequent one."""
-    usual = int(model.vocabulary.counts.sum(axis=0).argmax()) if len(model.vocabulary) else 0
-    return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
+    most_frequent = int(model.vocabulary.counts.sum(axis=0).argmax())
+    return np.where(analysis.decided, analysis.probabilities.argmax(axis=1), most_frequent)
 
 
-def share_of(alpha: str) -> float:
+def kept_share(alpha: str) -> float:
     """What a token keeps of its own vote in a layer of that step size."""
     return float(1 / (1 + Fraction(alpha)))
 
 
-def weigh(found: Encoded, voting: Voting) -> Analysis:
+def weigh(encoded: Encoded, voting: Voting) -> Analysis:
     """The analysis of texts whose tokens have been found."""
-    tokens, rows = len(found.ids), len(voting.bias)
-    counted = Votes(
+    texts, tokens, rows = len(encoded), len(encoded.ids), len(voting.bias)
+    votes = Votes(
         np.empty((tokens, rows)),
         np.empty(tokens, dtype=bool),
-        np.empty((len(found), rows)),
-        np.empty((len(found), max(2, rows))),
+        np.empty((texts, rows)),
+        np.empty((texts, max(2, rows))),
     )
     with interpreted(vote_texts, if_small=tokens <= FEW):
-        vote_texts(Said(found.ids, found.factors, found.offsets), voting, counted)
-    parts = found.ids, found.counts, found.factors, found.offsets
-    return Analysis(*parts, *counted, voting.weights[found.ids])
+        vote_texts(Said(encoded.ids, encoded.factors, encoded.offsets), voting, votes)
+    columns = encoded.ids, encoded.counts, encoded.factors, encoded.offsets
+    return Analysis(*columns, *votes, voting.weights[encoded.ids])
 
 
 def weigh_parts(
@@ -172,11 +177,11 @@ def weigh_parts(
 ) -> "Iterator[Analysis]":
     """The analysis of texts in parts of a few megabytes; with `few`, without waiting for numba if
     they are short."""
-    for found in encode_parts(texts, model.vocabulary, model.tokeniser, model.reader, few=few):
-        yield weigh(found, model.voting)
+    for encoded in encode_parts(texts, model.vocabulary, model.tokeniser, model._reader, few=few):
+        yield weigh(encoded, model._voting)
 
 
 def weigh_text(model: "TextModel", text: str) -> tuple[Read, Analysis]:
     """The known tokens of one text and where they are in it; its analysis."""
-    read = read_one(text, model.vocabulary, model.tokeniser, model.reader)
-    return read, weigh(read.encoded, model.voting)
+    read = read_one(text, model.vocabulary, model.tokeniser, model._reader)
+    return read, weigh(read.encoded, model._voting)

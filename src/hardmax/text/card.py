@@ -1,12 +1,18 @@
-"""A model in words: the model card (README.md of its folder), and a description that fits into a
-prompt."""
+"""A model in words and numbers: the model card (README.md of its folder), a description that fits
+into a prompt, and a table of its tokens."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardmax._common.format import escape_html, pluralize, sanitize_line, truncate
-from hardmax.text.text_model import TextModel
+from hardmax._common.validation import check_int, require_extra
+from hardmax.text.interpret import Keyword, keywords
 from hardmax.text.tokeniser import cut_surface
+
+if TYPE_CHECKING:
+    import pandas
+
+    from hardmax.text.text_model import TextModel
 
 _CARD = """---
 library_name: hardmax
@@ -34,153 +40,172 @@ print(model.explain("…"))
 ## Limitations
 {limitations}
 """
-_LIMITATIONS = (
-    "It knows only the tokens of its vocabulary. A text without an active token is undecided: `predict` then returns "
-    "the most frequent class, and `decided` is False.",
-    "It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses irony, comparisons "
-    "and what is denied further away (“I cannot say that I liked it”).",
-    "Short texts rest on few tokens: their answers are less accurate, and their probabilities closer to even.",
-    "Its tokens are those of its training texts. In other domains, or other kinds of text, it is less accurate and its "
-    "probabilities are less reliable: measure it there (`hardmax evaluate`) first.",
-)
+_LIMITATIONS = """\
+- It knows only the tokens of its vocabulary. A text without an active token is undecided: `predict` \
+then returns the most frequent class, and `decided` is False.
+- It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses \
+irony, comparisons and what is denied further away (“I cannot say that I liked it”).
+- Short texts rest on few tokens: their answers are less accurate, and their probabilities closer \
+to even.
+- Its tokens are those of its training texts. In other domains, or other kinds of text, it is less \
+accurate and its probabilities are less reliable: measure it there (`hardmax evaluate`) first."""
+_EDITED = """
+## Edited by hand
+Everything above was measured before.
+
+| | |
+|---|---|
+{rows}
+"""
 
 _MOST_CLASSES, _MOST_TOKENS = 20, 50  # in a description
 
 
-def write_card(model: TextModel) -> str:
+def write_card(model: "TextModel") -> str:
     """The text of README.md."""
-    facts = "\n".join(f"| {name} | {_cell(value)} |" for name, value in _facts(model).items())
+    measured, edited = shown_values(model.metrics), model.metrics.get("edited")
+    table = f"| | |\n|---|---|\n{_rows(measured)}" if measured else "Nothing was measured."
+    is_edited = isinstance(edited, dict) and edited
     return _CARD.format(
         formula=_cell(formula(model)),
-        facts=facts,
-        measured=_table(model.metrics),
-        edited=_edited(model.metrics),
-        limitations="\n".join(f"- {line}" for line in _limitations(model)),
+        facts=_rows(_facts(model)),
+        measured=table,
+        edited=_EDITED.format(rows=_rows(edited)) if is_edited else "",
+        limitations=_limitations(model),
     )
 
 
-def describe(model: TextModel, limit: int) -> str:
-    """The model as a text of at most `limit` characters; see `TextModel.describe`."""
-    from hardmax.text.interpret import keywords
+def describe(model: "TextModel", limit: int = 2000) -> str:
+    """The model as a short text that a person or a language model can read.
 
+    Parameters
+    ----------
+    model : TextModel
+        The model.
+    limit : int, default 2000
+        At most so many characters; at least 500.
+
+    Returns
+    -------
+    str
+        Task, classes, how the answer is formed, modifiers, the heaviest tokens of each class,
+        limitations.
+    """
+    limit = check_int(limit, "`limit`", at_least=500)
     labels = model.classes[:_MOST_CLASSES]
-    more = (
-        f" and {len(model.classes) - len(labels):,} more"
-        if len(model.classes) > len(labels)
-        else ""
-    )
+    left_out = len(model.classes) - len(labels)
+    more = f" and {left_out:,} more" if left_out else ""
     task = f"A text classifier with the classes {', '.join(map(sanitize_line, labels))}{more}."
-    facts = " ".join(
-        f"{name.capitalize()}: {value}."
-        for name, value in _facts(model).items()
-        if name != "classes"
-    )
-    limitations = "Limitations: " + " ".join(_limitations(model))
-    parts, best = (
-        [task, formula(model), facts, limitations],
-        [keywords(model, label, _MOST_TOKENS) for label in labels],
-    )
+    facts = _facts(model)
+    del facts["classes"]
+    listed = " ".join(f"{name.capitalize()}: {value}." for name, value in facts.items())
+    limitations = _limitations(model).removeprefix("- ").replace("\n- ", " ")
+    begin, end = f"{task}\n{formula(model)}\n{listed}", f"Limitations: {limitations}"
+    heaviest = {sanitize_line(label): keywords(model, label, _MOST_TOKENS) for label in labels}
     for top in range(_MOST_TOKENS, 0, -1):  # as many as there is room for
-        weights = [
-            [f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in words[:top]]
-            for words in best
-        ]
-        rows = [
-            f"{sanitize_line(name)}: {', '.join(own)}"
-            for name, own in zip(labels, weights, strict=True)
-            if own
-        ]
-        text = "\n".join(
-            [*parts[:-1], f"Heaviest tokens, with their weights: {'; '.join(rows)}.", limitations]
-        )
-        if rows and len(text) <= limit:
+        weights = "; ".join(_heaviest(*item, top) for item in heaviest.items() if item[1])
+        text = f"{begin}\nHeaviest tokens, with their weights: {weights}.\n{end}"
+        if weights and len(text) <= limit:
             return text
-    return truncate("\n".join(parts), limit)
+    return truncate(f"{begin}\n{end}", limit)
 
 
-def formula(model: TextModel) -> str:
+def _heaviest(label: str, words: list[Keyword], top: int) -> str:
+    shown = [f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in words[:top]]
+    return f"{label}: {', '.join(shown)}"
+
+
+def token_table(model: "TextModel") -> "pandas.DataFrame":
+    """Table of all tokens: the weight of each for each class, and how many training texts of each
+    class have it.
+
+    Parameters
+    ----------
+    model : TextModel
+        The model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the order of the vocabulary.
+    """
+    require_extra("A table of tokens", "tables", "pandas")
+    import pandas
+
+    weights, counts = model._voting.weights, model.vocabulary.counts
+    columns: dict[str, Any] = {"token": model.vocabulary.surfaces}
+    for row, name in enumerate(model.classes[-weights.shape[1] :]):
+        columns[f"weight towards {name}"] = weights[:, row]
+    for row, name in enumerate(model.classes):
+        columns[f"texts of {name}"] = counts[:, row]
+    return pandas.DataFrame(columns)
+
+
+def formula(model: "TextModel") -> str:
     """How an answer is formed."""
+    rule = model.rule
     parts = [
-        "Each distinct known token of a text has a vote: its weight, divided by the number of these tokens plus"
+        "Each distinct known token of a text has a vote: its weight, divided by the number of these "
+        f"tokens plus {rule.neutral_weight:,}."
     ]
-    parts[0] += f" {model.neutral_weight:,}."
     if model.modifiers:
-        words = pluralize(model.scope, "word")
+        words, example = pluralize(rule.scope, "word"), sanitize_line(model.modifiers[0].word)
         parts.append(
-            f"A token attends to the strongest modifier among the {words} before it in its clause, such as "
-            f"“{sanitize_line(model.modifiers[0].word)}”, which multiplies its vote: hardmax attention."
+            f"A token attends to the strongest modifier among the {words} before it in its clause, "
+            f"such as “{example}”, which multiplies its vote: hardmax attention."
         )
-    if model.gate:
-        parts.append(f"Votes of at most {model.gate:g} of the largest in the text do not count.")
-    if model.alpha != "0":
-        parts.append(
-            f"One layer takes each token towards the strongest of its side, with alpha = {model.alpha}."
-        )
-    wins = (
-        f"a positive one means {sanitize_line(model.classes[1])}"
-        if len(model.classes) == 2
-        else "the largest wins"
-    )
-    parts.append(
-        f"The logit is the bias and the sum of the votes; {wins}. The votes are the explanation."
-    )
-    return " ".join(parts)
+    if rule.gate:
+        parts.append(f"Votes of at most {rule.gate:g} of the largest in the text do not count.")
+    if rule.alpha != "0":
+        layer = "One layer takes each token towards the strongest of its side"
+        parts.append(f"{layer}, with alpha = {rule.alpha}.")
+    wins = "the largest wins"
+    if len(model.classes) == 2:
+        wins = f"a positive one means {sanitize_line(model.classes[1])}"
+    parts.append(f"The logit is the bias and the sum of the votes; {wins}.")
+    return " ".join([*parts, "The votes are the explanation."])
 
 
-def _facts(model: TextModel) -> dict[str, Any]:
-    longest = model.tokeniser.longest_phrase
-    sizes = [
-        len(surface.split(" ") if surface.isascii() else cut_surface(surface))
-        for surface in model.vocabulary.surfaces
-    ]
+def _facts(model: "TextModel") -> dict[str, Any]:
+    tokeniser, rule, surfaces = model.tokeniser, model.rule, model.vocabulary.surfaces
+    longest, sizes = tokeniser.longest_phrase, [_length(surface) for surface in surfaces]
     words, phrases = sizes.count(1), sum(1 < size <= longest for size in sizes)
-    modifiers = ", ".join(
-        f"{sanitize_line(each.word)} × {each.factor:g}" for each in model.modifiers
-    )
+    kinds = f"{words:,} words, {phrases:,} phrases of up to {longest} words"
+    factors = [f"{sanitize_line(m.word)} × {m.factor:g}" for m in model.modifiers]
     return {
-        "classes": ", ".join(sanitize_line(name) for name in model.classes),
-        "vocabulary": f"{len(sizes):,} tokens: {words:,} words, {phrases:,} phrases of up to {longest} words",
-        "tokens of a text": "may overlap" if model.tokeniser.overlapping else "do not overlap",
-        "modifiers": modifiers or "none",
-        "scope of a modifier": pluralize(model.scope, "word"),
-        "gate": f"{model.gate:g} of the largest vote" if model.gate else "none",
-        "gathering alpha": model.alpha,
-        "neutral weight": model.neutral_weight,
+        "classes": ", ".join(map(sanitize_line, model.classes)),
+        "vocabulary": f"{len(sizes):,} tokens: {kinds}",
+        "tokens of a text": "may overlap" if tokeniser.overlapping else "do not overlap",
+        "modifiers": ", ".join(factors) or "none",
+        "scope of a modifier": pluralize(rule.scope, "word"),
+        "gate": f"{rule.gate:g} of the largest vote" if rule.gate else "none",
+        "gathering alpha": rule.alpha,
+        "neutral weight": rule.neutral_weight,
     }
 
 
-def _limitations(model: TextModel) -> list[str]:
-    return [
-        line.replace("{longest}", pluralize(model.tokeniser.longest_phrase, "word"))
-        for line in _LIMITATIONS
-    ]
+def _length(surface: str) -> int:
+    """The number of words of a token."""
+    return surface.count(" ") + 1 if surface.isascii() else len(cut_surface(surface))
 
 
-def _table(metrics: dict[str, Any]) -> str:
-    plain = {name: value for name, value in metrics.items() if isinstance(value, int | float | str)}
-    if not plain:
-        return "Nothing was measured."
-    shown = {
-        name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()
-    }
-    rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in shown.items()]
-    return "\n".join(["| | |", "|---|---|", *rows])
+def _limitations(model: "TextModel") -> str:
+    return _LIMITATIONS.format(longest=pluralize(model.tokeniser.longest_phrase, "word"))
 
 
-def _edited(metrics: dict[str, Any]) -> str:
-    changes = metrics.get("edited")
-    if not isinstance(changes, dict) or not changes:
-        return ""
-    rows = [f"| {_cell(word)} | {_cell(change)} |" for word, change in changes.items()]
-    heading = [
-        "",
-        "## Edited by hand",
-        "Everything above was measured before.",
-        "",
-        "| | |",
-        "|---|---|",
-    ]
-    return "\n".join([*heading, *rows, ""])
+def shown_values(values: dict[str, Any], whole: str = "") -> dict[str, str]:
+    """The plain values as they are shown; `whole` is the format of whole numbers."""
+    shown = {}
+    for name, value in values.items():
+        if isinstance(value, float):
+            shown[name] = f"{value:.4g}"
+        elif isinstance(value, int | str):
+            shown[name] = format(value, whole if isinstance(value, int) else "")
+    return shown
+
+
+def _rows(values: dict[str, Any]) -> str:
+    return "\n".join(f"| {_cell(name)} | {_cell(value)} |" for name, value in values.items())
 
 
 def _cell(value: object) -> str:

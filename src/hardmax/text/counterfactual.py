@@ -7,9 +7,9 @@ words, as long as there are not too many."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from hardmax.text._characters import fold
 from hardmax.text._texts import number_of_class
 from hardmax.text.explain import Label
 from hardmax.text.spans import JOINT, Span, Units
-from hardmax.text.text_model import TextModel
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
 
 MAX_EVALUATIONS = 20_000
 MARGIN = 1e-6
@@ -82,9 +84,13 @@ class Flip:
         tried = f"{pluralize(self.evaluations, 'variant')} tried"
         if self.undecided:
             tried += f", {self.undecided:,} of them undecided"
-        if self.found:
-            return f"{'proved smallest' if self.proved_smallest else 'smallest found, not proved'} ({tried})"
-        return f"{'no set of words changes it' if self.proved_smallest else 'nothing tried changes it'} ({tried})"
+        verdicts = {
+            (True, True): "proved smallest",
+            (True, False): "smallest found, not proved",
+            (False, True): "no set of words changes it",
+            (False, False): "nothing tried changes it",
+        }
+        return f"{verdicts[self.found, self.proved_smallest]} ({tried})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -96,39 +102,49 @@ class Flip:
         before = f"{sanitize_line(self.before)} {format_probability(self.probability_before)}"
         if not self.found:
             return f"{before}: {self.verdict}"
-        words = ", ".join(sanitize_line(str(change)) for change in self.changes)
+        words = ", ".join(sanitize_line(change) for change in self.changes)
         how = "without" if self.changes[0].replacement is None else "replacing"
         after = f"{sanitize_line(self.after)} {format_probability(self.probability)}"
-        return f"{before} → {after} {how} {pluralize(len(self.changes), 'word')}: {words}; {self.verdict}"
+        count = pluralize(len(self.changes), "word")
+        return f"{before} → {after} {how} {count}: {words}; {self.verdict}"
 
 
 def flip(
-    model: TextModel,
+    model: "TextModel",
     text: str,
     *,
     replacements: Sequence[str] | None = None,
     to: Label | None = None,
-    keep: Sequence[str] = (),
+    protected: Sequence[str] = (),
     max_evaluations: int = MAX_EVALUATIONS,
 ) -> Flip:
     """Find the fewest words to remove, or to replace, for another label; see `TextModel.flip`."""
     text = check_str(text, "`text`")
     most = check_int(max_evaluations, "`max_evaluations`", at_least=1)
-    others = (None,) if replacements is None else _read_words(replacements, "`replacements`")
-    search = _Search.of(model, text, others, to, _read_words(keep, "`keep`", may_be_empty=True))
-    found = search.greedily(most)
-    smaller, proved = search.all_up_to(len(search.words) if found is None else len(found) - 1, most)
-    changes = tuple(sorted(smaller or found or (), key=lambda change: change.spans))
+    instead = (None,) if replacements is None else _read_words(replacements, "`replacements`")
+    staying = _read_words(protected, "`protected`", may_be_empty=True)
+    analysis = model.analyse([text])
+    before, decided = int(predicted_classes(model, analysis)[0]), bool(analysis.decided[0])
+    goal = None if to is None else number_of_class(to, model.classes, "`to`")
+    if decided and goal == before:
+        problem = f"`to` is {shorten(to)}, which is the label now: name another class."
+        raise InputError(problem, argument="`to`")
+    options = _options(model, text, instead, staying)
+    search = _Search(model, text, before, goal, options if decided else [])
+    flipping = search.greedily(most)
+    largest = len(search.words) if flipping is None else len(flipping) - 1
+    smaller, proved = search.all_up_to(largest, most)
+    changes = tuple(sorted(smaller or flipping or (), key=lambda change: change.spans))
     changed = _changed(text, changes)
     now = model.analyse([changed])
     after = int(predicted_classes(model, now)[0])
     return Flip(
         text=changed,
-        decided=search.decided,
-        before=model.classes[search.before],
+        decided=decided,
+        before=model.classes[before],
         after=model.classes[after],
         probability=float(now.probabilities[0, after]),
-        probability_before=search.probability,
+        probability_before=float(analysis.probabilities[0, before]),
         changes=changes,
         proved_smallest=proved,
         evaluations=search.count,
@@ -136,58 +152,36 @@ def flip(
     )
 
 
+def _options(
+    model: "TextModel", text: str, instead: Sequence[str | None], protected: Sequence[str]
+) -> list[list[Change]]:
+    """For each word that may be changed what can be done with it."""
+    units, staying = Units.of(text, model.tokeniser), set[str]()
+    for token in protected:
+        words = Units.of(token, model.tokeniser).words
+        if set(units.words).isdisjoint(words):
+            problem = f"`protected` has {shorten(token)}, which is not in the text."
+            raise InputError(problem, argument="`protected`")
+        staying.update(words)
+    options = []
+    for word, spans in zip(units.words, units.places, strict=True):
+        others = [other for other in instead if other is None or fold(other) != word]
+        if others and word not in staying:
+            options.append([Change(word, spans, other) for other in others])
+    return options
+
+
 @dataclass(eq=False)
 class _Search:
     """A text, its words, and how changed texts are classified."""
 
-    model: TextModel
+    model: "TextModel"
     text: str
-    before: int
-    decided: bool
-    probability: float
+    before: int  # the class of the text
     goal: int | None  # the class that is wanted; None: any other
     words: list[list[Change]]  # for each word what can be done with it
     count: int = 0
     undecided: int = 0
-
-    @classmethod
-    def of(
-        cls, model: TextModel, text: str, others: tuple[Any, ...], to: Any, keep: tuple[str, ...]
-    ) -> "_Search":
-        found = model.analyse([text])
-        before, decided = int(predicted_classes(model, found)[0]), bool(found.decided[0])
-        goal = None if to is None else number_of_class(to, model.classes, "`to`")
-        if decided and goal == before:
-            raise InputError(
-                f"`to` is {shorten(to)}, which is the label now: name another class.",
-                argument="`to`",
-            )
-        units = Units.of(text, model.tokeniser)
-        staying = {word for token in keep for word in Units.of(token, model.tokeniser).words}
-        unknown = [
-            token
-            for token in keep
-            if not set(Units.of(token, model.tokeniser).words) & set(units.words)
-        ]
-        if unknown:
-            raise InputError(
-                f"`keep` has {shorten(unknown[0])}, which is not in the text.", argument="`keep`"
-            )
-        words = [
-            [Change(word, spans, other) for other in others if other is None or fold(other) != word]
-            for word, spans in zip(units.words, units.places, strict=True)
-            if decided and word not in staying
-        ]
-        probability = float(found.probabilities[0, before])
-        return cls(
-            model,
-            text,
-            before,
-            decided,
-            probability,
-            goal,
-            [options for options in words if options],
-        )
 
     def greedily(self, most: int) -> tuple[Change, ...] | None:
         """A set that changes the label, made by adding what helps most, and leaving out what is not
@@ -196,18 +190,17 @@ class _Search:
         left = list(self.words)
         most = min(most, _MOST_CHARACTERS // max(len(self.text), 1))
         while left:
-            options = [change for options in left for change in options]
+            options = list(chain.from_iterable(left))
             leads = self._leads([(*taken, change) for change in options])
             best = int(leads.argmax())
             if leads[best] > 0:
                 return self._needed([*taken, options[best]])
             if self.count + len(options) > most:
                 helps = leads > self._leads([tuple(taken)])[0]
-                return self._at_once(
-                    taken, [options[n] for n in np.argsort(-leads, kind="stable") if helps[n]]
-                )
+                order = np.argsort(-leads, kind="stable").tolist()
+                return self._at_once(taken, [options[n] for n in order if helps[n]])
             taken.append(options[best])
-            left = [each for each in left if each[0].word != options[best].word]
+            left = [changes for changes in left if changes[0].word != options[best].word]
         return None
 
     def _at_once(self, taken: list[Change], ranked: list[Change]) -> tuple[Change, ...] | None:
@@ -215,72 +208,74 @@ class _Search:
         found by bisection."""
         more = list({change.word: change for change in reversed(ranked)}.values())[::-1]
         few, enough = 0, len(more)
-        if self._leads([(*taken, *more)])[0] <= 0:
+        if not self._flips((*taken, *more)):
             return None
         while few + 1 < enough:
             half = (few + enough) // 2
-            few, enough = (
-                (few, half) if self._leads([(*taken, *more[:half])])[0] > 0 else (half, enough)
-            )
+            if self._flips((*taken, *more[:half])):
+                enough = half
+            else:
+                few = half
         return self._needed([*taken, *more[:enough]])
 
     def all_up_to(self, most: int, evaluations: int) -> tuple[tuple[Change, ...] | None, bool]:
         """The first set that changes the label of all sets of 1, 2, … words, up to `most`; whether
         all were tried."""
-        options = max((len(each) for each in self.words), default=0)
+        options = max(map(len, self.words), default=0)
         for size in range(1, most + 1):
             many = comb(len(self.words), size) * options**size
             if many > evaluations:
                 return None, False
             evaluations -= many
-            for several in _batches(
-                each for words in combinations(self.words, size) for each in product(*words)
-            ):
-                flips = np.flatnonzero(self._leads(several) > 0)
+            chosen = combinations(self.words, size)
+            for sets in _batches(chain.from_iterable(product(*words) for words in chosen)):
+                flips = np.flatnonzero(self._leads(sets) > 0)
                 if len(flips):
-                    return several[int(flips[0])], True
+                    return sets[int(flips[0])], True
         return None, True
 
     def _needed(self, taken: list[Change]) -> tuple[Change, ...]:
         """Without those that are not needed, the first taken asked first."""
         for change in list(taken):
-            fewer = [each for each in taken if each is not change]
-            if fewer and self._leads([tuple(fewer)])[0] > 0:
+            fewer = [kept for kept in taken if kept is not change]
+            if fewer and self._flips(fewer):
                 taken = fewer
         return tuple(taken)
+
+    def _flips(self, changes: Sequence[Change]) -> bool:
+        return bool(self._leads([tuple(changes)])[0] > 0)
 
     def _leads(self, sets: Sequence[tuple[Change, ...]]) -> np.ndarray:
         """For each set of changes by how much the label is another: more than 0, or so much is
         missing."""
-        found = [
-            self.model.analyse([_changed(self.text, changes) for changes in some])
-            for some in _batches(sets)
-        ]
-        chances = np.concatenate([part.probabilities for part in found])
-        decided = np.concatenate([part.decided for part in found])
+        parts = []
+        for some in _batches(sets):
+            parts.append(self.model.analyse([_changed(self.text, changes) for changes in some]))
+        chances = np.concatenate([part.probabilities for part in parts])
+        decided = np.concatenate([part.decided for part in parts])
         self.count += len(sets)
         self.undecided += int((~decided).sum())
+        chosen = self.before if self.goal is None else self.goal
+        lead = chances[:, chosen] - np.delete(chances, chosen, axis=1).max(axis=1)
         if self.goal is None:
-            lead = np.delete(chances, self.before, axis=1).max(axis=1) - chances[:, self.before]
-        else:
-            lead = chances[:, self.goal] - np.delete(chances, self.goal, axis=1).max(axis=1)
+            lead = -lead
         return np.where(decided & (lead > MARGIN), 1.0 + lead, np.minimum(lead, 0.0))
 
 
 def _batches(sets: Iterable[tuple[Change, ...]]) -> Iterator[list[tuple[Change, ...]]]:
-    each = iter(sets)
-    while several := list(islice(each, _AT_ONCE)):
-        yield several
+    remaining = iter(sets)
+    while batch := list(islice(remaining, _AT_ONCE)):
+        yield batch
 
 
 def _changed(text: str, changes: Iterable[Change]) -> str:
     """The text with the changes made."""
     edits = sorted((span, change.replacement) for change in changes for span in change.spans)
-    parts, at = [], 0
+    parts, end_of_last = [], 0
     for (start, end), replacement in edits:
-        parts += [text[at:start], JOINT if replacement is None else replacement]
-        at = end
-    return "".join([*parts, text[at:]])
+        parts += [text[end_of_last:start], JOINT if replacement is None else replacement]
+        end_of_last = end
+    return "".join([*parts, text[end_of_last:]])
 
 
 def _read_words(words: Any, name: str, *, may_be_empty: bool = False) -> tuple[str, ...]:

@@ -5,19 +5,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from hardmax._common.validation import InputError, check_real, check_str, shorten
 from hardmax.text._characters import fold
 from hardmax.text.reading import ANY, Modifier
-from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+
 FORBID, TIMES = "forbid", "times "
-Edited = TypeVar("Edited", bound=TextModel)
+_FACTOR = re.compile(rf"{TIMES}(-?\d+(\.\d+|/[1-9]\d*)?)")
+Edited = TypeVar("Edited", bound="TextModel")
 
 
 def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
@@ -29,77 +32,76 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     wishes = {_read_token(model, token): wish for token, wish in changes.items()}
     if len(wishes) < len(changes):
         raise InputError("`changes` has a token twice, in different spellings: give each once.")
-    forbidden = {
-        token for token, wish in wishes.items() if isinstance(wish, str) and wish == FORBID
-    }
-    factors = {
-        token: float(Fraction(wish.removeprefix(TIMES)))
-        for token, wish in wishes.items()
-        if _is_factor(wish)
-    }
-    others = {
-        token: wish
-        for token, wish in wishes.items()
-        if token not in forbidden and token not in factors
-    }
-    weights = {token: _weights(model, token, wish) for token, wish in others.items()}
-    known, gone = model.vocabulary, _with_phrases(model, forbidden)
-    kept = [v for v, surface in enumerate(known.surfaces) if surface not in gone]
-    added = [token for token in weights if token not in known.index]
-    surfaces = [*(known.surfaces[v] for v in kept), *added]
-    table = np.vstack([model.weights[kept], np.zeros((len(added), len(model.bias)))])
-    for v, surface in enumerate(surfaces):
-        table[v] = weights.get(surface, table[v])
-    counts = np.vstack(
-        [known.counts[kept], np.zeros((len(added), known.counts.shape[1]), dtype=np.int64)]
-    )
-    modifiers = {
-        modifier.word: modifier for modifier in model.modifiers if modifier.word not in forbidden
-    }
-    for token, factor in factors.items():
-        texts = modifiers[token].texts if token in modifiers else 0
-        modifiers[token] = Modifier(token, factor, texts)
+    forbidden, factors, weights = set[str](), dict[str, float](), dict[str, np.ndarray]()
+    for token, wish in wishes.items():
+        if isinstance(wish, str) and wish == FORBID:
+            forbidden.add(token)
+        elif isinstance(wish, str) and (factor := _FACTOR.fullmatch(wish)):
+            factors[token] = float(Fraction(factor[1]))
+        else:
+            weights[token] = _weights(model, token, wish)
+    vocabulary, table = _edited_tokens(model, _with_phrases(model, forbidden), weights)
     return replace(
         model,
-        vocabulary=Vocabulary(surfaces, counts),
+        vocabulary=vocabulary,
         weights=table,
-        modifiers=_in_effect(list(modifiers.values())),
+        modifiers=_edited_modifiers(model, forbidden, factors),
         metrics=model.metrics | {"edited": {**model.metrics.get("edited", {}), **wishes}},
     )
 
 
-def _in_effect(modifiers: list[Modifier]) -> list[Modifier]:
-    """Without those that multiply by 1, unless these are left out of a form."""
-    in_effect = [modifier for modifier in modifiers if modifier.factor != 1]
+def _edited_tokens(
+    model: "TextModel", gone: set[str], weights: dict[str, np.ndarray]
+) -> tuple[Vocabulary, np.ndarray]:
+    """The vocabulary without some tokens and with others, and the weights of its tokens."""
+    known = model.vocabulary
+    kept = [number for number, surface in enumerate(known.surfaces) if surface not in gone]
+    added = [token for token in weights if token not in known.index]
+    surfaces = [*(known.surfaces[number] for number in kept), *added]
+    table = np.vstack([model.weights[kept], np.zeros((len(added), len(model.bias)))])
+    for number, surface in enumerate(surfaces):
+        table[number] = weights.get(surface, table[number])
+    none = np.zeros((len(added), len(model.classes)), dtype=np.int64)
+    return Vocabulary(surfaces, np.vstack([known.counts[kept], none])), table
+
+
+def _edited_modifiers(
+    model: "TextModel", forbidden: set[str], factors: dict[str, float]
+) -> list[Modifier]:
+    """The modifiers with these factors; not those that multiply by 1, unless these are left out of
+    a form."""
+    modifiers = {modifier.word: modifier for modifier in model.modifiers}
+    for word in forbidden:
+        modifiers.pop(word, None)
+    for word, factor in factors.items():
+        texts = modifiers[word].texts if word in modifiers else 0
+        modifiers[word] = Modifier(word, factor, texts)
+    in_effect = [modifier for modifier in modifiers.values() if modifier.factor != 1]
     forms = [modifier for modifier in in_effect if modifier.is_form]
-    return [m for m in modifiers if m in in_effect or any(form.matches(m.word) for form in forms)]
+    return [
+        modifier
+        for word, modifier in modifiers.items()
+        if modifier.factor != 1 or any(form.matches(word) for form in forms)
+    ]
 
 
-def _is_factor(wish: Any) -> bool:
-    return (
-        isinstance(wish, str) and re.fullmatch(rf"{TIMES}-?\d+(\.\d+|/[1-9]\d*)?", wish) is not None
-    )
-
-
-def _read_token(model: TextModel, token: Any) -> str:
+def _read_token(model: "TextModel", token: Any) -> str:
     """The token as the tokeniser has it."""
     folded = fold(check_str(token, "`changes` (each token)"))
     if ANY in folded:
         return Modifier(folded, 1).word
-    if folded not in [found.surface for found in model.tokeniser.tokens(folded)]:
-        longest = model.tokeniser.longest_phrase
-        raise InputError(
-            f"`changes` has {shorten(token)}: expected a word, or a phrase of at most {longest} words."
-        )
+    if folded not in [known.surface for known in model.tokeniser.tokens(folded)]:
+        expected = f"a word, or a phrase of at most {model.tokeniser.longest_phrase} words"
+        raise InputError(f"`changes` has {shorten(token)}: expected {expected}.")
     return folded
 
 
-def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
+def _with_phrases(model: "TextModel", forbidden: set[str]) -> set[str]:
     """The tokens that go: those forbidden, and the phrases with a word that is."""
     if not forbidden:
         return set()
     parts = {surface: {surface, *cut_surface(surface)} for surface in model.vocabulary.surfaces}
-    gone = {surface for surface, own in parts.items() if not forbidden.isdisjoint(own)}
+    gone = {surface for surface, words in parts.items() if not forbidden.isdisjoint(words)}
     modifiers = {modifier.word for modifier in model.modifiers}
     unknown = sorted(forbidden - modifiers.union(*(parts[surface] for surface in gone)))
     if unknown:
@@ -111,8 +113,8 @@ def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
     return gone
 
 
-def _weights(model: TextModel, token: str, wish: Any) -> np.ndarray:
-    """What a token shall say."""
+def _weights(model: "TextModel", token: str, wish: Any) -> np.ndarray:
+    """The weights that a token shall have."""
     if ANY in token:
         ways = f'"{FORBID}", or a factor such as "{TIMES}-1/2"'
         raise InputError(

@@ -1,8 +1,8 @@
 """Explanations: the votes of the tokens of a text, which add up to its logit, and what each attends
 to."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field, fields
-from itertools import repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,26 +13,23 @@ from hardmax._common.cached import cached_property
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_json, format_probability
 from hardmax._common.validation import InputError, check_path
-from hardmax.text._analysis import Analysis, predicted_classes, weigh_text
+from hardmax.text import page, view
+from hardmax.text._analysis import LENGTHS, Analysis, predicted_classes, weigh_text
 from hardmax.text._characters import fold
 from hardmax.text.encoding import Read
-from hardmax.text.spans import Units
-from hardmax.text.storage import digest
-from hardmax.text.text_model import TextModel
+from hardmax.text.spans import JOINT, Span, Units
 from hardmax.text.tokeniser import cut_surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
+    from hardmax.text.text_model import TextModel
+
 Label = str | int | float | bool
-LENGTHS = "training_lengths"
-"""Where `TextModel.metrics` has the 1 % and 99 % quantiles of the lengths of training texts, in
-characters."""
 _MOST_CHARACTERS = 50_000_000  # read again to rank removals: a second or two
-_MOSTLY_UNKNOWN = (
-    0.2  # if known tokens cover less of a text, a note says so; of 500 IMDb reviews, 0.4 % have one
-)
+# If known tokens cover less of a text, a note says so; of 500 IMDb reviews, 0.4 % have one.
+_MOSTLY_UNKNOWN = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,22 +58,19 @@ class LedgerEntry:
     leader: str | None
     """The leader at which it ends in that limit, itself if it leads; None if it is not active, or
     ends between."""
-    side: int = field(repr=False)
-    """The number of the class that it counts towards: the label, if it adds to its logit."""
+    class_index: int = field(repr=False)
+    """Index of the class that it counts towards: the label, if it adds to its logit."""
 
     @cached_property
-    def spans(self) -> tuple[tuple[int, int], ...]:
+    def spans(self) -> tuple[Span, ...]:
         """Where it is: `text[start:end]`."""
         return tuple(zip(*self.places.T.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        own = {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if each.name not in ("places", "side")
-        }
-        return own | {"spans": self.spans}
+        names = [field.name for field in fields(self)]
+        shown = [name for name in names if name not in ("places", "class_index")]
+        return {name: getattr(self, name) for name in [*shown, "spans"]}
 
 
 class Link(NamedTuple):
@@ -84,11 +78,11 @@ class Link(NamedTuple):
 
     word: str
     """The token."""
-    span: tuple[int, int]
+    span: Span
     """Where it is: `text[start:end]`."""
     modifier: str
     """The modifier, as it stands in the text, in lower case."""
-    modifier_span: tuple[int, int]
+    modifier_span: Span
     """Where that is."""
     factor: float
     """What it multiplies the vote by."""
@@ -101,7 +95,7 @@ class Removal:
 
     word: str
     """The word, in lower case."""
-    spans: tuple[tuple[int, int], ...]
+    spans: tuple[Span, ...]
     """Where it is: `text[start:end]`."""
     score: float
     """What words are ranked by: a third of `loss`, two thirds of what the word adds to an empty
@@ -116,8 +110,7 @@ class Explanation:
     """Why a model gives a text its label: `bias` and the votes of the `ledger` add up to the
     `logit`.
 
-    It shows itself in a notebook and is printed as a table. Arrays have the known tokens in the
-    order in which they appear.
+    It shows itself in a notebook and is printed as a table.
 
     Examples
     --------
@@ -131,12 +124,10 @@ class Explanation:
 
     text: str
     """The text that is explained."""
-    model: TextModel = field(repr=False)
+    model: "TextModel"
     """The model that classified it."""
-    found: Analysis
-    """Tokens, votes and logits of this text alone."""
-    read: Read = field(repr=False)
-    """Where the tokens are in it, and what they attend to."""
+    _analysis: Analysis
+    _read: Read
 
     # ---------------------------------------------------------------- the answer
 
@@ -149,64 +140,58 @@ class Explanation:
     @property
     def decided(self) -> bool:
         """Whether a token is active and one class is ahead; if not, the label is a mere default."""
-        return bool(self.found.decided[0])
+        return bool(self._analysis.decided[0])
 
     @property
     def answer(self) -> str:
         """The label and its probability, or "undecided"."""
-        return (
-            f"{self.label} {format_probability(self.probability)}" if self.decided else "undecided"
-        )
+        if not self.decided:
+            return "undecided"
+        return f"{self.label} {format_probability(self.probability)}"
 
     @property
     def probability(self) -> float:
         """Probability of the label."""
-        return float(self.found.probabilities[0, self._best])
+        return float(self._analysis.probabilities[0, self._best])
 
     @property
     def probabilities(self) -> dict[Label, float]:
         """Probability of each class."""
-        return dict(zip(self.model.classes, self.found.probabilities[0].tolist(), strict=True))
+        probabilities = self._analysis.probabilities[0].tolist()
+        return dict(zip(self.model.classes, probabilities, strict=True))
 
     @property
-    def towards(self) -> Label:
+    def positive_class(self) -> Label:
         """The class that positive votes count towards: the second of two classes, else the label
         itself."""
-        return self.model.classes[1 if len(self.model.bias) == 1 else self._best]
+        return self.model.classes[1] if len(self.model.classes) == 2 else self.label
 
     @property
     def logit(self) -> float:
-        """The score of that class."""
-        return float(self.found.logits[0, self._row])
+        """The logit of `positive_class`."""
+        return float(self._analysis.logits[0, self._row])
 
     @property
     def bias(self) -> float:
-        """The score of a text without known tokens."""
-        return float(self.model.voting.bias[self._row])
-
-    @property
-    def known(self) -> int:
-        """How many distinct tokens of the text the model knows."""
-        return len(self.found.ids)
+        """The logit of a text without known tokens."""
+        return float(self.model.bias[self._row])
 
     @property
     def undecided_because(self) -> str:
         """Why the text is undecided; empty if it is decided."""
         if self.decided:
             return ""
-        if not self.known:
+        if not self.ledger:
             return "the model knows no word of this text"
-        return (
-            "several classes have the same score"
-            if self.active
-            else "none of the known tokens is active"
-        )
+        if self.active:
+            return "several classes have the same score"
+        return "none of the known tokens is active"
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Reasons to trust the answer less: a text unlike those of training, or of mostly unknown
         words."""
-        if not self.known:
+        if not self._read.places:
             return ()
         notes, size = [], len(self.text)
         shortest, longest = self.model.metrics.get(LENGTHS) or (0, size)
@@ -215,11 +200,10 @@ class Explanation:
             notes.append(
                 f"The text has {size:,} characters: it is {unlike} than 99 % of the training texts."
             )
-        begins, ends = np.concatenate(self.read.places).T
-        depth = np.cumsum(
-            np.bincount(begins, minlength=size + 1) - np.bincount(ends, minlength=size + 1)
-        )
-        if (covered := np.count_nonzero(depth) / size) < _MOSTLY_UNKNOWN:
+        starts, ends = np.concatenate(self._read.places).T
+        changes = np.bincount(starts, minlength=size + 1) - np.bincount(ends, minlength=size + 1)
+        covered = np.count_nonzero(np.cumsum(changes)) / size
+        if covered < _MOSTLY_UNKNOWN:
             notes.append(
                 f"Most words are unknown: known tokens cover {100 * covered:.0f} % of the text."
             )
@@ -228,41 +212,28 @@ class Explanation:
     # ---------------------------------------------------------------- the ledger
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The tokens, in the order of all arrays."""
-        surfaces = self.model.vocabulary.surfaces
-        return tuple(surfaces[token] for token in self.found.ids.tolist())
-
-    @cached_property
     def ledger(self) -> tuple[LedgerEntry, ...]:
         """Every known token, the largest votes first."""
-        found, size = self.found, len(self.found.ids) + self.model.neutral_weight
-        columns = (
-            found.counts,
-            found.weights[:, self._row] / size,
-            found.factors,
-            found.votes[:, self._row],
-        )
-        numbers = zip(
-            *(c.tolist() for c in (*columns, found.active, found.leads, found.follows)), strict=True
-        )
-        entries = [
-            LedgerEntry(
-                word=self.words[t],
-                places=self.read.places[t],
-                count=count,
-                weight=weight,
-                modifiers=self._modifiers(t),
-                factor=factor,
-                vote=vote,
-                active=active,
-                leads=leads,
-                leader=self.words[leader] if leader >= 0 else None,
-                side=self._side(t),
-            )
-            for t, (count, weight, factor, vote, active, leads, leader) in enumerate(numbers)
-        ]
+        entries = map(self._entry, range(len(self._words)))
         return tuple(sorted(entries, key=lambda entry: (-abs(entry.vote), -abs(entry.weight))))
+
+    def _entry(self, token: int) -> LedgerEntry:
+        analysis, word = self._analysis, self._words[token]
+        size = len(self._words) + self.model.rule.neutral_weight
+        leader = int(analysis.follows[token])
+        return LedgerEntry(
+            word=word,
+            count=int(analysis.counts[token]),
+            places=self._read.places[token],
+            weight=float(analysis.weights[token, self._row] / size),
+            modifiers=tuple(self._modifiers[word]),
+            factor=float(analysis.factors[token]),
+            vote=float(analysis.votes[token, self._row]),
+            active=bool(analysis.active[token]),
+            leads=bool(analysis.leads[token]),
+            leader=self._words[leader] if leader >= 0 else None,
+            class_index=int(self._class_indices[token]),
+        )
 
     @cached_property
     def active(self) -> tuple[LedgerEntry, ...]:
@@ -280,90 +251,32 @@ class Explanation:
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Which token attends to which modifier, in the order of the text."""
-        factors, found = np.array([modifier.factor for modifier in self.model.modifiers]), []
-        for word, places, attended in zip(
-            self.words, self.read.places, self.read.attended, strict=True
-        ):
-            modified = attended[:, 2] >= 0
-            spans = list(map(tuple, attended[modified, :2].tolist()))
-            own, numbers = map(tuple, places[modified].tolist()), attended[modified, 2]
-            found += map(
-                Link, repeat(word), own, self._words_at(spans), spans, factors[numbers].tolist()
-            )
-        return tuple(sorted(found, key=attrgetter("span", "word")))
-
-    def _words_at(self, spans: list[tuple[int, int]]) -> list[str]:
-        spelt = [self.text[start:end] for start, end in spans]
-        folded = {word: fold(word) for word in set(spelt)}  # which takes longer than to look it up
-        return [folded[word] for word in spelt]
-
-    def _modifiers(self, token: int) -> tuple[str, ...]:
-        attended = self.read.attended[token]
-        return tuple(dict.fromkeys(self._words_at(attended[attended[:, 2] >= 0, :2].tolist())))
-
-    def _side(self, token: int) -> int:
-        votes = self.found.votes[token]
-        if len(votes) == 1:
-            return int(votes[0] > 0)
-        return self._best if votes[self._best] > 0 else int(votes.argmax())
+        if not self._words:
+            return ()
+        places, attended = map(np.concatenate, (self._read.places, self._read.attended))
+        modified = attended[:, 2] >= 0
+        tokens = np.repeat(np.arange(len(self._words)), self._analysis.counts)[modified]
+        starts, ends, numbers = attended[modified].T
+        # By columns: a text may have a million links.
+        spelt = list(map(self.text.__getitem__, map(slice, starts.tolist(), ends.tolist())))
+        folded = {word: fold(word) for word in set(spelt)}
+        factors = np.array([modifier.factor for modifier in self.model.modifiers])
+        links = map(
+            Link,
+            map(self._words.__getitem__, tokens.tolist()),
+            map(tuple, places[modified].tolist()),
+            map(folded.__getitem__, spelt),
+            zip(starts.tolist(), ends.tolist(), strict=True),
+            factors[numbers].tolist(),
+        )
+        return tuple(sorted(links, key=attrgetter("span", "word")))
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
         """The words of known tokens in the order in which to remove them: each time the one that
         costs the label most, and adds most to it on its own; those against the label come last. A
         word is removed wherever it occurs."""
-        units = Units.of(self.text, self.model.tokeniser)
-        tokens = {token.surface for token in self.model.tokeniser.tokens(self.text)}
-        known = {
-            word
-            for token in tokens & self.model.vocabulary.index.keys()
-            for word in cut_surface(token)
-        }
-        attended = {word for entry in self.ledger for word in entry.modifiers}
-        left = np.flatnonzero([word in known or word in attended for word in units.words])
-        alone = np.zeros(len(units))
-        alone[left] = self._leads([units.words[word] for word in left]) - self._leads([""])
-        lead, gone, read, found = self._leads([self.text])[0], list[int](), 0, list[Removal]()
-        while len(left):
-            read += len(left) * len(self.text)
-            losses = np.full(len(left), np.nan)
-            if read <= _MOST_CHARACTERS:
-                losses = lead - self._leads(
-                    [units.without([*gone, word]) for word in left.tolist()]
-                )
-            scores = np.nan_to_num(losses) / 3 + 2 / 3 * alone[left]
-            order = np.argsort(-scores, kind="stable")
-            if scores[order[0]] > 0 and read <= _MOST_CHARACTERS:
-                order = order[:1]
-            for n in order.tolist():
-                found.append(
-                    Removal(
-                        units.words[left[n]],
-                        units.places[left[n]],
-                        float(scores[n]),
-                        float(losses[n]),
-                    )
-                )
-            gone.append(int(left[order[0]]))
-            lead -= losses[order[0]]
-            left = np.delete(left, order)
-        return tuple(found)
-
-    def _leads(self, texts: list[str]) -> np.ndarray:
-        """The logit of the label less that of the second most probable class, for each text."""
-        logits = self.model.decision_function(texts)
-        if logits.ndim == 1:
-            return logits if self._best else -logits
-        others = np.where(
-            np.arange(len(self.model.classes)) == self._best, -1.0, self.found.probabilities[0]
-        )
-        return logits[:, self._best] - logits[:, others.argmax()]
-
-    @property
-    def model_hash(self) -> str:
-        """SHA-256 of the model: in its folder, `sha256sum config.json model.safetensors
-        vocabulary.txt | sha256sum`."""
-        return digest(self.model)
+        return _rank_removals(self)
 
     # ---------------------------------------------------------------- how it is shown
 
@@ -379,10 +292,10 @@ class Explanation:
             "probabilities": [
                 {"label": label, "probability": p} for label, p in self.probabilities.items()
             ],
-            "towards": self.towards,
+            "positive_class": self.positive_class,
             "logit": self.logit,
             "bias": self.bias,
-            "known": self.known,
+            "known": len(self.ledger),
             "attention": [link._asdict() for link in self.links],
             "leaders": [entry.word for entry in self.leaders],
             "ledger": [entry.to_dict() for entry in self.ledger],
@@ -401,11 +314,7 @@ class Explanation:
         path = check_path(path)
         suffix = path.suffix.lower()
         if suffix in (".html", ".htm"):
-            from hardmax.text.page import (
-                write_explanation,  # most explanations are read in a terminal
-            )
-
-            write_explanation(self, path)
+            page.write_explanation(self, path)
         elif suffix == ".json":
             write_whole(path, f"{escape_json(self.to_dict(), indent=1)}\n".encode())
         elif suffix == ".txt":
@@ -413,7 +322,7 @@ class Explanation:
         else:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
 
-    def draw(self, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the votes of the active tokens as bars, and what they attend to (extra `figures`).
 
         Parameters
@@ -426,40 +335,125 @@ class Explanation:
         matplotlib.axes.Axes
             The axes that were drawn on.
         """
-        if not self.words:
+        if not self.ledger:
             raise InputError("There is nothing to draw: the model knows no word of this text.")
         from hardmax.figures.text_plot import plot_text
 
         return plot_text(self, ax)
 
     def __str__(self) -> str:
-        from hardmax.text.view import plain
-
-        return plain(self)
+        return view.plain(self)
 
     __repr__ = __str__
 
     def __rich__(self) -> "RenderableType":
-        from hardmax.text.view import colored
-
-        return colored(self)
+        return view.colored(self)
 
     def _repr_html_(self) -> str:
-        from hardmax.text.page import fragment
+        return page.fragment(self)
 
-        return fragment(self)
+    # ---------------------------------------------------------------- how it works inside
 
     @cached_property
     def _best(self) -> int:
-        return int(predicted_classes(self.model, self.found)[0])
+        return int(predicted_classes(self.model, self._analysis)[0])
 
     @property
     def _row(self) -> int:
         """The row of votes that `logit` and the ledger are about."""
         return 0 if len(self.model.bias) == 1 else self._best
 
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        """The known tokens, in the order in which they appear."""
+        return tuple(map(self.model.vocabulary.surfaces.__getitem__, self._analysis.ids.tolist()))
 
-def explain(model: TextModel, text: str) -> Explanation:
+    @cached_property
+    def _modifiers(self) -> dict[str, dict[str, None]]:
+        """The modifiers that each token attends to, each once, in the order of the text."""
+        modifiers: dict[str, dict[str, None]] = defaultdict(dict)
+        for word, modifier in dict.fromkeys(map(attrgetter("word", "modifier"), self.links)):
+            modifiers[word][modifier] = None
+        return modifiers
+
+    @cached_property
+    def _class_indices(self) -> np.ndarray:
+        votes = self._analysis.votes
+        if votes.shape[1] == 1:
+            return votes[:, 0] > 0
+        return np.where(votes[:, self._best] > 0, self._best, votes.argmax(axis=1))
+
+
+def explain(model: "TextModel", text: str) -> Explanation:
     """Explain the label of a text; the numbers are those of `predict_proba`, bit for bit."""
-    read, found = weigh_text(model, text)
-    return Explanation(text=text, model=model, found=found, read=read)
+    read, analysis = weigh_text(model, text)
+    return Explanation(text=text, model=model, _analysis=analysis, _read=read)
+
+
+# ---------------------------------------------------------------- removals
+
+
+def _rank_removals(why: Explanation) -> tuple[Removal, ...]:
+    units = Units.of(why.text, why.model.tokeniser)
+    pieces, slots = _cut_at_words(units)
+    removable = _removable(why)
+    left = np.flatnonzero([word in removable for word in units.words])
+    alone = np.zeros(len(units))
+    alone[left] = _margins(why, [units.words[word] for word in left]) - _margins(why, [""])
+    margin, read, removals = _margins(why, [why.text])[0], 0, list[Removal]()
+    while len(left):
+        read += len(left) * len(why.text)
+        losses = np.full(len(left), np.nan)
+        if read <= _MOST_CHARACTERS:
+            changed = [_without(pieces, slots[word]) for word in left.tolist()]
+            losses = margin - _margins(why, changed)
+        scores = np.nan_to_num(losses) / 3 + 2 / 3 * alone[left]
+        order = np.argsort(-scores, kind="stable")
+        if scores[order[0]] > 0 and read <= _MOST_CHARACTERS:
+            order = order[:1]
+        for n in order.tolist():
+            word, spans = units.words[left[n]], units.places[left[n]]
+            removals.append(Removal(word, spans, float(scores[n]), float(losses[n])))
+        for slot in slots[left[order[0]]]:
+            pieces[slot] = JOINT
+        margin -= losses[order[0]]
+        left = np.delete(left, order)
+    return tuple(removals)
+
+
+def _removable(why: Explanation) -> set[str]:
+    """The words of known tokens, also of those that overlap others, and of modifiers in use."""
+    model = why.model
+    surfaces = {token.surface for token in model.tokeniser.tokens(why.text)}
+    known = surfaces & model.vocabulary.index.keys()
+    return {word for surface in known for word in cut_surface(surface)}.union(
+        link.modifier for link in why.links
+    )
+
+
+def _cut_at_words(units: Units) -> tuple[list[str], list[list[int]]]:
+    """The text in pieces, cut before and after each word; and the pieces that each word has."""
+    places = sorted((span, word) for word, spans in enumerate(units.places) for span in spans)
+    pieces, slots, end_of_last = list[str](), [list[int]() for _ in units.words], 0
+    for (start, end), word in places:
+        slots[word].append(len(pieces) + 1)
+        pieces += [units.text[end_of_last:start], units.text[start:end]]
+        end_of_last = end
+    return [*pieces, units.text[end_of_last:]], slots
+
+
+def _without(pieces: list[str], slots: list[int]) -> str:
+    changed = pieces.copy()
+    for slot in slots:
+        changed[slot] = JOINT
+    return "".join(changed)
+
+
+def _margins(why: Explanation, texts: list[str]) -> np.ndarray:
+    """The logit of the label less that of the second most probable class, for each text."""
+    logits, label = why.model.analyse(texts).logits, why._best
+    if logits.shape[1] == 1:
+        return logits[:, 0] if label else -logits[:, 0]
+    probabilities = np.array(list(why.probabilities.values()))
+    probabilities[label] = -1.0
+    return logits[:, label] - logits[:, probabilities.argmax()]

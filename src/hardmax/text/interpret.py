@@ -9,10 +9,10 @@ import numpy as np
 from hardmax._common.validation import check_int
 from hardmax.text._analysis import Analysis
 from hardmax.text._texts import number_of_class
-from hardmax.text.text_model import TextModel
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Label
+    from hardmax.text.text_model import TextModel
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,24 @@ class Leader:
     """The class of its largest weight."""
 
 
-def _enough(model: TextModel) -> int:
+def _enough(model: "TextModel") -> int:
     """Texts that a token must have to be shown: three, unless no token has so many."""
     return min(3, int(model.vocabulary.documents.max(initial=0)))
 
 
 def keywords(
-    model: TextModel, label: Any, top_k: int = 20, min_df: int | None = None
+    model: "TextModel", label: Any, top_k: int = 20, min_df: int | None = None
 ) -> list[Keyword]:
     """The tokens of largest weight for a class; see `TextModel.keywords`."""
     number = number_of_class(label, model.classes, "`label`")
     min_df = _enough(model) if min_df is None else check_int(min_df, "`min_df`", at_least=0)
     top_k = check_int(top_k, "`top_k`", at_least=1)
     known = model.vocabulary
-    says = model.voting.weights
+    weights = model._voting.weights
     mine = (
-        (says[:, 0] if number else -says[:, 0])
-        if says.shape[1] == 1
-        else says[:, number] - says.mean(axis=1)
+        (weights[:, 0] if number else -weights[:, 0])
+        if weights.shape[1] == 1
+        else weights[:, number] - weights.mean(axis=1)
     )
     rows = np.flatnonzero((mine > 0) & (known.documents >= min_df))
     best = rows[np.argsort(-mine[rows], kind="stable")][:top_k]
@@ -71,7 +71,7 @@ def keywords(
 
 
 def frequent_leaders(
-    model: TextModel, found: Analysis, most: int | None = None
+    model: "TextModel", found: Analysis, most: int | None = None
 ) -> tuple[Leader, ...]:
     """The tokens that lead most of the analysed texts, the most frequent first; among equals, by
     the alphabet."""
@@ -84,7 +84,7 @@ def frequent_leaders(
     )
     leaders = []
     for times, word, token in ranked[:most]:
-        scores = model.voting.weights[token]
+        scores = model._voting.weights[token]
         best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
         leader = Leader(
             word=word,

@@ -1,25 +1,23 @@
-"""Explanations as HTML: in a notebook, as a page that computes (`hardmax.page`), and many in a
-report without scripts.
+"""Explanations as HTML: in a notebook, and as a page that computes (`hardmax.page`).
 
 Nothing is loaded, and nothing is shown by colour alone. The template is `page.html`.
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hardmax._common.files import write_whole
-from hardmax._common.format import format_probability, pluralize, sanitize_text, truncate
-from hardmax._common.validation import InputError, check_path, shorten
+from hardmax._common.format import format_probability, sanitize_text, truncate
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, style, write_page
 from hardmax.text import view
-from hardmax.text.explain import LENGTHS, Explanation
-from hardmax.text.storage import deciding_files
-from hardmax.text.text_model import TextModel
+from hardmax.text._analysis import LENGTHS
+from hardmax.text.storage import deciding_files, digest
+
+if TYPE_CHECKING:
+    from hardmax.text.explain import Explanation
+    from hardmax.text.text_model import TextModel
 
 MOST_ROWS = 40
 _MOST_CLASSES = 6
@@ -27,53 +25,25 @@ _LONGEST_NAME = 80  # characters of a token or a class
 _STRENGTHS = 4  # shades of a mark: the larger the vote, the darker
 
 
-def fragment(why: Explanation) -> str:
+def fragment(why: "Explanation") -> str:
     """An explanation as an element, for a notebook."""
-    return f'<div class="hardmax"><style>{read("explanation.css")}</style>{macros().content(why, "p")}</div>'
+    content = macros().content(why, "p")
+    return f'<div class="hardmax"><style>{read("explanation.css")}</style>{content}</div>'
 
 
-def write_explanation(why: Explanation, path: str | Path) -> None:
+def write_explanation(why: "Explanation", path: str | Path) -> None:
     """Write a page that computes; without scripts, it shows the explanation as it is now."""
     data = {"room": "reviews", "text": why.text, "models": [pack(why.model)]}
     static = f'<div class="hardmax">{macros().content(why, "h1")}{macros().footer(why)}</div>'
     write_page(path, data, title=f"{why.answer}: {opening(why.text)}", static=static)
 
 
-def pack(model: TextModel) -> dict[str, str]:
+def pack(model: "TextModel") -> dict[str, str]:
     """A model as a page takes it."""
     files = deciding_files(model, errors="replace")
     if lengths := model.metrics.get(LENGTHS):
         files["metrics.json"] = json.dumps({LENGTHS: lengths}).encode()
     return pack_model(model.name or "model", files)
-
-
-def report(explanations: Iterable[Explanation], path: str | Path) -> None:
-    """Write explanations, one below the other and with an index, to a `.html` file, whole or not at
-    all.
-
-    Parameters
-    ----------
-    explanations : iterable of Explanation
-        What `model.explain(text)` gives.
-    path : str or Path
-        The file to write.
-
-    Examples
-    --------
-    >>> from hardmax import load, report
-    >>> model = load("sentiment-en")
-    >>> report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
-    """
-    path = check_path(path)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
-    listed = list(explanations) if isinstance(explanations, Iterable) else []
-    if not listed or not all(isinstance(each, Explanation) for each in listed):
-        wish = "a list of explanations, such as [model.explain(text)]"
-        raise InputError(f"`explanations` must be {wish}, not {shorten(explanations)}.")
-    labels = Counter(short_name(why.label) if why.decided else "undecided" for why in listed)
-    body = macros().report(listed, labels.most_common())
-    write_whole(path, document(f"{pluralize(len(listed), 'text')} explained", body).encode())
 
 
 def document(title: str, body: str) -> str:
@@ -106,47 +76,37 @@ def macros() -> Any:
     )
     environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
-        "bar_heads": view.bar_heads,
-        "class_of": _class_of,
-        "classes": _classes,
+        "css_class": _css_class,
+        "css_of_marks": _css_of_marks,
+        "digest": digest,
+        "most_rows": MOST_ROWS,
         "opening": opening,
-        "sentence": view.sentence,
-        "rows": lambda why: view.rows(why, MOST_ROWS),
-        "marked": _marked,
-        "shades_of": _shades,
+        "shown_classes": _shown_classes,
+        "view": view,
     }
     return environment.get_template("page.html").module
 
 
-def _class_of(side: int, why: Explanation) -> str:
-    """The CSS class of a class."""
-    return f"c{place_of_class(side, len(why.model.classes)) % (2 * len(CYCLE))}"
+def _css_class(class_index: int, why: "Explanation") -> str:
+    return f"c{place_of_class(class_index, len(why.model.classes)) % (2 * len(CYCLE))}"
 
 
-def _classes(why: Explanation) -> tuple[list[tuple[int, Any, float]], int, float]:
-    """Number, name and probability of the most probable classes; how many others there are, and how
+def _css_of_marks(why: "Explanation") -> dict[str, str]:
+    """The CSS classes of each active token in the text: the larger its vote, the darker."""
+    css = {}
+    for entry in why.active:
+        share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
+        strength = min(int(_STRENGTHS * share), _STRENGTHS - 1)
+        css_class = _css_class(entry.class_index, why)
+        css[entry.word] = f"{css_class} s{strength}{' leads' * entry.leads}"
+    return css
+
+
+def _shown_classes(why: "Explanation") -> tuple[list[tuple[int, Any, float]], int, float]:
+    """Index, name and probability of the most probable classes; how many others there are, and how
     probable."""
-    listed = [(number, name, p) for number, (name, p) in enumerate(why.probabilities.items())]
+    listed = [(index, name, p) for index, (name, p) in enumerate(why.probabilities.items())]
     if len(listed) > 2:
-        listed.sort(key=lambda each: -each[2])
-    left = listed[_MOST_CLASSES:]
-    return listed[:_MOST_CLASSES], len(left), sum(p for _, _, p in left)
-
-
-def _marked(why: Explanation) -> Iterator[tuple[view.Piece, str]]:
-    """The pieces of the text, each with the modifier that it attends to, if any."""
-    modifiers = {(link.word, link.span[0]): link.modifier for link in why.links}
-    at = 0
-    for piece in view.pieces(why):
-        yield piece, modifiers.get((piece.entry.word, at), "") if piece.entry else ""
-        at += len(piece.text)
-
-
-def _shades(why: Explanation) -> dict[str, str]:
-    """The CSS classes of the marks of each active token: the larger its vote, the darker."""
-    largest = max((abs(entry.vote) for entry in why.active), default=0.0) or 1.0
-    return {
-        entry.word: f"{_class_of(entry.side, why)} s{min(int(_STRENGTHS * abs(entry.vote) / largest), _STRENGTHS - 1)}"
-        f"{' leads' if entry.leads else ''}"
-        for entry in why.active
-    }
+        listed.sort(key=lambda shown: -shown[2])
+    left_out = [p for _, _, p in listed[_MOST_CLASSES:]]
+    return listed[:_MOST_CLASSES], len(left_out), sum(left_out)

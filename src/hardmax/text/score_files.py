@@ -19,14 +19,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from glob import escape
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -39,14 +38,13 @@ from hardmax._common.validation import InputError
 from hardmax.text import tables
 from hardmax.text.scoring import ScoreOptions, Scorer
 from hardmax.text.storage import digest
-from hardmax.text.tables import LineTable
 from hardmax.text.text_model import TextModel
 
 PART_ROWS, PART_BYTES = 50_000, 1 << 25
 _LISTED = 100  # bad rows that are named
 _METADATA = b"hardmax score"
 _PACKED = {"compression": "zstd", "compression_level": 1}
-_QUICK = {"compression": "none", "use_dictionary": False}  # parts that are soon read again
+_QUICK = {"compression": "none", "use_dictionary": False}  # parts that are removed in the end
 Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
 
 
@@ -54,34 +52,65 @@ Progress = Callable[[float, int], None]  # share of the input that is done, rows
 class ScoringReport:
     """What became of the rows."""
 
-    rows: int = 0  # read
+    rows: int = 0
+    """Rows read."""
     bad: int = 0
-    listed: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # place and fault of the first bad rows
+    listed: list[tuple[str, str]] = field(default_factory=list)
+    """Place and fault of the first bad rows."""
     labels: dict[str, int] = field(default_factory=dict)
     undecided: int = 0
     abstained: int = 0
     parts: int = 0
-    resumed: int = 0  # rows that an earlier run had scored
-    text: str = ""  # the column that was scored
-    note: str = ""  # on that choice
-    names: dict[str, str] = field(default_factory=dict)  # of our columns
+    resumed: int = 0
+    """Rows that an earlier run had scored."""
+    text: str = ""
+    """The column that was scored."""
+    note: str = ""
+    """On that choice."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The names of our columns."""
+
+    def add(self, other: "ScoringReport") -> None:
+        """Count the rows of another report, too."""
+        for name in ("rows", "bad", "undecided", "abstained"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.labels = dict(Counter(self.labels) + Counter(other.labels))
+        self.listed += other.listed[: _LISTED - len(self.listed)]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What all parts of a job share."""
+
+    model: TextModel
+    options: ScoreOptions
+    force: bool
+    progress: Progress
+
+    def mark(self, *inputs: Any) -> str:
+        """What tells this job on these inputs from any other."""
+        asked = [__version__, digest(self.model), inputs, asdict(self.options)]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
 def check_output(source: str, target: Path, force: bool) -> None:
     """Refuse an output that cannot be written, before the work."""
     if not target.parent.is_dir():
         raise InputError(
-            f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Create it first."
+            f"`{target}` cannot be written: the folder `{target.parent}` does not exist. "
+            "Create it first."
         )
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     if source != "-" and read in (place, *place.parents):
         raise InputError(f"`{target}` is the input, or lies in it: name an output elsewhere.")
-    if target.suffix and not target.is_dir():
+    if _is_file(target):
         tables.table_kind(target, "`out`")
         if target.exists() and not force:
             raise InputError(f"`{target}` exists: force=True replaces it.", also=("force=True",))
+
+
+def _is_file(target: Path) -> bool:
+    return bool(target.suffix) and not target.is_dir()
 
 
 def score_file(
@@ -91,7 +120,7 @@ def score_file(
     options: ScoreOptions,
     *,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = lambda share, rows: None,
 ) -> ScoringReport:
     """Score every row of a table in a file, a folder of Parquet files, or on standard input (`-`).
 
@@ -99,13 +128,13 @@ def score_file(
     them. If this is interrupted, the same call goes on after the parts that are whole, to the same
     rows and values. From a folder to a folder, any number of processes may do so at once."""
     check_output(source, target, force)
-    to_file = bool(target.suffix) and not target.is_dir()
-    folder = target.with_name(f"{target.name}.parts") if to_file else target
+    job = _Job(model, options, force, progress)
+    folder = target.with_name(f"{target.name}.parts") if _is_file(target) else target
     try:
-        if Path(source).is_dir() and not to_file:
-            return _score_folder(model, Path(source), target, options, force, progress)
+        if Path(source).is_dir() and folder == target:
+            return _score_folder(job, Path(source), target)
         with _claimed(target, 0):
-            return _score_stream(model, source, target, folder, options, force, progress)
+            return _score_stream(job, source, target, folder)
     except Timeout:
         raise InputError(f"`{target}` is being written by another process: wait for it.") from None
     except OSError as error:
@@ -114,19 +143,12 @@ def score_file(
         raise InputError(f"`{target}` cannot be written: {reason(error)}.{shown}") from None
 
 
-def _score_folder(
-    model: TextModel,
-    source: Path,
-    target: Path,
-    options: ScoreOptions,
-    force: bool,
-    progress: Progress | None,
-) -> ScoringReport:
+def _score_folder(job: _Job, source: Path, target: Path) -> ScoringReport:
     """A part for each file, under the same name, written by whoever has its lock."""
     whole = tables.open_table(source)
-    text, note = tables.choose_column(options.text, "text", whole.names, whole.shown)
-    kept = tables.check_columns(options.columns or whole.names, whole.names, whole.shown)
-    scorer = Scorer(model, kept, options)
+    text, note = tables.choose_column(job.options.text, "text", whole.names, whole.shown)
+    whole.keep(job.options.columns or whole.names)
+    scorer = Scorer(job.model, whole.names, job.options)
     parts = {target / file.relative_to(source): file for file in tables.parquet_files(source)}
     if any(path not in parts for path in tables.parquet_files(target)):
         raise _other_files(target)
@@ -134,8 +156,7 @@ def _score_folder(
     scored = 0
 
     def update(share: float, rows: int) -> None:
-        if progress:
-            progress((len(done) + share) / len(parts), scored + rows)
+        job.progress((len(done) + share) / len(parts), scored + rows)
 
     # First what nobody is at, then what others were at, should they have died.
     for patience, (path, file) in product((0, -1), parts.items()):
@@ -143,91 +164,69 @@ def _score_folder(
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(Timeout), _claimed(path, patience):
-            job = _job(model, _marks([file]), options)
-            made_by, report = _stored(path, target, force) if path.exists() else ("", {})
-            if made_by == job:
-                done[path] = ScoringReport(**report)
-            elif made_by and not force:
+            mark = job.mark(*_marks([file]))
+            made_by, report = _stored(path, target, job.force) if path.exists() else ("", {})
+            if made_by and made_by != mark and not job.force:
                 raise _other_job(target)
-            else:
-                done[path] = _score_part(scorer, file, path, text, options, job, update)
-                scored += done[path].rows
+            if made_by != mark:
+                scoring = _Scoring(tables.open_table(file), scorer, ScoringReport(text=text))
+                report = asdict(_score_part(scoring, path, mark, update))
+                scored += report["rows"]
+            done[path] = ScoringReport(**report)
     report = ScoringReport(text=text, note=note, names=scorer.names, parts=len(parts))
     for path, part in done.items():
-        for name in ("rows", "bad", "undecided", "abstained"):
-            setattr(report, name, getattr(report, name) + getattr(part, name))
-        report.labels = dict(Counter(report.labels) + Counter(part.labels))
-        listed = [(f"{path.relative_to(target)} {place}", fault) for place, fault in part.listed]
-        report.listed += listed[: _LISTED - len(report.listed)]
+        name = path.relative_to(target)
+        part.listed = [(f"{name} {place}", fault) for place, fault in part.listed]
+        report.add(part)
     report.resumed = report.rows - scored
     return report
 
 
-def _score_part(
-    scorer: Scorer,
-    file: Path,
-    path: Path,
-    text: str,
-    options: ScoreOptions,
-    job: str,
-    progress: Progress,
-) -> ScoringReport:
-    table, report = tables.open_table(file), ScoringReport(text=text)
-    if options.columns is not None:  # the others are in the path (lang=en), or in other files
-        kept = tuple(name for name in options.columns if name in table.names)
-        options = replace(options, columns=kept)
-    schema = _keep(table, scorer, text, options)
+def _score_part(scoring: "_Scoring", path: Path, mark: str, progress: Progress) -> ScoringReport:
     with (
         drafted(path, f"{path.name}.") as draft,
-        pq.ParquetWriter(draft, schema, **_PACKED) as writer,
+        pq.ParquetWriter(draft, scoring.schema, **_PACKED) as writer,
     ):
-        _write_behind(
-            writer.write_table, _scored_parts(table, scorer, options, schema, report, progress)
-        )
-        writer.add_key_value_metadata({_METADATA: json.dumps([job, asdict(report)])})
-    return report
+        _write_behind(writer.write_table, scoring.parts(progress))
+        writer.add_key_value_metadata(scoring.metadata(mark))
+    return scoring.report
 
 
-def _score_stream(
-    model: TextModel,
-    source: str,
-    target: Path,
-    folder: Path,
-    options: ScoreOptions,
-    force: bool,
-    progress: Progress | None,
-) -> ScoringReport:
+def _score_stream(job: _Job, source: str, target: Path, folder: Path) -> ScoringReport:
     """The rows in parts, which are the output, or become a file."""
     to_file = folder != target
     with ExitStack() as stack:
-        table, marks = _open(source, stack)
-        text, note = tables.choose_column(options.text, "text", table.names, table.shown)
-        scorer = Scorer(model, list(options.columns or table.schema(text).names), options)
-        schema = _keep(table, scorer, text, options)
-        job = _job(model, marks, options)
-        report = ScoringReport(**_resume(folder, job, force or to_file))
-        report.text, report.note, report.names, report.resumed = (
-            text,
-            note,
-            scorer.names,
-            report.rows,
-        )
+        table, inputs = _open(source, stack)
+        text, note = tables.choose_column(job.options.text, "text", table.names, table.shown)
+        names = job.options.columns or table.schema(text).names
+        scorer = Scorer(job.model, list(names), job.options)
+        mark = job.mark(*inputs)
+        report = ScoringReport(**_resume(folder, mark, job.force or to_file))
+        report.text, report.note, report.names = text, note, scorer.names
+        report.resumed = report.rows
+        scoring = _Scoring(table, scorer, report)
+        how, write = _PACKED, len
+        if to_file:
+            draft = stack.enter_context(drafted(target, f"{target.name}."))
+            how, write = _QUICK, stack.enter_context(_writer(draft, scoring.schema, target))
+            for path in sorted(folder.glob("*")):
+                write(pq.ParquetFile(path).read())
 
         def named_parts() -> Iterator[tuple[Path, Any]]:
-            for part in _scored_parts(table, scorer, options, schema, report, progress):
+            for part in scoring.parts(job.progress):
                 folder.mkdir(exist_ok=True)
                 path = folder / f"part-{report.parts:06}.parquet"
                 report.parts += 1
-                metadata = {
-                    **(schema.metadata or {}),
-                    _METADATA: json.dumps([job, asdict(report)]).encode(),
-                }
+                metadata = (scoring.schema.metadata or {}) | scoring.metadata(mark)
                 yield path, part.combine_chunks().replace_schema_metadata(metadata)
 
-        how = _QUICK if to_file else _PACKED
-        _write_behind(lambda part: write_parquet(*part, **how), named_parts())
-        if to_file:
-            _join(folder, schema, target)
+        def keep(named: tuple[Path, Any]) -> None:
+            write_parquet(*named, **how)
+            write(named[1])
+
+        _write_behind(keep, named_parts())
+    if to_file:
+        shutil.rmtree(folder, ignore_errors=True)
     return report
 
 
@@ -246,24 +245,9 @@ def _remove_drafts(folder: Path, name: str = "") -> None:
         draft.unlink()
 
 
-def _job(model: TextModel, marks: Any, options: ScoreOptions) -> str:
-    inputs = [__version__, digest(model), marks, asdict(options)]
-    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
-
-
-def _marks(files: list[Path]) -> list[list[Any]]:
+def _marks(files: list[Path]) -> list[Any]:
     """What shows whether files have changed; other machines may have them elsewhere."""
     return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
-
-
-def _keep(table: Any, scorer: Scorer, text: str, options: ScoreOptions) -> Any:
-    """Read no more columns of a table than are wanted, and the texts; the schema of what is
-    written."""
-    if options.columns is not None:
-        table.keep([*options.columns, text])
-    stored = table.schema(tables.choose_column(text, "text", table.names, table.shown)[0])
-    kept = stored if options.columns is None else [stored.field(name) for name in options.columns]
-    return pa.schema([*kept, *scorer.schema], metadata=stored.metadata)
 
 
 def _write_behind(write: Callable[[Any], Any], parts: Iterator[Any]) -> None:
@@ -276,46 +260,60 @@ def _write_behind(write: Callable[[Any], Any], parts: Iterator[Any]) -> None:
         writing.result()
 
 
-def _scored_parts(
-    table: Any,
-    scorer: Scorer,
-    options: ScoreOptions,
-    schema: Any,
-    report: ScoringReport,
-    progress: Progress | None,
-) -> Iterator[Any]:
-    """The rows that are not scored yet, a part at a time, counted in the report; at least one part
-    in all."""
-    some = [schema.empty_table()]
-    for given, places, broken, share in table.batches(report.text, report.resumed):
-        answers, faults = scorer.answer(given[report.text], broken)
-        kept = given if options.columns is None else given.select(options.columns)
-        rows = pa.Table.from_arrays([*kept.columns, *answers.columns], schema=schema)
-        bad = [(places[row], faults[row]) for row in sorted(faults)]
-        if bad and options.on_bad_rows == "refuse":
-            raise tables.refusal(*bad[0])
-        if bad and options.on_bad_rows == "skip":
-            rows = rows.take(pa.array(np.setdiff1d(np.arange(len(rows)), list(faults))))
-        some.append(rows)
-        report.rows, report.bad = report.rows + len(given), report.bad + len(bad)
-        report.listed += bad[: _LISTED - len(report.listed)]
-        label, decided, *_, abstain, _ = answers.columns
-        report.undecided += pc.sum(pc.invert(decided)).as_py() or 0
-        report.abstained += pc.sum(abstain).as_py() or 0
-        for count in label.drop_null().value_counts().to_pylist():
-            report.labels[str(count["values"])] = (
-                report.labels.get(str(count["values"]), 0) + count["counts"]
-            )
-        if progress:
-            progress(share, report.rows - report.resumed)
-        if sum(map(len, some)) >= PART_ROWS or sum(each.nbytes for each in some) >= PART_BYTES:
-            yield pa.concat_tables(some)
-            some = []
-    if any(map(len, some)) or (some and not report.parts):
-        yield pa.concat_tables(some)
+class _Scoring:
+    """A table that is scored part by part, and counted in a report. No more columns of it are read
+    than are kept, and the texts."""
+
+    def __init__(self, table: Any, scorer: Scorer, report: ScoringReport) -> None:
+        self.table, self.scorer, self.report = table, scorer, report
+        columns = scorer.options.columns
+        self._kept = None
+        if columns is not None:
+            # Of a folder, others are in the path (lang=en), or in other files.
+            self._kept = [name for name in columns if name in table.names]
+            table.keep([*self._kept, report.text])
+        stored = table.schema(report.text)
+        kept = stored if self._kept is None else map(stored.field, self._kept)
+        self.schema = pa.schema([*kept, *scorer.schema], metadata=stored.metadata)
+
+    def metadata(self, mark: str) -> dict[bytes, bytes]:
+        """What tells of which job a part is, and what was read up to its end."""
+        return {_METADATA: json.dumps([mark, asdict(self.report)]).encode()}
+
+    def parts(self, progress: Progress) -> Iterator[Any]:
+        """The rows that are not scored yet; at least one part in all."""
+        report = self.report
+        part = [self.schema.empty_table()]
+        for batch in self.table.batches(report.text, report.resumed):
+            texts = batch.table[report.text]
+            rows, answers = self.scorer.answer(texts, batch.faults, batch.places.__getitem__)
+            kept = batch.table if self._kept is None else batch.table.select(self._kept)
+            kept = kept if rows is None else kept.take(pa.array(rows))
+            columns = [*kept.columns, *answers.columns]
+            part.append(pa.Table.from_arrays(columns, schema=self.schema))
+            report.add(_count(batch, answers))
+            progress(batch.share, report.rows - report.resumed)
+            size = sum(table.nbytes for table in part)
+            if sum(map(len, part)) >= PART_ROWS or size >= PART_BYTES:
+                yield pa.concat_tables(part)
+                part = []
+        if any(map(len, part)) or (part and not report.parts):
+            yield pa.concat_tables(part)
 
 
-def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
+def _count(batch: tables.Batch, answers: Any) -> ScoringReport:
+    label, decided, *_, abstain, _ = answers.columns
+    return ScoringReport(
+        rows=len(batch.table),
+        bad=len(batch.faults),
+        listed=[(batch.places[row], fault) for row, fault in sorted(batch.faults.items())],
+        labels=Counter(map(str, label.drop_null().to_pylist())),
+        undecided=pc.sum(pc.invert(decided)).as_py() or 0,
+        abstained=pc.sum(abstain).as_py() or 0,
+    )
+
+
+def _open(source: str, stack: ExitStack) -> tuple[Any, list[Any]]:
     """The table, and what shows whether it has changed when a job is resumed."""
     path = Path(source)
     if source != "-":
@@ -326,18 +324,19 @@ def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
     with path.open("w+b") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
         stream.seek(0)
-        mark = hashlib.file_digest(stream, "sha256").hexdigest()
+        content = hashlib.file_digest(stream, "sha256").hexdigest()
         stream.seek(0)
-        is_json = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-    return LineTable(path, "json" if is_json else "csv", "standard input"), mark
+        start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    kind = "json" if start.startswith(b"{") else "csv"
+    return tables.LineTable(path, kind, "standard input"), [content]
 
 
 def _stored(path: Path, folder: Path, force: bool) -> tuple[str, dict[str, Any]]:
     """The job and the report in the metadata of a part; nothing for a damaged one, with force."""
     is_damaged = False
     try:
-        job, report = json.loads(pq.read_metadata(path).metadata[_METADATA])
-        return job, report
+        mark, report = json.loads(pq.read_metadata(path).metadata[_METADATA])
+        return mark, report
     except (pa.ArrowException, OSError):
         with suppress(IsADirectoryError), path.open("rb") as stream:
             is_damaged = stream.read(4) in (b"", b"PAR1")  # a Parquet file that ends too soon
@@ -360,29 +359,21 @@ def _other_job(folder: Path) -> InputError:
     return InputError(problem, also=("force=True",))
 
 
-def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
+def _resume(folder: Path, mark: str, force: bool) -> dict[str, Any]:
     """The report of the last part that is there, if all are of this job; others are removed, or
     refused."""
     _remove_drafts(folder)  # left by a process that was killed
-    stored = {path: _stored(path, folder, force) for path in sorted(folder.glob("*"))}
-    jobs, reports = [each[0] for each in stored.values()], [each[1] for each in stored.values()]
-    if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [
-        *range(1, len(jobs) + 1)
+    paths = sorted(folder.glob("*"))
+    stored = [_stored(path, folder, force) for path in paths]
+    if [(made_by, report.get("parts")) for made_by, report in stored] == [
+        (mark, number) for number in range(1, len(paths) + 1)
     ]:
-        return reports[-1] if reports else {}
+        return stored[-1][1] if stored else {}
     if not force:
         raise _other_job(folder)
-    for path in stored:
+    for path in paths:
         path.unlink()
     return {}
-
-
-def _join(folder: Path, schema: Any, target: Path) -> None:
-    """Make a file of the parts, which appears whole or not at all, and remove them."""
-    with drafted(target, f"{target.name}.") as draft, _writer(draft, schema, target) as write:
-        for path in sorted(folder.glob("part-*.parquet")):
-            write(pq.ParquetFile(path).read())
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -399,19 +390,15 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
             lines.writerow(schema.names)
             yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
         else:
-            as_json = [each.name for each in schema if each.metadata == tables.JSON_CELLS]
+            as_json = [column.name for column in schema if column.metadata == tables.JSON_CELLS]
             yield lambda table: stream.writelines(
                 _json_line(row, as_json) for row in table.to_pylist()
             )
 
 
-def _cells(row: dict[str, Any]) -> list[str | None]:
-    """A row of CSV: whole numbers, truth values, lists and objects as JSON has them."""
-    plain = bool | int | list | dict
-    return [
-        _json(each) if isinstance(each, plain) else each if each is None else str(each)
-        for each in row.values()
-    ]
+def _cells(row: dict[str, Any]) -> list[Any]:
+    """A row of CSV: truth values, lists and objects as JSON has them."""
+    return [_json(cell) if isinstance(cell, bool | list | dict) else cell for cell in row.values()]
 
 
 def _json_line(row: dict[str, Any], as_json: list[str]) -> str:

@@ -9,9 +9,9 @@ import json
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,12 +26,15 @@ from hardmax._common.files import (
     write_whole,
 )
 from hardmax._common.validation import InputError
-from hardmax.text.reading import Modifier
-from hardmax.text.text_model import TextModel
+from hardmax.text.card import write_card
+from hardmax.text.reading import Modifier, VotingRule
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import read_vocabulary, write_vocabulary
 
-Kind = TypeVar("Kind", bound=TextModel)
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+
+Kind = TypeVar("Kind", bound="TextModel")
 
 FORMAT, VERSION = "hardmax text model", 2
 TENSORS = ("bias", "weights")  # float32
@@ -42,7 +45,7 @@ _MOST_BYTES, _MOST_JSON = 1 << 30, 1 << 24  # of a file; JSON takes many times i
 _EXPECTED = "expected a folder that `save` wrote"
 
 
-def write_model(model: TextModel, folder: Path) -> None:
+def write_model(model: "TextModel", folder: Path) -> None:
     """Write the folder whole or not at all: whoever reads it finds the model that was there, or the
     new one.
 
@@ -50,8 +53,6 @@ def write_model(model: TextModel, folder: Path) -> None:
     `.NAME.old`, and the new one takes its name. Both happen under a lock, as does putting back what
     a killed process left. Other files in the folder of a model stay."""
     from filelock import Timeout
-
-    from hardmax.text.card import write_card
 
     files = deciding_files(model)
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
@@ -111,7 +112,7 @@ def read_model(folder: Path, kind: type[Kind]) -> Kind:
     return _read(folder, kind)
 
 
-def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, bytes]:
+def deciding_files(model: "TextModel", *, errors: str = "strict") -> dict[str, bytes]:
     """The settings, the weights and the vocabulary.
 
     `errors` is for characters in the names of classes that UTF-8 does not have.
@@ -124,10 +125,7 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
         "version": VERSION,
         "classes": list(model.classes),
         "modifiers": [asdict(modifier) for modifier in model.modifiers],
-        "scope": model.scope,
-        "gate": model.gate,
-        "alpha": model.alpha,
-        "neutral_weight": model.neutral_weight,
+        **asdict(model.rule),
         "tokeniser": asdict(model.tokeniser),
         "tokens": len(model.vocabulary),
     }
@@ -140,16 +138,16 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
     )
 
 
-_digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
-_folders: WeakKeyDictionary[TextModel, Path] = WeakKeyDictionary()
+_digests: WeakKeyDictionary["TextModel", str] = WeakKeyDictionary()
+_folders: WeakKeyDictionary["TextModel", Path] = WeakKeyDictionary()
 
 
-def saved_in(model: TextModel) -> Path | None:
+def saved_in(model: "TextModel") -> Path | None:
     """The folder that a model was read from or last written to."""
     return _folders.get(model)
 
 
-def digest(model: TextModel) -> str:
+def digest(model: "TextModel") -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder
     of the model."""
     if model not in _digests:
@@ -253,13 +251,12 @@ def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
         raise InputError(
             f"vocabulary.txt has {len(vocabulary)} tokens: expected {config['tokens']}, as in config.json."
         )
-    names = ("scope", "gate", "alpha", "neutral_weight")
     return {
         "vocabulary": vocabulary,
         "classes": tuple(config["classes"]),
         "modifiers": [Modifier(**modifier) for modifier in config["modifiers"]],
         "tokeniser": Tokeniser(**config["tokeniser"]),
-        **{name: config[name] for name in names},
+        "rule": VotingRule(**{field.name: config[field.name] for field in fields(VotingRule)}),
         **_read_tensors(files["model.safetensors"]),
     }
 

@@ -9,11 +9,10 @@ import csv
 import io
 import json
 import math
-import sys
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from decimal import Decimal
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,11 +20,9 @@ from typing import Any, NamedTuple
 from hardmax._common.columns import open_parquet
 from hardmax._common.format import pluralize, sanitize_line
 from hardmax._common.validation import InputError, check_str, require_extra, shorten
-from hardmax.text._texts import encode_text
+from hardmax.text._texts import encode_text, is_missing
 
-pa: Any = (
-    None  # most names of pyarrow are made when it is imported, so that no type checker knows them
-)
+pa: Any = None  # most names of pyarrow are made on import, so that no type checker knows them
 with suppress(ImportError):  # CSV and JSON lines with labels are read without it
     import pyarrow as pa
 
@@ -35,7 +32,7 @@ COMMON_NAMES = {
 }
 KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json"}
 JSON_CELLS = {b"hardmax": b"json"}  # metadata of a column that has JSON in its cells
-_MOST_DIGITS = sys.int_info.default_max_str_digits  # of numbers in JSON
+_JSON_TYPES = {"str": "string", "bool": "bool", "int": "int64", "long": "int64", "float": "double"}
 _LONGEST_CELL = 1 << 26  # characters: an open quote in a large file ends here, not in memory
 _ROWS = 4096  # that are read at a time
 _SHOWN = 5  # bad rows, or files that are left out, that a line names
@@ -50,19 +47,28 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-# Consecutive rows: an Arrow table, the place of each row, what is wrong with some, the share of the
-# file read so far.
-Batch = tuple[Any, list[str], dict[int, str], float]
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive rows of a table."""
+
+    table: Any
+    """The rows as an Arrow table."""
+    places: list[str]
+    """Where each row is."""
+    faults: dict[int, str]
+    """What is wrong with some of them."""
+    share: float
+    """The share of the file read so far."""
 
 
 def table_kind(path: Path, name: str) -> str:
     """What a table is, by the suffix of its name."""
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
-        problem = (
-            f"{name} `{path}` has the suffix {path.suffix!r}: expected one of {', '.join(KINDS)}."
+        raise InputError(
+            f"{name} `{path}` has the suffix {path.suffix!r}: expected one of {', '.join(KINDS)}.",
+            argument=name,
         )
-        raise InputError(problem, argument=name)
     return kind
 
 
@@ -85,19 +91,22 @@ def choose_column(
 ) -> tuple[str, str]:
     """The column that was named, or the first with a common name, and a note if several have
     one."""
-    there = f"{shown} has the columns {', '.join(columns)}"
+    known = f"{shown} has the columns {', '.join(columns)}"
     if name is not None:
-        if check_str(name, f"`{role}`") not in columns:
-            raise InputError(
-                f"`{role}` is {shorten(name)}, but {there}. Name one of them.", argument=role
-            )
-        return name, ""
-    found = [column for each in COMMON_NAMES[role] for column in columns if column.lower() == each]
-    if not found:
-        problem = f"`{role}` must be named with {role}=: {there}, none of which has a common name."
+        if check_str(name, f"`{role}`") in columns:
+            return name, ""
+        problem = f"`{role}` is {shorten(name)}, but {known}. Name one of them."
+        raise InputError(problem, argument=role)
+    by_name = {column.lower(): column for column in reversed(columns)}
+    candidates = [by_name[common] for common in COMMON_NAMES[role] if common in by_name]
+    if not candidates:
+        problem = f"`{role}` must be named with {role}=: {known}, none of which has a common name."
         raise InputError(problem, argument=role, also=(f"{role}=",))
-    note = f"the {role} column is {found[0]}; {', '.join(found[1:])} would be possible, too (choose with --{role})"
-    return found[0], note if found[1:] else ""
+    chosen, *rest = candidates
+    if not rest:
+        return chosen, ""
+    also = f"{', '.join(rest)} would be possible, too (choose with --{role})"
+    return chosen, f"the {role} column is {chosen}; {also}"
 
 
 def check_columns(columns: Sequence[str], names: Sequence[str], shown: str) -> list[str]:
@@ -105,75 +114,67 @@ def check_columns(columns: Sequence[str], names: Sequence[str], shown: str) -> l
     return [choose_column(name, "columns", names, shown)[0] for name in dict.fromkeys(columns)]
 
 
-class LineTable:
+class Table:
+    """A table in a file or folder, with the names of its columns; `shown` names it in errors."""
+
+    shown: str
+    names: list[str]
+
+    def keep(self, columns: Sequence[str]) -> None:
+        """Leave out all columns but these."""
+        self.names = check_columns(columns, self.names, self.shown)
+
+
+class LineTable(Table):
     """A CSV or JSON lines file."""
 
     def __init__(self, path: Path, kind: str, shown: str = "") -> None:
         self.path, self.kind, self.shown = path, kind, shown or f"`{path}`"
-        self.names: list[str] = []
+        self.names = []
         self._position = 0
-        self._kinds: dict[str, dict[str, str]] = {}  # of each column, where they come first
-        rows = self.rows()
-        # What the columns are, the header of CSV says; of JSON lines, any line may.
-        for row in islice(rows, 1) if kind == "csv" else rows:
-            for name, value in row.cells.items():
-                self._kinds.setdefault(name, {}).setdefault(_kind(value), row.place)
-        rows.close()
-        for name, kinds in self._kinds.items():
-            if place := kinds.get("huge") or ("float" in kinds and kinds.get("long")):
-                what = f"the column {name} is kept as JSON, the number in {place} would be rounded"
-                warnings.warn(sanitize_line(f"{self.shown}: {what}"), stacklevel=2)
+        self._kinds: dict[str, set[str]] = {}
+        with closing(self.rows()) as rows:
+            # The header names the columns of CSV; any line of JSON may have one more.
+            for row in islice(rows, 1) if kind == "csv" else rows:
+                for name, value in row.cells.items():
+                    self._kinds.setdefault(name, set()).add(_kind(value))
         self.names = self.names or list(self._kinds)
         if not self.names:
             raise InputError(
                 f"{self.shown} is empty: expected column names in the first line, or JSON objects."
             )
 
-    def keep(self, columns: Sequence[str]) -> None:
-        """Leave out all columns but these."""
-        self.names = check_columns(columns, self.names, self.shown)
-
     def rows(self, columns: Sequence[str] = ()) -> Generator[Row, None, None]:
         """All rows, with all their cells."""
         with _failure_named(self.shown), self.path.open("rb") as stored:
             # Bytes that are not UTF-8 become surrogates, so that their rows can be named.
             lines = io.TextIOWrapper(stored, "utf-8-sig", errors="surrogateescape", newline="")
-            numbered = enumerate(lines, 1)
-            json_rows = (
-                _json_row(f"line {number}", line) for number, line in numbered if line.strip()
-            )
-            for row in self._csv_rows(lines) if self.kind == "csv" else json_rows:
+            for row in self._csv_rows(lines) if self.kind == "csv" else _json_rows(lines):
                 self._position = stored.tell()
                 yield row
 
     def schema(self, text: str) -> Any:
         """Arrow types of the columns. Cells of CSV stay texts: 007 is not 7."""
-        texts = set(self.names) if self.kind == "csv" else {text}
-        kinds = self._kinds | {name: {"str": ""} for name in texts}
+        texts = self.names if self.kind == "csv" else [text]
+        kinds = self._kinds | {name: {"str"} for name in texts}
         return pa.schema([_field(name, kinds[name]) for name in self.names])
 
     def batches(self, text: str, skip: int = 0) -> Iterator[Batch]:
         """The rows after the first `skip` ones."""
-        rows, schema, size = (
-            islice(self.rows(), skip, None),
-            self.schema(text),
-            max(self.path.stat().st_size, 1),
-        )
-        while some := list(islice(rows, _ROWS)):
-            faults = [row.fault or text_fault(row.cells.get(text)) for row in some]
-            table = pa.table([_column(some, each) for each in schema], schema=schema)
-            bad = {n: fault for n, fault in enumerate(faults) if fault}
-            yield table, [row.place for row in some], bad, self._position / size
+        schema, size = self.schema(text), max(self.path.stat().st_size, 1)
+        remaining = islice(self.rows(), skip, None)
+        while rows := list(islice(remaining, _ROWS)):
+            table = pa.table([_column(rows, field) for field in schema], schema=schema)
+            faults = text_faults(row.cells.get(text) for row in rows)
+            faults |= {n: row.fault for n, row in enumerate(rows) if row.fault}
+            yield Batch(table, [row.place for row in rows], faults, self._position / size)
 
     def _csv_rows(self, lines: Iterator[str]) -> Iterator[Row]:
         start = next(lines, "")
         delimiter = "\t" if self.path.suffix.lower() == ".tsv" else max(",;\t", key=start.count)
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-        reader, names, last = (
-            csv.reader(chain([start], lines), delimiter=delimiter, strict=True),
-            [],
-            0,
-        )
+        reader = csv.reader(chain([start], lines), delimiter=delimiter, strict=True)
+        names, last = [], 0
         try:
             for cells in reader:
                 first, last = last + 1, reader.line_num
@@ -181,8 +182,10 @@ class LineTable:
                     names = [cell.strip() for cell in cells]
                     self.names = self.names or names
                     if len(set(names)) < len(names) or not is_utf8(names):
-                        wish = "expected column names, all different, in UTF-8"
-                        raise InputError(f"{self.shown} line {first} is not a header: {wish}.")
+                        raise InputError(
+                            f"{self.shown} line {first} is not a header: "
+                            "expected column names, all different, in UTF-8."
+                        )
                 elif cells:  # not a blank line
                     fault = "" if is_utf8(cells) else "not UTF-8"
                     if len(cells) != len(names):
@@ -190,33 +193,33 @@ class LineTable:
                         fault = f"{pluralize(len(cells), 'cell')} instead of {len(names)}{to_line}"
                     yield Row(f"line {first}", dict(zip(names, cells, strict=False)), fault)
         except csv.Error as error:
-            way_out = "Write a quote inside a quoted cell twice, or save the table as JSON lines"
             raise InputError(
-                f"{self.shown} line {last + 1} is not CSV: {error}. {way_out}."
+                f"{self.shown} line {last + 1} is not CSV: {error}. "
+                "Write a quote inside a quoted cell twice, or save the table as JSON lines."
             ) from None
 
 
 def parquet_files(folder: Path) -> list[Path]:
     """Parquet files of a folder and of those in it, by name; without hidden and temporary ones."""
-    suffixed = (path for path in folder.rglob("*") if path.suffix.lower() == ".parquet")
-    files = sorted(path for path in suffixed if path.is_file())
-    return [
-        file
-        for file in files
-        if not any(part[0] in "._" for part in file.relative_to(folder).parts)
-    ]
+    files = []
+    for path in sorted(folder.rglob("*")):
+        is_hidden = any(part[0] in "._" for part in path.relative_to(folder).parts)
+        if path.suffix.lower() == ".parquet" and path.is_file() and not is_hidden:
+            files.append(path)
+    return files
 
 
 def warn_of_unread(folder: Path, files: Sequence[Path], rule: str) -> None:
     """Name what lies beside the files that are read, except hidden files and marks (_SUCCESS)."""
-    places = {file.parent for file in files}
-    above = {parent for place in places for parent in place.parents}
-    read = places | {parent for parent in above if parent.is_relative_to(folder)}
+    parents = {parent for file in files for parent in file.parents}
+    read = {parent for parent in parents if parent.is_relative_to(folder)}
     beside = {path for place in read for path in place.iterdir()} - read - {*files}
-    tables = {path for path in beside if path.suffix.lower() in KINDS}
-    unread = sorted(tables | {path for path in beside if path.name[0] not in "._"})
+    unread = []
+    for path in sorted(beside):
+        if path.name[0] not in "._" or path.suffix.lower() in KINDS:
+            unread.append(str(path.relative_to(folder)))
     if unread:
-        shown = join_first([str(path.relative_to(folder)) for path in unread], len(unread), ", ")
+        shown = join_first(unread, len(unread), ", ")
         warnings.warn(f"left out of `{folder}`: {shown} ({rule})", stacklevel=2)
 
 
@@ -226,84 +229,75 @@ def join_first(lines: Sequence[str], total: int, mark: str = "; ") -> str:
     return sanitize_line(mark.join([*lines[:_SHOWN], *more]))
 
 
-class ParquetTable:
+class ParquetTable(Table):
     """A Parquet file, or all those of a folder, with the partition columns of their paths
     (`lang=en/a.parquet`)."""
 
     def __init__(self, path: Path) -> None:
         self.shown, self._is_folder = f"`{path}`", path.is_dir()
-        files = parquet_files(path) if self._is_folder else [path]
-        if not files:
-            raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
+        files, shown, hive = [path], [""], {}
         if self._is_folder:
+            files = parquet_files(path)
+            shown = [str(file.relative_to(path)) for file in files]
+            hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)}
             rule = "only Parquet files are read, and links to folders are not followed"
             warn_of_unread(path, files, rule)
-        hive: Any = (
-            {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
-        )
+        if not files:
+            raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
         with _failure_named(self.shown):
-            found: Any = open_parquet([str(file) for file in files], **hive)
-            fragments = list(found.get_fragments())
-            stored = _unify([found.schema, *(fragment.physical_schema for fragment in fragments)])
-        self._stored = stored.with_metadata(found.schema.metadata)
+            dataset: Any = open_parquet([str(file) for file in files], **hive)
+            fragments = list(dataset.get_fragments())
+            schemas = [dataset.schema, *(fragment.physical_schema for fragment in fragments)]
+            self._stored = _unify(schemas).with_metadata(dataset.schema.metadata)
         self.names = list(self._stored.names)
-        shown = [f"{file.relative_to(path)}" if self._is_folder else "" for file in files]
         self._fragments = list(zip(shown, fragments, strict=True))
 
-    def keep(self, columns: Sequence[str]) -> None:
-        """Read no other columns than these."""
-        self.names = check_columns(columns, self.names, self.shown)
-        self._stored = pa.schema(
-            [self._stored.field(name) for name in self.names], metadata=self._stored.metadata
-        )
+    @property
+    def _read(self) -> Any:
+        """The columns that are read, as they are stored."""
+        fields = map(self._stored.field, self.names)
+        return pa.schema(fields, metadata=self._stored.metadata)
 
     def schema(self, text: str) -> Any:
         """Arrow types of the columns, with one for the file of a row, if there are several."""
         kind = self._stored.field(text).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if not _is_text(kind):
-            problem = f"`text` is {text!r}, but that column of {self.shown} has type {kind}: expected texts."
-            raise InputError(problem, argument="text")
-        schema = self._stored.set(self.names.index(text), pa.field(text, kind))
-        if self._is_folder:
-            schema = schema.append(
-                pa.field("hardmax_file" if "file" in self.names else "file", pa.string())
+            raise InputError(
+                f"`text` is {text!r}, but that column of {self.shown} has type {kind}: "
+                "expected texts.",
+                argument="text",
             )
-        return schema
+        schema = self._read.set(self.names.index(text), pa.field(text, kind))
+        if not self._is_folder:
+            return schema
+        name = "hardmax_file" if "file" in self.names else "file"
+        return schema.append(pa.field(name, pa.string()))
 
     def batches(self, text: str, skip: int = 0) -> Iterator[Batch]:
         """The rows after the first `skip` ones."""
-        schema, total = (
-            self.schema(text),
-            max(sum(fragment.count_rows() for _, fragment in self._fragments), 1),
-        )
-        seen, place = 0, self.names.index(text)
+        schema, seen = self.schema(text), 0
+        total = max(sum(fragment.count_rows() for _, fragment in self._fragments), 1)
+        how = {"schema": self._read, "batch_size": _ROWS, "batch_readahead": 4}
         for file, fragment in self._fragments:
             before = seen
             with _failure_named(f"`{fragment.path}`"):
-                for batch in fragment.to_batches(
-                    schema=self._stored, batch_size=_ROWS, batch_readahead=4
-                ):
+                for batch in fragment.to_batches(**how):
                     rest = batch.slice(min(max(skip - seen, 0), len(batch)))
                     seen += len(batch)
-                    columns = (
-                        rest.columns + [pa.array([file] * len(rest), pa.string())] * self._is_folder
-                    )
-                    columns[place] = columns[place].cast(schema.field(place).type)
-                    columns[place].validate(
-                        full=True
-                    )  # Parquet does not check that texts are UTF-8
-                    places = [
-                        f"{file} row {n - before + 1}".lstrip()
-                        for n in range(seen - len(rest), seen)
-                    ]
-                    yield pa.table(columns, schema=schema), places, {}, seen / total
+                    files = [pa.repeat(file, len(rest))] * self._is_folder
+                    columns = [*rest.columns, *files]
+                    table = pa.table(columns, names=schema.names).cast(schema)
+                    table[text].validate(full=True)  # Parquet does not check that texts are UTF-8
+                    numbers = range(seen - len(rest) - before + 1, seen - before + 1)
+                    places = [f"{file} row {number}".lstrip() for number in numbers]
+                    yield Batch(table, places, text_faults(table[text].to_pylist()), seen / total)
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
         """The cells of some columns, the first of them the texts."""
         self.keep(columns)
-        for table, places, _, _ in self.batches(columns[0]):
-            yield from map(Row, places, table.select(self.names).to_pylist())
+        for batch in self.batches(columns[0]):
+            yield from map(Row, batch.places, batch.table.select(self.names).to_pylist())
 
 
 def _is_text(kind: Any) -> bool:
@@ -315,11 +309,11 @@ def _unify(schemas: list[Any]) -> Any:
     """The schema of all files. Texts may be stored in several ways; other types must agree."""
     with suppress(pa.ArrowTypeError):
         return pa.unify_schemas(schemas)
-    text = pa.large_string()
-    return pa.unify_schemas([
-        pa.schema([field.with_type(text) if _is_text(field.type) else field for field in schema])
-        for schema in schemas
-    ])  # fmt: skip
+    text, same = pa.large_string(), []
+    for schema in schemas:
+        fields = [field.with_type(text) if _is_text(field.type) else field for field in schema]
+        same.append(pa.schema(fields))
+    return pa.unify_schemas(same)
 
 
 def refusal(place: str, fault: str) -> InputError:
@@ -346,34 +340,43 @@ def is_utf8(cells: Sequence[str]) -> bool:
 
 def text_fault(value: Any) -> str:
     """What is wrong with the text of a row; empty if nothing is."""
-    if value is None or value != value:
-        return "no text"
-    if not isinstance(value, str):
-        return f"the text is of type {type(value).__name__}"
-    return "" if value.strip() else "the text is empty"
+    if isinstance(value, str):
+        return "" if value.strip() else "the text is empty"
+    return "no text" if is_missing(value) else f"the text is of type {type(value).__name__}"
 
 
-def _json_row(place: str, line: str) -> Row:
+def text_faults(values: Iterable[Any]) -> dict[int, str]:
+    """What is wrong with the texts of some rows."""
+    faults = enumerate(map(text_fault, values))
+    return {row: fault for row, fault in faults if fault}
+
+
+def _json_rows(lines: Iterable[str]) -> Iterator[Row]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            cells, fault = _read_object(line)
+            yield Row(f"line {number}", cells, fault)
+
+
+def _read_object(line: str) -> tuple[dict[str, Any], str]:
+    """The object in a line of JSON, and what is wrong with it."""
     try:
-        found = json.loads(line, parse_float=_read_float)
+        cells = json.loads(line, parse_float=_read_float)
     except (json.JSONDecodeError, RecursionError):
-        return Row(place, {}, "not JSON")
-    except (ValueError, ArithmeticError):
-        return Row(place, {}, f"a number of more than {_MOST_DIGITS:,} digits")
-    if not isinstance(found, dict):
-        return Row(place, {}, "not a JSON object")
-    return Row(place, found, "" if is_utf8([line]) else "not UTF-8")
+        return {}, "not JSON"
+    except ValueError:  # of floats, and of whole numbers of thousands of digits
+        return {}, "a number that is too large"
+    if not isinstance(cells, dict):
+        return {}, "not a JSON object"
+    return cells, "" if is_utf8([line]) else "not UTF-8"
 
 
-def _read_float(written: str) -> float | int:
-    """The nearest float; beyond the largest one a whole number, or 1e400 would become infinite."""
+def _read_float(written: str) -> float:
+    """A finite number: 1e400 is refused, or it would become infinite."""
     number = float(written)
-    if math.isfinite(number):
-        return number
-    exact = Decimal(written)
-    if exact.adjusted() >= _MOST_DIGITS:
+    if math.isinf(number):
         raise ValueError(written)
-    return int(exact)
+    return number
 
 
 def _kind(value: Any) -> str:
@@ -388,25 +391,27 @@ def _kind(value: Any) -> str:
 def _field(name: str, kinds: Iterable[str]) -> Any:
     """A column of JSON lines. One of several types, or of lists and objects, has JSON in its
     cells."""
-    known = {"str": pa.string(), "bool": pa.bool_(), "float": pa.float64()}
-    known |= dict.fromkeys(("int", "long"), pa.int64())
-    there = {*kinds} - {"NoneType"} or {"str"}
-    if there & {"long", "float"}:
-        there -= {"int"}  # which both can hold
-    kind = known.get(there.pop()) if len(there) == 1 else None
-    return pa.field(name, kind) if kind else pa.field(name, pa.string(), metadata=JSON_CELLS)
+    kinds = {*kinds} - {"NoneType"} or {"str"}
+    if kinds & {"long", "float"}:
+        kinds -= {"int"}  # which both can hold
+    kind = kinds.pop()
+    if kinds or kind not in _JSON_TYPES:
+        return pa.field(name, pa.string(), metadata=JSON_CELLS)
+    return pa.field(name, _JSON_TYPES[kind])
 
 
-def _column(rows: list[Row], each: Any) -> Any:
-    values = [row.cells.get(each.name) for row in rows]
-    if each.metadata:
-        values = [
-            None if value is None else json.dumps(value, ensure_ascii=False) for value in values
-        ]
-    if (
-        each.type == pa.string()
-    ):  # bytes that were not UTF-8, and halves of characters in JSON, become U+FFFD
-        values = [value if value is None else encode_text(str(value)).decode() for value in values]
-    elif each.type == pa.float64():
-        values = [value if value is None else float(value) for value in values]
-    return pa.array(values, each.type)
+def _column(rows: list[Row], field: Any) -> Any:
+    values = [row.cells.get(field.name) for row in rows]
+    convert = {"string": _as_text, "double": float}.get(str(field.type), lambda value: value)
+    if field.metadata:
+        convert = _as_json
+    return pa.array([None if each is None else convert(each) for each in values], field.type)
+
+
+def _as_text(value: Any) -> str:
+    """Bytes that were not UTF-8, and halves of characters in JSON, become U+FFFD."""
+    return encode_text(str(value)).decode()
+
+
+def _as_json(value: Any) -> str:
+    return _as_text(json.dumps(value, ensure_ascii=False))

@@ -1,64 +1,66 @@
 """What an explanation shows, in a terminal and on a page: the marked text, a sentence, and the
 ledger with bars."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from hardmax._common.format import pluralize, sanitize_line, sanitize_text, truncate
 from hardmax.figures.palette import place_of_class
-from hardmax.text.explain import Explanation, LedgerEntry
 
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from hardmax.text.explain import Explanation, LedgerEntry
+
 WHOLE = 20_000  # characters: no longer text is shown whole
 MOST_ROWS = 20
+SIZEABLE = 0.5  # modifiers that change a vote by this share of it, or more, are shown in the text
 _MOST_NAMED = 4
-_NAME, _BAR, _BESIDE = (
-    26,
-    10,
-    30,
-)  # columns of a terminal for a token, for half a bar, for what it attends to
-# How tokens look on a terminal, by the place of their class in the cycle of colours of pages and
-# figures.
-_LOOKS = ("blue", "red", "green", "yellow", "magenta", "cyan")
-
-
-# ---------------------------------------------------------------- the text
+_NAME, _BAR, _BESIDE = 26, 10, 30  # columns for a token, half a bar, and what it attends to
+# Colours on a terminal, by the place of a class in the cycle of colours of pages and figures.
+_COLORS = ("blue", "red", "green", "yellow", "magenta", "cyan")
 
 
 class Piece(NamedTuple):
-    """Some characters of the text, perhaps an active token; or a remark about what is left out."""
+    """Some characters of the text, of one active token or of none, or of a sentence about it."""
 
     text: str
-    entry: LedgerEntry | None = None
-    kind: Literal["", "left out"] = ""
+    entry: "LedgerEntry | None" = None
+    modifier: str = ""
+    """What the token attends to here, if that changes its vote by much."""
+    is_gap: bool = False
+    """Whether it says how much of the text is left out."""
 
 
-def pieces(why: Explanation) -> list[Piece]:
+def pieces(why: "Explanation") -> list[Piece]:
     """The text, active tokens apart; where they overlap, leaders come first, then larger votes.
 
     Of a text of more than `WHOLE` characters the beginning is there.
     """
-    shown, found, at = why.text[:WHOLE], [], 0
+    shown, end_of_last = why.text[:WHOLE], 0
+    links = why.links[: bisect_left(why.links, len(shown), key=lambda link: link.span[0])]
+    sizeable = [link for link in links if abs(link.factor - 1) >= SIZEABLE]
+    modifiers = {(link.word, link.span[0]): link.modifier for link in sizeable}
+    parts = []
     for start, end, entry in _marks(why, len(shown)):
-        found += [Piece(shown[at:start]), Piece(shown[start:end], entry)]
-        at = end
-    found.append(Piece(shown[at:]))
-    if len(shown) < len(why.text):
-        found.append(
-            Piece(f"… {len(why.text) - len(shown):,} characters left out …", kind="left out")
-        )
-    return [piece for piece in found if piece.text]
+        modifier = modifiers.get((entry.word, start), "")
+        parts += [Piece(shown[end_of_last:start]), Piece(shown[start:end], entry, modifier)]
+        end_of_last = end
+    parts.append(Piece(shown[end_of_last:]))
+    left_out = len(why.text) - len(shown)
+    if left_out:
+        parts.append(Piece(f"… {left_out:,} characters left out …", is_gap=True))
+    return [piece for piece in parts if piece.text]
 
 
-def _marks(why: Explanation, size: int) -> list[tuple[int, int, LedgerEntry]]:
+def _marks(why: "Explanation", size: int) -> "list[tuple[int, int, LedgerEntry]]":
     """The active tokens that begin in the first `size` characters, in order, without overlaps."""
     taken, marks = bytearray(size), []
-    for entry in sorted(why.active, key=lambda entry: (not entry.leads, -abs(entry.vote))):
+    for entry in sorted(why.active, key=lambda entry: not entry.leads):
         for start, end in entry.places[: np.searchsorted(entry.places[:, 0], size)].tolist():
             if taken.find(1, start, end) < 0:
                 taken[start:end] = b"\1" * (min(end, size) - start)
@@ -66,157 +68,132 @@ def _marks(why: Explanation, size: int) -> list[tuple[int, int, LedgerEntry]]:
     return sorted(marks, key=lambda mark: mark[:2])
 
 
-# ---------------------------------------------------------------- a sentence
-
-
-class Bit(NamedTuple):
-    """Part of a sentence: our own words, or a token with the number of the class that it counts
-    towards."""
-
-    text: str
-    side: int | None = None
-
-
-def sentence(why: Explanation) -> list[Bit]:
+def sentence(why: "Explanation") -> list[Piece]:
     """The strongest tokens, what they attend to, and how many have no effect; or why the text is
     undecided."""
     if not why.decided:
         reason = why.undecided_because
-        return [Bit(f"{reason[0].upper()}{reason[1:]}.")]
-    named, others = why.leaders[:_MOST_NAMED], why.leaders[_MOST_NAMED:]
-    followers = Counter(entry.leader for entry in why.active if entry.leader != entry.word)
-    bits = [Bit("Strongest: ")]
-    for n, entry in enumerate(named):
-        by = f" ← {', '.join(entry.modifiers)}" if entry.modifiers else ""
+        return [Piece(f"{reason[0].upper()}{reason[1:]}.")]
+    followers = Counter(entry.leader for entry in why.active if not entry.leads)
+    parts = [Piece("Strongest: ")]
+    for entry in why.leaders[:_MOST_NAMED]:
         agree = f", {followers[entry.word]:,} more agree" if followers[entry.word] else ""
-        bits += [Bit(", " if n else ""), Bit(entry.word + by, entry.side)]
-        bits.append(Bit(f" ({why.model.classes[entry.side]}{agree})"))
-    bits.append(Bit(f" and {len(others):,} more." if others else "."))
-    inactive = why.known - len(why.active)
+        label = why.model.classes[entry.class_index]
+        parts += [Piece(with_modifiers(entry), entry), Piece(f" ({label}{agree})"), Piece(", ")]
+    unnamed = len(why.leaders) - _MOST_NAMED
+    parts[-1] = Piece(f" and {unnamed:,} more." if unnamed > 0 else ".")
+    inactive = len(why.ledger) - len(why.active)
     if inactive:
-        bits.append(
-            Bit(
-                f" {pluralize(inactive, 'known token')} {'has' if inactive == 1 else 'have'} no effect."
-            )
-        )
-    return bits
+        have = "has" if inactive == 1 else "have"
+        parts.append(Piece(f" {pluralize(inactive, 'known token')} {have} no effect."))
+    return parts
 
 
-# ---------------------------------------------------------------- the ledger
+def with_modifiers(entry: "LedgerEntry") -> str:
+    """A token and the words that modify it."""
+    return " ← ".join([entry.word, *filter(None, [", ".join(entry.modifiers)])])
 
 
-class Row(NamedTuple):
-    """A line of the ledger: what it is about, what it adds to the logit, and what it attends to."""
+class LedgerRow(NamedTuple):
+    """A line of the ledger: what it is about, and what it adds to the logit."""
 
     name: str
-    part: float
-    beside: str = ""
-    side: int | None = None
-    leads: bool = False
+    vote: float
+    entry: "LedgerEntry | None" = None
+    """The token, if it is about one."""
     bar: float = 0.0
-    """Its share of the largest vote, from -1 to 1, if it is a token."""
+    """Its share of the largest vote, from -1 to 1."""
+
+    @property
+    def beside(self) -> str:
+        """The words that modify the token, and what its vote would be without them."""
+        if self.entry is None or not self.entry.modifiers:
+            return ""
+        return f"← {', '.join(self.entry.modifiers)}, else {self.entry.weight:+.3f}"
 
 
-def rows(why: Explanation, most: int = MOST_ROWS) -> list[Row]:
+def rows(why: "Explanation", most: int = MOST_ROWS) -> list[LedgerRow]:
     """The active tokens, the bias and the logit; those that are left out in one line. They add
     up."""
-    shown, left = why.active[:most], why.active[most:]
-    largest = max((abs(entry.vote) for entry in shown), default=0.0) or 1.0
-    found = [
-        Row(
-            _named(entry), entry.vote, attends(entry), entry.side, entry.leads, entry.vote / largest
-        )
-        for entry in shown
-    ]
-    if left:
-        found.append(Row(f"… and {len(left):,} more", sum(entry.vote for entry in left)))
-    return [*found, Row("bias", why.bias), Row("logit", why.logit)] if why.active else []
+    if not why.active:
+        return []
+    largest, left_out = abs(why.active[0].vote) or 1.0, why.active[most:]
+    listed = []
+    for entry in why.active[:most]:
+        name = f"{entry.word} ×{entry.count}" if entry.count > 1 else entry.word
+        listed.append(LedgerRow(name, entry.vote, entry, entry.vote / largest))
+    if left_out:
+        rest = sum(entry.vote for entry in left_out)
+        listed.append(LedgerRow(f"… and {len(left_out):,} more", rest))
+    return [*listed, LedgerRow("bias", why.bias), LedgerRow("logit", why.logit)]
 
 
-def attends(entry: LedgerEntry) -> str:
-    """The words that modify a token, and what its vote would be without them."""
-    return f"← {', '.join(entry.modifiers)}, else {entry.weight:+.3f}" if entry.modifiers else ""
-
-
-def bar_heads(why: Explanation) -> tuple[str, str]:
+def bar_heads(why: "Explanation") -> tuple[str, str]:
     """The classes that votes to the left and to the right count towards."""
-    return (str(why.model.classes[0]) if len(why.model.classes) == 2 else "other classes"), str(
-        why.towards
-    )
-
-
-def _named(entry: LedgerEntry) -> str:
-    return f"{entry.word} ×{entry.count}" if entry.count > 1 else entry.word
+    classes = why.model.classes
+    against = classes[0] if len(classes) == 2 else "other classes"
+    return str(against), str(why.positive_class)
 
 
 # ---------------------------------------------------------------- in a terminal
 
 
-def plain(why: Explanation) -> str:
+def plain(why: "Explanation") -> str:
     """The answer, a sentence, notes, and the ledger with bars."""
-    summary = "".join(sanitize_line(bit.text) for bit in sentence(why))
-    return "\n".join(
-        [sanitize_line(why.answer), summary, *why.notes, *(line for line, _ in _lines(why))]
-    )
+    summary = "".join(sanitize_line(part.text) for part in sentence(why))
+    ledger = (line for line, _ in _lines(why))
+    return "\n".join([sanitize_line(why.answer), summary, *why.notes, *ledger])
 
 
-def colored(why: Explanation) -> "Group":
+def colored(why: "Explanation") -> "Group":
     """The marked text, and the same in the colours of the classes."""
     from rich.console import Group
     from rich.text import Text
 
     marked, summary = Text(), Text()
-    for text, entry, kind in pieces(why):
-        if kind:
-            marked.append(f"\n{text}\n", "dim")
+    for piece in pieces(why):
+        if piece.is_gap:
+            marked.append(f"\n{piece.text}\n", "dim")
         else:
-            marked.append(
-                sanitize_text(text),
-                "" if entry is None else _look(entry.side, why, strong=entry.leads),
-            )
-    for text, side in sentence(why):
-        summary.append(sanitize_line(text), "" if side is None else _look(side, why, strong=True))
-    head = Text(sanitize_line(why.answer), "bold")
-    lines = [
-        Text(line, _color(side, why), no_wrap=True, overflow="crop") for line, side in _lines(why)
+            marked.append(sanitize_text(piece.text), _style(piece.entry, why))
+    for part in sentence(why):
+        summary.append(sanitize_line(part.text), _style(part.entry, why))
+    answer, notes = Text(sanitize_line(why.answer), "bold"), [Text(n, "italic") for n in why.notes]
+    ledger = [
+        Text(line, "" if entry is None else _color(entry, why)[0], no_wrap=True, overflow="crop")
+        for line, entry in _lines(why)
     ]
-    return Group(
-        marked, Text(), head, summary, *(Text(note, "italic") for note in why.notes), *lines
-    )
+    return Group(marked, Text(), answer, summary, *notes, *ledger)
 
 
-def _lines(why: Explanation) -> Iterator[tuple[str, int | None]]:
-    """The lines of the ledger, with the class of each."""
-    against, towards = (truncate(sanitize_line(name), _BAR) for name in bar_heads(why))
+def _lines(why: "Explanation") -> "Iterator[tuple[str, LedgerEntry | None]]":
+    """The lines of the ledger, each with its token."""
     listed = rows(why)
+    if not listed:
+        return
+    against, positive = (truncate(sanitize_line(name), _BAR) for name in bar_heads(why))
     names = [truncate(sanitize_line(row.name), _NAME) for row in listed]
     width = max(map(len, ["token", *names]))
-    if listed:
-        yield "", None
-        yield (
-            f"  {'token':{width}} {'vote':>8}  {against:>{_BAR}}│{towards:{_BAR}}  attends to".rstrip(),
-            None,
-        )
+    heads = f"{against:>{_BAR}}│{positive:{_BAR}}"
+    yield "", None
+    yield f"  {'token':{width}} {'vote':>8}  {heads}  attends to", None
     for name, row in zip(names, listed, strict=True):
-        size = round(abs(row.bar) * _BAR)
-        left, right = ("█" * size, "") if row.bar < 0 else ("", "█" * size)
+        bar = "█" * round(abs(row.bar) * _BAR)
+        bars = f"{bar:>{_BAR}}│{'':{_BAR}}" if row.bar < 0 else f"{'':{_BAR}}│{bar:{_BAR}}"
         beside = truncate(sanitize_line(row.beside), _BESIDE)
-        yield (
-            f"  {name:{width}} {row.part:>+8.3f}  {left:>{_BAR}}│{right:{_BAR}}  {beside}".rstrip(),
-            row.side,
-        )
+        yield f"  {name:{width}} {row.vote:>+8.3f}  {bars}  {beside}".rstrip(), row.entry
 
 
-def _look(side: int, why: Explanation, *, strong: bool) -> str:
-    """The look of a class; the second of two is reversed, so that colour is not the only
+def _style(entry: "LedgerEntry | None", why: "Explanation") -> str:
+    """The style of a token; the second of two classes is reversed, so that colour is not the only
     difference."""
-    place = int(place_of_class(side, len(why.model.classes)))
-    return f"{_LOOKS[place % len(_LOOKS)]}{' reverse' * (place % 2)}{' bold underline' * strong}"
+    if entry is None:
+        return ""
+    color, place = _color(entry, why)
+    return f"{color}{' reverse' * (place % 2)}{' bold underline' * entry.leads}"
 
 
-def _color(side: int | None, why: Explanation) -> str:
-    return (
-        ""
-        if side is None
-        else _LOOKS[int(place_of_class(side, len(why.model.classes))) % len(_LOOKS)]
-    )
+def _color(entry: "LedgerEntry", why: "Explanation") -> tuple[str, int]:
+    """The colour of the class of a token, and the place of that class in the cycle."""
+    place = int(place_of_class(entry.class_index, len(why.model.classes)))
+    return _COLORS[place % len(_COLORS)], place

@@ -17,7 +17,7 @@ from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
 from hardmax.text.encoding import NOT_READ, encode
 from hardmax.text.explain import LENGTHS
-from hardmax.text.reading import Reader
+from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
@@ -37,6 +37,7 @@ _SENTENCE_ENDS = re.compile(
 )
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
+LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 DOUBT = (
     0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
@@ -166,7 +167,7 @@ def fit(
     Examples
     --------
     >>> model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
-    >>> model.decided(["good", "nothing known"]).tolist()
+    >>> model.analyse(["good", "nothing known"]).decided.tolist()
     [True, False]
     """
     settings = settings or Settings()
@@ -314,7 +315,9 @@ def _fit(
         vocabulary = take_tokens(vocabulary, fitted.kept)
         fitted = fitted._replace(weights=fitted.weights[fitted.kept])
     if corpus.vectors is not None and settings.max_tokens is None:
-        vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, settings)
+        unwanted = {*settings.exclude, *(settings.stop_words or ())}
+        unwanted |= {word for word in corpus.vectors.rows if reader.turns(word)}
+        vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, unwanted)
     tuned = replace(chosen.settings, vectors=corpus.vectors and corpus.vectors.name)
     return _model(
         vocabulary, fitted, plain_names(classes), tuned, reader, measured | _quantiles(lengths)
@@ -329,12 +332,12 @@ def _read_tables(settings: Settings, texts: int) -> list[Vectors | None]:
 
 
 def _add_unseen(
-    vocabulary: Vocabulary, fitted: Fitted, vectors: Vectors, settings: Settings
+    vocabulary: Vocabulary, fitted: Fitted, vectors: Vectors, unwanted: set[str]
 ) -> tuple[Vocabulary, Fitted]:
     """The vocabulary and its weights, and after them words that are only in the table of
     vectors."""
-    unwanted = {*settings.exclude, *(settings.stop_words or ())}
-    words, more = vectors.unseen(vocabulary, fitted.slope, unwanted)
+    least = LIGHT * np.abs(fitted.weights).max(initial=1.0)
+    words, more = vectors.unseen(vocabulary, fitted.slope, unwanted, least)
     counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
     every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
     return every, fitted._replace(weights=np.concatenate([fitted.weights, more]))
@@ -405,8 +408,7 @@ def _take(known: Vocabulary, bags: Bags, tokens: np.ndarray) -> tuple[Vocabulary
 
 def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
     """Without the modifiers that turn votes: they say nothing by themselves."""
-    turning = {number for number, modifier in enumerate(reader.modifiers) if modifier.factor < 0}
-    speaking = [reader.number_of(surface) not in turning for surface in candidates.surfaces]
+    speaking = [not reader.turns(surface) for surface in candidates.surfaces]
     return take_tokens(candidates, np.flatnonzero(speaking))
 
 
@@ -530,10 +532,12 @@ def _model(
         bias=fitted.bias_of_mean(settings.neutral_weight) / temperature,
         classes=names,
         modifiers=reader.modifiers,
-        scope=reader.scope,
-        gate=settings.gate,
-        alpha=settings.alpha,
-        neutral_weight=settings.neutral_weight,
+        rule=VotingRule(
+            scope=reader.scope,
+            gate=settings.gate,
+            alpha=settings.alpha,
+            neutral_weight=settings.neutral_weight,
+        ),
         tokeniser=settings.tokeniser,
         metrics={"settings": _told(settings)} | measured,
     )

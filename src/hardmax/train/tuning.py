@@ -25,7 +25,10 @@ ALPHAS = ("1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
 FREQUENT = 0.01  # of the texts have a word, if it is frequent
-SPREAD = 2.0  # times as frequent a word may be in one class as in another, if it says little
+SPREADS = (
+    2.0,
+    5.0,
+)  # times as frequent a word may be in one class as in another, if it says little
 SHORT = (
     8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 )
@@ -136,14 +139,17 @@ def tune(
         if trial.loss > limit:
             break
         best = trial
-    if settings.stop_words is None and 0 < len(keep := _telling(best.known, bags)) < len(
-        best.known
-    ):
-        known, own = take_tokens(best.known, keep), best.bags.take(keep)
-        trial = try_out(replace(best, known=known, bags=own, start={}))
+    for spread in SPREADS if settings.stop_words is None else ():
+        keep = _telling(best.known, bags, spread)
         dropped = len(best.known) - len(keep)
+        if not dropped or not len(keep):
+            continue
+        known, kept_bags = take_tokens(best.known, keep), best.bags.take(keep)
+        trial = try_out(replace(best, known=known, bags=kept_bags, start={}))
         say(f"without {dropped} frequent words that say little: held-out log loss {trial.loss:.4f}")
-        best = trial if trial.loss <= limit else best
+        if trial.loss > limit:
+            break
+        best = trial
     held_out = best.held_out
     if len(few) < FOLDS:
         rest = try_out(best, range(len(few), FOLDS))
@@ -165,12 +171,12 @@ def tune(
     return replace(best, settings=replace(best.settings, **choices)), told
 
 
-def _telling(known: Vocabulary, bags: Bags) -> np.ndarray:
+def _telling(known: Vocabulary, bags: Bags, spread: float) -> np.ndarray:
     """All tokens but frequent words of which each class has about as many, up to a factor."""
     texts = np.bincount(bags.labels, minlength=bags.classes)
     shares = (known.counts + 1) / (texts + 2)
     frequent = known.documents >= FREQUENT * len(bags.labels)
-    weak = frequent & (shares.max(axis=1) < SPREAD * shares.min(axis=1))
+    weak = frequent & (shares.max(axis=1) < spread * shares.min(axis=1))
     tokens = np.flatnonzero(weak).tolist()
     words = [token for token in tokens if len(cut_surface(known.surfaces[token])) == 1]
     return np.delete(np.arange(len(known)), words)

@@ -4,7 +4,7 @@ The weight of a word is a part of its own plus the product of its vector and a s
 share; both are fitted together (`hardmax.train.bag.regress`). The model keeps only the sums.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -54,20 +54,25 @@ class Vectors:
         return csr_array(self.table[rows] * sizes[:, None])
 
     def unseen(
-        self, vocabulary: Vocabulary, slope: np.ndarray, unwanted: Iterable[str] = ()
+        self, vocabulary: Vocabulary, slope: np.ndarray, unwanted: Collection[str], least: float
     ) -> tuple[list[str], np.ndarray]:
         """Words that a vocabulary lacks, the most important first, and their weights (words, rows).
+
+        None is unwanted, and none weighs less than `least`.
 
         Important words are heavy and frequent: tables begin with the most frequent words.
         """
         weights, words = _SCALE * self.table @ slope, list(self.rows)
-        importance = np.abs(weights).max(axis=1) / np.sqrt(np.arange(1, len(words) + 1))
+        heaviest = np.abs(weights).max(axis=1)
+        importance = heaviest / np.sqrt(np.arange(1, len(words) + 1))
         out = vocabulary.index.keys() | set(unwanted)
         # Entries that no text can contain as a word, such as punctuation, stay out.
         usable = (
             row
             for row in np.argsort(-importance, kind="stable").tolist()
-            if words[row] not in out and cut_surface(words[row]) == [words[row]]
+            if heaviest[row] >= least
+            and words[row] not in out
+            and cut_surface(words[row]) == [words[row]]
         )
         chosen = list(islice(usable, MOST_UNSEEN))
         return [words[row] for row in chosen], weights[chosen]

@@ -8,6 +8,7 @@ const MOST_NAMED = 4; // leaders in the summary
 const MOST_VOTES = 40; // that are shown
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+const SIZEABLE = 0.5; // modifiers that change a vote by this share of it, or more, are shown in the text
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
 
 /** The text with controls, marks of direction and invisible characters written as escapes. @param {string} text */
@@ -28,6 +29,8 @@ function percentOf(probability) {
     return { "100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %" }[shown] ?? shown;
 }
 
+const isSizeable = (/** @type {number} */ factor) => Math.abs(factor - 1) >= SIZEABLE;
+
 export const signed = (/** @type {number} */ value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** @param {Classified} found @returns {[string, string]} the label and its probability, or "undecided" */
@@ -45,9 +48,9 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     const hasLinks = found.tokens.some((token) => token.modifiers.length);
     const nameOf = (/** @type {number} */ c) => shortName(model.classes[c]);
     // The second of two classes comes first.
-    const css = (/** @type {number} */ side) => `c${(isTwo ? 1 - side : side) % 12}`;
+    const css = (/** @type {number} */ index) => `c${(isTwo ? 1 - index : index) % 12}`;
     const cssOf = (/** @type {TextToken} */ token) =>
-        `${css(token.side)}${token.leads ? " leads" : ""}`;
+        `${css(token.classIndex)}${token.leads ? " leads" : ""}`;
     return { showAnswer, showText, showVotes };
 
     /** The answer, a sentence, notes, and the probabilities of the classes. */
@@ -82,8 +85,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             const agree = followers.length ? `, ${more} more agree` : "";
             const by = token.modifiers.length ? ` ← ${token.modifiers.join(", ")}` : "";
             const name = el("bdi", {}, shortName(token.word + by));
-            const marked = el("b", { class: css(token.side) }, name);
-            return [n ? ", " : "Strongest: ", marked, ` (${nameOf(token.side)}${agree})`];
+            const marked = el("b", { class: css(token.classIndex) }, name);
+            return [n ? ", " : "Strongest: ", marked, ` (${nameOf(token.classIndex)}${agree})`];
         });
         const [others, inactive] = [leaders.length - MOST_NAMED, known - active.length];
         if (!named.length) named.push("It takes too long to find the leaders of this text");
@@ -118,7 +121,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 factors.set(at, factor);
                 const [by, otherwise] = [text.slice(at, until), signed(token.weight)];
                 const title = `${vote}; attends to “${by}” (× ${factor}), else ${otherwise}`;
-                Object.assign(look, { title, "data-to": at, "data-by": by });
+                Object.assign(look, isSizeable(factor) ? { title, "data-to": at, "data-by": by } : { title });
             });
         }
         let [at, word] = [0, 0];
@@ -137,7 +140,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 const look = { "data-start": start, tabindex: -1 };
                 const [factor, spelt] = [factors.get(start), visibleText(text.slice(start, end))];
                 const title = `“${spelt}” multiplies the votes of words after it by ${factor}`;
-                if (factor !== undefined) Object.assign(look, { class: "hm-modifier", title });
+                const isShown = factor !== undefined && isSizeable(factor);
+                if (factor !== undefined) Object.assign(look, { class: isShown && "hm-modifier", title });
                 const shown = el(out.has(start) ? "del" : "span", look, spelt);
                 parts.push(visibleText(text.slice(at, start)), shown);
                 at = end;
@@ -152,7 +156,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
      * @param {(token: TextToken) => void} remove what a click on a token does */
     function showVotes(remove) {
         if (!active.length) return [];
-        const [towards, more] = [shortName(found.towards), active.slice(MOST_VOTES)];
+        const [positive, more] = [shortName(found.positiveClass), active.slice(MOST_VOTES)];
         const rows = active.slice(0, MOST_VOTES).map(rowOf);
         const line = (/** @type {string} */ name, /** @type {number} */ adds) =>
             [name, signed(adds), "", ""];
@@ -162,15 +166,15 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         }
         rows.push(line("bias", found.bias), line("logit", found.logit));
         const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
-        const sides = el("span", {}, against, " ", el("bdi", {}, towards));
-        const heads = ["token", "vote", sides, "attends to"];
+        const classes = el("span", {}, against, " ", el("bdi", {}, positive));
+        const heads = ["token", "vote", classes, "attends to"];
         const decides = isTwo ? ", which is the label if the logit is above 0."
             : "; the largest logit gives the label.";
         const terms = [
-            ["Vote", `what a token adds to the logit of ${towards}${decides}`],
+            ["Vote", `what a token adds to the logit of ${positive}${decides}`],
             ["★", "leads the votes of its side: a summary of the votes, not their cause."],
             ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would "
-                + "be without it."],
+                + "be without it. The text shows those that change the vote by at least half."],
         ].slice(0, hasLinks ? 3 : 2);
         const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
@@ -190,7 +194,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
          * @param {TextToken} token @returns {(string | HTMLElement)[]} */
         function rowOf(token) {
             const direction = token.vote < 0 ? "against" : "for";
-            const bar = el("i", { class: `${css(token.side)} ${direction}` });
+            const bar = el("i", { class: `${css(token.classIndex)} ${direction}` });
             bar.style.width = `${((50 * Math.abs(token.vote)) / largest).toFixed(1)}%`;
             const times = token.count > 1 ? ` ×${token.count}` : "";
             const title = "Cross it out wherever it is";

@@ -265,7 +265,7 @@ export function mountReviews(root, context) {
         const names = [...new Set(crossed.map((word) => `“${shortName(word.surface, 30)}”`))];
         const how = last === original ? [] : ["edited"];
         if (names.length) how.push(`without ${names.join(", ")}`);
-        if (before.towards === after.towards) how.push(`logit ${signed(before.logit)} → ${signed(after.logit)}`);
+        if (before.positiveClass === after.positiveClass) how.push(`logit ${signed(before.logit)} → ${signed(after.logit)}`);
         return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how.join("; ")})`),
             el("button", { click: restoreText }, "Restore the original")];
     }

@@ -20,18 +20,18 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  * @typedef {[number, number, number] | null} Attended
  *
  * `attended` is what it attends to at each place, `weight` what its vote would be without modifiers,
- * `leader` the index of the token that it follows in the limit of the votes, or -1, `side` the number of
- * the class that it counts towards.
+ * `leader` the index of the token that it follows in the limit of the votes, or -1, `classIndex` the
+ * index of the class that it counts towards.
  * @typedef {{id: number, word: string, places: Place[], attended: Attended[], modifiers: string[],
  *     count: number, factor: number, weight: number, vote: number, active: boolean, leads: boolean,
- *     leader: number, side: number}} TextToken
+ *     leader: number, classIndex: number}} TextToken
  *
  * `answer` is the number of the class or -1 for undecided, of which `reason` says why; `notes` are
- * reasons to trust it less; `logit`, `bias` and votes are about the class `towards`; tokens are in order
+ * reasons to trust it less; `logit`, `bias` and votes are about the class `positiveClass`; tokens are in order
  * of appearance.
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
  *     notes: string[], probabilities: number[], logits: number[], logit: number, bias: number,
- *     towards: Label, tokens: TextToken[], known: number}} Classified */
+ *     positiveClass: Label, tokens: TextToken[], known: number}} Classified */
 
 const LEADERS_BUDGET = 2_000; // milliseconds to find the leaders of several classes
 const STEPS_OF_FACTORS = 8; // factors are multiples of 1/8
@@ -306,7 +306,7 @@ export function classify(model, text, withLeaders = true) {
     const decided = active.includes(true) && next < top;
     const best = decided ? probabilities.indexOf(top) : model.usual;
     const [isTwo, row] = [rows.length === 1, rows.length === 1 ? 0 : best];
-    const sideOf = (/** @type {number[]} */ vote) => {
+    const classOf = (/** @type {number[]} */ vote) => {
         if (isTwo) return Number(vote[0] > 0);
         return vote[best] > 0 ? best : vote.indexOf(Math.max(...vote));
     };
@@ -317,14 +317,14 @@ export function classify(model, text, withLeaders = true) {
         attended: at.map(({ seen }) => seen), factor,
         modifiers: [...new Set(at.flatMap(({ seen }) => spelt(seen)))],
         weight: weightOf(id, row) / size, vote: votes[t][row], active: active[t],
-        leads: leaders[t] === t, leader: leaders[t], side: sideOf(votes[t]),
+        leads: leaders[t] === t, leader: leaders[t], classIndex: classOf(votes[t]),
     }));
     const reason = !tokens.length ? "the model knows no word of this text"
         : active.includes(true) ? "several classes have the same score" : "none of the known tokens is active";
     return {
         label: classes[best], answer: decided ? best : -1, decided, reason: decided ? "" : reason,
         probability: probabilities[best], probabilities, logits, logit: logits[row], bias: bias[row],
-        towards: classes[isTwo ? 1 : best], tokens, known: tokens.length,
+        positiveClass: classes[isTwo ? 1 : best], tokens, known: tokens.length,
         notes: textNotes(model, text, tokens),
     };
 }
