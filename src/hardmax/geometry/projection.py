@@ -13,6 +13,8 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
+from flint import fmpz_mat
+
 from hardmax._common.validation import InputError
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
@@ -116,19 +118,12 @@ def _affine_weights(gram: list[list[int]]) -> list[Fraction]:
     Gram matrix G.
 
     G w is the same in every entry; so w is u / sum(u), where (G + 1 1^T) u = 1 has a positive
-    definite matrix. Elimination without fractions (Bareiss, Gauss-Jordan): every division by the
-    pivot before leaves no remainder."""
-    rows = [[*(value + 1 for value in row), 1] for row in gram]
-    before = 1
-    for k, lead in enumerate(rows):
-        pivot = lead[k]
-        for i, row in enumerate(rows):
-            if i != k:
-                head = row[k]
-                rows[i] = [(pivot * a - head * b) // before for a, b in zip(row, lead, strict=True)]
-        before = pivot
-    total = sum(row[-1] for row in rows)
-    return [Fraction(row[-1], total) for row in rows]
+    definite matrix."""
+    matrix = fmpz_mat([[value + 1 for value in row] for row in gram])
+    solution = matrix.solve(fmpz_mat([[1]] * len(gram))).entries()
+    total = sum(solution)
+    shares = [value / total for value in solution]
+    return [Fraction(int(share.p), int(share.q)) for share in shares]
 
 
 def _dot(a: Sequence[int], b: Sequence[int]) -> int:
