@@ -31,7 +31,7 @@ from hardmax._exact.leads import (
     sign_of,
     soonest,
 )
-from hardmax._exact.positions import Phase
+from hardmax._exact.positions import Phase, PhaseView
 from hardmax._exact.power_sums import (
     HeadMeans,
     Means,
@@ -348,34 +348,19 @@ class GeneralPhase(Phase):
         return self.at(layer - self.layer).astype(np.float64)
 
     @property
-    def exactly(self) -> "GeneralView":
-        return GeneralView(self)
-
-
-@dataclass(frozen=True, eq=False)
-class GeneralView:
-    """Where points are in a phase, as fractions."""
-
-    phase: GeneralPhase
-    exact: bool = True
+    def exactly(self) -> PhaseView:
+        return PhaseView(self)
 
     @property
     def work(self) -> int:
-        """What it costs to go on, in products of digits."""
-        table = next(iter(self.phase.form.values()))
-        return table.size * len(table) * (self.phase.bits // DIGIT) ** 2
+        table = next(iter(self.form.values()))
+        return table.size * len(table) * (self.bits // DIGIT) ** 2
 
-    def positions(self, points: Sequence[int]) -> list[Vector]:
-        return self.later(points, 0)
+    def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        return [tuple(row) for row in self.limits(exact=exact)[list(points)]]
 
-    def targets(self, points: Sequence[int]) -> list[Vector]:
-        return [tuple(row) for row in self.phase.limits(exact=self.exact)[list(points)]]
-
-    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        return [tuple(row) for row in self.phase.at(layers, exact=self.exact)[list(points)]]
-
-    def rounded(self) -> "GeneralView":
-        return GeneralView(self.phase, exact=False)
+    def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        return [tuple(row) for row in self.at(layer - self.layer, exact=exact)[list(points)]]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:

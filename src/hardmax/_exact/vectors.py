@@ -12,10 +12,13 @@ from operator import mul
 from typing import NamedTuple
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, shorten
 
 Vector = tuple[Fraction, ...]
+ExactVector = list[fmpq]
+"""Compares and computes faster."""
 
 # Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a second, in which
 # Python hears no Ctrl-C.
@@ -30,56 +33,35 @@ _BITS = 190
 _NEGLIGIBLE = 2400
 
 
-class IntegerVector(NamedTuple):
-    """A vector as integers over one denominator, in lowest terms: equal vectors compare equal."""
-
-    numerators: list[int]
-    denominator: int
-
-    @classmethod
-    def of(cls, vector: Sequence[Fraction]) -> "IntegerVector":
-        common = math.lcm(*(value.denominator for value in vector))
-        return cls([value.numerator * (common // value.denominator) for value in vector], common)
-
-    @classmethod
-    def reduced(cls, numerators: list[int], denominator: int) -> "IntegerVector":
-        common = math.gcd(*numerators, denominator)
-        if common == 1:
-            return cls(numerators, denominator)
-        return cls([value // common for value in numerators], denominator // common)
-
-    @property
-    def fractions(self) -> Vector:
-        return tuple(Fraction(value, self.denominator) for value in self.numerators)
-
-    def towards(self, target: "IntegerVector", share: Fraction) -> "IntegerVector":
-        """The position at which this share of the way to the target is left: here at 1, the target
-        at 0."""
-        (here, there), common = common_rows([self, target])
-        stay, go = share.numerator, share.denominator - share.numerator
-        numerators = [stay * z + go * w for z, w in zip(here, there, strict=True)]
-        return IntegerVector.reduced(numerators, common * share.denominator)
+def exact_vector(numbers: Iterable[Fraction | float]) -> ExactVector:
+    return [fmpq(*number.as_integer_ratio()) for number in numbers]
 
 
-def common_rows(vectors: Sequence[IntegerVector]) -> tuple[list[list[int]], int]:
+def fractions_of(vector: ExactVector) -> Vector:
+    return tuple(Fraction(int(number.p), int(number.q)) for number in vector)
+
+
+def towards(here: ExactVector, target: ExactVector, share: Fraction) -> ExactVector:
+    """The position at which this share of the way to the target is left: here at 1, the target at
+    0."""
+    left = fmpq(share.numerator, share.denominator)
+    return [w + left * (z - w) for z, w in zip(here, target, strict=True)]
+
+
+def common_rows(vectors: Sequence[ExactVector]) -> tuple[list[list[int]], int]:
     """The numerators of some vectors over one common denominator, and that denominator."""
-    common = math.lcm(*{vector.denominator for vector in vectors})
-    factors = (common // vector.denominator for vector in vectors)
-    rows = zip(vectors, factors, strict=True)
-    return [
-        v.numerators if factor == 1 else [value * factor for value in v.numerators]
-        for v, factor in rows
-    ], common
+    numerators, denominator = fmpq_mat(list(vectors)).numer_denom()
+    return [list(map(int, row)) for row in numerators.tolist()], int(denominator)
 
 
-def weighted_sum(
-    vectors: Sequence[IntegerVector], weights: Sequence[int], *, over: int = 1
-) -> IntegerVector:
-    """The sum of some vectors, counted with weights, divided by `over`."""
-    rows, common = common_rows(vectors)
-    return IntegerVector.reduced(
-        [sum(map(mul, weights, column)) for column in zip(*rows, strict=True)], common * over
-    )
+def numerators_of(vector: ExactVector) -> list[int]:
+    """The vector times its own denominator."""
+    return common_rows([vector])[0][0]
+
+
+def weighted_sum(vectors: Sequence[ExactVector], weights: Sequence[int]) -> ExactVector:
+    """The sum of some vectors, counted with weights."""
+    return [sum(map(mul, weights, column)) for column in zip(*vectors, strict=True)]
 
 
 def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:

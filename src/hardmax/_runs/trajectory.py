@@ -11,8 +11,8 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, check_path, normalize_index, shorten
-from hardmax._exact.general import GeneralPhase, GeneralSolver, GeneralView
-from hardmax._exact.positions import ExactPhase, ExactView
+from hardmax._exact.general import GeneralPhase, GeneralSolver
+from hardmax._exact.positions import ExactPhase, ExactView, PhaseView
 from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
@@ -240,7 +240,7 @@ class Trajectory(Stored, Tabular):
         points = self._exactly(phase).later(range(self.points.count), layer - phase.layer)
         return fractions_table(points)[self.points.of_token]
 
-    def _exactly(self, phase: FloatPhase | ExactPhase | GeneralPhase) -> ExactView | GeneralView:
+    def _exactly(self, phase: FloatPhase | ExactPhase | GeneralPhase) -> ExactView | PhaseView:
         """Exact positions in a phase, computed again if the phase came from a GPU."""
         if not self.certified:
             raise InputError(
