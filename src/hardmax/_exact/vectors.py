@@ -20,8 +20,8 @@ Vector = tuple[Fraction, ...]
 ExactVector = list[fmpq]
 """Compares and computes faster."""
 
-# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a second, in which
-# Python hears no Ctrl-C.
+# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a
+# second, in which Python hears no Ctrl-C.
 MOST_DIGITS = 100_000
 # The bits of a digit of Python's integers.
 DIGIT = 30
@@ -71,6 +71,12 @@ def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
 
 class TooLong(InputError):
     """Exact numbers that are too long to be worked with."""
+
+    @classmethod
+    def at(cls, layer: int, others: str) -> "TooLong":
+        problem = f"`layer` {shorten(layer)} has no exact tokens that could be worked with"
+        reason = f"their fractions would have more than {MOST_DIGITS:,} digits"
+        return cls(f"{problem}: {reason}. Ask for {others}, or for floats (`at`).")
 
 
 class Enclosed(NamedTuple):
@@ -123,10 +129,10 @@ def power(contraction: Fraction, layers: int) -> Fraction:
     """
     if layers * contraction.denominator.bit_length() < SHORT:
         return contraction**layers
-    found = enclosed_power(contraction, layers, _BITS)
-    if found.high.bit_length() - found.shift < -_NEGLIGIBLE:
+    enclosure = enclosed_power(contraction, layers, _BITS)
+    if enclosure.high.bit_length() - enclosure.shift < -_NEGLIGIBLE:
         return Fraction(0)
-    return Fraction(found.low, 1 << found.shift)
+    return Fraction(enclosure.low, 1 << enclosure.shift)
 
 
 def float_powers(contraction: Fraction, first: int, count: int) -> np.ndarray:
@@ -167,7 +173,4 @@ def check_length(contraction: Fraction, layer: int) -> None:
     them."""
     last = int(MOST_DIGITS / math.log10(contraction.denominator))
     if layer > last:
-        raise TooLong(
-            f"`layer` {shorten(layer)} has no exact tokens that could be worked with: their fractions would have more "
-            f"than {MOST_DIGITS:,} digits. Ask for layers up to {last:,}, or for floats (`at`)."
-        )
+        raise TooLong.at(layer, f"layers up to {last:,}")
