@@ -45,8 +45,8 @@ def project_exact(
 
     Notes
     -----
-    Wolfe's algorithm in integers: the distance falls strictly from one set of vertices to the next, and there are
-    finitely many.
+    Wolfe's algorithm in integers: the distance falls strictly from one set of vertices to the next,
+    and there are finitely many.
 
     Examples
     --------
@@ -73,21 +73,18 @@ def project_exact(
 def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int, Fraction]:
     """The weights of the point of least A-norm, by vertex."""
     # A v_j for each vertex v_j
-    directions = (
-        corners if matrix is None else [[_dot(row, corner) for row in matrix] for corner in corners]
-    )
-    lengths = [
-        _dot(direction, corner) for direction, corner in zip(directions, corners, strict=True)
-    ]
+    directions = corners
+    if matrix is not None:
+        directions = [[_dot(row, corner) for row in matrix] for corner in corners]
+    lengths = [*map(_dot, directions, corners)]
     shares = {min(range(len(corners)), key=lengths.__getitem__): Fraction(1)}
     while True:
         # The way A x up to a positive factor, and the score <A x, x> on the same scale: all
         # vertices in use have it.
         common = math.lcm(*(share.denominator for share in shares.values()))
-        way = [
-            sum(int(share * common) * directions[j][c] for j, share in shares.items())
-            for c in range(len(corners[0]))
-        ]
+        weights = [int(share * common) for share in shares.values()]
+        columns = zip(*(directions[j] for j in shares), strict=True)
+        way = [_dot(weights, column) for column in columns]
         scores = [_dot(way, corner) for corner in corners]
         newcomer = min(range(len(corners)), key=scores.__getitem__)
         if scores[newcomer] >= scores[next(iter(shares))]:
@@ -106,9 +103,10 @@ def _moved(
         gram = [[_dot(directions[i], corners[j]) for j in members] for i in members]
         goals = dict(zip(members, _affine_weights(gram), strict=True))
         falling = [j for j in members if goals[j] <= 0]
-        share = min((shares[j] / (shares[j] - goals[j]) for j in falling), default=Fraction(1))
-        shares = {j: shares[j] + share * (goals[j] - shares[j]) for j in members}
-        shares = {j: weight for j, weight in shares.items() if weight}
+        until = [shares[j] / (shares[j] - goals[j]) for j in falling]
+        part = min(until, default=Fraction(1))
+        shares = {j: share + part * (goals[j] - share) for j, share in shares.items()}
+        shares = {j: share for j, share in shares.items() if share}
         if not falling:
             return shares
 
