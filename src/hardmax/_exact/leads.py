@@ -286,10 +286,11 @@ class Scores:
     def now(self, j: int) -> int:
         return sum(int(column[j]) for term, column in self.columns.items() if not term.degree)
 
-    def straight_lead(self, j: int, over: int) -> tuple[int, ...]:
+    def straight_lead(self, j: int, over: int) -> tuple[int, int, int]:
         """The lead as coefficients of 1, t and t^2, if all points go straight."""
         columns = (self.columns.get(term) for term in STRAIGHT)
-        return tuple(int(column[j] - column[over]) if column else 0 for column in columns)
+        a0, a1, a2 = (int(column[j] - column[over]) if column else 0 for column in columns)
+        return a0, a1, a2
 
     def first_change(
         self, attended: Sequence[int], rivals: Iterable[int], by: int | None = None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -17,8 +17,8 @@ from flint import fmpq, fmpq_mat
 from hardmax._common.validation import InputError, shorten
 
 Vector = tuple[Fraction, ...]
-ExactVector = list[fmpq]
-"""Compares and computes faster."""
+ExactVector = list[Any]
+"""Rationals of python-flint, which are faster."""
 
 # Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a
 # second, in which Python hears no Ctrl-C.

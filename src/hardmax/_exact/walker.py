@@ -38,10 +38,10 @@ class Walker(ABC, Generic[PhaseT]):
                 pending = np.flatnonzero(~choices.follows_leader)
             sets = choices.lists()
             duration = self._duration(sets, pending.tolist())
-            until = None if duration is FOREVER else self.layer + duration
+            until = None if duration is None else self.layer + duration
             phase = self.phase(choices, sets, until, margin)
             yield phase
-            if duration is FOREVER:
+            if duration is None:
                 return
             self.advance(phase, duration)
             self.layer += duration
