@@ -299,7 +299,7 @@ def bare(keep: Fraction) -> checker.Check:
     """A check of nothing, for its arithmetic."""
     check = checker.Check.__new__(checker.Check)
     check.effort, check.work, check.part = 1.0, 0, "a test"
-    check.keep = keep.numerator, keep.denominator
+    check.contraction = keep.numerator, keep.denominator
     return check
 
 

@@ -53,7 +53,7 @@ def answers() -> list:
                 lim.leaders.tolist(),
                 lim.settled_at,
                 lim.limit_points.tobytes().hex(),
-                lim.run.decided_by[0],
+                lim.run.details.decisions.searches[0],
             ]
         )
     return json.loads(json.dumps(found))

@@ -56,6 +56,6 @@ def test_the_bound_is_exceeded_in_a_run_as_well(first: int, second: int | str, t
     diameter = first - Fraction(second)
     for steps in (rule, listed):
         run = hm.simulate([[second], [first]], hm.Dynamics(steps, [[-1]]), layers=t)
-        before, after = (max(run.exact_at(layer).ravel()) ** 2 / 2 for layer in (t - 1, t))
+        before, after = (max(run.at(layer, exact=True).ravel()) ** 2 / 2 for layer in (t - 1, t))
         assert before <= Fraction(2, t) * diameter**2
         assert after > Fraction(2, t + 1) * diameter**2

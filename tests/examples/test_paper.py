@@ -42,7 +42,7 @@ def test_the_tokens_of_a_review_end_where_the_authors_drew_them(film: str):
     run, _ = run_review(film)
     published = np.array(REVIEWS[film]["final_positions"])
     assert published.shape == (128, 2)
-    assert np.abs(run.floats_at(8) - published).max() < 3e-6
+    assert np.abs(run.at(8) - published).max() < 3e-6
 
 
 @pytest.mark.parametrize("film", REVIEWS)
@@ -58,8 +58,7 @@ def test_a_review_has_the_four_leaders_that_the_authors_named(film: str):
 def test_a_review_has_the_logits_of_the_published_picture(film: str, expected: tuple[float, float]):
     run, _ = run_review(film)
     logits = [
-        float(run.floats_at(layer).mean(axis=0) @ MODEL["decoder"] + MODEL["bias"])
-        for layer in (0, 8)
+        float(run.at(layer).mean(axis=0) @ MODEL["decoder"] + MODEL["bias"]) for layer in (0, 8)
     ]
     assert logits == pytest.approx(expected, abs=0.005)
 

@@ -192,12 +192,12 @@ def test_every_named_cloud_has_the_limit_that_python_finds(files, watched):
 def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watched):
     tokens = [["1/3", "0.1"], [0.1, -1], ["-2", "1e-3"], [0.25, 0.75]]
     lim = hm.limit(tokens, hm.Dynamics(0.3, [[2, 1], [1, "3/2"]]))
-    lim.run.page(tmp_path / "mine.html")
+    lim.run.save(tmp_path / "mine.html")
     page = watched.open(tmp_path / "mine.html")
     proved(page)
     assert (
         hm.io.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist()
-        == lim.run.exact_at(0).tolist()
+        == lim.run.at(0, exact=True).tolist()
     )
     assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
     state = state_of(page)

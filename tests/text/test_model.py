@@ -202,6 +202,12 @@ def test_a_model_shows_and_describes_itself():
     assert len(hardmax.load_model("sentiment-en")._repr_html_()) < 120_000
 
 
+def test_models_and_explanations_have_at_most_twenty_public_attributes():
+    why = MODEL.explain("great film")
+    for thing in (MODEL, why, why.ledger[0]):
+        assert len([name for name in dir(thing) if not name.startswith("_")]) <= 20
+
+
 def test_a_table_has_a_row_for_each_token():
     pytest.importorskip("pandas")
     table = token_table(small_model(classes=3))

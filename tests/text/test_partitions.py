@@ -69,13 +69,13 @@ def test_every_file_becomes_one_of_its_name(model: TextModel, folder: Path):
         assert stored.replace_schema_metadata().equals(
             expected.slice(20 * number, 20).replace_schema_metadata()
         )
-    assert (report.rows, report.parts, report.resumed) == (60, 3, 0)
+    assert (report.rows, report.parts, report.scored_before) == (60, 3, 0)
     assert report.labels == {
         str(k): n for k, n in pd.Series(expected["label"].to_pylist()).value_counts().items()
     }
     times = [(folder.parent / "out" / name).stat().st_mtime_ns for name in NAMES]
     again = score(model, folder)
-    assert (again.rows, again.resumed, again.labels) == (60, 60, report.labels)
+    assert (again.rows, again.scored_before, again.labels) == (60, 60, report.labels)
     assert times == [(folder.parent / "out" / name).stat().st_mtime_ns for name in NAMES]
 
 
@@ -123,7 +123,7 @@ def test_a_damaged_part_is_named_and_force_scores_it_alone(model: TextModel, fol
     with pytest.raises(InputError, match=r"lang=en/a.parquet` is damaged, .*: force=True scores"):
         score(model, folder)
     assert part.read_bytes() == whole[:-20]
-    assert score(model, folder, force=True).resumed == 40
+    assert score(model, folder, force=True).scored_before == 40
     assert pq.ParquetFile(part).read().num_rows == 20
 
 
@@ -165,7 +165,7 @@ def test_parts_of_another_job_and_other_files_are_refused(model: TextModel, fold
     (folder / NAMES[1]).touch()
     with pytest.raises(InputError, match="another input, model or options"):
         score(model, folder)
-    assert score(model, folder, force=True).resumed == 40
+    assert score(model, folder, force=True).scored_before == 40
     (folder / NAMES[2]).unlink()  # its rows would stay in the output
     (folder / NAMES[2]).parent.rmdir()
     with pytest.raises(InputError, match="other files"):
