@@ -104,7 +104,7 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
     names = {peer: hm.Cpu(search="dense"), "hardmax on the GPU": hm.Gpu()}
     home, away = map(settled, names.values())
     wrong = (home.at(home.layers) != away.at(away.layers)).any(axis=1) | (
-        home.ends() != away.ends()
+        home.at("limit") != away.at("limit")
     ).any(axis=1)
     contestants = {
         name: lambda engine=engine: (run := settled(engine)).at(run.layers)

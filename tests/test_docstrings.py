@@ -28,7 +28,7 @@ NAMED += [
 # Public modules, of which not every name is also one of the package.
 OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
-RETURNED = {"Analysis", "Corpus", "Explanation", "Reading"}
+RETURNED = {"Analysis", "Corpus", "Decisions", "Explanation", "Reading", "RunDetails"}
 RETURNED |= {
     "AttendedSets",
     "Certificate",

@@ -87,7 +87,9 @@ def answer(number: int) -> dict[str, Any]:
         found: dict[str, Any] = {
             "attended": [digest(run.attended(layer).tolist()) for layer in range(4)],
             "leaders": {
-                str(token): int(layer) for token, layer in enumerate(run.leader_since) if layer >= 0
+                str(token): int(layer)
+                for token, layer in enumerate(run.details.leader_since)
+                if layer >= 0
             },
             "at": positions(run.at(3)),
             "error": float(run.error),

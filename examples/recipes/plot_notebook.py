@@ -33,5 +33,5 @@ model
 model.explain("It never gets boring.")
 
 # %%
-# ``plot`` draws on matplotlib axes; ``run.animate("run.gif")`` writes a film, one frame per layer.
+# ``plot`` draws on matplotlib axes; ``run.save("run.gif")`` writes a film, one frame per layer.
 axes = run.plot(layers=[0, 1, 2, 10])

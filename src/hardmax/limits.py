@@ -15,9 +15,16 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.files import read_certificate
 from hardmax._common.format import pluralize
-from hardmax._common.progress import Progress
-from hardmax._common.validation import InputError, check_int, check_path, check_real, shorten
-from hardmax._exact.vectors import fractions_table
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_instance,
+    check_int,
+    check_path,
+    check_real,
+    shorten,
+)
+from hardmax._layer.rules import check_rational
 from hardmax._limits.certify import Certificate, certify
 from hardmax._limits.clusters import (
     Clusters,
@@ -30,12 +37,19 @@ from hardmax._limits.clusters import (
     number,
 )
 from hardmax._limits.radius import radius
-from hardmax._runs.run import Together
+from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import gather
 from hardmax._streams.streamed import StreamedLimit, open_stream
-from hardmax._tokens.batches import ChunkedCloud, ManyClouds, OneCloud, as_array
+from hardmax._tokens.batches import (
+    BatchArray,
+    BatchList,
+    ChunkedCloud,
+    CloudArray,
+    CloudList,
+    as_array,
+)
 from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -66,7 +80,7 @@ class Limit(Tabular):
     """
 
     run: Trajectory
-    """The layers up to settling, from which all else follows: `Limit(Trajectory.load(path))` is a
+    """The layers up to settling, from which all else follows: `Limit(load_run(path))` is a
     saved limit."""
 
     @property
@@ -88,11 +102,11 @@ class Limit(Tabular):
     @cached_property
     def stop_reason(self) -> str:
         """Why the run ended, in words."""
-        reason, period = self.run.stopped, find_period(self.run)
+        reason, period = self.run.stop_reason, find_period(self.run)
         if period is not None:
             reason += f"; the attended sets repeat with period {period}"
-        if self.settled_at is not None and len(self.run.moving):
-            reason += f"; {pluralize(len(self.run.moving), 'token')} move for ever"
+        if self.settled_at is not None and len(self.run._moving):
+            reason += f"; {pluralize(len(self.run._moving), 'token')} move for ever"
         return reason
 
     @property
@@ -115,8 +129,8 @@ class Limit(Tabular):
     @cached_property
     def limit_points(self) -> Table:
         """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run
-        did not settle. Tokens that move for ever (`run.moving`) have none."""
-        return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
+        did not settle. Tokens that move for ever (`run.details.moving`) have none."""
+        return self.run.at(self.run.layers) if self.settled_at is None else self.run.at("limit")
 
     @cached_property
     def exact_limit_points(self) -> np.ndarray:
@@ -124,9 +138,7 @@ class Limit(Tabular):
         if not self.certified:
             wish = "a limit that is proved: use arithmetic='certified'"
             raise InputError(f"`exact_limit_points` needs {wish}.")
-        points = self.run.points
-        targets = self.run._exactly(self.run.phases[-1]).targets(range(points.count))
-        return fractions_table(targets)[points.of_token]
+        return self.run.at("limit", exact=True)
 
     @cached_property
     def limit_error(self) -> float:
@@ -144,7 +156,7 @@ class Limit(Tabular):
         """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
-        tokens = self.run.floats_at(self.run.layers)
+        tokens = self.run._floats_at(self.run.layers)
         return Polytope(tokens[self.distinct_leaders], all_vertices=True)
 
     def layers_to(self, eps: float | str | Fraction) -> int:
@@ -165,12 +177,12 @@ class Limit(Tabular):
             raise InputError(
                 f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit."
             )
-        if len(self.run.moving):
-            token = self.run.moving[0]
+        if len(self.run._moving):
+            token = self.run._moving[0]
             raise InputError(f"Token {token} moves for ever: it has no limit to come close to.")
         if self.settled_at is None:
             raise InputError(
-                f"The run has not settled ({self.run.stopped}): no distance to the limit is known."
+                f"The run has not settled ({self.run.stop_reason}): no distance to the limit is known."
             )
         return first_within(self.run, distance**2)
 
@@ -202,7 +214,7 @@ class Limit(Tabular):
             clusters = ""
         return (
             f"Limit({pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}: "
-            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run.arithmetic})"
+            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run._arithmetic})"
         )
 
     def plot(
@@ -302,7 +314,7 @@ class Limits(Tabular, Sequence[Limit]):
     def limit_points(self) -> Tables:
         """The limits of all tokens in the form in which the clouds came; all clouds must have
         settled."""
-        return self.runs.ends()
+        return self.runs.at("limit")
 
     @property
     def limit_error(self) -> list[float]:
@@ -322,7 +334,7 @@ class Limits(Tabular, Sequence[Limit]):
     def _counts(self) -> dict[str, list[Any]]:
         """When each cloud settled, how many leaders and clusters it has, if one kernel found them
         for all of them."""
-        if not isinstance(runs := self.runs, Together):
+        if not isinstance(runs := self.runs, BatchTrajectories):
             return {}
         starts, since = runs.clouds.offsets[:-1], _leader_since(runs)
         in_cloud = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets))
@@ -334,7 +346,7 @@ class Limits(Tabular, Sequence[Limit]):
         return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
 
     def _columns(self) -> Columns:
-        if isinstance(self.runs, Together):
+        if isinstance(self.runs, BatchTrajectories):
             return _columns_of_batch(self, self.runs)
         return stacked([lim._columns() for lim in self])
 
@@ -356,22 +368,19 @@ def _columns_of(
     return columns | {"cluster": labels, "kind": kinds, "leader_since": np.ma.masked_less(since, 0)}
 
 
-def _columns_of_batch(limits: Limits, runs: Together) -> Columns:
+def _columns_of_batch(limits: Limits, runs: BatchTrajectories) -> Columns:
     """The rows of all clouds at once, as far as all tokens of a cloud follow leaders."""
     offsets, leader_of = runs.clouds.offsets, runs.leader_of
     clouds = np.repeat(np.arange(len(runs)), np.diff(offsets))
     first_token = offsets[clouds]  # of the cloud of each token
-    # Leaders are counted in their clouds; clusters are numbered by their leaders in the whole table.
+    # Leaders are counted in their clouds, and clusters in the whole table.
     labels, first_of_cluster = number(np.maximum(leader_of, 0) + first_token)
     labels -= np.searchsorted(first_of_cluster, first_token)
     names = [str(Vertex(leader)) for leader in range(max(1, leader_of.max() + 1))]
-    columns = {"cloud": clouds} | _columns_of(
-        np.arange(len(clouds)) - first_token,
-        as_array(runs.arrived.tokens, "`tokens`").copy(),
-        labels,
-        np.array(names, dtype=object)[leader_of],
-        _leader_since(runs).astype(np.int64),
-    )
+    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(np.int64)
+    tokens = np.arange(len(clouds)) - first_token
+    limit_points = as_array(runs.arrived.tokens, "`tokens`").copy()
+    columns = {"cloud": clouds} | _columns_of(tokens, limit_points, labels, kinds, since)
     for cloud in _without_leaders(runs):
         rows = slice(offsets[cloud], offsets[cloud + 1])
         for name, values in limits[cloud]._columns().items():
@@ -379,11 +388,11 @@ def _columns_of_batch(limits: Limits, runs: Together) -> Columns:
     return columns
 
 
-def _leader_since(runs: Together) -> np.ndarray:
+def _leader_since(runs: BatchTrajectories) -> np.ndarray:
     return as_array(runs.outcome.leader_since, "`leader_since`")
 
 
-def _without_leaders(runs: Together) -> list[int]:
+def _without_leaders(runs: BatchTrajectories) -> list[int]:
     """The clouds in which not all tokens follow leaders."""
     return np.flatnonzero(runs.leader_of[runs.clouds.offsets[:-1]] < 0).tolist()
 
@@ -402,9 +411,13 @@ def limit(
     tokens: ChunkedCloud, dynamics: Dynamics, **options: Unpack[Options]
 ) -> StreamedLimit: ...
 @overload
-def limit(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+def limit(tokens: CloudList, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
 @overload
-def limit(tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
+def limit(tokens: BatchList, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
+@overload
+def limit(tokens: CloudArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+@overload
+def limit(tokens: BatchArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
 @overload
 def limit(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def limit(
@@ -462,7 +475,7 @@ def limit(
         warnings.warn(
             f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2
         )
-    dynamics.check_rational("`limit`")
+    check_rational(dynamics, "`limit`")
     if max_layers is not None:
         stop = Settled(check_int(max_layers, "`max_layers`", at_least=0))
     else:
@@ -510,6 +523,7 @@ def certify_radius(lim: Limit) -> Certificate:
     >>> bool(verify(proof)), round(float(Fraction(proof["radius"])), 3)
     (True, 0.586)
     """
+    check_instance(lim, Limit, "`lim`", "a Limit")
     if lim.radius == math.inf:
         raise InputError("`certify_radius`: a single token may be moved anywhere.")
     return certify(lim.run, lim.clusters, lim.radius)

@@ -10,6 +10,7 @@ from hardmax._beyond.bifurcations import Bifurcations
 from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
+from hardmax._runs.details import Decisions, RunDetails
 from hardmax._runs.softmax import Enclosures
 from hardmax._runs.trajectory import Trajectories, Trajectory
 from hardmax._streams.streamed import StreamedLimit, StreamedRun
@@ -22,9 +23,11 @@ __all__ = [
     "AttendedSets",
     "Bifurcations",
     "Certificate",
+    "Decisions",
     "Enclosures",
     "Limit",
     "Limits",
+    "RunDetails",
     "SoftmaxGap",
     "StreamedLimit",
     "StreamedRun",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds, problems, ratios, spd_metrics
 
 import hardmax as hm
+from hardmax.simulation import load_run
 from hardmax.theorem import theorem_reason
 
 LAYERS = 4
@@ -38,7 +39,7 @@ def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
     assert not other.is_plain
     one, two = (hm.simulate(cloud, each, layers=LAYERS) for each in (paper, other))
     for layer in range(LAYERS + 1):
-        assert (one.exact_at(layer) == two.exact_at(layer)).all()
+        assert (one.at(layer, exact=True) == two.at(layer, exact=True)).all()
         assert one.attended(layer).tolist() == two.attended(layer).tolist()
     ends, same = hm.limit(cloud, paper), hm.limit(cloud, other, max_layers=15)
     if same.settled_at is not None:
@@ -57,7 +58,7 @@ def test_every_layer_is_that_of_the_words(cloud, attention, alpha, data):
     dynamics = hm.Dynamics(alpha, metric, attention=attention)
     run = hm.simulate(cloud, dynamics, layers=LAYERS)
     for layer in range(LAYERS):
-        z = run.exact_at(layer).tolist()
+        z = run.at(layer, exact=True).tolist()
         looks = [oracle.apply(metric, token) for token in z]
         sets = [counted([oracle.dot(look, other) for other in z], attention) for look in looks]
         assert [set(c) for c in run.attended(layer).tolist()] == sets
@@ -68,7 +69,7 @@ def test_every_layer_is_that_of_the_words(cloud, attention, alpha, data):
             [(x + alpha * w) / (1 + alpha) for x, w in zip(*pair, strict=True)]
             for pair in zip(z, means, strict=True)
         ]
-        assert run.exact_at(layer + 1).tolist() == after
+        assert run.at(layer + 1, exact=True).tolist() == after
 
 
 @settings(max_examples=100)
@@ -113,7 +114,7 @@ def test_copies_count_one_by_one_and_files_keep_the_kind(tmp_path):
     assert list(map(list, hm.attended([[3], [3], [2], [1]], dynamics))) == [[0, 1]] * 4
     run = hm.simulate([[3.0], [2.0], [1.0]], dynamics, layers=2)
     run.save(tmp_path / "run.npz")
-    assert hm.Trajectory.load(tmp_path / "run.npz").dynamics == dynamics
+    assert load_run(tmp_path / "run.npz").dynamics == dynamics
     assert hm.Dynamics(**dynamics.to_dict()) == dynamics != hm.Dynamics(1)
     assert (
         repr(hm.Dynamics(1, attention=hm.Localmax("1/2")))

@@ -191,7 +191,9 @@ def test_at_a_fixed_depth_softmax_tends_to_hardmax_even_where_limits_tie():
     with mpmath.workdps(1300):
         everyone, metric = np.ones((10, 10), dtype=bool), [[1, 0], [0, 1]]
         soft = definition(cloud, 10**13, mpmath.mpf("0.5"), metric, everyone, 60)
-        hard = np.vectorize(mpmath.mpmathify)(hm.simulate(cloud, half, layers=60).exact_at(60))
+        hard = np.vectorize(mpmath.mpmathify)(
+            hm.simulate(cloud, half, layers=60).at(60, exact=True)
+        )
         assert 8e-101 < abs(np.array(soft) - hard).max() < 9e-101
 
 

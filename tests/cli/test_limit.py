@@ -10,8 +10,8 @@ import pytest
 from running import Command, assert_refused, on_a_terminal
 from test_simulate import table
 
-from hardmax import Dynamics, Limit, Trajectory, check_theorem, clouds, limit, verify
-from hardmax.results import Trajectories
+from hardmax import Dynamics, Limit, check_theorem, clouds, limit, verify
+from hardmax.simulation import load_run
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -171,8 +171,8 @@ def test_limits_in_a_csv_have_a_line_for_each_token(hardmax: Command, here: Path
 def test_limits_in_an_npz_can_be_loaded(hardmax: Command, here: Path):
     hardmax("limit", "-", *HALF, "-o", "one.npz", stdin=SQUARE)
     hardmax("limit", "-", *HALF, "-o", "many.npz", stdin=BATCH)
-    assert Limit(Trajectory.load("one.npz")).limit_points[4].tolist() == [1, 0]
-    assert [leaders.tolist() for leaders in Trajectories.load("many.npz").leaders] == [[0], [0]]
+    assert Limit(load_run("one.npz")).limit_points[4].tolist() == [1, 0]
+    assert [leaders.tolist() for leaders in load_run("many.npz").leaders] == [[0], [0]]
 
 
 def test_a_certificate_is_written_and_verifies(hardmax: Command, here: Path):

@@ -13,6 +13,7 @@ from strategies import alphas, any_metrics
 import hardmax as hm
 from hardmax._layer import metric
 from hardmax._layer.metric import is_positive_definite
+from hardmax._layer.rules import check_definite
 from hardmax.theorem import theorem_reason
 
 TINY = [Fraction(0)] + [sign * Fraction(2) ** -k for k in (20, 52, 80, 400) for sign in (1, -1)]
@@ -140,7 +141,7 @@ def test_what_is_not_a_metric_is_accepted_with_a_warning_of_limit(metric, reason
     with pytest.raises(
         hm.InputError, match=f"`metric` must be symmetric positive definite: it is {reason}"
     ):
-        dynamics.check_definite()
+        check_definite(dynamics)
 
 
 def with_pivots(pivots: list[Fraction], lower: np.ndarray) -> np.ndarray:
@@ -188,7 +189,7 @@ def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_
             integers = np.array(
                 [[int(Fraction(x) * 2**200) for x in row] for row in floats.tolist()]
             )
-            exact = metric._minors_are_positive(integers.tolist())
+            exact = metric._eigenvalues_are_positive(integers.tolist())
             assert exact or not metric._is_proved(floats)
             assert not exact or metric._is_proved(floats + np.eye(n) * 1e-3)
             assert metric._is_refuted(integers, floats, np.zeros(n, dtype=int)) == (not exact)

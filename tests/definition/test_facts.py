@@ -32,7 +32,7 @@ TIES: Problem = (SQUARE + rational("1/2 0", "3/10 1/10"), None, Fraction(1, 2))
 
 def exact_layers(cloud, alpha, metric):
     run = hm.simulate(cloud, hm.Dynamics(alpha, metric=metric), layers=LAYERS, arithmetic="exact")
-    return run, [run.exact_at(layer).tolist() for layer in range(LAYERS + 1)]
+    return run, [run.at(layer, exact=True).tolist() for layer in range(LAYERS + 1)]
 
 
 @given(any_problems)

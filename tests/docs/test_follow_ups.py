@@ -9,7 +9,7 @@ import pytest
 import hardmax as hm
 
 # After a first layer that swaps both tokens, these take them 2/(t + 2) of the way at layer t.
-FRANK_WOLFE = hm.Steps(lambda layer: Fraction(2, layer + 1), keeps=0)
+FRANK_WOLFE = hm.Steps(lambda layer: Fraction(2, layer + 1), contraction=0)
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")
@@ -58,7 +58,7 @@ def test_localmax_does_not_come_to_rest_after_finitely_many_layers():
         cloud, slack = rng.integers(-6, 7, shape), int(rng.integers(1, 6))
         steps = ("1", "1/2", "2")[number % 3]
         run = hm.simulate(cloud, hm.Dynamics(steps, attention=hm.Localmax(slack)), layers=12)
-        path = [run.exact_at(layer).tolist() for layer in range(13)]
+        path = [run.at(layer, exact=True).tolist() for layer in range(13)]
         rests = [before == after for before, after in pairwise(path)]
         assert len(set(rests)) == 1
         moved += not rests[0]

@@ -12,6 +12,8 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
+from hardmax.limits import certify_radius
+from hardmax.simulation import load_run
 from hardmax.text import (
     Modifier,
     Tokeniser,
@@ -22,6 +24,7 @@ from hardmax.text import (
     make_synthetic_corpus,
 )
 from hardmax.text.text_model import TextModel
+from hardmax.theorem import theorem_reason
 from hardmax.train import fit_tables
 
 Call = tuple[str, Callable[..., Any], dict[str, Any]]
@@ -65,7 +68,7 @@ def core_calls() -> Iterator[Call]:
             "attention": hm.TopK(2),
         },
     )
-    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "keeps": 0.5}
+    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "contraction": 0.5}
     yield (
         "bifurcations",
         hm.bifurcations,
@@ -103,15 +106,14 @@ def result_calls() -> Iterator[Call]:
     batch.save("saved_batch.npz")
     for name, function in (
         ("at", run.at),
-        ("floats_at", run.floats_at),
         ("attended", run.attended),
         ("at", batch.at),
     ):
         yield f"Trajectory.{name}", function, {"layer": 2}
-    yield "Trajectory.exact_at", run.exact_at, {"layer": 2}
+    yield "Trajectory.at", run.at, {"layer": 2, "exact": True}
     for thing, file in ((run, "saved.npz"), (batch, "saved_batch.npz")):
         yield f"{type(thing).__name__}.save", thing.save, {"path": "run.npz"}
-        yield f"{type(thing).__name__}.load", type(thing).load, {"path": file}
+        yield "load_run", load_run, {"path": file}
     for sequence in (
         batch,
         run.attended(0),
@@ -124,11 +126,12 @@ def result_calls() -> Iterator[Call]:
             {"index": 1},
         )
     yield from _streamed_calls()
-    yield "Trajectory.page", run.page, {"path": "run.html"}
-    yield "Limit.page", lim.page, {"path": "limit.html"}
     yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
+    yield "Clusters.kind_of", lim.clusters.kind_of, {"token": 1}
     yield "check_theorem", hm.check_theorem, {"result": lim}
+    yield "theorem_reason", theorem_reason, {"result": lim}
+    yield "certify_radius", certify_radius, {"lim": lim}
     yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}
 
 
@@ -266,7 +269,7 @@ def figure_calls() -> Iterator[Call]:
 
     run, lim, model, ax = a_run(), a_limit(), a_model(), Figure().add_subplot()
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
-    yield "Trajectory.animate", run.animate, {"path": "moving.gif", "layers": [0], "fps": 4.0}
+    yield "Trajectory.save", run.save, {"path": "moving.gif", "layers": [0], "fps": 4.0}
     yield "Limit.plot", lim.plot, {"ax": ax}
     yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}
     yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import Problem, any_metric_problems
 
 import hardmax as hm
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._limits.clusters import find_period, squared_distance
 
 
@@ -51,7 +51,7 @@ def test_a_period_is_what_the_sets_of_real_layers_have(problem: Problem):
 )
 def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, period):
     phases = [
-        SimpleNamespace(layer=k, choices=Choices.of_sets([[0]] * i))
+        SimpleNamespace(layer=k, choices=AttendedIndices.of_sets([[0]] * i))
         for k, i in zip(starts, signs, strict=True)
     ]
     made_up: Any = SimpleNamespace(settled_at=None, phases=tuple(phases))
@@ -93,7 +93,7 @@ def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
     limits, path = lim.exact_limit_points.tolist(), oracle.run(fractions(cloud), ALPHA, None, 60)
     apart = [furthest(tokens, limits) for tokens in path]
     assert (
-        squared_distance(lim.run, lim.run.phases[-1], lim.settled_at or 0)
+        squared_distance(lim.run, lim.run.details.phases[-1], lim.settled_at or 0)
         == apart[lim.settled_at or 0]
     )
     for share in ("3", "1/2", "1/100", "1/1000000"):
@@ -237,7 +237,7 @@ def test_a_limit_with_a_long_event_answers_at_once(alpha):
     for eps in EPS:
         layer, square = lim.layers_to(eps), Fraction(eps) ** 2
         far = [
-            squared_distance(lim.run, lim.run.phase_at(k), k)
+            squared_distance(lim.run, lim.run.details.phase_at(k), k)
             for k in range(max(0, layer - 1), layer + 1)
         ]
         assert far[-1] <= square
@@ -260,7 +260,8 @@ def test_the_furthest_is_found_among_those_that_floats_cannot_rank(seed, scale):
     lim = hm.limit(cloud, HALF, arithmetic="exact")
     assert lim.leaders.tolist() == [0]
     assert (
-        squared_distance(lim.run, lim.run.phases[-1], 0) == (unit * (1 + Fraction(39, 10**20))) ** 2
+        squared_distance(lim.run, lim.run.details.phases[-1], 0)
+        == (unit * (1 + Fraction(39, 10**20))) ** 2
     )
 
 

@@ -16,7 +16,8 @@ from strategies import Problem, any_metric_problems, clouds, spd_metrics
 
 import hardmax as hm
 from hardmax._limits.clusters import FaceProjection, OtherLimit, Vertex
-from hardmax._runs.run import Together
+from hardmax._runs.run import BatchTrajectories
+from hardmax.simulation import load_run
 from hardmax.theorem import theorem_reason
 
 DEEP = 60
@@ -204,7 +205,9 @@ def _batch() -> np.ndarray:
 
 def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
     limits, single = hm.limit(_batch(), HALF), [hm.limit(cloud, HALF) for cloud in _batch()]
-    monkeypatch.setattr(Together, "make", lambda *_: pytest.fail("a cloud is walked again"))
+    monkeypatch.setattr(
+        BatchTrajectories, "make", lambda *_: pytest.fail("a cloud is walked again")
+    )
     for one, alone, points in zip(limits, single, limits.limit_points, strict=True):
         assert (one.settled_at, one.stop_reason, repr(one)) == (
             alone.settled_at,
@@ -229,14 +232,14 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
 def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_leaders():
     lines = np.array([[3.0, 1.0, -2.0, -1.0], [1.0, 3.0, -1.0, -2.0]])
     limits = hm.limit(lines[:, :, None], hm.Dynamics(1))
-    assert isinstance(limits.runs, Together)
+    assert isinstance(limits.runs, BatchTrajectories)
     assert limits._counts()["clusters"] == [len(lim.clusters) for lim in limits] == [2, 2]
 
 
 def test_what_it_does_not_know_is_walked_once(monkeypatch):
-    limits, walked, run = hm.limit(_batch()[8:], HALF), [], Together.make
+    limits, walked, run = hm.limit(_batch()[8:], HALF), [], BatchTrajectories.make
     monkeypatch.setattr(
-        Together, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud)
+        BatchTrajectories, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud)
     )
     for _ in range(3):
         assert all(lim.run.attended(0).tolist()[0] and lim.certificate for lim in limits)
@@ -259,7 +262,7 @@ def test_a_limit_of_a_batch_can_be_pickled_without_the_batch():
 def test_a_limit_is_known_again_from_the_file_of_its_run(tmp_path):
     lim = hm.limit(SQUARE, hm.Dynamics("1/2", [[2, 1], [1, 1]]))
     lim.run.save(tmp_path / "run.npz")
-    again = hm.Limit(hm.Trajectory.load(tmp_path / "run.npz"))
+    again = hm.Limit(load_run(tmp_path / "run.npz"))
     assert again.certificate == lim.certificate
     assert again.to_pandas().equals(lim.to_pandas())
     assert again.layers_to("1e-9") == lim.layers_to("1e-9")

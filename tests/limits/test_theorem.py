@@ -65,7 +65,7 @@ def test_a_claim_that_is_false_fails_even_if_the_cloud_has_not_settled(layers, m
     # A run in which everybody is said to lead: the check works on the cloud and not on the claim.
     def everybody_leads(*arguments):
         run = run_points(*arguments)
-        run.leader_since[:] = 0
+        run.details.leader_since[:] = 0
         return run
 
     monkeypatch.setattr(theorem, "PATIENCE", layers)
@@ -213,7 +213,7 @@ def test_a_hyperplane_through_a_token_near_a_vertex_has_the_other_limits_behind_
     trace = sum(row[axis] for axis, row in enumerate(metric)) if metric else len(cloud[0])
     # In the Euclidean norm: |u|_A² <= trace(A) |u|².
     layer = lim.layers_to(min(deltas) / (1 + trace))
-    tokens = lim.run.exact_at(layer).tolist()
+    tokens = lim.run.at(layer, exact=True).tolist()
     for x, s in [(x, s) for x, s in zip(tokens, limits, strict=True) if s in vertices]:
         elsewhere = [(y, t) for y, t in zip(tokens, limits, strict=True) if t != s]
         heights = [dot(apply(metric, x), subtracted(y, x)) for both in elsewhere for y in both]
@@ -266,7 +266,7 @@ def test_leaders_closer_than_rounding_are_told_apart(gap):
 def test_a_leader_that_emerges_late_is_alone_where_it_stays_and_need_not_be_on_its_way():
     # At layer 1 token 0 still follows token 1, with leader 3 ahead of it; at layer 2 it leads.
     lim = hm.limit([["10", "0"], ["11", "3"], ["0", "45"], ["10.95", "-31"]], hm.Dynamics("1/10"))
-    assert lim.run.leader_since.tolist() == [2, -1, 0, 0]
+    assert lim.run.details.leader_since.tolist() == [2, -1, 0, 0]
     first, _, _, third = lim.run.at(1)
     assert first @ third > first @ first
     assert claims(hm.check_theorem(lim), HOLDS) == set(theorem.CLAIMS)

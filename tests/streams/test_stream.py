@@ -124,7 +124,7 @@ def test_observers_are_where_they_say_they_are() -> None:
         snapshots = found_in(tokens, dynamics, [150])._gathered.snapshots[:2]
     outcomes = observers.observe(tokens, snapshots, dynamics)
     (going,) = np.nonzero((outcomes.finished < 0) & ~outcomes.unsure)
-    exact = hm.simulate(tokens, dynamics, layers=2).exact_at(2)[going]
+    exact = hm.simulate(tokens, dynamics, layers=2).at(2, exact=True)[going]
     ways = np.vectorize(Fraction)(outcomes.positions[going]) - exact
     furthest = max((ways**2).sum(axis=1))
     assert len(going) > 20

@@ -15,7 +15,7 @@ from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, tuning
 from hardmax.train.bag import Bag, regress, scales, to_matrix
-from hardmax.train.fitting import _cut_sentences
+from hardmax.train.corpus import cut_sentences
 from hardmax.train.kernels import gather
 from hardmax.train.settings import GATES, SCALINGS
 
@@ -85,7 +85,8 @@ def test_the_regression_is_scikit_learns(scaling: str):
     sklearn = pytest.importorskip("sklearn.linear_model")
     corpus = make_synthetic_corpus(120, words=6, length=12, disturbed=0.3, seed=5)
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
-    model = fit(corpus.texts, corpus.labels, Settings(ngram_range=(1, 1), C=0.5))
+    settings = Settings(ngram_range=(1, 1), C=0.5, vectors=None)
+    model = fit(corpus.texts, corpus.labels, settings)
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     bag = Bag(
         to_matrix(found, len(model.vocabulary)),
@@ -118,7 +119,8 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
 
 
 def test_sentences_of_a_text_count_beside_it():
-    long = "the plot goes on and on and on. good film, good cast. a second sentence, which is long enough!"
+    long = "the plot goes on and on and on. good film, good cast. "
+    long += "a second sentence, which is long enough!"
     other = long.replace("good", "poor")
     texts, labels = [long, other, "good", "poor"] * 8, [1, 0, 1, 0] * 8
     without, beside = (fit(texts, labels, Settings(sentences=weight, C=0.3)) for weight in (0, 1))
@@ -159,7 +161,7 @@ def test_words_are_left_out_if_asked():
 
 @pytest.mark.parametrize("end", [". ", "。"])
 def test_sentences_end_with_the_full_stops_of_any_script(end: str):
-    assert [part.strip(b"\xe3\x80\x82.") for part in _cut_sentences(f"one{end}two".encode())] == [
+    assert [part.strip(b"\xe3\x80\x82.") for part in cut_sentences(f"one{end}two".encode())] == [
         b"one",
         b"two",
     ]

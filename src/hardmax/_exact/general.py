@@ -31,7 +31,7 @@ from hardmax._exact.leads import (
     sign_of,
     soonest,
 )
-from hardmax._exact.positions import Phase
+from hardmax._exact.positions import Phase, PhaseView
 from hardmax._exact.power_sums import (
     HeadMeans,
     Means,
@@ -52,9 +52,10 @@ from hardmax._exact.vectors import (
     running_products,
 )
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
+from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
 from hardmax.dynamics import Dynamics
@@ -70,7 +71,7 @@ class AttentionHead:
     def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
         self.dynamics, self.contraction = dynamics, contraction
         self.counts, self.everybody = points.multiplicities, list(range(points.count))
-        mask = dynamics.allowed(points.count)
+        mask = allowed_pairs(dynamics, points.count)
         self.allowed = None if mask is None else [np.flatnonzero(row).tolist() for row in mask]
 
     def may_attend(self, i: int) -> list[int]:
@@ -116,7 +117,7 @@ class AttentionHead:
         (column,) = scores.columns.values()
         if self.dynamics.attention is not None:
             numbers = {j: int(column[j]) for j in among}
-            return self.dynamics.counted(numbers, self.counts, unit), 0
+            return attended_among(self.dynamics, numbers, self.counts, unit), 0
         best = max(column[j] for j in among)
         lower = [column[j] for j in among if column[j] != best]
         lead = int(best - max(lower)) if lower else math.inf
@@ -205,30 +206,14 @@ def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
     return best
 
 
-def leading(chosen: Sets, form: PowerSum, contraction: Fraction) -> np.ndarray:
-    """Which points attend to their own place alone, as long as the form holds."""
-    return np.array(
-        [
-            all(i == j or _coincide(form, i, j, contraction) for j in several)
-            for i, several in enumerate(chosen)
-        ]
-    )
-
-
 def _coincide(form: PowerSum, i: int, j: int, contraction: Fraction) -> bool:
     """Whether two points are always in the same place."""
-    ways = {
-        term: table[i] - table[j] for term, table in form.items() if (table[i] != table[j]).any()
-    }
-    kinds = {(term.rate, term.degree) for term in ways}
-    if len(kinds) == len(ways):
-        return not ways
-    for kind in kinds:
-        powers = {term.power: way for term, way in ways.items() if term[1:] == kind}
-        columns = zip(*IntegerCloud.of(np.array(list(powers.values()))).numerators, strict=True)
-        if any(sign_of(dict(zip(powers, column, strict=True)), contraction) for column in columns):
-            return False
-    return True
+    same = all((table[i] == table[j]).all() for table in form.values())
+    if same or len({term[1:] for term in form}) == len(form):
+        return same  # only powers of g can cancel
+    ways = PowerSum({term: table[[i]] - table[[j]] for term, table in form.items()})
+    columns = zip(*(row for (row,) in ways.rows().values()), strict=True)
+    return not any(Lead(dict(zip(form, way, strict=True)), contraction).parts for way in columns)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -263,10 +248,7 @@ class GeneralPhase(Phase):
                 return Fraction(above, below)
             if exact and below.bit_length() > 4 * MOST_DIGITS:
                 break
-        message = f"`layer` {self.layer + m} has no exact tokens that could be worked with: their fractions would have"
-        raise TooLong(
-            f"{message} more than {MOST_DIGITS:,} digits. Ask for an earlier layer, or for floats (`at`)."
-        )
+        raise TooLong.at(self.layer + m, "an earlier layer")
 
     def _contractions(self) -> Iterator[tuple[int, int]]:
         """g = 1 / (1 + alpha a), V = a P, of each layer from the first of this phase on: numerator,
@@ -285,10 +267,10 @@ class GeneralPhase(Phase):
         steps = self.dynamics.steps
         if not isinstance(steps, Steps):
             return Fraction(0)
-        if steps.keeps is None or (steps.keeps and self.dynamics.value is not None):
+        if steps.contraction is None or (steps.contraction and self.dynamics.value is not None):
             return None
         shares = (1 + self.dynamics.alpha_at(k) for k in range(self.layer))
-        return math.prod(shares, start=Fraction(steps.keeps))
+        return math.prod(shares, start=Fraction(steps.contraction))
 
     def at(self, m: int, *, exact: bool = False) -> Table:
         """The points m layers later, as Fractions."""
@@ -306,14 +288,10 @@ class GeneralPhase(Phase):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
         total: Any = 0
         for (e, r, _), table in self.form.items():
-            share = Fraction(1)
-            if r:
-                left = self.left() if table.any() else Fraction(0)
-                if left is None:
-                    raise InputError(
-                        "`alpha`: the product of all 1 / (1 + alpha) is not known: give Steps `keeps`."
-                    )
-                share = left
+            share = self.left() if r and table.any() else Fraction(not r)
+            if share is None:
+                unknown = "the product of all 1 / (1 + alpha) is not known"
+                raise InputError(f"`alpha`: {unknown}: give Steps `contraction`.")
             total = total + (share and share * self.power(e, exact=exact)) * table
         return total
 
@@ -326,12 +304,11 @@ class GeneralPhase(Phase):
             here = next(iter(self.form.values()))
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
             return np.array(endless, dtype=np.int64)
-        drift = [table for (_, r, k), table in self.form.items() if r == 0 and k]
-        return (
-            np.flatnonzero(sum(map(np.abs, drift), np.zeros((1, 1))).any(axis=1))
-            if drift
-            else np.empty(0, np.int64)
-        )
+        drifts = np.zeros(len(self.choices), dtype=bool)
+        for term, table in self.form.items():
+            if term.degree and not term.rate:
+                drifts |= (table != 0).any(axis=1)
+        return np.flatnonzero(drifts)
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -348,34 +325,19 @@ class GeneralPhase(Phase):
         return self.at(layer - self.layer).astype(np.float64)
 
     @property
-    def exactly(self) -> "GeneralView":
-        return GeneralView(self)
-
-
-@dataclass(frozen=True, eq=False)
-class GeneralView:
-    """Where points are in a phase, as fractions."""
-
-    phase: GeneralPhase
-    exact: bool = True
+    def exactly(self) -> PhaseView:
+        return PhaseView(self)
 
     @property
     def work(self) -> int:
-        """What it costs to go on, in products of digits."""
-        table = next(iter(self.phase.form.values()))
-        return table.size * len(table) * (self.phase.bits // DIGIT) ** 2
+        table = next(iter(self.form.values()))
+        return table.size * len(table) * (self.bits // DIGIT) ** 2
 
-    def positions(self, points: Sequence[int]) -> list[Vector]:
-        return self.later(points, 0)
+    def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        return [tuple(row) for row in self.limits(exact=exact)[list(points)]]
 
-    def targets(self, points: Sequence[int]) -> list[Vector]:
-        return [tuple(row) for row in self.phase.limits(exact=self.exact)[list(points)]]
-
-    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        return [tuple(row) for row in self.phase.at(layers, exact=self.exact)[list(points)]]
-
-    def rounded(self) -> "GeneralView":
-        return GeneralView(self.phase, exact=False)
+    def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        return [tuple(row) for row in self.at(layer - self.layer, exact=exact)[list(points)]]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
@@ -407,7 +369,8 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     all points go straight, so that distances shrink with what is left of the way."""
     *before, last = phases
     limits, left = last.limits(exact=True), last.left() or Fraction(0)
-    longest_way = (last.form.get(Term(0, 1), 0 * limits) ** 2).sum(axis=1).max()
+    ways = last.form.get(Term(0, 1), 0 * limits)
+    longest_way = (ways**2).sum(axis=1).max()
 
     def is_outside(share: Fraction) -> bool:
         return (share - left) ** 2 * longest_way > goal
@@ -422,12 +385,10 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
             continue
         if m:
             return last.layer + m - 1
-        outside = (
-            phase.layer
-            for phase in reversed(before)
-            if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal
-        )
-        return next(outside, -1)
+        for phase in reversed(before):
+            if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal:
+                return phase.layer
+        return -1
     raise InputError(
         f"`eps`: tokens are not that near after {_MOST_LAYERS:,} layers, and each has its own step."
     )
@@ -439,7 +400,7 @@ class GeneralSolver:
 
     arithmetic: str = "exact"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         return GeneralWalker(points, dynamics).walk(points.count)
 
@@ -462,7 +423,7 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.constant_from = math.inf
         others = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
         self.followers_stay = all(part is None for part in others)
-        heads = [dynamics] if dynamics.heads is None else dynamics.of_heads()
+        heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
         self.heads = [AttentionHead(points, head, self.contraction) for head in heads]
         self.place = PowerSum({Term(0): to_fractions(points.coordinates, "`tokens`")})
         self.form = self.place
@@ -489,7 +450,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         else:
             self.sets_of_heads = [head.sets for head in self.found]
             of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
-            means = HeadMeans(of_heads, dynamics.shares())
+            means = HeadMeans(of_heads, head_weights(dynamics))
         self.form = one_layer(self.place, means, motion)
         self.after = self.form.after(1, self.contraction)
         self.ahead = self._attended_at(self.after, pending)
@@ -512,13 +473,19 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.form = form
         return change
 
-    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> GeneralPhase:
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> GeneralPhase:
         form = self.place if until == self.layer + 1 else self.form
+        leading = [
+            all(i == j or _coincide(form, i, j, self.contraction) for j in several)
+            for i, several in enumerate(sets)
+        ]
         return GeneralPhase(
             layer=self.layer,
             until=until,
             choices=choices,
-            is_leader=leading(sets, form, self.contraction),
+            is_leader=np.array(leading),
             margin=margin,
             contraction=self.contraction,
             unchanged=self.unchanged,

@@ -1,6 +1,8 @@
-"""The one walker of exact arithmetic, from phase to phase. An arithmetic says where points are, whom
-they attend to there, where they are later as long as the attended sets stay, and when these change
-next: integers for the paper's layer, sums of powers for any, polynomials in the step size."""
+"""The one walker of exact arithmetic, from phase to phase.
+
+An arithmetic says where points are, whom they attend to there, where they are later as long as the
+attended sets stay, and when these change next: integers for the paper's layer (`solver`), sums of
+powers of g for any layer (`general`), polynomials in the step size for `bifurcations`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -9,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from hardmax._exact.argmax import Attended
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 
 Sets = Sequence[Sequence[int]]
 PhaseT = TypeVar("PhaseT")
@@ -28,18 +30,18 @@ class Walker(ABC, Generic[PhaseT]):
     def walk(self, count: int) -> Iterator[PhaseT]:
         """The phases of so many points from layer 0 on; ends after one that lasts for ever."""
         pending = np.arange(count)
-        choices = Choices.of_single(pending)
+        choices = AttendedIndices.of_single(pending)
         while True:
             found, margin = self.attended(pending.tolist())
-            choices = choices.with_rows(pending, Choices.of_sets(found))
+            choices = choices.with_rows(pending, AttendedIndices.of_sets(found))
             if self.followers_stay:
                 pending = np.flatnonzero(~choices.follows_leader)
             sets = choices.lists()
             duration = self._duration(sets, pending.tolist())
-            until = None if duration is FOREVER else self.layer + duration
+            until = None if duration is None else self.layer + duration
             phase = self.phase(choices, sets, until, margin)
             yield phase
-            if duration is FOREVER:
+            if duration is None:
                 return
             self.advance(phase, duration)
             self.layer += duration
@@ -62,7 +64,9 @@ class Walker(ABC, Generic[PhaseT]):
         """After how many layers the sets of the pending points may be others."""
 
     @abstractmethod
-    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> PhaseT:
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> PhaseT:
         """What is known of the layers before `until`."""
 
     @abstractmethod

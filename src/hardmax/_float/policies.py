@@ -10,7 +10,7 @@ from hardmax._common.validation import check_real
 from hardmax._exact.leads import soonest
 from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.solver import first_change
-from hardmax._exact.vectors import IntegerVector, common_rows
+from hardmax._exact.vectors import ExactVector, common_rows, numerators_of
 from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import (
@@ -33,7 +33,7 @@ from hardmax._float.bounds import (
     slack_by_axis,
 )
 from hardmax._float.search import Cpu
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -65,7 +65,7 @@ class TieSlack:
         object.__setattr__(self, "relative", check_real(self.relative, "`relative`", at_least=0))
 
 
-class Ties:
+class TieResolver:
     """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan:
     nothing is promised."""
 
@@ -122,7 +122,9 @@ class Ties:
             slack = slack_by_axis(directions, off, sizes, errors)
         return active.search(cpu, directions, slack, guesses)
 
-    def _decide_exactly(self, points: list[int], candidates: Choices) -> tuple[Choices, float]:
+    def _decide_exactly(
+        self, points: list[int], candidates: AttendedIndices
+    ) -> tuple[AttendedIndices, float]:
         """Who is furthest for each of some points among its candidates, and their smallest lead
         over the others."""
         exact = self._exact
@@ -144,10 +146,10 @@ class Ties:
                 ):  # they tie: who comes next is not among them
                     _, lead = exact.furthest(directions[row], together)
                 leads.append(np.inf if lead is None else float(lead * unit))
-        return Choices.of_sets(sets), min(leads)
+        return AttendedIndices.of_sets(sets), min(leads)
 
     def _close_ones(
-        self, directions: list[IntegerVector], points: np.ndarray
+        self, directions: list[ExactVector], points: np.ndarray
     ) -> Iterator[np.ndarray]:
         """For each direction those of the points that can be furthest along it, or next to that.
 
@@ -158,9 +160,7 @@ class Ties:
             return
         offsets, block = self._offsets(points), max(1, _BLOCK // len(points))
         for start in range(0, len(directions), block):
-            some = nearest_rows(
-                [direction.numerators for direction in directions[start : start + block]]
-            )
+            some = nearest_rows([*map(numerators_of, directions[start : start + block])])
             for close in first_or_second(some, offsets):
                 yield points[close]
 
@@ -172,7 +172,7 @@ class Ties:
         ways = self.frame.numbers[points] - self.frame.numbers[points[0]]
         return np.ldexp(ways, -np.frexp(np.abs(ways).max())[1])
 
-    def is_leader(self, choices: Choices) -> np.ndarray:
+    def is_leader(self, choices: AttendedIndices) -> np.ndarray:
         """Which points attend to their own position alone."""
         if self._slack is not None or self._dynamics.is_definite or choices.all_single:
             return choices.is_leader
@@ -191,7 +191,7 @@ class Ties:
         return self._exact.view() if self._slack is None else None
 
     def lasting(
-        self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray
+        self, active: ActiveSet, choices: AttendedIndices, decided: np.ndarray, pending: np.ndarray
     ) -> int | None:
         """For how many layers these choices last; None: for ever. `decided` are the points that
         have just chosen, `pending` those that do not follow a leader.
@@ -253,7 +253,7 @@ class Ties:
     def _rivals(
         self,
         tied: np.ndarray,
-        places: list[IntegerVector],
+        places: list[ExactVector],
         ends: list[np.ndarray],
         reach: float,
         error: float,
@@ -264,9 +264,7 @@ class Ties:
         On the way the lead of j over c is a mix of its values at the four corners: where the one
         who attends is and where it goes, where j and c are and where they go. So j matters only if
         one of them may not be negative."""
-        vectors = nearest_rows(
-            [place.numerators for place in places]
-        )  # a positive factor changes nothing
+        vectors = nearest_rows([*map(numerators_of, places)])  # a positive factor changes nothing
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         slack = self._factors.slack(norms, UNIT * norms, reach, error)
         matter = np.zeros(len(ends[0]), dtype=bool)
@@ -277,7 +275,7 @@ class Ties:
 
 
 def _some_mean_moves(
-    ways: np.ndarray, attended: Choices, counts: np.ndarray, off: float, reach: float
+    ways: np.ndarray, attended: AttendedIndices, counts: np.ndarray, off: float, reach: float
 ) -> bool:
     """Whether the ways of those in some attended set, each off by so much, certainly do not
     cancel."""

@@ -15,10 +15,14 @@ definite matrix can be.
 * *No: a direction.* Let v be the eigenvector of the smallest eigenvalue, rounded to integers. If <A
   v, v> is not positive, in integers, A is not positive definite.
 
-Where neither decides, A is singular or nearly so, and integers compute its leading minors.
+Where neither decides, A is singular or nearly so, and integers compute its characteristic
+polynomial.
 """
 
+from itertools import pairwise
+
 import numpy as np
+from flint import fmpz_mat
 
 from hardmax._tokens.rationals import IntegerCloud
 
@@ -32,7 +36,8 @@ def not_a_metric(table: np.ndarray) -> str:
     if not np.array_equal(table, table.T):
         with np.errstate(over="ignore"):
             gap = float(np.abs(table - table.T).max())
-        return f"it is not symmetric: |A - A.T| reaches {gap:.2g}. Pass (A + A.T)/2 if that is rounding"
+        way_out = "Pass (A + A.T)/2 if that is rounding"
+        return f"it is not symmetric: |A - A.T| reaches {gap:.2g}. {way_out}"
     if not is_positive_definite(table):
         smallest = np.linalg.eigvalsh(table.astype(np.float64))[0]
         return f"it is not positive definite: its smallest eigenvalue is {smallest:.3g}"
@@ -56,40 +61,33 @@ def is_positive_definite(table: np.ndarray) -> bool:
         return False
     if _is_proved(balanced):
         return True
-    return not _is_refuted(integers, balanced, exponents) and _minors_are_positive(
-        integers.tolist()
-    )
+    if _is_refuted(integers, balanced, exponents):
+        return False
+    return _eigenvalues_are_positive(integers.tolist())
 
 
 def _is_proved(matrix: np.ndarray) -> bool:
-    shift = np.eye(len(matrix)) * (4 * (len(matrix) + 8) * _UNIT * float(np.trace(matrix)))
+    factor_of_error = (len(matrix) + 8) * _UNIT
+    shift = np.eye(len(matrix)) * (4 * factor_of_error * float(np.trace(matrix)))
     try:
         factor = np.linalg.cholesky(matrix - shift)
     except np.linalg.LinAlgError:
         return False
     left = np.linalg.norm(matrix - factor @ factor.T - shift)
-    error = (len(matrix) + 8) * _UNIT * (np.linalg.norm(factor) ** 2 + np.linalg.norm(matrix))
+    error = factor_of_error * (np.linalg.norm(factor) ** 2 + np.linalg.norm(matrix))
     return bool((left + error) * _ABOVE + _UNDERFLOW < shift[0, 0])
 
 
 def _is_refuted(matrix: np.ndarray, balanced: np.ndarray, exponents: np.ndarray) -> bool:
     vector = np.linalg.eigh(balanced)[1][:, 0]
-    rounded = np.rint(np.ldexp(vector / np.abs(vector).max(), 50)).astype(np.int64).astype(object)
+    scaled = np.ldexp(vector / np.abs(vector).max(), 50)
+    rounded = np.rint(scaled).astype(np.int64).astype(object)
     direction = rounded << (exponents.max() - exponents).astype(object)
     return direction @ matrix @ direction <= 0
 
 
-def _minors_are_positive(matrix: list[list[int]]) -> bool:
-    """Sylvester's criterion, by elimination without fractions (Bareiss): the k-th pivot is the k-th
-    leading minor."""
-    previous = 1
-    for k, pivot_row in enumerate(matrix):
-        pivot = pivot_row[k]
-        if pivot <= 0:
-            return False
-        for row in matrix[k + 1 :]:
-            head = row[k]
-            for j in range(k + 1, len(matrix)):
-                row[j] = (row[j] * pivot - head * pivot_row[j]) // previous
-        previous = pivot
-    return True
+def _eigenvalues_are_positive(matrix: list[list[int]]) -> bool:
+    """All roots of the characteristic polynomial are real; by Descartes' rule of signs they are
+    positive if and only if its coefficients alternate."""
+    coefficients = fmpz_mat(matrix).charpoly().coeffs()
+    return all(x * y < 0 for x, y in pairwise(coefficients))

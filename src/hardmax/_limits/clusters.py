@@ -11,6 +11,7 @@ import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
+from hardmax._common.validation import normalize_index
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
@@ -77,8 +78,14 @@ class Clusters:
         return np.bincount(self.labels, minlength=len(self))
 
     def kind_of(self, token: int) -> Kind:
-        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`."""
-        return self.kinds[self.labels[token]]
+        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`.
+
+        Parameters
+        ----------
+        token : int
+            Its number; -1 is the last one.
+        """
+        return self.kinds[self.labels[normalize_index(token, len(self.labels), "`token`")]]
 
     def __repr__(self) -> str:
         tokens = int(self.sizes.sum())
@@ -88,13 +95,13 @@ class Clusters:
 def float_limits(run: Trajectory) -> np.ndarray:
     """The limit of every token in float64, (n, d); where it is at the last layer, if the run did
     not settle."""
-    return run.floats_at(run.layers) if run.settled_at is None else run.float_ends()
+    return run._floats_at(run.layers) if run.settled_at is None else run._floats_at("limit")
 
 
 def limit_error(run: Trajectory) -> float:
     """No limit is further than this from that of `float_limits`."""
     if run.settled_at is not None:
-        return run.error if len(run.moving) < run.n else 0.0
+        return run.error if len(run._moving) < run.n else 0.0
     if run.dynamics.value is not None:
         return math.inf
     # All tokens stay in the hull that is left, and no two points of a hull are further apart than
@@ -107,22 +114,22 @@ def limit_error(run: Trajectory) -> float:
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
-    leader_of = run.leader_of()
+    leader_of = run._leader_of()
     if leader_of[0] >= 0:
         labels, first = number(leader_of)
         kinds = tuple(map(Vertex, leader_of[first].tolist()))
-        return Clusters(labels, run.float_ends()[first], kinds)
-    if run.settled_at is None or len(run.moving):  # to infinity
-        labels, first = number(run.points.of_token)
-        return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
+        return Clusters(labels, run._floats_at("limit")[first], kinds)
+    if run.settled_at is None or len(run._moving):  # to infinity
+        labels, first = number(run.details.points.of_token)
+        return Clusters(labels, run._floats_at(run.layers)[first], (OtherLimit(),) * len(first))
     return _clusters_by_exact_limits(run)
 
 
 def _clusters_by_exact_limits(run: Trajectory) -> Clusters:
     """The clusters of a run that settled, in which some tokens follow no single leader."""
-    of_token, choices = run.points.of_token, run.phases[-1].choices
-    exactly = run._exactly(run.phases[-1])
-    leaders = np.flatnonzero(run.leader_since >= 0).tolist()
+    of_token, choices = run.details.points.of_token, run.details.phases[-1].choices
+    exactly = run.details.exactly(run.details.phases[-1])
+    leaders = np.flatnonzero(run.details.leader_since >= 0).tolist()
     # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
     # definite.
     places = exactly.positions(leaders)
@@ -148,7 +155,7 @@ def _clusters_by_exact_limits(run: Trajectory) -> Clusters:
             kinds.append(Vertex(first_token[point]))
         else:
             kinds.append(_face(target, leading, run, first_token))
-    return Clusters(labels, run.float_ends()[first], tuple(kinds))
+    return Clusters(labels, run._floats_at("limit")[first], tuple(kinds))
 
 
 def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -186,10 +193,10 @@ def find_period(run: Trajectory, longest: int = 64) -> int | None:
     if run.settled_at is not None:
         return None
     sets = []
-    for phase in run.phases:
+    for phase in run.details.phases:
         both = phase.choices.offsets, phase.choices.indices
         sets.append(np.concatenate(both, dtype=np.int64).tobytes())
-    starts = np.array([phase.layer for phase in run.phases])
+    starts = np.array([phase.layer for phase in run.details.phases])
     for period in range(1, min(longest, len(sets) // 3) + 1):
         shifts = (starts[period:] - starts[:-period])[-2 * period :]
         repeats = sets[-2 * period :] == sets[-3 * period : -period]
@@ -203,8 +210,8 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
 
     Floats find the candidates; their distances are computed exactly where positions are known
     exactly, or to 50 digits where exact numbers would be long."""
-    of_token = run.points.of_token
-    floats = phase.floats_at(layer)[of_token], run.float_ends()
+    of_token = run.details.points.of_token
+    floats = phase.floats_at(layer)[of_token], run._floats_at("limit")
     unit = max(map(unit_of, floats))
     # In units of the largest coordinate, so that differences do not overflow.
     here, ends = (np.ldexp(table, -unit) for table in floats)
@@ -215,9 +222,9 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
     # compared with.
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
     candidates = np.unique(of_token[distances >= distances.max() - slack]).tolist()
-    exactly = run._exactly(phase).rounded()
+    exactly = run.details.exactly(phase).rounded()
     share = power(run.dynamics.contraction, layer - phase.layer)
-    limits = run._exactly(run.phases[-1]).rounded().targets(candidates)
+    limits = run.details.exactly(run.details.phases[-1]).rounded().targets(candidates)
     targets, positions = exactly.targets(candidates), exactly.positions(candidates)
     largest = Fraction(0)
     for w, z, x in zip(targets, positions, limits, strict=True):
@@ -232,11 +239,13 @@ def first_within(run: Trajectory, goal: Fraction) -> int:
     In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex
     in t. If that is within the goal at the last layer of the phase, it is so from some layer on,
     which bisection finds."""
-    if isinstance(run.phases[-1], GeneralPhase):
-        phases = [phase for phase in run.walk_again() if isinstance(phase, GeneralPhase)]
+    if isinstance(run.details.phases[-1], GeneralPhase):
+        phases = [
+            phase for phase in run.details.recompute_phases() if isinstance(phase, GeneralPhase)
+        ]
         return 1 + last_outside(phases, goal)
     first, settled = 0, run.settled_at or 0
-    square = squared_distance(run, run.phases[-1], settled)
+    square = squared_distance(run, run.details.phases[-1], settled)
     if square > goal:
         common = square.denominator * goal.denominator
         # The least m with contraction^(2 m) square <= goal.
@@ -245,7 +254,7 @@ def first_within(run: Trajectory, goal: Fraction) -> int:
         )
         assert more is not None, "the goal is positive, and powers tend to 0"
         return settled + more
-    for phase in run.walk_again():
+    for phase in run.details.recompute_phases():
         if phase.layer >= settled:
             break
         end = settled if phase.until is None else min(phase.until, settled)

@@ -9,7 +9,7 @@ and let it be found chunk by chunk.
 * Nobody strictly inside the convex hull of some tokens is furthest along any direction but 0. So
   who is attended to at layer p is found in the hull of each chunk (`examine`), with all copies: a
   copy that was left out was strictly inside.
-* A token that attends to one leader alone does so for ever (`Choices.follows_leader`). If it is
+* A token that attends to one leader alone does so for ever (`AttendedIndices.follows_leader`). If it is
   also strictly inside the hull of the leaders, which never move, it stays there on its way, and
   nobody attends to it again: it is *finished*.
 * If all tokens follow leaders, nothing changes any more (the settling lemma), finished or not.
@@ -43,13 +43,14 @@ from hardmax._float.bounds import (
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
+from hardmax._layer.rules import check_dimension
 from hardmax._runs.run import Plan, run_points
 from hardmax._runs.trajectory import Trajectory
 from hardmax._streams.chunks import DaskChunks, LocalChunks
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
 from hardmax.dynamics import Dynamics
-from hardmax.engines import interpreted_if_small, solvers_for, walk
+from hardmax.engines import interpreted_if_small, phases_of, solvers_for
 from hardmax.stops import LastOnly, Stop
 
 HIGHEST_DIMENSION = 4
@@ -90,12 +91,11 @@ class DistinctTokens:
     def merge(self, *more: "DistinctTokens", counts: Any = np.add) -> "DistinctTokens":
         """All of these tokens. Counts of equal ones are added, or the largest is taken where the
         same rows may be meant."""
-        parts = (self, *more)
-        return DistinctTokens(
-            np.concatenate([part.values for part in parts]),
-            np.concatenate([part.rows for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-        )._unique(counts)
+        parts = [part for part in (self, *more) if len(part)]
+        if len(parts) < 2:
+            return parts[0] if parts else self
+        columns = zip(*((part.values, part.rows, part.counts) for part in parts), strict=True)
+        return DistinctTokens(*map(np.concatenate, columns))._unique(counts)
 
     def _unique(self, combine: Any) -> "DistinctTokens":
         if not len(self):
@@ -245,7 +245,7 @@ class Examined:
     unfinished: DistinctTokens | None
     """The tokens that are not finished and sure; None if there are too many."""
     bits: np.ndarray | None
-    """A bit for each token that tells who is not finished; None if nobody is."""
+    """A bit for each token that tells who is not finished; None for all."""
 
 
 def merge_examined(
@@ -298,18 +298,18 @@ def observe(
             break
         norms, longest = norms_above(z), float(norms_above(snapshot.positions).max())
         slack = factors.slack(norms, error, longest, snapshot.error)
-        found = CPU._argmax(metric.directions(z), snapshot.positions, slack)
-        follows, goes_on = snapshot.leads[found.winners], np.ones(len(going), dtype=bool)
-        follows[found.contested] = goes_on[found.contested] = False
-        unsure[going[found.contested]] = True
+        argmax = CPU._argmax(metric.directions(z), snapshot.positions, slack)
+        follows, goes_on = snapshot.leads[argmax.winners], np.ones(len(going), dtype=bool)
+        follows[argmax.contested] = goes_on[argmax.contested] = False
+        unsure[going[argmax.contested]] = True
         new = np.flatnonzero(follows & (leader[going] < 0))
         number = np.searchsorted(leader_rows(snapshots), snapshot.rows)
-        leader[going[new]] = number[found.winners[new]]
+        leader[going[new]] = number[argmax.winners[new]]
         last = (layer, int(going[new[0]])) if len(new) else last
         done = strictly_inside(z, snapshot.shell, max(error, snapshot.error), among=follows)
         finished[going[done]] = layer
         goes_on &= ~done
-        targets = snapshot.positions[found.winners[goes_on]]
+        targets = snapshot.positions[argmax.winners[goes_on]]
         going, z = going[goes_on], z[goes_on]
         z = targets + contraction * (z - targets)
         positions[going] = z
@@ -340,7 +340,10 @@ def examine(
     positions = outcomes.positions if len(alive) == len(tokens) else outcomes.positions[alive]
     outer = alive[outermost(positions, outcomes.error)]
     leaders = leader_rows(snapshots)
-    since, last = outcomes.last
+    since, place = outcomes.last
+    last = _NOBODY
+    if since >= 0:
+        last = LastFollower(since, int(rows[place]), tokens[place])
     summary = ChunkSummary(
         dimension=tokens.shape[1],
         n=count,
@@ -353,7 +356,7 @@ def examine(
         largest=max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
         typical=float(np.median(np.abs(tokens[::64]))) if len(tokens) else 0.0,
         has_zero=not snapshots and _has_zero(tokens),
-        last=LastFollower(since, int(rows[last]), tokens[last]) if since >= 0 else _NOBODY,
+        last=last,
     )
     unfinished = DistinctTokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None
     if bits is None and not len(done):
@@ -430,7 +433,7 @@ class GatheredRun:
 def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> GatheredRun:
     """Go through the chunks as often as it takes, then run what is left."""
     dimension = chunks.dimension
-    dynamics.check_dimension(dimension)
+    check_dimension(dynamics, dimension)
     if not dynamics.is_definite:
         wish = "must be symmetric positive definite for tokens in chunks"
         reason = f"{wish}: {dynamics.indefinite_reason}"
@@ -470,7 +473,7 @@ def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> 
     tokens = known.merge(counted, latest, counts=np.maximum)
     plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
     with CPU.limited(), interpreted_if_small(len(tokens), dimension):
-        run = run_points(_points(tokens), plan)
+        run = Trajectory(run_points(_points(tokens), plan))
     return GatheredRun(run, tokens, counted, followers, snapshots, summary.n)
 
 
@@ -481,7 +484,7 @@ def _points(tokens: DistinctTokens) -> Points:
 def _snapshot(tokens: DistinctTokens, dynamics: Dynamics, layer: int) -> LayerSnapshot:
     """What observers see of some tokens at a layer."""
     solver, *_ = solvers_for("certified", CPU)
-    phases = walk(solver, _points(tokens), dynamics)
+    phases = phases_of(solver, _points(tokens), dynamics)
     phase = next(phase for phase in phases if phase.until is None or layer < phase.until)
     assert isinstance(phase, FloatPhase), "certified arithmetic begins with floats"
     # At the first layer nothing is rounded: the sizes of the tokens are within the frame's.

@@ -12,10 +12,10 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder
 from hardmax._common.format import pluralize
-from hardmax._common.progress import Progress
-from hardmax._common.validation import InputError, check_path, require_extra, shorten
+from hardmax._common.validation import InputError, Progress, check_path, require_extra, shorten
 from hardmax._exact.vectors import power
 from hardmax._float.search import CPU
+from hardmax._layer.rules import check_plain
 from hardmax._limits.clusters import (
     Clusters,
     FaceProjection,
@@ -113,10 +113,11 @@ def _answer(tokens: np.ndarray, _: int, query: ChunkQuery) -> dict[str, np.ndarr
 def _write_part(tokens: np.ndarray, first: int, folder: Path, query: ChunkQuery) -> None:
     import pyarrow as pa
 
-    points, *others = query.answer(tokens).items()
+    answer = query.answer(tokens)
+    points = answer.pop(next(iter(answer)))  # limits or tokens come first
     columns = {"token": first + np.arange(len(tokens))}
-    columns |= {f"z{axis}": column for axis, column in enumerate(points[1].T)}
-    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | dict(others)))
+    columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
+    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | answer))
 
 
 def _find_copies(tokens: np.ndarray, first: int, values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -152,7 +153,7 @@ class Streamed:
     @property
     def stop_reason(self) -> str:
         """Why the run ended, in words."""
-        return self._gathered.run.stopped
+        return self._gathered.run.stop_reason
 
     @property
     def leaders(self) -> np.ndarray:
@@ -251,13 +252,15 @@ class Streamed:
 class StreamedClusters(Clusters):
     """Clusters of a cloud that is read chunk by chunk: it is read once more for their `labels`."""
 
+    _limit: "StreamedLimit"
+
     def __init__(
         self, lim: "StreamedLimit", points: np.ndarray, kinds: tuple[Kind, ...], sizes: np.ndarray
     ) -> None:
         vars(self).update(_limit=lim, limit_points=points, kinds=kinds, sizes=sizes)
 
     @cached_property
-    def labels(self) -> np.ndarray:
+    def labels(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The cluster of each token, (n,)."""
         return self._limit._column("cluster")
 
@@ -307,7 +310,7 @@ class StreamedLimit(Streamed):
     def polytope(self) -> Polytope:
         """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
         run = self._gathered.run
-        return Polytope(run.floats_at(run.layers)[run.leaders], all_vertices=True)
+        return Polytope(run._floats_at(run.layers)[run.leaders], all_vertices=True)
 
     @cached_property
     def _clusters(self) -> tuple[Clusters, np.ndarray]:
@@ -316,20 +319,20 @@ class StreamedLimit(Streamed):
         if self.settled_at is None:
             wish = "where its tokens end is not known"
             raise InputError(f"The run has not settled ({self.stop_reason}): {wish}.")
-        found, rows = find_clusters(gathered.run), gathered.tokens.rows
+        in_memory, rows = find_clusters(gathered.run), gathered.tokens.rows
         # Gathered tokens count as often as the last pass left them; the others are followers.
         counted, followers = gathered.counted, gathered.followers
         counted_places = _places(counted.values, gathered.tokens.values)
         leader_places = np.searchsorted(rows, followers.leaders)
-        members = found.labels[np.concatenate([counted_places, leader_places])]
+        members = in_memory.labels[np.concatenate([counted_places, leader_places])]
         counts = np.concatenate([counted.counts, followers.counts])
-        first = np.full(len(found), np.iinfo(np.int64).max)
+        first = np.full(len(in_memory), np.iinfo(np.int64).max)
         np.minimum.at(first, members, np.concatenate([counted.rows, followers.first]))
         order = np.argsort(first)
-        kinds = tuple(_of_rows(found.kinds[label], rows) for label in order)
-        sizes = np.bincount(members, counts, len(found)).astype(np.int64)[order]
-        clusters = StreamedClusters(self, found.limit_points[order], kinds, sizes)
-        return clusters, np.argsort(order)[found.labels]
+        kinds = tuple(_of_rows(in_memory.kinds[label], rows) for label in order)
+        sizes = np.bincount(members, counts, len(in_memory)).astype(np.int64)[order]
+        clusters = StreamedClusters(self, in_memory.limit_points[order], kinds, sizes)
+        return clusters, np.argsort(order)[in_memory.labels]
 
     def _column(self, name: str) -> np.ndarray:
         return np.concatenate([chunk[name] for chunk in self.chunks()])
@@ -339,7 +342,7 @@ class StreamedLimit(Streamed):
         leader = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
         run = self._gathered.run
         columns = {
-            "limit_points": run.float_ends(),
+            "limit_points": run._floats_at("limit"),
             "leader": np.array(leader)[labels],
             "cluster": labels,
         }
@@ -378,7 +381,7 @@ class StreamedRun(Streamed):
 
     def _query(self) -> ChunkQuery:
         run, gathered = self._gathered.run, self._gathered
-        columns = {"tokens": run.floats_at(self.layers)}
+        columns = {"tokens": run._floats_at(self.layers)}
         return LayerQuery(
             run.dynamics, gathered.snapshots, gathered.tokens, columns, layer=self.layers
         )
@@ -388,7 +391,7 @@ def open_stream(
     tokens: Any, dynamics: Dynamics, progress: Progress | None, arithmetic: Any, engine: Any
 ) -> LocalChunks | DaskChunks:
     """The chunks of a cloud, if it can be read chunk by chunk."""
-    dynamics.check_plain("A cloud that is read chunk by chunk")
+    check_plain(dynamics, "A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError(
             "A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None."

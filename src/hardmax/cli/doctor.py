@@ -151,7 +151,7 @@ def _check_arithmetic() -> dict[str, Any]:
     )
     passed = run.certified and gap <= Fraction(run.error)
     outcome = (
-        f"correct (decided by {run.arithmetic})"
+        f"correct (decided by {run.details.decisions.arithmetic})"
         if passed
         else f"off by {float(gap):.1g}: please report it"
     )

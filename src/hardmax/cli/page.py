@@ -66,6 +66,7 @@ def page_command(
 
 
 def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, Any]:
+    from hardmax._layer.rules import check_dimension
     from hardmax._tokens.batches import read_batch
     from hardmax._tokens.points import merge
     from hardmax.io import read_cloud
@@ -80,5 +81,5 @@ def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, A
         raise InputError(
             f"`--cloud` must be one cloud, but {file!r} has {len(clouds)}: save one of them by itself."
         )
-    dynamics.check_dimension(clouds[0].tokens.shape[1])
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics) | {"name": Path(file).stem}

@@ -35,7 +35,7 @@ def cloud_card(cloud: Any) -> str:
     if not picture:
         return _card(cloud, _leader_table(run))
     remarks = [f"first two principal coordinates of {run.d}"] if run.d > 3 else []
-    remarks += [f"some of {run.n:,} tokens drawn"] if run.points.count > MOST_TOKENS else []
+    remarks += [f"some of {run.n:,} tokens drawn"] if run.details.points.count > MOST_TOKENS else []
     end = f"dot: layer {run.layers:,}" if run is cloud else "diamond or cross: any other limit"
     return _card(cloud, f"<div>{picture}</div>", _note(_KEY + end), _note(", ".join(remarks)))
 
@@ -122,7 +122,7 @@ def _cloud_picture(cloud: Any, side: float) -> str:
 
 
 def _leader_table(run: "Trajectory") -> str:
-    places, leaders = run.floats_at(run.layers), run.leaders.tolist()
+    places, leaders = run._floats_at(run.layers), run.leaders.tolist()
     rows: list[list[object]] = [["leader", "since layer", "position"]]
     for token, since in zip(leaders[:MOST_ROWS], run.leader_layers.tolist(), strict=False):
         rows.append([token, since, ", ".join(f"{x:.4g}" for x in places[token].tolist())])

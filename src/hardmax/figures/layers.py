@@ -1,4 +1,4 @@
-"""`run.plot()` and `run.animate()`: one layer of a run, with its leaders, who follows whom, and the
+"""`run.plot()` and films: one layer of a run, with its leaders, who follows whom, and the
 paths so far."""
 
 from collections import defaultdict
@@ -80,15 +80,15 @@ def draw_layer(
     choices = run.attended(layer).choices
     shown = _shown(choices.is_leader, check_int(most, "`most`", at_least=1))
     number = _numbers(run, np.unique(choices.indices))
-    first = np.empty(run.points.count, dtype=int)  # the first token on each point
-    first[run.points.of_token[::-1]] = np.arange(run.n)[::-1]
-    tokens = run.floats_at(layer)[first]
+    first = np.empty(run.details.points.count, dtype=int)  # the first token on each point
+    first[run.details.points.of_token[::-1]] = np.arange(run.n)[::-1]
+    tokens = run._floats_at(layer)[first]
     places = view.places(tokens)
     leads = choices.is_leader[shown]
     stars, circles = shown[leads], shown[~leads]
     sets = {point: tuple(choices[point].tolist()) for point in circles.tolist()}
     groups = np.where(choices.sizes[shown] == 1, number[choices.firsts(shown)], GREY)
-    corners = places[run.points.of_token[run.leaders]]
+    corners = places[run.details.points.of_token[run.leaders]]
     drawn: plane.Artists = {"hull": []}
     if hull and len(corners):
         drawn["hull"] = plane.draw_hull(corners, ax)
@@ -101,8 +101,8 @@ def draw_layer(
 
 def _prepare(run: Trajectory, layer: int, ax: Axes) -> plane.View:
     check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
-    run.floats_at(layer)  # a layer that is not there is refused before anything is drawn
-    return plane.prepare(ax, run.floats_at(0), f"layer {layer:,}")
+    run._floats_at(layer)  # a layer that is not there is refused before anything is drawn
+    return plane.prepare(ax, run._floats_at(0), f"layer {layer:,}")
 
 
 def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
@@ -118,11 +118,11 @@ def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
 def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
     """A number for the look of each point, the same at all layers: leaders first, then others that
     are attended to."""
-    ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
-    for phase in run.phases:
+    ranked = dict.fromkeys(np.flatnonzero(run.details.leader_since >= 0).tolist())
+    for phase in run.details.phases:
         ranked |= dict.fromkeys(np.unique(phase.choices.indices).tolist())
     ranked |= dict.fromkeys(attended.tolist())
-    numbers = np.full(run.points.count, GREY)
+    numbers = np.full(run.details.points.count, GREY)
     numbers[list(ranked)] = np.arange(len(ranked))
     return numbers
 
@@ -170,7 +170,7 @@ def _draw_slice(
     return plane.marks(places, ax, s=s * reach**2, marker=wedge, lw=0, **look)
 
 
-# ---------------------------------------------------------------- run.plot(), run.animate()
+# ---------------------------------------------------------------- run.plot(), films and a comparison
 
 
 def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
@@ -199,7 +199,7 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
     path, fps = check_path(path), check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
     if path.suffix.lower() != ".gif":
         raise InputError(f"`path` must end in .gif, not {path.suffix or 'nothing'!r}.")
-    run.floats_at(max(frames))  # a layer that is not there is refused before the work
+    run._floats_at(max(frames))  # a layer that is not there is refused before the work
     size = 4.0, 2.0 if run.d == 1 else 4.0
     figure = Figure(figsize=size, dpi=120, layout="constrained", facecolor="white")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
@@ -255,7 +255,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     side = _SIDE if len(layers) == 1 else _SIDE_IN_ROW
     height = 0.6 * side if run.d == 1 else side
     size = style.check_figsize(figsize, (side * len(layers), height + 0.8))
-    run.floats_at(max(layers))  # a layer that is not there is refused before there is a figure
+    run._floats_at(max(layers))  # a layer that is not there is refused before there is a figure
     figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
     with style.style_context():
         panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
@@ -279,7 +279,7 @@ def _titled(run: Trajectory, layer: int, ax: Axes) -> Axes:
 
 
 def _title(run: Trajectory, layer: int) -> str:
-    some = ", some drawn" if run.points.count > plane.MOST_TOKENS else ""
+    some = ", some drawn" if run.details.points.count > plane.MOST_TOKENS else ""
     tokens, leaders = pluralize(run.n, "token"), pluralize(len(run.leaders), "leader")
     return f"layer {layer:,}: {tokens}{some}, {leaders}"
 

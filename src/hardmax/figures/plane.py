@@ -100,11 +100,11 @@ def principal_axes(tokens: np.ndarray) -> np.ndarray:
 def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndarray]:
     """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets
     change."""
-    layers = [layer for layer in run.decided_at if layer < end] or [0]
+    layers = [layer for layer in run.details.decisions.layers if layer < end] or [0]
     every = len(layers) // MOST_BENDS + 1
-    if run.points.count > MOST_TOKENS:
+    if run.details.points.count > MOST_TOKENS:
         every = len(layers)  # the start alone: each layer between has to be computed again
-    return [run.floats_at(layer)[tokens] for layer in layers[::every]]
+    return [run._floats_at(layer)[tokens] for layer in layers[::every]]
 
 
 def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax._common.validation import InputError
+from hardmax._layer.rules import check_dimension
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
@@ -32,11 +33,11 @@ def read_metric(metric: Any, dimension: int) -> Dynamics:
     """Dynamics with a metric for points of this dimension: any square matrix, the identity for
     None."""
     dynamics = Dynamics(1, np.eye(dimension) if metric is None else metric)
-    dynamics.check_dimension(dimension)
+    check_dimension(dynamics, dimension)
     return dynamics
 
 
-class Frame(NamedTuple):
+class AffineFrame(NamedTuple):
     """The affine space of points `origin + c @ axes`, with orthonormal rows `axes` (rank, d)."""
 
     origin: np.ndarray
@@ -50,7 +51,7 @@ class Frame(NamedTuple):
 
 def affine_frame(
     points: np.ndarray, at_most: int | None = None, within: float | None = None
-) -> Frame:
+) -> AffineFrame:
     """A frame of the smallest affine space that contains the points (n, d), up to rounding.
 
     Points that span the whole space keep their own axes. Of more than `at_most` axes the longest
@@ -62,14 +63,14 @@ def affine_frame(
     # Rows of left * values are the points in principal axes; their last columns are the distance
     # from the space.
     left, values, axes = np.linalg.svd(differences - differences.mean(axis=0), full_matrices=False)
-    tails = np.sqrt(np.cumsum(((left * values) ** 2)[:, ::-1], axis=1)).max(axis=0)[::-1]
-    rank = int(
-        np.count_nonzero(tails > (THINNEST * resolution(table) if within is None else within))
-    )
+    squares = (left * values) ** 2
+    tails = np.sqrt(np.cumsum(squares[:, ::-1], axis=1)).max(axis=0)[::-1]
+    if within is None:
+        within = THINNEST * resolution(table)
+    rank = int(np.count_nonzero(tails > within))
     rank = rank if at_most is None else min(rank, at_most)
-    return Frame(
-        np.ldexp(table[0], unit), np.eye(rank) if rank == table.shape[1] else axes[:rank], rank
-    )
+    axes = np.eye(rank) if rank == table.shape[1] else axes[:rank]
+    return AffineFrame(np.ldexp(table[0], unit), axes, rank)
 
 
 def resolution(points: np.ndarray) -> float:
