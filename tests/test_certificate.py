@@ -299,7 +299,7 @@ def bare(keep: Fraction) -> checker.Check:
     """A check of nothing, for its arithmetic."""
     check = checker.Check.__new__(checker.Check)
     check.effort, check.work, check.part = 1.0, 0, "a test"
-    check.keep = keep.numerator, keep.denominator
+    check.contraction = keep.numerator, keep.denominator
     return check
 
 
@@ -392,7 +392,8 @@ def test_weights_are_not_unique_and_may_be_zero():
 # What is false is refused, with its name
 
 SQUARE_SETS, LATE_SETS = EXAMPLES["square"]["attended"], EXAMPLES["late leader"]["attended"]
-# An example, a place in it, values that make it false or no certificate, and what the reason begins with.
+# An example, a place in it, values that make it false or no certificate, and what the reason begins
+# with.
 TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
     ("square", ("version",), [2, True], "version:"),
     (

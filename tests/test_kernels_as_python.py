@@ -98,7 +98,8 @@ model = hm.load_model("sentiment-en")
 began = time.process_time()
 model.explain(text).removals, model.flip(text), model.predict([text, text])
 lim = hm.limit(cloud, hm.Dynamics("1/2"))
-hm.verify(lim.certificate), hm.check_theorem(lim), hm.limit([cloud, cloud], hm.Dynamics("1/2")).limit_points
+hm.verify(lim.certificate), hm.check_theorem(lim)
+hm.limit([cloud, cloud], hm.Dynamics("1/2")).limit_points
 print(time.process_time() - began)
 """
     done = run(program, NUMBA_CACHE_DIR=str(tmp_path))
@@ -130,8 +131,14 @@ from soak.checks import judge
 from soak.problems import QUICK, Tier, problem
 
 compiling._IMPORTING = 1e9
-small = [each for each in map(problem, QUICK[:400]) if each.tier is Tier.SMALL and each.engine.name == "processor"]
-chosen = [each for each in small if each.engine.search is None and each.tokens.size * len(each.tokens) <= 2**14]
+small = [
+    asked for asked in map(problem, QUICK[:400])
+    if asked.tier is Tier.SMALL and asked.engine.name == "processor"
+]
+chosen = [
+    asked for asked in small
+    if asked.engine.search is None and asked.tokens.size * len(asked.tokens) <= 2**14
+]
 with compiling.interpreted(mark_furthest):
     wrong = [str(each) for each in chosen if judge(each).wrong]
 print(len(chosen) > 10, wrong, "numba" in sys.modules)

@@ -80,8 +80,8 @@ def check_contents(wheel: Path) -> None:
 
 
 def check_description(wheel: Path, *, is_release: bool) -> None:
-    """The package index shows no file of ours: each link and picture has to be an address. A release
-    has no placeholder left in it."""
+    """The package index shows no file of ours: each link and picture has to be an address. A
+    release has no placeholder left in it."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         metadata = archive.read(name).decode()

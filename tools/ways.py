@@ -1,7 +1,8 @@
 """Three ways through the package, traced while they run.
 
 For each it prints the files and functions of the package that were entered, how often a call led
-from one file into another, and the deepest stack of the package's own frames.
+from one file into another, and the deepest stack of the package's own frames. A second line leaves
+out the frames of decorators (cached properties, kernels), which stand for what they decorate.
 
 usage: python tools/ways.py [WAY …] [--files] [--calls]
 
@@ -13,6 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,13 +24,16 @@ from hardmax.io import read_cloud
 
 HOME = str(Path(hm.__file__).parent)
 CLOUD = "1,1\n1,-1\n-1,-1\n-1,1\n0.5,0\n0.1,0.2\n"
+# Frames that stand for what they decorate: cached properties, kernels, parallel loops.
+DECORATORS = ("_common/cached.py", "_kernels/compiling.py", "_kernels/parallel.py")
 REVIEW = "A fine film, but not a great one. I would watch it again, for the dog."
 
 
 class Trace:
     """A profile function that counts calls within the package, once imports are done."""
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: tuple[str, ...] = ()) -> None:
+        self.left_out = left_out
         self.stack: list[str | None] = []
         self.functions: set[tuple[str, int, str]] = set()
         self.files: Counter[str] = Counter()
@@ -41,10 +46,14 @@ class Trace:
         elif event == "return" and self.stack:
             self.stack.pop()
 
+    def __str__(self) -> str:
+        entered = f"{len(self.files)} files, {len(self.functions)} functions"
+        return f"{entered}, {self.moves.total()} moves between files, {self.deepest} deep"
+
     def _enter(self, frame: FrameType) -> None:
         code = frame.f_code
         name = code.co_filename.removeprefix(HOME).lstrip("/")
-        is_own = code.co_filename.startswith(HOME) and code.co_name != "<module>"
+        is_own = code.co_filename.startswith(HOME) and name not in self.left_out
         caller = next((file for file in reversed(self.stack) if file), None)
         self.stack.append(name if is_own else None)
         if not is_own:
@@ -60,12 +69,19 @@ def certify_csv(folder: Path) -> None:
     """CSV → limit → certificate → verify."""
     (folder / "cloud.csv").write_text(CLOUD)
     lim = hm.limit(read_cloud(folder / "cloud.csv"), hm.Dynamics("1/2"))
+    assert isinstance(lim, hm.Limit)
     assert hm.verify(lim.certificate)
 
 
 def explain_review(folder: Path) -> None:
     """Review → explanation page."""
-    hm.load_model("sentiment-en").explain(REVIEW).save(folder / "review.html")
+    model().explain(REVIEW).save(folder / "review.html")
+
+
+@cache
+def model() -> hm.text.TextModel:
+    """The model is loaded in the run that is not traced."""
+    return hm.load_model("sentiment-en")
 
 
 def stream_dask(folder: Path) -> None:
@@ -85,9 +101,9 @@ WAYS: dict[str, Callable[[Path], None]] = {
 }
 
 
-def trace(way: Callable[[Path], None]) -> Trace:
-    """The second run of a way: the first imports modules and compiles kernels."""
-    found = Trace()
+def trace(way: Callable[[Path], None], left_out: tuple[str, ...] = ()) -> Trace:
+    """The second run of a way: the first imports modules and loads what is loaded once."""
+    found = Trace(left_out)
     with tempfile.TemporaryDirectory() as folder:
         way(Path(folder))
         sys.setprofile(found)
@@ -109,12 +125,8 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.ways or WAYS:
         found = trace(WAYS[name])
-        title = (WAYS[name].__doc__ or name).strip(".")
-        moves = sum(found.moves.values())
-        print(
-            f"{title}: {len(found.files)} files, {len(found.functions)} functions, "
-            f"{moves} moves between files, {found.deepest} deep"
-        )
+        print(f"{(WAYS[name].__doc__ or name).strip('.')}: {found}")
+        print(f"  without decorators: {trace(WAYS[name], DECORATORS)}")
         for file, count in found.files.most_common() if options.files else ():
             print(f"  {count:5} {file}")
         for (caller, callee), count in found.moves.most_common() if options.calls else ():

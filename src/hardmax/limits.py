@@ -15,8 +15,15 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.files import read_certificate
 from hardmax._common.format import pluralize
-from hardmax._common.progress import Progress
-from hardmax._common.validation import InputError, check_int, check_path, check_real, shorten
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_instance,
+    check_int,
+    check_path,
+    check_real,
+    shorten,
+)
 from hardmax._layer.rules import check_rational
 from hardmax._limits.certify import Certificate, certify
 from hardmax._limits.clusters import (
@@ -366,17 +373,14 @@ def _columns_of_batch(limits: Limits, runs: BatchTrajectories) -> Columns:
     offsets, leader_of = runs.clouds.offsets, runs.leader_of
     clouds = np.repeat(np.arange(len(runs)), np.diff(offsets))
     first_token = offsets[clouds]  # of the cloud of each token
-    # Leaders are counted in their clouds; clusters are numbered by their leaders in the whole table.
+    # Leaders are counted in their clouds, and clusters in the whole table.
     labels, first_of_cluster = number(np.maximum(leader_of, 0) + first_token)
     labels -= np.searchsorted(first_of_cluster, first_token)
     names = [str(Vertex(leader)) for leader in range(max(1, leader_of.max() + 1))]
-    columns = {"cloud": clouds} | _columns_of(
-        np.arange(len(clouds)) - first_token,
-        as_array(runs.arrived.tokens, "`tokens`").copy(),
-        labels,
-        np.array(names, dtype=object)[leader_of],
-        _leader_since(runs).astype(np.int64),
-    )
+    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(np.int64)
+    tokens = np.arange(len(clouds)) - first_token
+    limit_points = as_array(runs.arrived.tokens, "`tokens`").copy()
+    columns = {"cloud": clouds} | _columns_of(tokens, limit_points, labels, kinds, since)
     for cloud in _without_leaders(runs):
         rows = slice(offsets[cloud], offsets[cloud + 1])
         for name, values in limits[cloud]._columns().items():
@@ -519,6 +523,7 @@ def certify_radius(lim: Limit) -> Certificate:
     >>> bool(verify(proof)), round(float(Fraction(proof["radius"])), 3)
     (True, 0.586)
     """
+    check_instance(lim, Limit, "`lim`", "a Limit")
     if lim.radius == math.inf:
         raise InputError("`certify_radius`: a single token may be moved anywhere.")
     return certify(lim.run, lim.clusters, lim.radius)

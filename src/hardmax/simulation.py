@@ -3,8 +3,13 @@
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
-from hardmax._common.progress import Progress, check_progress
-from hardmax._common.validation import InputError, check_instance, require_extra
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_instance,
+    check_progress,
+    require_extra,
+)
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._layer.attention import Softmax

@@ -16,8 +16,14 @@ from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder, write_whole
 from hardmax._common.fingerprint import fingerprint
 from hardmax._common.format import pluralize
-from hardmax._common.progress import Progress, check_progress
-from hardmax._common.validation import InputError, check_path, require_extra, shorten
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_path,
+    check_progress,
+    require_extra,
+    shorten,
+)
 from hardmax._kernels.parallel import limit_threads, max_threads
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, Limits, limit
@@ -287,7 +293,7 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
 
 def _prepare(folder: Path, grid: Grid) -> Path:
     """The folder, which says whose parts it has: those of another sweep are not continued."""
-    dynamics = {names: each.to_dict() for names, each in grid.dynamics.items()}
+    dynamics = {names: layer.to_dict() for names, layer in grid.dynamics.items()}
     inputs = vars(grid) | {"dynamics": dynamics, "version of hardmax": __version__}
     lines = {f"{what} {fingerprint(value, what)}" for what, value in inputs.items()}
     # A name which readers of folders of Parquet files leave out.

@@ -5,7 +5,7 @@ Attended sets are computed anew at every layer.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -96,10 +96,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     >>> bool(report), {statement.verdict for statement in report}
     (True, {'holds'})
     """
-    given = check_instance(
-        result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud"
-    )
-    run = given.run if isinstance(given, Limit) else given
+    run = _run_of(result)
     if run.details.points.count > MOST_TOKENS:
         most = f"up to {MOST_TOKENS:,} distinct tokens"
         raise InputError(
@@ -111,8 +108,8 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     plan = Plan(run.dynamics, (ExactSolver(),), Settled(_patience(run)), Every(1))
     evidence = _Evidence(Limit(Trajectory(run_points(run.details.points, plan))))
     statements = []
-    for claim, check in CLAIMS.items():
-        holds, detail = check(evidence)
+    for claim in CLAIMS:
+        holds, detail = evidence.observe(claim)
         statements.append(Statement(claim, VERDICTS[holds], detail))
     return TheoremReport(statements)
 
@@ -137,7 +134,7 @@ def theorem_reason(result: Trajectory | Limit) -> str:
     >>> theorem_reason(limit([[1, 0], [0, 0]], Dynamics(1)))
     'token 1 is zero: it attends to everybody'
     """
-    run = result.run if isinstance(result, Limit) else result
+    run = _run_of(result)
     points = run.details.points
     if not run.dynamics.is_plain:
         layers = "hardmax layers without a mask and a value matrix"
@@ -151,6 +148,12 @@ def theorem_reason(result: Trajectory | Limit) -> str:
     if points.count < run.n or (points.multiplicities > 1).any():
         return "tokens are repeated: they were merged, with multiplicities"
     return ""
+
+
+def _run_of(result: Any) -> Trajectory:
+    wish = "what `limit` or `simulate` gave for one cloud"
+    given = check_instance(result, (Limit, Trajectory), "`result`", wish)
+    return given.run if isinstance(given, Limit) else given
 
 
 def _patience(run: Trajectory) -> int:
@@ -183,6 +186,18 @@ class _Evidence:
         # A point for each position of leaders.
         self.leaders = self.run.details.points.of_token[lim.distinct_leaders].tolist()
 
+    def observe(self, claim: str) -> Observed:
+        """A claim, as far as it can be decided. What is said of all layers may fail at later ones
+        if the cloud has not settled."""
+        check = CLAIMS[claim]
+        if self.settled or check is _Evidence.leaders_exist:
+            return check(self)
+        late = f"not settled within {self.last:,} layers"
+        if check not in (_Evidence.leaders_are_vertices, _Evidence.leaders_stay):
+            return None, late
+        holds, detail = check(self)
+        return (None if holds else False), f"{late}; {detail}"
+
     def leaders_exist(self) -> Observed:
         return bool(self.leaders), pluralize(len(self.leaders), "leader")
 
@@ -190,13 +205,12 @@ class _Evidence:
         places = self.clouds[-1].rows(self.leaders)
         furthest = by_all_scores(places, places, self.dynamics).sets
         alone = furthest == [[leader] for leader in range(len(self.leaders))]
-        return self._so_far(alone, "each is furthest its own way, alone")
+        return alone, "each is furthest its own way, alone"
 
     def leaders_stay(self) -> Observed:
         since = self.run.details.leader_since.tolist()
         stay = all(self._stays(point, layer) for point, layer in enumerate(since) if layer >= 0)
-        last = self.run.leader_layers.max(initial=0)
-        return self._so_far(stay, f"the last from layer {last} on")
+        return stay, f"the last from layer {self.run.leader_layers.max(initial=0)} on"
 
     def _stays(self, point: int, since: int) -> bool:
         """Whether a leader keeps its position and attends to nothing else from a layer on."""
@@ -208,38 +222,24 @@ class _Evidence:
                 return False
         return True
 
-    def _so_far(self, holds: bool, detail: str) -> Observed:
-        """What is said of all layers may fail at later ones if the cloud has not settled."""
-        if self.settled:
-            return holds, detail
-        return (None if holds else False), f"{self.late}; {detail}"
-
-    @property
-    def late(self) -> str:
-        return f"not settled within {self.last:,} layers"
-
     def tokens_converge(self) -> Observed:
-        if not self.settled:
-            return None, self.late
         points = pluralize(len(self.lim.clusters), "point")
         stay = all(sets == self.sets[self.last] for sets in self.sets[self.last :])
         return stay, f"{points}; settled at layer {self.last}"
 
     @cached_property
-    def limits(self) -> list[Any]:
+    def limits(self) -> Sequence[Any]:
         """The limit of each cluster, in integers with one denominator."""
         first = np.unique(self.lim.clusters.labels, return_index=True)[1]
         examples = self.run.details.points.of_token[first].tolist()
         return self.run.details.phase_at(self.last).targets.rows(examples).numerators
 
     @cached_property
-    def scores(self) -> list[Any]:
+    def scores(self) -> Sequence[Any]:
         """For each limit, those of all limits along it."""
         return products(directions_of(self.limits, self.dynamics), self.limits)
 
     def limits_on_boundary(self) -> Observed:
-        if not self.settled:
-            return None, self.late
         directions = directions_of(self.limits, self.dynamics)
         leaders = self.run.details.phase_at(self.last).positions.rows(self.leaders).numerators
         highest = [max(scores) for scores in products(directions, leaders)]
@@ -248,15 +248,11 @@ class _Evidence:
         return heights == highest and all(map(any, directions)), detail
 
     def limits_project(self) -> Observed:
-        if not self.settled:
-            return None, self.late
         kinds = Counter(map(type, self.lim.clusters.kinds))
         vertices, faces = kinds[Vertex], kinds[FaceProjection]
         return vertices + faces == kinds.total(), f"vertices: {vertices}, projections: {faces}"
 
     def vertices_separate(self) -> Observed:
-        if not self.settled:
-            return None, self.late
         separated = True
         for number, kind in enumerate(self.lim.clusters.kinds):
             scores = self.scores[number]

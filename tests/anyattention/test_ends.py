@@ -92,7 +92,7 @@ def test_the_general_walker_jumps_over_layers_as_if_it_had_seen_them(cloud, alph
 def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(
     exponent, layer, arithmetic
 ):
-    start = time.perf_counter()
+    start = time.process_time()
     lim = hm.limit(chain(exponent), hm.Dynamics("1/2"), arithmetic=arithmetic)
     assert (lim.settled_at, lim.leaders.tolist()) == (layer, [0, 1, 4])
     assert lim.run.leader_layers.tolist() == [0, 0, layer]
@@ -105,7 +105,7 @@ def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(
     ]
     assert lim.run.attended(layer - 2)[4].tolist() == [2, 3]
     assert lim.run.attended(layer - 1)[4].tolist() == [2, 3, 4]
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     proof = dict(lim.certificate)
     assert hm.verify(proof)
     for key, off in ((1, 1), (1, -1), (2, 1), (2, -1)):

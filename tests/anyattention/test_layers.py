@@ -112,7 +112,7 @@ def test_a_batch_and_a_file_take_any_layer(tmp_path):
         ({"value": [[-1]]}, "I \\+ alpha V has no inverse with alpha 1"),
         ({"mask": "future"}, "`mask` must be 'causal' or a square table of booleans"),
         ({"mask": [[1, 0], [0, 1]]}, "`mask` must be 'causal' or a square table of booleans"),
-        ({"mask": [[True, False], [False, False]]}, "`mask` leaves token 1 nobody to attend to"),
+        ({"mask": np.eye(3, k=2, dtype=bool)}, "`mask` leaves token 1 nobody to attend to"),
         ({"alpha": []}, "`alpha` must have at least one step"),
         ({"alpha": [1, -1]}, "`alpha` \\(layer 1\\) must be positive"),
     ],
@@ -155,7 +155,8 @@ def test_dynamics_compare_print_and_are_plain_data():
         ["1/2", 1], value=[[1, 0], [0, 3]], mask=[[True, False], [True, True]]
     )
     assert repr(one) == (
-        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], mask=[[True, False], [True, True]])"
+        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], "
+        "mask=[[True, False], [True, True]])"
     )
     assert hm.Dynamics([2, 2]) == hm.Dynamics(2)
     with pytest.raises(hm.InputError, match="a rule, which cannot be written down"):

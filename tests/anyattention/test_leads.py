@@ -79,7 +79,7 @@ def test_the_last_layer_at_which_a_sum_is_positive_is_found(terms, keep):
 @given(st.tuples(whole, whole, whole))
 def test_a_quadratic_in_the_layer_is_followed_too(factors):
     # g = 1: tokens that move evenly.
-    terms = {(0, 0, k): c for k, c in enumerate(factors)}
+    terms = {Term(0, 0, k): c for k, c in enumerate(factors)}
     assume(factors[0] < 0)
     first = next((m for m in range(1, FAR) if value(terms, Fraction(1), m) >= 0), None)
     assert Lead(terms, Fraction(1)).first_reached() == first
@@ -94,6 +94,6 @@ def test_a_product_of_binomials_is_a_sum_of_them(a, b, m):
 
 def test_a_lead_that_turns_after_ten_to_the_sixteen_layers_costs_what_one_of_ten_does():
     # (-10^16 + m) g^m + a constant that is reached much later still.
-    terms = {(0, 1, 0): -(10**16), (0, 1, 1): 1, (10**17, 0, 0): -1}
+    terms = {Term(0, 1): -(10**16), Term(0, 1, 1): 1, Term(10**17): -1}
     assert Lead(terms, Fraction(2, 3)).first_reached() == 10**16 + 1
-    assert Lead({(0, 1, 0): -(10**16), (0, 1, 1): 1}, Fraction(2, 3)).first_reached() == 10**16
+    assert Lead({Term(0, 1): -(10**16), Term(0, 1, 1): 1}, Fraction(2, 3)).first_reached() == 10**16

@@ -18,6 +18,7 @@ GIVEN = (
     "--neutral-weight=9",
     "--longest-phrase=1",
     "--max-tokens=12",
+    "--vectors=none",
 )
 
 

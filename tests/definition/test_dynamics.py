@@ -189,7 +189,7 @@ def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_
             integers = np.array(
                 [[int(Fraction(x) * 2**200) for x in row] for row in floats.tolist()]
             )
-            exact = metric._minors_are_positive(integers.tolist())
+            exact = metric._eigenvalues_are_positive(integers.tolist())
             assert exact or not metric._is_proved(floats)
             assert not exact or metric._is_proved(floats + np.eye(n) * 1e-3)
             assert metric._is_refuted(integers, floats, np.zeros(n, dtype=int)) == (not exact)

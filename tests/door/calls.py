@@ -3,7 +3,7 @@ one."""
 
 import itertools
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,19 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
+from hardmax.limits import certify_radius
 from hardmax.simulation import load_run
-from hardmax.text import Modifier, Tokeniser, Vocabulary, make_synthetic_corpus
+from hardmax.text import (
+    Modifier,
+    Tokeniser,
+    Vocabulary,
+    VotingRule,
+    describe,
+    make_reading,
+    make_synthetic_corpus,
+)
 from hardmax.text.text_model import TextModel
+from hardmax.theorem import theorem_reason
 from hardmax.train import fit_tables
 
 Call = tuple[str, Callable[..., Any], dict[str, Any]]
@@ -118,7 +128,10 @@ def result_calls() -> Iterator[Call]:
     yield from _streamed_calls()
     yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
+    yield "Clusters.kind_of", lim.clusters.kind_of, {"token": 1}
     yield "check_theorem", hm.check_theorem, {"result": lim}
+    yield "theorem_reason", theorem_reason, {"result": lim}
+    yield "certify_radius", certify_radius, {"lim": lim}
     yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}
 
 
@@ -178,15 +191,24 @@ def text_calls() -> Iterator[Call]:
     }
     numbers = {"scope": 4, "gate": 0.25, "alpha": 0.5, "neutral_weight": 5}
     rest = {"tokeniser": Tokeniser(), "metrics": {}}
-    yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **numbers, **rest}
-    for name in ("predict", "predict_proba", "decision_function", "analyse", "leaders"):
+    yield "VotingRule", VotingRule, numbers
+    rest["rule"] = VotingRule()
+    yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **rest}
+    for name in ("predict", "predict_proba", "analyse"):
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
-    yield "TextModel.reading", model.reading, {"text": text}
+    yield "make_reading", partial(make_reading, model), {"text": text}
+    yield "describe", partial(describe, model), {"limit": 500}
     yield (
         "TextModel.flip",
         model.flip,
-        {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9},
+        {
+            "text": text,
+            "replacements": ["awful"],
+            "to": None,
+            "protected": [],
+            "max_evaluations": 9,
+        },
     )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
@@ -199,7 +221,7 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
     yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
-    yield "TextModel.explorer", model.explorer, {"text": text}
+    yield "Explorer.of_model", partial(hm.Explorer.of_model, model), {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield (
         "report",

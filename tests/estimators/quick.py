@@ -1,6 +1,7 @@
 """A classifier that is trained in a moment, and texts whose planted words it learns."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import pytest
 
 pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")

@@ -1,6 +1,7 @@
 """The classifier inside scikit-learn's tools."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import numpy as np
 import pytest
 from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick

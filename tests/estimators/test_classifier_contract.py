@@ -3,7 +3,8 @@
 `check_estimator` draws tables of numbers, so that of its checks a single one runs on a classifier
 of texts."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import copy
 import pickle
 

@@ -1,6 +1,7 @@
 """What may be given to the classifier, and one clear line for what may not."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 from datetime import date
 from typing import Any
 

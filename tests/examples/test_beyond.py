@@ -26,7 +26,8 @@ def test_layers_to_settle_are_a_time_and_a_few_layers_more():
 
 
 def test_two_tokens_exceed_the_printed_bound():
-    # By hand, in fractions: the first layer of the negative metric swaps two tokens around the origin.
+    # By hand, in fractions: the first layer of the negative metric swaps two tokens around the
+    # origin.
     pytest.importorskip("matplotlib").use("agg")
     import matplotlib.pyplot as plt
 

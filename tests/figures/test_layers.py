@@ -131,6 +131,17 @@ def test_a_follower_has_the_colour_of_its_leader_and_one_of_two_is_painted_in_ha
         assert goals[0] != goals[1]
 
 
+def test_one_of_three_is_painted_in_thirds():
+    run = hm.simulate([[1, 1], [1, 0], [1, -1], ["1/2", 0]], HALF, layers=1)
+    slices = [
+        part for part in drawn(run)["slices"] if (offsets([part]) == run.at(0)[3]).all(axis=1).any()
+    ]
+    angles = np.radians(90 + np.array([60, 180, 300]))
+    middles = np.stack([np.cos(angles), np.sin(angles)], axis=1) / 4
+    covered = [part.get_paths()[0].contains_points(middles).tolist() for part in slices]
+    assert covered == np.eye(3, dtype=bool).tolist()
+
+
 def test_who_attends_to_too_many_is_grey_and_who_follows_and_is_followed_has_a_rim():
     run = hm.simulate(np.vstack([[(0.0, 0.0)], clouds.polygon(MOST_SLICES)]), HALF, layers=0)
     assert color_at(drawn(run)["circles"][0], np.zeros(2)) == FAINT.lower()

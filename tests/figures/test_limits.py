@@ -71,7 +71,7 @@ def test_paths_bend_at_every_layer_at_which_somebody_turns_the_last_included():
     paths = draw_limit(lim, axes_for(lim.run))["paths"]
     drawn = np.concatenate([corners(line) for line in paths])
     for layer in lim.run.details.decisions.layers:
-        moving = lim.run.at(layer)[(lim.run.at(layer) != lim.points).any(axis=1)]
+        moving = lim.run.at(layer)[(lim.run.at(layer) != lim.limit_points).any(axis=1)]
         missed = np.abs(moving[:, None] - drawn).max(axis=2)
         assert_allclose(np.nanmin(missed, axis=1), 0, atol=1e-12)
 

@@ -35,7 +35,8 @@ def test_floats_and_clouds():
 
 @pytest.mark.parametrize("name", NAMED)
 def test_named_clouds_are_those_of_python(name):
-    script = f"import {{ cloudOf }} from {json.dumps(str(CLOUD))}; console.log(JSON.stringify(cloudOf('{name}')))"
+    script = f"import {{ cloudOf }} from {json.dumps(str(CLOUD))}\n"
+    script += f"console.log(JSON.stringify(cloudOf('{name}')))"
     done = subprocess.run(
         ["node", "--input-type=module", "-e", script], capture_output=True, text=True, check=True
     )

@@ -28,16 +28,19 @@ ARROWS = """() => {
     const text = document.querySelector(".hm-marked"), { left, top } = text.getBoundingClientRect()
     const words = [...text.querySelectorAll("[data-start]")]
     const wordAt = (x, y) => words.find((word) => [...word.getClientRects()].some((box) =>
-        box.left <= x + left && x + left <= box.right && box.top - 2 <= y + top && y + top <= box.bottom))
+        box.left <= x + left && x + left <= box.right &&
+        box.top - 2 <= y + top && y + top <= box.bottom))
     return [...document.querySelectorAll(".hm-drawn path")].map((path) => {
-        const numbers = path.getAttribute("d").replace("m-4-5l4 5l4-5", "").match(/-?[\\d.]+/g).map(Number)
+        const line = path.getAttribute("d").replace("m-4-5l4 5l4-5", "")
+        const numbers = line.match(/-?[\\d.]+/g).map(Number)
         const [from, to] = [numbers.slice(0, 2), numbers.slice(-2)].map((place) => wordAt(...place))
         return [from, to].map((word) => word?.textContent.toLowerCase() ?? "?")
     })
 }"""
 # The same of marks beside which the modifier is written.
 APART = """() => [...document.querySelectorAll(".hm-apart")].map((mark) =>
-    [mark.querySelector("[data-start]").textContent, mark.dataset.by].map((word) => word.toLowerCase()))"""
+    [mark.querySelector("[data-start]").textContent, mark.dataset.by].map(
+        (word) => word.toLowerCase()))"""
 
 
 @pytest.fixture

@@ -121,7 +121,8 @@ def test_rows_given_as_tensors_are_a_cloud():
     [
         (
             [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
-            "`tokens` must be tensors of one dtype on one device, or none, not torch.float32 on cpu, torch.float64 on",
+            "`tokens` must be tensors of one dtype on one device, or none, not "
+            "torch.float32 on cpu, torch.float64 on",
         ),
         (
             [torch.ones(2, 1), np.ones((2, 1))],

@@ -1,6 +1,7 @@
 """What a run has to say, whatever was recorded of it."""
 
 import pickle
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,7 @@ import oracle
 import pytest
 
 import hardmax as hm
+from hardmax import stops
 from hardmax._float.policies import TieSlack
 from hardmax.simulation import load_run
 
@@ -308,3 +310,12 @@ def test_runs_become_tables():
     assert last.loc[last.leader].index.tolist() == run.leaders.tolist()
     assert last.attends.tolist() == run.attended(3).tolist()
     assert np.array_equal(last[["z0", "z1"]].to_numpy(), run.at(3))
+
+
+def test_what_is_advised_where_memory_runs_out_fits(monkeypatch):
+    monkeypatch.setattr(stops, "MEMORY", 1000)
+    for layers in range(12, 60):
+        with pytest.raises(hm.InputError) as refused:
+            stops.check_memory(range(layers), 5, 2)
+        every = int(re.findall(r"Every\((\d+)\)", str(refused.value))[0])
+        stops.check_memory(range(0, layers, every), 5, 2)

@@ -202,8 +202,8 @@ def _compare_sets(
     if false:
         row, told, true = false[0]
         outcome.wrong.append(
-            f"layer {layer}: {len(false)} of {len(rows)} attended sets; token {row} attends to {_few(true)}, "
-            f"not to {_few(told)}"
+            f"layer {layer}: {len(false)} of {len(rows)} attended sets; token {row} attends to "
+            f"{_few(true)}, not to {_few(told)}"
         )
 
 

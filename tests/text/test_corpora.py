@@ -62,7 +62,7 @@ def faults(corpus: Corpus) -> list[tuple[str, str]]:
 def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
     columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS}
     corpus = read_corpus(write_rows(tmp_path, name, columns))
-    assert (corpus.texts, corpus.labels, corpus.bad, corpus.notes) == (TEXTS, LABELS, (), ())
+    assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, ())
     assert repr(corpus) == "Corpus(3 texts, 0 bad rows)"
 
 
@@ -102,7 +102,8 @@ def test_a_stray_quote_in_csv_swallows_no_row_silently(
 
 
 def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
-    lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\na,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
+    lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\n'
+    lines += 'a,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
     corpus = read_corpus(write(tmp_path, "a.csv", lines))
     assert corpus.texts == ["good", "two\nlines", "fine"]
     assert faults(corpus) == [
@@ -237,13 +238,12 @@ def test_texts_may_be_stored_in_a_different_way_in_each_file_of_a_folder(tmp_pat
 
 def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
     path = write(tmp_path, "a.csv", "id,Review,stars,body\n1,good,5,long\n")
-    corpus = read_corpus(path, label="stars")
+    note = r"the text column is Review; body would be possible, too \(choose with `text`\)"
+    with pytest.warns(UserWarning, match=note):
+        corpus = read_corpus(path, label="stars")
     assert (corpus.texts, corpus.labels) == (["good"], ["5"])
-    assert corpus.notes == (
-        "the text column is Review; body would be possible, too (choose with --text)",
-    )
-    assert read_corpus(path, text="body", label="stars").notes == ()
-    assert "id, Review, stars, body" in refusal(path)
+    assert read_corpus(path, text="body", label="stars").texts == ["long"]
+    assert "id, Review, stars, body" in refusal(path, text="body")
     assert "`text` is 'txt'" in refusal(path, text="txt", label="stars")
 
 

@@ -25,10 +25,12 @@ with_and_without_scripts = pytest.mark.parametrize(
 )
 PHONE, DESK = 390, 1200
 REVIEWS = {
-    "good": "I came out grinning. The script is sharp, the two leads are wonderful together, and the last minutes are "
-    "among the best I have seen this year. Yes, it drags a little in the middle, but it is a great film.",
-    "bad": "An awful waste of a good cast. The plot makes no sense, the jokes are painfully dull, and after an hour I "
-    "was only waiting for it to end. One of the worst films I have sat through; the music is excellent, nothing else.",
+    "good": "I came out grinning. The script is sharp, the two leads are wonderful together, and "
+    "the last minutes are among the best I have seen this year. Yes, it drags a little in the "
+    "middle, but it is a great film.",
+    "bad": "An awful waste of a good cast. The plot makes no sense, the jokes are painfully dull, "
+    "and after an hour I was only waiting for it to end. One of the worst films I have sat "
+    "through; the music is excellent, nothing else.",
 }
 ARABIC = ("رائع", "ممل", "الفيلم", "جميل", "القصة", "سيئ")
 SCRIPT = "document.title='owned',alert(1)"
@@ -184,8 +186,9 @@ def test_every_row_above_a_total_is_visible_and_adds_up(browser, pages, scripts)
 @with_and_without_scripts
 def test_bars_lie_on_the_side_of_their_votes(browser, pages, scripts):
     bars = """all => all.map(bar => {
-        const own = bar.getBoundingClientRect(), cell = bar.parentNode, around = cell.getBoundingClientRect()
-        return [Number(cell.previousElementSibling.innerText), own.left, own.right, around.left, around.right]})"""
+        const own = bar.getBoundingClientRect(), cell = bar.parentNode
+        const around = cell.getBoundingClientRect(), said = cell.previousElementSibling.innerText
+        return [Number(said), own.left, own.right, around.left, around.right]})"""
     with Opened(browser, scripts=scripts) as watched:
         found = watched.open(pages["four classes"]).eval_on_selector_all("td.hardmax-votes i", bars)
     largest = max(abs(vote) for vote, *_ in found)

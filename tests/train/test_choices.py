@@ -241,7 +241,7 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given():
 @pytest.mark.parametrize(
     "texts", [["good", "bad"], ["good", "bad", "x"], ["", "good", "bad"], ["x"] * 4], ids=str
 )
-@pytest.mark.parametrize("options", [{}, {"max_features": 2}, {"overlapping": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"max_features": 2, "vectors": None}], ids=str)
 def test_a_handful_of_texts_gives_a_model_with_tokens(texts: list[str], options: dict):
     model = fit(texts, [n % 2 for n in range(len(texts))], Settings(**options))
     assert len(model.vocabulary) > 0

@@ -85,7 +85,8 @@ def test_the_regression_is_scikit_learns(scaling: str):
     sklearn = pytest.importorskip("sklearn.linear_model")
     corpus = make_synthetic_corpus(120, words=6, length=12, disturbed=0.3, seed=5)
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
-    model = fit(corpus.texts, corpus.labels, Settings(ngram_range=(1, 1), C=0.5))
+    settings = Settings(ngram_range=(1, 1), C=0.5, vectors=None)
+    model = fit(corpus.texts, corpus.labels, settings)
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     bag = Bag(
         to_matrix(found, len(model.vocabulary)),
@@ -118,7 +119,8 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
 
 
 def test_sentences_of_a_text_count_beside_it():
-    long = "the plot goes on and on and on. good film, good cast. a second sentence, which is long enough!"
+    long = "the plot goes on and on and on. good film, good cast. "
+    long += "a second sentence, which is long enough!"
     other = long.replace("good", "poor")
     texts, labels = [long, other, "good", "poor"] * 8, [1, 0, 1, 0] * 8
     without, beside = (fit(texts, labels, Settings(sentences=weight, C=0.3)) for weight in (0, 1))

@@ -106,7 +106,7 @@ def test_a_modifier_that_turns_votes_has_none_of_its_own_even_if_vectors_know_it
     model = fit(texts, labels, replace(QUICK, vectors=vectors))
     assert {*NEGATORS, "*n'q"} <= set(factors(model))
     assert set(model.vocabulary.surfaces) & set(known) == {*SPEAKING, *SILENT, "unheard"}
-    assert not model.decided(NEGATORS).any()
+    assert not model.analyse(NEGATORS).decided.any()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -98,10 +98,10 @@ def softmax_gap(
 
     Notes
     -----
-    At any fixed depth softmax tends to hardmax as :math:`\\beta \\to \\infty`. But a token that goes
-    to a leader has weight beside it once :math:`\\beta` times the lead of the leader is below 1. With
-    the largest score :math:`s` this takes about :math:`\\log(\\beta s) / \\log(1 + \\alpha)` layers,
-    and 60 more show what comes of it.
+    At any fixed depth softmax tends to hardmax as :math:`\\beta \\to \\infty`. But a token that
+    goes to a leader has weight beside it once :math:`\\beta` times the lead of the leader is below
+    1. With the largest score :math:`s` this takes about
+    :math:`\\log(\\beta s) / \\log(1 + \\alpha)` layers, and 60 more show what comes of it.
 
     Let :math:`\\Delta = \\min \\langle A s, s - t \\rangle` over limits :math:`s \\neq t` of
     hardmax. If it is positive, the distance was observed to be :math:`c / \\beta` for large
@@ -120,7 +120,7 @@ def softmax_gap(
             argument="betas",
         )
     numbers = tuple(read_number(beta, "`betas`") for beta in betas)
-    if not numbers or any(one >= two for one, two in zip((0, *numbers), numbers, strict=False)):
+    if not numbers or any(low >= high for low, high in pairwise((0, *numbers))):
         raise InputError("`betas` must be positive and increasing.", argument="betas")
     plain = check_plain(check_dynamics(dynamics), "`softmax_gap`")
     lim = limit(tokens, plain)
@@ -143,13 +143,12 @@ def softmax_gap(
         errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
     delta, margin = _delta(lim), _margin(lim, layers)
     threshold = _threshold(delta, margin, lim.run.n)
-    clear = [
-        k
-        for k, beta in enumerate(numbers)
-        if threshold is not None and beta >= threshold and distances[k] >= _CLEAR * errors[k]
-    ]
-    constant = float(numbers[clear[-1]]) * distances[clear[-1]] if clear else None
-    exponent = None
+    lowest = math.inf if threshold is None else threshold
+    is_clear = np.array(distances) >= _CLEAR * np.array(errors)
+    clear = [k for k, beta in enumerate(numbers) if beta >= lowest and is_clear[k]]
+    constant = exponent = None
+    if clear:
+        constant = float(numbers[clear[-1]]) * distances[clear[-1]]
     if len(clear) > 1:
         low, high = clear[-2:]
         fall = math.log(distances[high]) - math.log(distances[low])

@@ -31,7 +31,7 @@ from hardmax._exact.leads import (
     sign_of,
     soonest,
 )
-from hardmax._exact.positions import Phase
+from hardmax._exact.positions import Phase, PhaseView
 from hardmax._exact.power_sums import (
     HeadMeans,
     Means,
@@ -206,30 +206,14 @@ def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
     return best
 
 
-def leading(chosen: Sets, form: PowerSum, contraction: Fraction) -> np.ndarray:
-    """Which points attend to their own place alone, as long as the form holds."""
-    return np.array(
-        [
-            all(i == j or _coincide(form, i, j, contraction) for j in several)
-            for i, several in enumerate(chosen)
-        ]
-    )
-
-
 def _coincide(form: PowerSum, i: int, j: int, contraction: Fraction) -> bool:
     """Whether two points are always in the same place."""
-    ways = {
-        term: table[i] - table[j] for term, table in form.items() if (table[i] != table[j]).any()
-    }
-    kinds = {(term.rate, term.degree) for term in ways}
-    if len(kinds) == len(ways):
-        return not ways
-    for kind in kinds:
-        powers = {term.power: way for term, way in ways.items() if term[1:] == kind}
-        columns = zip(*IntegerCloud.of(np.array(list(powers.values()))).numerators, strict=True)
-        if any(sign_of(dict(zip(powers, column, strict=True)), contraction) for column in columns):
-            return False
-    return True
+    same = all((table[i] == table[j]).all() for table in form.values())
+    if same or len({term[1:] for term in form}) == len(form):
+        return same  # only powers of g can cancel
+    ways = PowerSum({term: table[[i]] - table[[j]] for term, table in form.items()})
+    columns = zip(*(row for (row,) in ways.rows().values()), strict=True)
+    return not any(Lead(dict(zip(form, way, strict=True)), contraction).parts for way in columns)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -264,10 +248,7 @@ class GeneralPhase(Phase):
                 return Fraction(above, below)
             if exact and below.bit_length() > 4 * MOST_DIGITS:
                 break
-        message = f"`layer` {self.layer + m} has no exact tokens that could be worked with: their fractions would have"
-        raise TooLong(
-            f"{message} more than {MOST_DIGITS:,} digits. Ask for an earlier layer, or for floats (`at`)."
-        )
+        raise TooLong.at(self.layer + m, "an earlier layer")
 
     def _contractions(self) -> Iterator[tuple[int, int]]:
         """g = 1 / (1 + alpha a), V = a P, of each layer from the first of this phase on: numerator,
@@ -307,14 +288,10 @@ class GeneralPhase(Phase):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
         total: Any = 0
         for (e, r, _), table in self.form.items():
-            share = Fraction(1)
-            if r:
-                left = self.left() if table.any() else Fraction(0)
-                if left is None:
-                    raise InputError(
-                        "`alpha`: the product of all 1 / (1 + alpha) is not known: give Steps `contraction`."
-                    )
-                share = left
+            share = self.left() if r and table.any() else Fraction(not r)
+            if share is None:
+                unknown = "the product of all 1 / (1 + alpha) is not known"
+                raise InputError(f"`alpha`: {unknown}: give Steps `contraction`.")
             total = total + (share and share * self.power(e, exact=exact)) * table
         return total
 
@@ -327,12 +304,11 @@ class GeneralPhase(Phase):
             here = next(iter(self.form.values()))
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
             return np.array(endless, dtype=np.int64)
-        drift = [table for (_, r, k), table in self.form.items() if r == 0 and k]
-        return (
-            np.flatnonzero(sum(map(np.abs, drift), np.zeros((1, 1))).any(axis=1))
-            if drift
-            else np.empty(0, np.int64)
-        )
+        drifts = np.zeros(len(self.choices), dtype=bool)
+        for term, table in self.form.items():
+            if term.degree and not term.rate:
+                drifts |= (table != 0).any(axis=1)
+        return np.flatnonzero(drifts)
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -349,34 +325,19 @@ class GeneralPhase(Phase):
         return self.at(layer - self.layer).astype(np.float64)
 
     @property
-    def exactly(self) -> "GeneralView":
-        return GeneralView(self)
-
-
-@dataclass(frozen=True, eq=False)
-class GeneralView:
-    """Where points are in a phase, as fractions."""
-
-    phase: GeneralPhase
-    exact: bool = True
+    def exactly(self) -> PhaseView:
+        return PhaseView(self)
 
     @property
     def work(self) -> int:
-        """What it costs to go on, in products of digits."""
-        table = next(iter(self.phase.form.values()))
-        return table.size * len(table) * (self.phase.bits // DIGIT) ** 2
+        table = next(iter(self.form.values()))
+        return table.size * len(table) * (self.bits // DIGIT) ** 2
 
-    def positions(self, points: Sequence[int]) -> list[Vector]:
-        return self.later(points, 0)
+    def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        return [tuple(row) for row in self.limits(exact=exact)[list(points)]]
 
-    def targets(self, points: Sequence[int]) -> list[Vector]:
-        return [tuple(row) for row in self.phase.limits(exact=self.exact)[list(points)]]
-
-    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        return [tuple(row) for row in self.phase.at(layers, exact=self.exact)[list(points)]]
-
-    def rounded(self) -> "GeneralView":
-        return GeneralView(self.phase, exact=False)
+    def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        return [tuple(row) for row in self.at(layer - self.layer, exact=exact)[list(points)]]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
@@ -408,7 +369,8 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     all points go straight, so that distances shrink with what is left of the way."""
     *before, last = phases
     limits, left = last.limits(exact=True), last.left() or Fraction(0)
-    longest_way = (last.form.get(Term(0, 1), 0 * limits) ** 2).sum(axis=1).max()
+    ways = last.form.get(Term(0, 1), 0 * limits)
+    longest_way = (ways**2).sum(axis=1).max()
 
     def is_outside(share: Fraction) -> bool:
         return (share - left) ** 2 * longest_way > goal
@@ -423,12 +385,10 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
             continue
         if m:
             return last.layer + m - 1
-        outside = (
-            phase.layer
-            for phase in reversed(before)
-            if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal
-        )
-        return next(outside, -1)
+        for phase in reversed(before):
+            if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal:
+                return phase.layer
+        return -1
     raise InputError(
         f"`eps`: tokens are not that near after {_MOST_LAYERS:,} layers, and each has its own step."
     )
@@ -517,11 +477,15 @@ class GeneralWalker(Walker[GeneralPhase]):
         self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
     ) -> GeneralPhase:
         form = self.place if until == self.layer + 1 else self.form
+        leading = [
+            all(i == j or _coincide(form, i, j, self.contraction) for j in several)
+            for i, several in enumerate(sets)
+        ]
         return GeneralPhase(
             layer=self.layer,
             until=until,
             choices=choices,
-            is_leader=leading(sets, form, self.contraction),
+            is_leader=np.array(leading),
             margin=margin,
             contraction=self.contraction,
             unchanged=self.unchanged,

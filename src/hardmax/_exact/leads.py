@@ -33,7 +33,7 @@ class Term(NamedTuple):
     rate: int = 0
     degree: int = 0
 
-    def __mul__(self, other: "Term") -> dict["Term", int]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __mul__(self, other: "Term") -> dict["Term", int]:  # pyright: ignore
         """The product as a sum of terms with factors. A set of a out of m things and one of b have
         a union of k things in C(m, k) C(k, a) C(a, k - b) cases.
 
@@ -127,10 +127,10 @@ class Lead:
 
     def sign(self, m: int, keys: Iterable[tuple[int, int]] | None = None) -> int:
         """The sign at m, of all terms or of some."""
-        shifted = (
-            {e + r * m: c * comb(m, k) for e, c in self.parts[r, k].items()}
-            for r, k in keys or self.parts
-        )
+        shifted = []
+        for r, k in keys or self.parts:
+            size = comb(m, k)
+            shifted.append({e + r * m: c * size for e, c in self.parts[r, k].items()})
         return sign_of(_added(*shifted), self.contraction)
 
     @property
@@ -286,10 +286,11 @@ class Scores:
     def now(self, j: int) -> int:
         return sum(int(column[j]) for term, column in self.columns.items() if not term.degree)
 
-    def straight_lead(self, j: int, over: int) -> tuple[int, ...]:
+    def straight_lead(self, j: int, over: int) -> tuple[int, int, int]:
         """The lead as coefficients of 1, t and t^2, if all points go straight."""
         columns = (self.columns.get(term) for term in STRAIGHT)
-        return tuple(int(column[j] - column[over]) if column else 0 for column in columns)
+        a0, a1, a2 = (int(column[j] - column[over]) if column else 0 for column in columns)
+        return a0, a1, a2
 
     def first_change(
         self, attended: Sequence[int], rivals: Iterable[int], by: int | None = None

@@ -21,11 +21,14 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._exact.vectors import (
     DIGIT,
-    IntegerVector,
+    ExactVector,
     Vector,
     check_length,
     common_rows,
+    exact_vector,
+    fractions_of,
     power,
+    towards,
     weighted_sum,
 )
 from hardmax._layer.attended import AttendedIndices
@@ -59,36 +62,54 @@ class ExactView:
     """Where points are at the first layer of a phase, where they go, and where they are in it, as
     fractions."""
 
-    source: "ExactPositions | ExactPhase"
+    source: "ExactPositions"
     phase: int
     work: int
     """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
 
     def positions(self, points: Sequence[int]) -> list[Vector]:
-        return [self.source.place(point, self.phase).fractions for point in points]
+        return [fractions_of(self.source.place(point, self.phase)) for point in points]
 
     def targets(self, points: Sequence[int]) -> list[Vector]:
-        return [self.source.target(point, self.phase).fractions for point in points]
+        return [fractions_of(self.source.target(point, self.phase)) for point in points]
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
         """Refused where numbers would be too long, unless nobody moves."""
-        ways = [
-            (self.source.place(point, self.phase), self.source.target(point, self.phase))
-            for point in points
-        ]
-        if layers == 0 or all(here == there for here, there in ways):
-            return [here.fractions for here, _ in ways]
-        share = self.source.share(layers, self.phase)
-        return [here.towards(there, share).fractions for here, there in ways]
+        here = [self.source.place(point, self.phase) for point in points]
+        targets = [self.source.target(point, self.phase) for point in points]
+        if layers and here != targets:
+            share = self.source.share(layers, self.phase)
+            here = [towards(z, w, share) for z, w in zip(here, targets, strict=True)]
+        return [fractions_of(place) for place in here]
 
     def rounded(self) -> "ExactView":
         """The same at any depth: to 50 digits, where exact numbers would be long."""
-        # What would be long in a phase of integers was refused before.
-        return (
-            self
-            if isinstance(self.source, ExactPhase)
-            else ExactView(self.source.rounded, self.phase, 0)
-        )
+        return ExactView(self.source.rounded, self.phase, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseView:
+    """The same of a phase that knows where all points are."""
+
+    phase: Any
+    exact: bool = True
+
+    @property
+    def work(self) -> int:
+        """What it costs to go on, in products of digits."""
+        return self.phase.work
+
+    def positions(self, points: Sequence[int]) -> list[Vector]:
+        return self.later(points, 0)
+
+    def targets(self, points: Sequence[int]) -> list[Vector]:
+        return self.phase.exact_targets(points, exact=self.exact)
+
+    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
+        return self.phase.exact_at(self.phase.layer + layers, points, exact=self.exact)
+
+    def rounded(self) -> "PhaseView":
+        return PhaseView(self.phase, exact=False)
 
 
 class ExactPositions:
@@ -111,8 +132,8 @@ class ExactPositions:
             points.count, -1, dtype=np.int64
         )  # the leader of each point, -1: none yet
         self._since = np.zeros(points.count, dtype=np.int64)  # the phase since which it follows
-        self._places: dict[tuple[int, int], IntegerVector] = {}
-        self._means: dict[tuple[int, bytes], IntegerVector] = {}
+        self._places: dict[tuple[int, int], ExactVector] = {}
+        self._means: dict[tuple[int, bytes], ExactVector] = {}
         self._table: tuple[tuple[int, bytes], np.ndarray, int] | None = None
         self._is_rounded = False
         self._work = 0
@@ -156,7 +177,7 @@ class ExactPositions:
         check_length(self._contraction, self._layers[phase] + layers)
         return self._contraction**layers
 
-    def place(self, point: int, phase: int | None = None) -> IntegerVector:
+    def place(self, point: int, phase: int | None = None) -> ExactVector:
         """Where a point is at the first layer of a phase (None: of the last)."""
         # A stack of our own: chains are as long as the run.
         known, key = self._places, (point, self.last if phase is None else phase)
@@ -167,9 +188,7 @@ class ExactPositions:
                 continue
             point, number = stack[-1]
             if number == 0:
-                known[stack.pop()] = IntegerVector.of(
-                    [Fraction(x) for x in self._points.coordinates[point].tolist()]
-                )
+                known[stack.pop()] = exact_vector(self._points.coordinates[point].tolist())
                 continue
             # The phase from which the position follows, and whom the point has attended to since.
             origin, attended = number - 1, self._attended(point, number - 1)
@@ -188,7 +207,7 @@ class ExactPositions:
                 )
         return known[key]
 
-    def target(self, point: int, phase: int | None = None) -> IntegerVector:
+    def target(self, point: int, phase: int | None = None) -> ExactVector:
         """Where a point goes in a phase: the mean of those it attends to."""
         phase = self.last if phase is None else phase
         return self._mean(self._attended(point, phase), phase)
@@ -199,29 +218,28 @@ class ExactPositions:
         here, there = ([at(point) for point in points] for at in (self.place, self.target))
         return weighted_sum(here, counts) != weighted_sum(there, counts)
 
-    def along(self, place: IntegerVector) -> IntegerVector:
+    def along(self, place: ExactVector) -> ExactVector:
         """The metric, up to a positive factor, times a position."""
         if self._metric is None:
             return place
-        return IntegerVector(
-            [sum(map(mul, row, place.numerators)) for row in self._metric], place.denominator
-        )
+        return [sum(map(mul, row, place)) for row in self._metric]
 
     def furthest(
-        self, along: IntegerVector, points: np.ndarray
+        self, along: ExactVector, points: np.ndarray
     ) -> tuple[np.ndarray, Fraction | None]:
         """Those of some points that lie furthest along a direction, and their lead over the
         next."""
-        if not any(along.numerators):
+        if not any(along):
             return points, None
         numerators, denominator = self._table_of(points)
-        scores = numerators @ np.array(along.numerators, dtype=object)
+        (direction,), scale = common_rows([along])
+        scores = numerators @ np.array(direction, dtype=object)
         best = max(scores.tolist())
         furthest = scores == best
         if furthest.all():
             return points, None
         lead = best - max(scores[~furthest].tolist())
-        return points[furthest], Fraction(lead, along.denominator * denominator)
+        return points[furthest], Fraction(lead, scale * denominator)
 
     def offsets(self, points: np.ndarray) -> np.ndarray:
         """The ways from the first of some points to each of them, as integers, up to one positive
@@ -259,25 +277,24 @@ class ExactPositions:
         return choices[int(np.searchsorted(rows, point))]
 
     def _moved(
-        self, here: IntegerVector, attended: np.ndarray, origin: int, until: int
-    ) -> IntegerVector:
+        self, here: ExactVector, attended: np.ndarray, origin: int, until: int
+    ) -> ExactVector:
         target = self._mean(attended, origin)
         if target == here:
             return here
-        self._work += (
-            len(here.numerators)
-            * (until * self._contraction.denominator.bit_length() // DIGIT) ** 2
-        )
-        return here.towards(target, self.share(until - self._layers[origin], origin))
+        digits = until * self._contraction.denominator.bit_length() // DIGIT
+        self._work += len(here) * digits**2
+        return towards(here, target, self.share(until - self._layers[origin], origin))
 
-    def _mean(self, attended: np.ndarray, phase: int) -> IntegerVector:
+    def _mean(self, attended: np.ndarray, phase: int) -> ExactVector:
         if len(attended) == 1:
             return self.place(int(attended[0]), phase)
         key = (phase, attended.tobytes())
         if key not in self._means:
             counts = self._points.multiplicities[attended].tolist()
             places = [self.place(point, phase) for point in attended.tolist()]
-            self._means[key] = weighted_sum(places, counts, over=sum(counts))
+            total = weighted_sum(places, counts)
+            self._means[key] = [number / sum(counts) for number in total]
         return self._means[key]
 
 
@@ -289,43 +306,47 @@ class ExactPhase(Phase):
     targets: IntegerCloud
 
     @property
-    def exactly(self) -> ExactView:
-        """The same, point by point."""
-        rows, digits = (
-            self.positions.numerators,
-            self.layer * self.contraction.denominator.bit_length() // DIGIT,
-        )
-        return ExactView(self, 0, len(rows) * len(rows[0]) * digits**2)
+    def exactly(self) -> PhaseView:
+        return PhaseView(self)
 
-    def place(self, point: int, _: int) -> IntegerVector:
-        return IntegerVector.reduced(
-            list(map(int, self.positions.numerators[point])), int(self.positions.denominator)
-        )
+    @property
+    def work(self) -> int:
+        rows = self.positions.numerators
+        digits = self.layer * self.contraction.denominator.bit_length() // DIGIT
+        return len(rows) * len(rows[0]) * digits**2
 
-    def target(self, point: int, _: int) -> IntegerVector:
-        return IntegerVector.reduced(
-            list(map(int, self.targets.numerators[point])), int(self.targets.denominator)
-        )
+    def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        return _fractions(self.targets.rows(points))
 
-    def share(self, layers: int, _: int) -> Fraction:
-        check_length(self.contraction, self.layer + layers)
-        return self.contraction**layers
+    def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        """What would be long was refused before, so these are exact always."""
+        return _fractions(self.integers_at(layer, points))
+
+    def integers_at(self, layer: int, points: Sequence[int] | None = None) -> IntegerCloud:
+        """The points at a layer, or some of them; refused where their numbers would be too long,
+        unless nobody moves."""
+        here, targets = self.positions, self.targets
+        if points is not None:
+            here, targets = here.rows(points), targets.rows(points)
+        if layer == self.layer or here == targets:
+            return here.reduced()
+        check_length(self.contraction, layer)
+        return _mixed(here, targets, self.contraction ** (layer - self.layer)).reduced()
 
     def floats_at(self, layer: int) -> np.ndarray:
-        return self._at(power(self.contraction, layer - self.layer)).floats()
+        share = power(self.contraction, layer - self.layer)
+        return _mixed(self.positions, self.targets, share).floats()
 
-    def integers_at(self, layer: int) -> IntegerCloud:
-        """The points at a layer, exactly; refused where their numbers would be too long, unless
-        nobody moves."""
-        if self.positions == self.targets:
-            return self.positions.reduced()
-        check_length(self.contraction, layer)
-        return self._at(self.contraction ** (layer - self.layer)).reduced()
 
-    def _at(self, shrink: Fraction) -> IntegerCloud:
-        near, far = shrink.denominator - shrink.numerator, shrink.numerator
-        rows = [
-            [near * w + far * z for w, z in zip(ws, zs, strict=True)]
-            for ws, zs in zip(self.targets.numerators, self.positions.numerators, strict=True)
-        ]
-        return IntegerCloud(rows, self.positions.denominator * shrink.denominator)
+def _mixed(here: IntegerCloud, targets: IntegerCloud, share: Fraction) -> IntegerCloud:
+    """Where points are if this share of the way to their targets is left."""
+    near, far = share.denominator - share.numerator, share.numerator
+    rows = []
+    for z, w in zip(here.numerators, targets.numerators, strict=True):
+        rows.append([far * x + near * y for x, y in zip(z, w, strict=True)])
+    return IntegerCloud(rows, here.denominator * share.denominator)
+
+
+def _fractions(cloud: IntegerCloud) -> list[Vector]:
+    denominator = int(cloud.denominator)
+    return [tuple(Fraction(int(x), denominator) for x in row) for row in cloud.numerators]

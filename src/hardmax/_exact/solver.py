@@ -28,8 +28,10 @@ Hence:
       u_c>.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,6 @@ import numpy as np
 from hardmax._exact.argmax import Attended, Rows, by_all_scores, directions_of, products
 from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPhase
-from hardmax._exact.vectors import IntegerVector, common_rows, weighted_sum
 from hardmax._exact.walker import Sets, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
@@ -83,19 +84,22 @@ class IntegerWalker(Walker[ExactPhase]):
 
     def _find_targets(self, sets: Sets) -> None:
         """The means of the attended sets; these and the points get one common denominator."""
-        rows, denominator = self.positions.numerators, self.positions.denominator
-        places = [IntegerVector(row, denominator) for row in rows]
-        means = []
-        for several in sets:
+        totals = [sum(self.counts[j] for j in several) for several in sets]
+        common = math.lcm(*(n for n, several in zip(totals, sets, strict=True) if len(several) > 1))
+        rows = self.positions.numerators
+        if common > 1:
+            rows = [[common * x for x in row] for row in rows]
+        targets = []
+        for several, total in zip(sets, totals, strict=True):
             if len(several) == 1:
-                means.append(places[several[0]])
+                targets.append(rows[several[0]])
                 continue
             weights = [self.counts[j] for j in several]
-            attended = [places[j] for j in several]
-            means.append(weighted_sum(attended, weights, over=sum(weights)))
-        rows, denominator = common_rows([*places, *means])
-        self.positions = IntegerCloud(rows[: len(places)], denominator)
-        self.targets = IntegerCloud(rows[len(places) :], denominator)
+            columns = zip(*(rows[j] for j in several), strict=True)
+            targets.append([sum(map(mul, weights, column)) // total for column in columns])
+        denominator = common * self.positions.denominator
+        self.positions = IntegerCloud(rows, denominator)
+        self.targets = IntegerCloud(targets, denominator)
 
     def first_change(self, form: Rows, sets: Sets, pending: list[int]) -> int | None:
         ties = [i for i, several in enumerate(sets) if len(several) > 1 and any(form[i])]

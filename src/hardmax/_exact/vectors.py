@@ -9,16 +9,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, shorten
 
 Vector = tuple[Fraction, ...]
+ExactVector = list[Any]
+"""Rationals of python-flint, which are faster."""
 
-# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a second, in which
-# Python hears no Ctrl-C.
+# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a
+# second, in which Python hears no Ctrl-C.
 MOST_DIGITS = 100_000
 # The bits of a digit of Python's integers.
 DIGIT = 30
@@ -30,56 +33,35 @@ _BITS = 190
 _NEGLIGIBLE = 2400
 
 
-class IntegerVector(NamedTuple):
-    """A vector as integers over one denominator, in lowest terms: equal vectors compare equal."""
-
-    numerators: list[int]
-    denominator: int
-
-    @classmethod
-    def of(cls, vector: Sequence[Fraction]) -> "IntegerVector":
-        common = math.lcm(*(value.denominator for value in vector))
-        return cls([value.numerator * (common // value.denominator) for value in vector], common)
-
-    @classmethod
-    def reduced(cls, numerators: list[int], denominator: int) -> "IntegerVector":
-        common = math.gcd(*numerators, denominator)
-        if common == 1:
-            return cls(numerators, denominator)
-        return cls([value // common for value in numerators], denominator // common)
-
-    @property
-    def fractions(self) -> Vector:
-        return tuple(Fraction(value, self.denominator) for value in self.numerators)
-
-    def towards(self, target: "IntegerVector", share: Fraction) -> "IntegerVector":
-        """The position at which this share of the way to the target is left: here at 1, the target
-        at 0."""
-        (here, there), common = common_rows([self, target])
-        stay, go = share.numerator, share.denominator - share.numerator
-        numerators = [stay * z + go * w for z, w in zip(here, there, strict=True)]
-        return IntegerVector.reduced(numerators, common * share.denominator)
+def exact_vector(numbers: Iterable[Fraction | float]) -> ExactVector:
+    return [fmpq(*number.as_integer_ratio()) for number in numbers]
 
 
-def common_rows(vectors: Sequence[IntegerVector]) -> tuple[list[list[int]], int]:
+def fractions_of(vector: ExactVector) -> Vector:
+    return tuple(Fraction(int(number.p), int(number.q)) for number in vector)
+
+
+def towards(here: ExactVector, target: ExactVector, share: Fraction) -> ExactVector:
+    """The position at which this share of the way to the target is left: here at 1, the target at
+    0."""
+    left = fmpq(share.numerator, share.denominator)
+    return [w + left * (z - w) for z, w in zip(here, target, strict=True)]
+
+
+def common_rows(vectors: Sequence[ExactVector]) -> tuple[list[list[int]], int]:
     """The numerators of some vectors over one common denominator, and that denominator."""
-    common = math.lcm(*{vector.denominator for vector in vectors})
-    factors = (common // vector.denominator for vector in vectors)
-    rows = zip(vectors, factors, strict=True)
-    return [
-        v.numerators if factor == 1 else [value * factor for value in v.numerators]
-        for v, factor in rows
-    ], common
+    numerators, denominator = fmpq_mat(list(vectors)).numer_denom()
+    return [list(map(int, row)) for row in numerators.tolist()], int(denominator)
 
 
-def weighted_sum(
-    vectors: Sequence[IntegerVector], weights: Sequence[int], *, over: int = 1
-) -> IntegerVector:
-    """The sum of some vectors, counted with weights, divided by `over`."""
-    rows, common = common_rows(vectors)
-    return IntegerVector.reduced(
-        [sum(map(mul, weights, column)) for column in zip(*rows, strict=True)], common * over
-    )
+def numerators_of(vector: ExactVector) -> list[int]:
+    """The vector times its own denominator."""
+    return common_rows([vector])[0][0]
+
+
+def weighted_sum(vectors: Sequence[ExactVector], weights: Sequence[int]) -> ExactVector:
+    """The sum of some vectors, counted with weights."""
+    return [sum(map(mul, weights, column)) for column in zip(*vectors, strict=True)]
 
 
 def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
@@ -89,6 +71,12 @@ def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
 
 class TooLong(InputError):
     """Exact numbers that are too long to be worked with."""
+
+    @classmethod
+    def at(cls, layer: int, others: str) -> "TooLong":
+        problem = f"`layer` {shorten(layer)} has no exact tokens that could be worked with"
+        reason = f"their fractions would have more than {MOST_DIGITS:,} digits"
+        return cls(f"{problem}: {reason}. Ask for {others}, or for floats (`at`).")
 
 
 class Enclosed(NamedTuple):
@@ -141,10 +129,10 @@ def power(contraction: Fraction, layers: int) -> Fraction:
     """
     if layers * contraction.denominator.bit_length() < SHORT:
         return contraction**layers
-    found = enclosed_power(contraction, layers, _BITS)
-    if found.high.bit_length() - found.shift < -_NEGLIGIBLE:
+    enclosure = enclosed_power(contraction, layers, _BITS)
+    if enclosure.high.bit_length() - enclosure.shift < -_NEGLIGIBLE:
         return Fraction(0)
-    return Fraction(found.low, 1 << found.shift)
+    return Fraction(enclosure.low, 1 << enclosure.shift)
 
 
 def float_powers(contraction: Fraction, first: int, count: int) -> np.ndarray:
@@ -185,7 +173,4 @@ def check_length(contraction: Fraction, layer: int) -> None:
     them."""
     last = int(MOST_DIGITS / math.log10(contraction.denominator))
     if layer > last:
-        raise TooLong(
-            f"`layer` {shorten(layer)} has no exact tokens that could be worked with: their fractions would have more "
-            f"than {MOST_DIGITS:,} digits. Ask for layers up to {last:,}, or for floats (`at`)."
-        )
+        raise TooLong.at(layer, f"layers up to {last:,}")

@@ -1,6 +1,8 @@
-"""The one walker of exact arithmetic, from phase to phase. An arithmetic says where points are, whom
-they attend to there, where they are later as long as the attended sets stay, and when these change
-next: integers for the paper's layer, sums of powers for any, polynomials in the step size."""
+"""The one walker of exact arithmetic, from phase to phase.
+
+An arithmetic says where points are, whom they attend to there, where they are later as long as the
+attended sets stay, and when these change next: integers for the paper's layer (`solver`), sums of
+powers of g for any layer (`general`), polynomials in the step size for `bifurcations`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -36,10 +38,10 @@ class Walker(ABC, Generic[PhaseT]):
                 pending = np.flatnonzero(~choices.follows_leader)
             sets = choices.lists()
             duration = self._duration(sets, pending.tolist())
-            until = None if duration is FOREVER else self.layer + duration
+            until = None if duration is None else self.layer + duration
             phase = self.phase(choices, sets, until, margin)
             yield phase
-            if duration is FOREVER:
+            if duration is None:
                 return
             self.advance(phase, duration)
             self.layer += duration

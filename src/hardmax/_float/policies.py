@@ -10,7 +10,7 @@ from hardmax._common.validation import check_real
 from hardmax._exact.leads import soonest
 from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.solver import first_change
-from hardmax._exact.vectors import IntegerVector, common_rows
+from hardmax._exact.vectors import ExactVector, common_rows, numerators_of
 from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import (
@@ -149,7 +149,7 @@ class TieResolver:
         return AttendedIndices.of_sets(sets), min(leads)
 
     def _close_ones(
-        self, directions: list[IntegerVector], points: np.ndarray
+        self, directions: list[ExactVector], points: np.ndarray
     ) -> Iterator[np.ndarray]:
         """For each direction those of the points that can be furthest along it, or next to that.
 
@@ -160,9 +160,7 @@ class TieResolver:
             return
         offsets, block = self._offsets(points), max(1, _BLOCK // len(points))
         for start in range(0, len(directions), block):
-            some = nearest_rows(
-                [direction.numerators for direction in directions[start : start + block]]
-            )
+            some = nearest_rows([*map(numerators_of, directions[start : start + block])])
             for close in first_or_second(some, offsets):
                 yield points[close]
 
@@ -255,7 +253,7 @@ class TieResolver:
     def _rivals(
         self,
         tied: np.ndarray,
-        places: list[IntegerVector],
+        places: list[ExactVector],
         ends: list[np.ndarray],
         reach: float,
         error: float,
@@ -266,9 +264,7 @@ class TieResolver:
         On the way the lead of j over c is a mix of its values at the four corners: where the one
         who attends is and where it goes, where j and c are and where they go. So j matters only if
         one of them may not be negative."""
-        vectors = nearest_rows(
-            [place.numerators for place in places]
-        )  # a positive factor changes nothing
+        vectors = nearest_rows([*map(numerators_of, places)])  # a positive factor changes nothing
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         slack = self._factors.slack(norms, UNIT * norms, reach, error)
         matter = np.zeros(len(ends[0]), dtype=bool)

@@ -15,10 +15,14 @@ definite matrix can be.
 * *No: a direction.* Let v be the eigenvector of the smallest eigenvalue, rounded to integers. If <A
   v, v> is not positive, in integers, A is not positive definite.
 
-Where neither decides, A is singular or nearly so, and integers compute its leading minors.
+Where neither decides, A is singular or nearly so, and integers compute its characteristic
+polynomial.
 """
 
+from itertools import pairwise
+
 import numpy as np
+from flint import fmpz_mat
 
 from hardmax._tokens.rationals import IntegerCloud
 
@@ -57,9 +61,9 @@ def is_positive_definite(table: np.ndarray) -> bool:
         return False
     if _is_proved(balanced):
         return True
-    return not _is_refuted(integers, balanced, exponents) and _minors_are_positive(
-        integers.tolist()
-    )
+    if _is_refuted(integers, balanced, exponents):
+        return False
+    return _eigenvalues_are_positive(integers.tolist())
 
 
 def _is_proved(matrix: np.ndarray) -> bool:
@@ -82,17 +86,8 @@ def _is_refuted(matrix: np.ndarray, balanced: np.ndarray, exponents: np.ndarray)
     return direction @ matrix @ direction <= 0
 
 
-def _minors_are_positive(matrix: list[list[int]]) -> bool:
-    """Sylvester's criterion, by elimination without fractions (Bareiss): the k-th pivot is the k-th
-    leading minor."""
-    previous = 1
-    for k, pivot_row in enumerate(matrix):
-        pivot = pivot_row[k]
-        if pivot <= 0:
-            return False
-        for row in matrix[k + 1 :]:
-            head = row[k]
-            for j in range(k + 1, len(matrix)):
-                row[j] = (row[j] * pivot - head * pivot_row[j]) // previous
-        previous = pivot
-    return True
+def _eigenvalues_are_positive(matrix: list[list[int]]) -> bool:
+    """All roots of the characteristic polynomial are real; by Descartes' rule of signs they are
+    positive if and only if its coefficients alternate."""
+    coefficients = fmpz_mat(matrix).charpoly().coeffs()
+    return all(x * y < 0 for x, y in pairwise(coefficients))

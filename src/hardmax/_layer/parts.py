@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._tokens.batches import read_table
@@ -163,22 +164,15 @@ def read_mask(mask: Any) -> np.ndarray | str | None:
 
 
 def inverse(matrix: np.ndarray) -> np.ndarray | None:
-    """The inverse of a square matrix of Fractions, by elimination; None if there is none.
+    """The inverse of a square matrix of Fractions; None if there is none.
 
     >>> matrix = np.array([[2, 1], [1, 1]], dtype=object)
     >>> inverse(matrix).tolist() == [[1, -1], [-1, 2]]
     True
     """
-    n = len(matrix)
-    identity = np.eye(n, dtype=np.int64).astype(object)
-    both = np.concatenate([matrix, identity], axis=1) + Fraction(0)
-    for k in range(n):
-        pivot = next((row for row in range(k, n) if both[row, k]), None)
-        if pivot is None:
-            return None
-        both[[k, pivot]] = both[[pivot, k]]
-        both[k] = both[k] / both[k, k]
-        for row in range(n):
-            if row != k and both[row, k]:
-                both[row] = both[row] - both[row, k] * both[k]
-    return both[:, n:]
+    rows = [[fmpq(*number.as_integer_ratio()) for number in row] for row in matrix.tolist()]
+    try:
+        found = fmpq_mat(rows).inv().tolist()
+    except ZeroDivisionError:
+        return None
+    return np.array([[Fraction(int(number.p), int(number.q)) for number in row] for row in found])

@@ -11,6 +11,7 @@ import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
+from hardmax._common.validation import normalize_index
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
@@ -77,8 +78,14 @@ class Clusters:
         return np.bincount(self.labels, minlength=len(self))
 
     def kind_of(self, token: int) -> Kind:
-        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`."""
-        return self.kinds[self.labels[token]]
+        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`.
+
+        Parameters
+        ----------
+        token : int
+            Its number; -1 is the last one.
+        """
+        return self.kinds[self.labels[normalize_index(token, len(self.labels), "`token`")]]
 
     def __repr__(self) -> str:
         tokens = int(self.sizes.sum())

@@ -12,8 +12,15 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.columns import open_parquet
-from hardmax._common.progress import Progress, check_progress
-from hardmax._common.validation import InputError, check_numeric, check_path, require_extra, shorten
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_numeric,
+    check_path,
+    check_progress,
+    require_extra,
+    shorten,
+)
 from hardmax._kernels.parallel import limit_threads
 
 COORDINATES = 2**20  # of a chunk, where we choose its size

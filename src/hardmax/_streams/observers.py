@@ -91,12 +91,11 @@ class DistinctTokens:
     def merge(self, *more: "DistinctTokens", counts: Any = np.add) -> "DistinctTokens":
         """All of these tokens. Counts of equal ones are added, or the largest is taken where the
         same rows may be meant."""
-        parts = (self, *more)
-        return DistinctTokens(
-            np.concatenate([part.values for part in parts]),
-            np.concatenate([part.rows for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-        )._unique(counts)
+        parts = [part for part in (self, *more) if len(part)]
+        if len(parts) < 2:
+            return parts[0] if parts else self
+        columns = zip(*((part.values, part.rows, part.counts) for part in parts), strict=True)
+        return DistinctTokens(*map(np.concatenate, columns))._unique(counts)
 
     def _unique(self, combine: Any) -> "DistinctTokens":
         if not len(self):
@@ -246,7 +245,7 @@ class Examined:
     unfinished: DistinctTokens | None
     """The tokens that are not finished and sure; None if there are too many."""
     bits: np.ndarray | None
-    """A bit for each token that tells who is not finished; None if nobody is."""
+    """A bit for each token that tells who is not finished; None for all."""
 
 
 def merge_examined(
@@ -299,18 +298,18 @@ def observe(
             break
         norms, longest = norms_above(z), float(norms_above(snapshot.positions).max())
         slack = factors.slack(norms, error, longest, snapshot.error)
-        found = CPU._argmax(metric.directions(z), snapshot.positions, slack)
-        follows, goes_on = snapshot.leads[found.winners], np.ones(len(going), dtype=bool)
-        follows[found.contested] = goes_on[found.contested] = False
-        unsure[going[found.contested]] = True
+        argmax = CPU._argmax(metric.directions(z), snapshot.positions, slack)
+        follows, goes_on = snapshot.leads[argmax.winners], np.ones(len(going), dtype=bool)
+        follows[argmax.contested] = goes_on[argmax.contested] = False
+        unsure[going[argmax.contested]] = True
         new = np.flatnonzero(follows & (leader[going] < 0))
         number = np.searchsorted(leader_rows(snapshots), snapshot.rows)
-        leader[going[new]] = number[found.winners[new]]
+        leader[going[new]] = number[argmax.winners[new]]
         last = (layer, int(going[new[0]])) if len(new) else last
         done = strictly_inside(z, snapshot.shell, max(error, snapshot.error), among=follows)
         finished[going[done]] = layer
         goes_on &= ~done
-        targets = snapshot.positions[found.winners[goes_on]]
+        targets = snapshot.positions[argmax.winners[goes_on]]
         going, z = going[goes_on], z[goes_on]
         z = targets + contraction * (z - targets)
         positions[going] = z
@@ -341,7 +340,10 @@ def examine(
     positions = outcomes.positions if len(alive) == len(tokens) else outcomes.positions[alive]
     outer = alive[outermost(positions, outcomes.error)]
     leaders = leader_rows(snapshots)
-    since, last = outcomes.last
+    since, place = outcomes.last
+    last = _NOBODY
+    if since >= 0:
+        last = LastFollower(since, int(rows[place]), tokens[place])
     summary = ChunkSummary(
         dimension=tokens.shape[1],
         n=count,
@@ -354,7 +356,7 @@ def examine(
         largest=max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
         typical=float(np.median(np.abs(tokens[::64]))) if len(tokens) else 0.0,
         has_zero=not snapshots and _has_zero(tokens),
-        last=LastFollower(since, int(rows[last]), tokens[last]) if since >= 0 else _NOBODY,
+        last=last,
     )
     unfinished = DistinctTokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None
     if bits is None and not len(done):

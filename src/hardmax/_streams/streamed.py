@@ -12,8 +12,7 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder
 from hardmax._common.format import pluralize
-from hardmax._common.progress import Progress
-from hardmax._common.validation import InputError, check_path, require_extra, shorten
+from hardmax._common.validation import InputError, Progress, check_path, require_extra, shorten
 from hardmax._exact.vectors import power
 from hardmax._float.search import CPU
 from hardmax._layer.rules import check_plain
@@ -114,10 +113,11 @@ def _answer(tokens: np.ndarray, _: int, query: ChunkQuery) -> dict[str, np.ndarr
 def _write_part(tokens: np.ndarray, first: int, folder: Path, query: ChunkQuery) -> None:
     import pyarrow as pa
 
-    points, *others = query.answer(tokens).items()
+    answer = query.answer(tokens)
+    points = answer.pop(next(iter(answer)))  # limits or tokens come first
     columns = {"token": first + np.arange(len(tokens))}
-    columns |= {f"z{axis}": column for axis, column in enumerate(points[1].T)}
-    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | dict(others)))
+    columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
+    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | answer))
 
 
 def _find_copies(tokens: np.ndarray, first: int, values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -252,13 +252,15 @@ class Streamed:
 class StreamedClusters(Clusters):
     """Clusters of a cloud that is read chunk by chunk: it is read once more for their `labels`."""
 
+    _limit: "StreamedLimit"
+
     def __init__(
         self, lim: "StreamedLimit", points: np.ndarray, kinds: tuple[Kind, ...], sizes: np.ndarray
     ) -> None:
         vars(self).update(_limit=lim, limit_points=points, kinds=kinds, sizes=sizes)
 
     @cached_property
-    def labels(self) -> np.ndarray:
+    def labels(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The cluster of each token, (n,)."""
         return self._limit._column("cluster")
 
@@ -317,20 +319,20 @@ class StreamedLimit(Streamed):
         if self.settled_at is None:
             wish = "where its tokens end is not known"
             raise InputError(f"The run has not settled ({self.stop_reason}): {wish}.")
-        found, rows = find_clusters(gathered.run), gathered.tokens.rows
+        in_memory, rows = find_clusters(gathered.run), gathered.tokens.rows
         # Gathered tokens count as often as the last pass left them; the others are followers.
         counted, followers = gathered.counted, gathered.followers
         counted_places = _places(counted.values, gathered.tokens.values)
         leader_places = np.searchsorted(rows, followers.leaders)
-        members = found.labels[np.concatenate([counted_places, leader_places])]
+        members = in_memory.labels[np.concatenate([counted_places, leader_places])]
         counts = np.concatenate([counted.counts, followers.counts])
-        first = np.full(len(found), np.iinfo(np.int64).max)
+        first = np.full(len(in_memory), np.iinfo(np.int64).max)
         np.minimum.at(first, members, np.concatenate([counted.rows, followers.first]))
         order = np.argsort(first)
-        kinds = tuple(_of_rows(found.kinds[label], rows) for label in order)
-        sizes = np.bincount(members, counts, len(found)).astype(np.int64)[order]
-        clusters = StreamedClusters(self, found.limit_points[order], kinds, sizes)
-        return clusters, np.argsort(order)[found.labels]
+        kinds = tuple(_of_rows(in_memory.kinds[label], rows) for label in order)
+        sizes = np.bincount(members, counts, len(in_memory)).astype(np.int64)[order]
+        clusters = StreamedClusters(self, in_memory.limit_points[order], kinds, sizes)
+        return clusters, np.argsort(order)[in_memory.labels]
 
     def _column(self, name: str) -> np.ndarray:
         return np.concatenate([chunk[name] for chunk in self.chunks()])

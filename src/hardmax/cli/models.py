@@ -42,7 +42,7 @@ def models_command(
         if as_json:
             print_json(listed)
         else:
-            print_table(list(listed[0]), (list(one.values()) for one in listed))
+            print_table(list(listed[0]), (list(row.values()) for row in listed))
         return
     loaded, name = load_model(model), Path(model).name
     if picture is not None:
@@ -55,15 +55,15 @@ def models_command(
 
         write_whole(card, card_page(loaded, name).encode())
         notify(f"wrote {card}")
-    found = {
-        str(label): {one.word: one.weight for one in loaded.keywords(label, KEYWORDS)}
-        for label in loaded.classes
-    }
+    strongest = {}
+    for label in loaded.classes:
+        words = loaded.keywords(label, KEYWORDS)
+        strongest[str(label)] = {keyword.word: keyword.weight for keyword in words}
     if as_json:
-        print_json(_describe(name, loaded) | {"keywords": found})
+        print_json(_describe(name, loaded) | {"keywords": strongest})
     elif picture is None and card is None:
         print_facts(_describe(name, loaded))
-        for label, weights in found.items():
+        for label, weights in strongest.items():
             print_table([f"strongest tokens for {label}", "weight"], weights.items())
 
 

@@ -43,7 +43,7 @@ def train_command(
         int | None, typer.Option(help="Silent words that are added to each text.")
     ] = None,
     vectors: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME", help="Word vectors: auto, english, none, or a file of GloVe or npz."
         ),
@@ -64,6 +64,8 @@ def train_command(
     """
     from hardmax.train import Settings
 
+    if vectors == "none":
+        vectors = None
     settings = Settings(
         ngram_range=(1, longest_phrase),
         max_features=max_features,
@@ -74,7 +76,7 @@ def train_command(
         gate=gate,
         alpha=alpha,
         neutral_weight=neutral_weight,
-        vectors=None if vectors == "none" else vectors,
+        vectors=vectors,
         random_state=seed,
     )
     folder = Path(output)
@@ -95,19 +97,10 @@ def train_command(
     if as_json:
         from hardmax import __version__
 
-        about = {
-            "hardmax": __version__,
-            "output": output,
-            "model": opt.describe(model),
-            "classes": list(model.classes),
-        }
-        print_json(about | model.metrics)
+        about = {"hardmax": __version__, "output": output, "model": opt.describe(model)}
+        print_json(about | {"classes": list(model.classes)} | model.metrics)
         return
     chosen = ("C", "gate", "alpha", "neutral_weight", "vectors")
     measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
-    print_facts(
-        {"model": repr(model)} | model.metrics["settings"] | model.metrics,
-        "model",
-        *chosen,
-        *measured,
-    )
+    facts = {"model": repr(model)} | model.metrics["settings"] | model.metrics
+    print_facts(facts, "model", *chosen, *measured)

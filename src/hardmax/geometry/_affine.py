@@ -37,7 +37,7 @@ def read_metric(metric: Any, dimension: int) -> Dynamics:
     return dynamics
 
 
-class Frame(NamedTuple):
+class AffineFrame(NamedTuple):
     """The affine space of points `origin + c @ axes`, with orthonormal rows `axes` (rank, d)."""
 
     origin: np.ndarray
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
 def affine_frame(
     points: np.ndarray, at_most: int | None = None, within: float | None = None
-) -> Frame:
+) -> AffineFrame:
     """A frame of the smallest affine space that contains the points (n, d), up to rounding.
 
     Points that span the whole space keep their own axes. Of more than `at_most` axes the longest
@@ -63,14 +63,14 @@ def affine_frame(
     # Rows of left * values are the points in principal axes; their last columns are the distance
     # from the space.
     left, values, axes = np.linalg.svd(differences - differences.mean(axis=0), full_matrices=False)
-    tails = np.sqrt(np.cumsum(((left * values) ** 2)[:, ::-1], axis=1)).max(axis=0)[::-1]
-    rank = int(
-        np.count_nonzero(tails > (THINNEST * resolution(table) if within is None else within))
-    )
+    squares = (left * values) ** 2
+    tails = np.sqrt(np.cumsum(squares[:, ::-1], axis=1)).max(axis=0)[::-1]
+    if within is None:
+        within = THINNEST * resolution(table)
+    rank = int(np.count_nonzero(tails > within))
     rank = rank if at_most is None else min(rank, at_most)
-    return Frame(
-        np.ldexp(table[0], unit), np.eye(rank) if rank == table.shape[1] else axes[:rank], rank
-    )
+    axes = np.eye(rank) if rank == table.shape[1] else axes[:rank]
+    return AffineFrame(np.ldexp(table[0], unit), axes, rank)
 
 
 def resolution(points: np.ndarray) -> float:

@@ -31,8 +31,10 @@ def hull(points: np.ndarray) -> Hull:
 
     Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six
     facets."""
-    # Of equal points the first. Adding zero turns -0.0 into 0.0: they are equal, but sorting may separate them.
-    distinct = np.sort(np.unique(points + 0.0, axis=0, return_index=True)[1])
+    # Of equal points the first. Adding zero turns -0.0 into 0.0: they are equal, but sorting may
+    # separate them.
+    _, firsts = np.unique(points + 0.0, axis=0, return_index=True)
+    distinct = np.sort(firsts)
     table = np.ldexp(points[distinct], -unit_of(points))
     frame = affine_frame(table)
     while (found := _hull_of(frame.coordinates(table), resolution(table))) is None:
@@ -47,21 +49,21 @@ def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
     if r == 0:
         return Hull(0, np.zeros(1, dtype=int), ())
     if r == 1:
-        return Hull(1, np.sort([np.argmin(points), np.argmax(points)]), ((0,), (1,)))
-    found = _qhull(points, tolerance)
-    if found is None:
+        ends = np.sort([np.argmin(points), np.argmax(points)])
+        return Hull(1, ends, ((0,), (1,)))
+    qhull = _qhull(points, tolerance)
+    if qhull is None:
         return None
-    vertices, numbers = np.unique(found.simplices, return_inverse=True)
+    vertices, numbers = np.unique(qhull.simplices, return_inverse=True)
+    simplices = numbers.reshape(-1, r).tolist()
     # Simplices of one facet have one plane, the same in every digit.
-    facet_of = np.unique(found.equations, axis=0, return_inverse=True)[1].ravel()
+    _, facet_of = np.unique(qhull.equations, axis=0, return_inverse=True)
     facets: list[set[int]] = [set() for _ in range(facet_of.max() + 1)]
-    for facet, simplex in zip(facet_of.tolist(), numbers.reshape(-1, r).tolist(), strict=True):
+    for facet, simplex in zip(facet_of.ravel().tolist(), simplices, strict=True):
         facets[facet].update(simplex)
-    return (
-        Hull(r, vertices, tuple(tuple(sorted(facet)) for facet in facets))
-        if len(facets) > r
-        else None
-    )
+    if len(facets) <= r:
+        return None
+    return Hull(r, vertices, tuple(tuple(sorted(facet)) for facet in facets))
 
 
 def _qhull(points: np.ndarray, tolerance: float) -> "ConvexHull | None":
@@ -99,12 +101,10 @@ def faces_below(faces: Iterable[Face], dimension: int, facets: Iterable[Face]) -
         if len(face) == dimension + 1:  # a simplex: any of its vertices may be left out
             below.update(combinations(face, dimension))
             continue
-        parts = {facet & frozenset(face) for vertex in face for facet in through[vertex]} - {
-            frozenset(face)
-        }
-        below.update(
-            tuple(sorted(part)) for part in parts if not any(part < other for other in parts)
-        )
+        whole = frozenset(face)
+        parts = {facet & whole for vertex in face for facet in through[vertex]} - {whole}
+        largest = [part for part in parts if not any(part < other for other in parts)]
+        below.update(tuple(sorted(part)) for part in largest)
     return tuple(sorted(below))
 
 

@@ -62,12 +62,14 @@ def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.nd
 
     Examples
     --------
-    >>> [cell.tolist() for cell in leader_cells([[1, 0], [-1, 0]], (-2, 2, 0, 1))]
-    [[[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]], [[-2.0, 0.0], [0.0, 0.0], [0.0, 1.0], [-2.0, 1.0]]]
+    >>> right, left = leader_cells([[1, 0], [-1, 0]], (-2, 2, 0, 1))
+    >>> right.tolist(), left.tolist()[0]
+    ([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]], [-2.0, 0.0])
     """
     table = read_points(leaders, "`leaders`", 2)
     window = _corners_of(rectangle)
-    # <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
+    # <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a
+    # polygon.
     directions = table @ np.array(read_metric(metric, 2).matrix, dtype=np.float64)
     order = polygon(directions).tolist()
     cells = [np.zeros((0, 2)) for _ in table]

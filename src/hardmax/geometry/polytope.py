@@ -44,14 +44,16 @@ class Polytope:
         self.all_vertices = check_bool(all_vertices, "`all_vertices`")
 
     def __repr__(self) -> str:
-        counted = self.dimension <= FEW_FACETS and len(self._found.vertices) == len(self.vertices)
+        counted = self.dimension <= FEW_FACETS and len(self._float_hull.vertices) == len(
+            self.vertices
+        )
         known = f"f-vector {self.f_vector}" if counted else f"{len(self.points)} points"
         return f"Polytope(dimension {self.dimension} in R^{self.points.shape[1]}, {known})"
 
     @property
     def indices(self) -> np.ndarray:
         """Indices of the points that are vertices, increasing; of equal points the first."""
-        return np.arange(len(self.points)) if self.all_vertices else self._found.vertices
+        return np.arange(len(self.points)) if self.all_vertices else self._float_hull.vertices
 
     @property
     def vertices(self) -> np.ndarray:
@@ -64,10 +66,10 @@ class Polytope:
         rank = affine_frame(self.points).rank
         if rank > FEW_FACETS:
             return rank
-        if len(self._found.vertices) < len(self.vertices):
+        if len(self._float_hull.vertices) < len(self.vertices):
             # Where a vertex was lost, a thin direction may have been lost with it.
             return affine_frame(self.points, within=ROUNDING).rank
-        return self._found.dimension
+        return self._float_hull.dimension
 
     @property
     def facets(self) -> tuple[Face, ...]:
@@ -95,7 +97,7 @@ class Polytope:
         return self._faces[check_int(dimension, "`dimension`", at_least=0, at_most=self.dimension)]
 
     @cached_property
-    def _found(self) -> Hull:
+    def _float_hull(self) -> Hull:
         """The hull of the points, as floats find it."""
         if (rank := affine_frame(self.points).rank) > LARGEST_DIMENSION:
             wish = f"points that span at most {LARGEST_DIMENSION} dimensions"
@@ -106,13 +108,13 @@ class Polytope:
 
     @property
     def _hull(self) -> Hull:
-        found = self._found
-        if found.dimension != self.dimension or len(found.vertices) != len(self.vertices):
-            came = f"Of the {len(self.vertices):,} vertices floats find {len(found.vertices):,}"
+        floats = self._float_hull
+        if floats.dimension != self.dimension or len(floats.vertices) != len(self.vertices):
+            came = f"Of the {len(self.vertices):,} vertices floats find {len(floats.vertices):,}"
             raise InputError(
                 f"{came}: the others are too close to their hull for `facets` and `faces`."
             )
-        return found
+        return floats
 
     @cached_property
     def _faces(self) -> list[tuple[Face, ...]]:

@@ -13,6 +13,8 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
+from flint import fmpz_mat
+
 from hardmax._common.validation import InputError
 from hardmax._layer.rules import check_definite
 from hardmax._tokens.batches import read_table
@@ -44,8 +46,8 @@ def project_exact(
 
     Notes
     -----
-    Wolfe's algorithm in integers: the distance falls strictly from one set of vertices to the next, and there are
-    finitely many.
+    Wolfe's algorithm in integers: the distance falls strictly from one set of vertices to the next,
+    and there are finitely many.
 
     Examples
     --------
@@ -72,21 +74,18 @@ def project_exact(
 def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int, Fraction]:
     """The weights of the point of least A-norm, by vertex."""
     # A v_j for each vertex v_j
-    directions = (
-        corners if matrix is None else [[_dot(row, corner) for row in matrix] for corner in corners]
-    )
-    lengths = [
-        _dot(direction, corner) for direction, corner in zip(directions, corners, strict=True)
-    ]
+    directions = corners
+    if matrix is not None:
+        directions = [[_dot(row, corner) for row in matrix] for corner in corners]
+    lengths = [*map(_dot, directions, corners)]
     shares = {min(range(len(corners)), key=lengths.__getitem__): Fraction(1)}
     while True:
         # The way A x up to a positive factor, and the score <A x, x> on the same scale: all
         # vertices in use have it.
         common = math.lcm(*(share.denominator for share in shares.values()))
-        way = [
-            sum(int(share * common) * directions[j][c] for j, share in shares.items())
-            for c in range(len(corners[0]))
-        ]
+        weights = [int(share * common) for share in shares.values()]
+        columns = zip(*(directions[j] for j in shares), strict=True)
+        way = [_dot(weights, column) for column in columns]
         scores = [_dot(way, corner) for corner in corners]
         newcomer = min(range(len(corners)), key=scores.__getitem__)
         if scores[newcomer] >= scores[next(iter(shares))]:
@@ -105,9 +104,10 @@ def _moved(
         gram = [[_dot(directions[i], corners[j]) for j in members] for i in members]
         goals = dict(zip(members, _affine_weights(gram), strict=True))
         falling = [j for j in members if goals[j] <= 0]
-        share = min((shares[j] / (shares[j] - goals[j]) for j in falling), default=Fraction(1))
-        shares = {j: shares[j] + share * (goals[j] - shares[j]) for j in members}
-        shares = {j: weight for j, weight in shares.items() if weight}
+        until = [shares[j] / (shares[j] - goals[j]) for j in falling]
+        part = min(until, default=Fraction(1))
+        shares = {j: share + part * (goals[j] - share) for j, share in shares.items()}
+        shares = {j: share for j, share in shares.items() if share}
         if not falling:
             return shares
 
@@ -117,19 +117,12 @@ def _affine_weights(gram: list[list[int]]) -> list[Fraction]:
     Gram matrix G.
 
     G w is the same in every entry; so w is u / sum(u), where (G + 1 1^T) u = 1 has a positive
-    definite matrix. Elimination without fractions (Bareiss, Gauss-Jordan): every division by the
-    pivot before leaves no remainder."""
-    rows = [[*(value + 1 for value in row), 1] for row in gram]
-    before = 1
-    for k, lead in enumerate(rows):
-        pivot = lead[k]
-        for i, row in enumerate(rows):
-            if i != k:
-                head = row[k]
-                rows[i] = [(pivot * a - head * b) // before for a, b in zip(row, lead, strict=True)]
-        before = pivot
-    total = sum(row[-1] for row in rows)
-    return [Fraction(row[-1], total) for row in rows]
+    definite matrix."""
+    matrix = fmpz_mat([[value + 1 for value in row] for row in gram])
+    solution = matrix.solve(fmpz_mat([[1]] * len(gram))).entries()
+    total = sum(solution)
+    shares = [value / total for value in solution]
+    return [Fraction(int(share.p), int(share.q)) for share in shares]
 
 
 def _dot(a: Sequence[int], b: Sequence[int]) -> int:

@@ -76,7 +76,7 @@ def card_page(
     if texts is not None and evaluation is not None:
         wrong = np.flatnonzero(evaluation.predicted != evaluation.truth)
         confidence = evaluation.probabilities[wrong, evaluation.predicted[wrong]]
-        worst = wrong[np.argsort(-confidence, kind="stable")][:_ERRORS].tolist()
+        worst: list[int] = wrong[np.argsort(-confidence, kind="stable")][:_ERRORS].tolist()
         for row in worst:
             label = model.classes[evaluation.truth[row]]
             errors.append((row + 1, label, model.explain(texts[row])))

@@ -94,7 +94,7 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
 def _answer_frame(model: TextModel, frame: Any, options: ScoreOptions) -> tuple[Any, Any]:
     """The rows that are kept, and the answers to them."""
     names = [str(name) for name in frame.columns]
-    column, _ = tables.choose_column(options.text, "text", names, "`table`")
+    column = tables.choose_column(options.text, "text", names, "`table`")
     values = frame[column].to_list()
     texts = [encode_text(value).decode() if isinstance(value, str) else None for value in values]
     column = pa.array(texts, pa.large_string())

@@ -45,5 +45,6 @@ def load_model(name_or_path: str | Path) -> TextModel:
     names = ", ".join(available()) or "none in this version"
     shown = truncate(str(path), 120)
     raise InputError(
-        f"`{shown}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder."
+        f"`{shown}` is neither a shipped model nor a folder: shipped are {names}. "
+        "Name one, or a folder."
     )

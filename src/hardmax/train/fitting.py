@@ -141,8 +141,6 @@ def fit_tables(
         for part in stream_corpus(
             source, **columns, on_bad_rows=on_bad_rows, characters=CHARACTERS
         ):
-            for note in part.notes:
-                say(note)
             bad += part.bad
             if part.texts:
                 read = read_texts(part.texts)

@@ -21,8 +21,8 @@ keeps = st.sampled_from(
     [Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)]
 )
 coefficients = st.integers(-60, 60)
-# Token 2 ties tokens 0 and 1 and follows their middle (1, 0, 0); along that, token 3 lies further out than they do.
-# It catches up where 1.1 (1 - t/2) - 3 t/10 = 1 - t/2, that is at t = 2/7.
+# Token 2 ties tokens 0 and 1 and follows their middle (1, 0, 0); along that, token 3 lies further
+# out than they do. It catches up where 1.1 (1 - t/2) - 3 t/10 = 1 - t/2, that is at t = 2/7.
 OVERTAKEN = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
 
 
@@ -176,7 +176,8 @@ CORNERS = {
         [[10, 10, 0, 0], [10, -10, 0, 0], [9, 0, 0, 600], [15, 0, -70, 10], [1, 0, 1, 0]],
         *(1, 0, (0,)),
     ),
-    # It is level at t = 5/6 and at no other time: that is layer 1 if alpha is 1/5, and no layer if it is 1.
+    # It is level at t = 5/6 and at no other time: that is layer 1 if alpha is 1/5, and no layer if
+    # it is 1.
     "a token level in a layer": (
         [[10, 10, 0, 0], [10, -10, 0, 0], [0, 0, 0, 50], [15, 0, -9, 10], [1, 0, 1, 0]],
         *("1/5", 3, (0, 1, 2, 3)),

@@ -106,7 +106,8 @@ def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, skew
     assert [ours.attended(k).tolist() for k in range(4)] == [
         truth.attended(k).tolist() for k in range(4)
     ]
-    # On a line a slack is a single rounding, so that floats may prove a lead, and be off by as much as the lead itself.
+    # On a line a slack is a single rounding, so that floats may prove a lead, and be off by as much
+    # as the lead itself.
     assert ours.details.decisions.margins == pytest.approx(
         truth.details.decisions.margins, rel=1e-6, abs=1e-30 if d > 1 else 2.0**-52
     )
