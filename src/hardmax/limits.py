@@ -521,7 +521,7 @@ def certify_radius(lim: Limit) -> Certificate:
     >>> from hardmax import Dynamics, limit
     >>> proof = certify_radius(limit([[3.0], [-1.0]], Dynamics(1)))
     >>> bool(verify(proof)), round(float(Fraction(proof["radius"])), 3)
-    (True, 0.586)
+    (True, 0.562)
     """
     check_instance(lim, Limit, "`lim`", "a Limit")
     if lim.radius == math.inf:
