@@ -53,8 +53,9 @@ unit: .venv/ready
 coverage: .venv/ready
 	$(BIN)/pytest --numprocesses auto --cov=hardmax --cov-branch --cov-report=term-missing:skip-covered
 
-# The site, with every example run: docs/_build/html/index.html. Needs no network once the packages are installed.
-docs: .venv/docs
+# The site, with every page and example run: docs/_build/html/index.html. Needs no network once the packages are installed.
+docs: .venv/ready .venv/docs
+	$(BIN)/pytest -m docs
 	rm -rf docs/api  # or names that are gone would stay
 	$(BIN)/sphinx-build -W --keep-going --nitpicky --quiet -d docs/_build/doctrees docs docs/_build/html
 

@@ -34,7 +34,7 @@ def one_layer(points: np.ndarray) -> hm.Trajectory:
 def limit_with_points(points: np.ndarray) -> hm.Limit:
     """The limit, and where every token ends: what is put together when asked for is asked for."""
     found = hm.limit(points, HALF)
-    assert found.points.shape == points.shape
+    assert found.limit_points.shape == points.shape
     return found
 
 

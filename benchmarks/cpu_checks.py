@@ -42,7 +42,7 @@ def check_winners(points: np.ndarray) -> Callable[[np.ndarray], tuple[int, int]]
 def winners_of(run: hm.Trajectory, layer: int = 0) -> np.ndarray:
     """Whom each token attends to at a layer, -1 where it attends to several: Gaussian clouds have
     no ties."""
-    assert run.points.count == run.n  # no token is repeated
+    assert run.details.points.count == run.n  # no token is repeated
     choices = run.attended(layer).choices
     return np.where(choices.sizes == 1, choices.firsts(np.arange(run.n)), -1)
 

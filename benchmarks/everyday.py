@@ -92,7 +92,7 @@ def starting():
         cloud = Path(folder, "cloud.csv")
         np.savetxt(cloud, np.random.default_rng(0).standard_normal((50, 2)), delimiter=",")
         run = "from hardmax.cli.main import run; run()"
-        predict = f"import hardmax as hm; print(hm.load('sentiment-en').predict([{TEXT!r}]))"
+        predict = f"import hardmax as hm; print(hm.load_model('sentiment-en').predict([{TEXT!r}]))"
         commands = {
             "hardmax explain": ["-c", run, "explain", TEXT],
             "hardmax limit": ["-c", run, "limit", str(cloud), "--alpha", "1/2"],

@@ -16,7 +16,7 @@ from imdb import read
 
 from hardmax._kernels.parallel import limit_threads
 from hardmax.text.explain import Explanation
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 
 COLUMNS = ("model", "reviews", "median_ms", "median_ms_with_ledger", "median_ms_with_removals")
 COLUMNS += ("largest_gap", "smallest_logit")
@@ -33,7 +33,7 @@ def main(test: str, reviews: str = "2000") -> None:
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
     with limit_threads(1):
         for name in ("sentiment-en", "imdb", "imdb-best"):
-            model = load(name)
+            model = load_model(name)
             model.predict_proba(chosen)  # kernels are compiled, and the dictionary is made
             _ = model.explain(chosen[0]).removals
             seconds, found = [], []

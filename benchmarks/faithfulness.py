@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
 
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 from hardmax.text.spans import JOINT, Span, Units
 from hardmax.text.text_model import TextModel
 
@@ -174,7 +174,7 @@ def pairs(measured: dict[str, np.ndarray]) -> list[tuple[object, ...]]:
 
 def main(path: str, number: str = "100", name: str = "imdb") -> None:
     warnings.simplefilter("ignore")  # the peers' own
-    model, texts = load(name), parquet.read_table(path)["text"].to_pylist()
+    model, texts = load_model(name), parquet.read_table(path)["text"].to_pylist()
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(number)).astype(int)]
     decided = [
         text for text, known in zip(chosen, model.analyse(chosen).decided, strict=True) if known

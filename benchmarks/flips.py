@@ -14,7 +14,7 @@ import numpy as np
 from harness import add_rows
 from imdb import read
 
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
 
@@ -42,7 +42,7 @@ def by_brute_force(model: TextModel, text: str) -> int:
 
 def main(test: str, reviews: str = "500") -> None:
     texts, *_ = read(test)
-    model = load("imdb")
+    model = load_model("imdb")
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
     model.flip(chosen[0])
     flips, seconds = [], []

@@ -85,7 +85,7 @@ def limit(n: int, d: int, rounds: int = 3) -> list[list]:
         "SDPA bf16, one layer": lambda: torch.nn.functional.scaled_dot_product_attention(
             heads, heads, heads
         ),
-        "hardmax, the limit": lambda: hm.limit(points, HALF).points,
+        "hardmax, the limit": lambda: hm.limit(points, HALF).limit_points,
     }
     work = f"limit n {n} d {d} (settled at {hm.limit(points, HALF).settled_at})"
     rows = compare(work, contestants, ["SDPA bf16, one layer"], rounds, disagreements(points))
@@ -101,10 +101,10 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
         return hm.simulate(points, HALF, stop=hm.Settled(), record=hm.LastOnly(), engine=engine)
 
     peer = "processor, all scores in float64"
-    names = {peer: hm.engines.Cpu(search="dense"), "hardmax on the GPU": hm.engines.Gpu()}
+    names = {peer: hm.Cpu(search="dense"), "hardmax on the GPU": hm.Gpu()}
     home, away = map(settled, names.values())
     wrong = (home.at(home.layers) != away.at(away.layers)).any(axis=1) | (
-        home.ends() != away.ends()
+        home.at("limit") != away.at("limit")
     ).any(axis=1)
     contestants = {
         name: lambda engine=engine: (run := settled(engine)).at(run.layers)

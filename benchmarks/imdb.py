@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from hardmax.text.encoding import encode
 from hardmax.text.evaluation import evaluate_model
 from hardmax.text.explain import LENGTHS
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 from hardmax.text.spans import JOINT, Units
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
@@ -46,16 +46,16 @@ because while when where there here also just very much many some any all each o
 ll d m up out off over under again once one two first second how why movie film movies films
 """
 COMMON: dict[str, Any] = {
-    "longest_phrase": 3,
+    "ngram_range": (1, 3),
     "min_df": 8,
-    "max_tokens": 40_000,
+    "max_features": 40_000,
     "sentences": 0.3,
-    "bias": False,
+    "fit_intercept": False,
 }
 COMMON |= {
     "consistent": True,
     "scaling": "evidence",
-    "strength": 0.1,
+    "C": 0.1,
     "stop_words": tuple(FUNCTION_WORDS.split()),
 }
 RATED = "imdb, star ratings too (not shipped)"
@@ -114,7 +114,7 @@ def train(train_file: str, folder: str) -> None:
         model = fit(
             texts,
             CLASSES[labels],
-            replace(settings, exclude=exclude, seed=seed),
+            replace(settings, exclude=exclude, random_state=seed),
             groups=groups,
             progress=print,
         )
@@ -238,7 +238,7 @@ def measure(
     marked, spans = read_eraser(eraser)
     rows = []
     for seed, name in product(SEEDS, MODELS):
-        model = load(Path(trained) / str(seed) / name)
+        model = load_model(Path(trained) / str(seed) / name)
         found = evaluate_model(model, texts, CLASSES[labels].tolist())
         active = float(model.analyse(texts).active_per_text.mean())
         cut = [" ".join(text.split()[:12]) for text in texts[::5]]
@@ -292,7 +292,7 @@ def measure(
     add_rows("imdb", COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
     points = []
     for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
-        model = load(Path(trained) / str(seed) / name)
+        model = load_model(Path(trained) / str(seed) / name)
         model = replace(model, rule=replace(model.rule, gate=gate, alpha=alpha))
         tokens = float(model.analyse(texts).active_per_text.mean())
         accuracy = float((model.predict(texts) == CLASSES[labels]).mean())

@@ -29,7 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from hardmax.text.evaluation import evaluate
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 
 COLUMNS = ("method", "tokens", "accuracy", "log_loss", "calibration_error", "seconds")
 Result = tuple[
@@ -104,7 +104,7 @@ def tf_idf(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[
 
 def shipped(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:
     for name in ("imdb", "imdb-best"):
-        model = load(name)
+        model = load_model(name)
         yield (
             name,
             float(model.analyse(unseen).active_per_text.mean()),

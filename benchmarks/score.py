@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from harness import Timing, record, show
 
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 
 ROWS, GROUP, KILLS = 1_000_000, 25_000, 10
 FORMS = (".parquet", ".csv")
@@ -305,7 +305,7 @@ def write_big(data: Path, big: Path, rows: int) -> Path:
 
 
 def write_planted(path: Path) -> Path:
-    corpus = plant(5000, length=20, seed=1)
+    corpus = make_synthetic_corpus(5000, length=20, seed=1)
     parquet.write_table(pa.table({"text": corpus.texts, "label": corpus.labels}), path)
     return path
 

@@ -27,20 +27,20 @@ from harness import add_rows
 
 from hardmax.text.evaluation import calibration_error
 from hardmax.text.explain import LENGTHS
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import take_tokens
 from hardmax.train import Settings, fit
 
 CLASSES = np.array(["negative", "positive"])
 SETTINGS = Settings(
-    longest_phrase=3,
+    ngram_range=(1, 3),
     min_df=3,
     sentences=0.3,
     scaling="evidence",
-    strength=0.3,
+    C=0.3,
     stop_words=(),
-    bias=False,
+    fit_intercept=False,
     alpha="0",
     vectors="english",
 )
@@ -197,7 +197,7 @@ def word_lists() -> dict[str, Any]:
 
 
 def measure(data: Path, trained: Path, shipped: Path) -> None:
-    model = load(trained)
+    model = load_model(trained)
     parts = {name: read(data, name, "test") for name in ("imdb", "mr", "cr")}
     parts |= {"tweets_val": read(data, "tweets_val")}
     parts |= {name: read_plain(path) for name, path in plain_files(data).items()}

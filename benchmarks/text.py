@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
-from hardmax.text.shipped import load
+from hardmax.text.shipped import load_model
 from hardmax.text.vocabulary import choose_tokens
 
 TEXTS, PEER = 10_000, "TF-IDF (1, 2) + LogisticRegression"
@@ -31,7 +31,7 @@ def main(path: Path) -> None:
         TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(C=10, max_iter=30)
     )
     peer.fit(train["text"].to_pylist(), train["label"].to_numpy())
-    default, films, best = (load(name) for name in ("sentiment-en", "imdb", "imdb-best"))
+    default, films, best = (load_model(name) for name in ("sentiment-en", "imdb", "imdb-best"))
     cut = default.vocabulary, default.tokeniser
     timings = compare(
         f"{TEXTS:,} reviews: raw text to labels, leaders and probabilities",

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -21,8 +22,10 @@ from hardmax.text.page import pack
 
 HERE = Path(__file__).parent
 
-project = "hardmax"
-author = "The hardmax authors"
+PROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+project = PROJECT["name"]
+author = ", ".join(person["name"] for person in PROJECT["authors"])
 version = release = hardmax.__version__
 extensions = [
     "myst_nb",
@@ -49,6 +52,11 @@ nitpick_ignore_regex = [("py:obj", ".*")]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"hardmax {version}"
+html_theme_options = {
+    "source_repository": PROJECT["urls"]["Repository"],
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = html_show_copyright = False
@@ -65,9 +73,8 @@ nb_output_stderr = "remove"  # "compiling kernels …"
 
 # Docstrings describe types in words; annotations would repeat them in another language.
 autodoc_typehints = "none"
-autosummary_filename_map = {
-    "hardmax.Limit": "hardmax.Limit_"
-}  # not every file system tells it from `limit`
+# Not every file system tells it from `limit`.
+autosummary_filename_map = {"hardmax.Limit": "hardmax.Limit_"}
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False  # autodoc lists them
 
@@ -100,10 +107,8 @@ sphinx_gallery_conf = {
 def write_command_reference(_: Sphinx) -> None:
     """The `--help` of every command, which is where the options are documented, as one page."""
     program = typer.main.get_command(make_app([]))
-    parts = [
-        "# Command line\n\n`hardmax COMMAND --help` prints the same. Exit codes: 0 done, 1 failed, 2 bad input,"
-    ]
-    parts[0] += " 130 interrupted.\n"
+    exit_codes = "Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted."
+    parts = [f"# Command line\n\n`hardmax COMMAND --help` prints the same. {exit_codes}\n"]
     for name, command in vars(program)["commands"].items():
         context = command.make_context(f"hardmax {name}", [], resilient_parsing=True)
         parts.append(f"## {name}\n\n```text\n{command.get_help(context)}\n```\n")
@@ -118,7 +123,7 @@ def write_live_page(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         write_page(
             Path(app.outdir, "live.html"),
-            {"room": "dynamics", "models": [pack(hardmax.load("sentiment-en"))]},
+            {"room": "dynamics", "models": [pack(hardmax.load_model("sentiment-en"))]},
         )
 
 
@@ -140,11 +145,8 @@ class ExampleLink(SphinxRole):
     is none."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        title = re.sub(
-            r"(?<=[a-z])(?=\d)",
-            " ",
-            self.text.rpartition("/")[2].removeprefix("plot_").replace("_", " "),
-        )
+        name = self.text.rpartition("/")[2].removeprefix("plot_")
+        title = re.sub(r"(?<=[a-z])(?=\d)", " ", name.replace("_", " "))
         if not (HERE.parent / "examples" / f"{self.text}.py").exists():
             return [nodes.inline(text=title)], []
         label = f"sphx_glr_gallery_{self.text.replace('/', '_')}.py"

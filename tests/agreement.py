@@ -25,8 +25,8 @@ def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: 
         assert run.certified
         assert_same_sets(run, history)
         for layer, (expected, _) in enumerate(history):
-            if run.arithmetic == "exact":
-                assert run.exact_at(layer).tolist() == expected, f"tokens, layer {layer}"
+            if run.details.decisions.arithmetic == "exact":
+                assert run.at(layer, exact=True).tolist() == expected, f"tokens, layer {layer}"
             assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), (
                 f"rounded tokens, layer {layer}"
             )

@@ -30,7 +30,8 @@ CanvasRenderingContext2D.prototype.beginPath = function () {
 # Where the cursor shows that a token can be grabbed, as (x, y) in the window.
 PLACES = """canvas => {
     const box = canvas.getBoundingClientRect(), found = []
-    for (let x = box.left + 4; x < box.right; x += 6) for (let y = box.top + 4; y < box.bottom; y += 6) {
+    for (let x = box.left + 4; x < box.right; x += 6)
+    for (let y = box.top + 4; y < box.bottom; y += 6) {
         canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: y }))
         if (canvas.style.cursor === "grab") found.push([x, y])
     }

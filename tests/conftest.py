@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +27,14 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate] if os.environ.get("HARDMAX_MUTANT") else list(Phase),
 )
 settings.load_profile("hardmax")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Kernels are compiled once, before workers start, and not by each of them."""
+    workers = getattr(session.config.option, "numprocesses", None)
+    if workers and not hasattr(session.config, "workerinput"):
+        command = [sys.executable, "-m", "hardmax", "doctor", "--compile"]
+        subprocess.run(command, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="session")

@@ -135,8 +135,8 @@ KNOWN = (
         limits=turned(SQUARE + rational("1 0", "-1 0")),
         alpha=Fraction(1, 2),
     ),
-    # The second inner token follows (1, 1) and gets ever closer, but never arrives: it has no vote in the tie
-    # of the first. In floats it arrives after some 50 layers, and votes.
+    # The second inner token follows (1, 1) and gets ever closer, but never arrives: it has no vote
+    # in the tie of the first. In floats it arrives after some 50 layers, and votes.
     around_square(
         "trap H2: the late voter", rational("1/2 0", "3/10 1/10"), rational("1 0", "1 1")
     ),
@@ -155,8 +155,9 @@ KNOWN = (
         alpha=Fraction(1, 2),
     ),
     Known(
-        # In the plane z = 1 scores are those of the flat square plus 1. Its centre sees all tokens tied;
-        # their mean (1/12, 0, 1) pulls it off the centre, and then it ties one edge as its neighbour does.
+        # In the plane z = 1 scores are those of the flat square plus 1. Its centre sees all tokens
+        # tied; their mean (1/12, 0, 1) pulls it off the centre, and then it ties one edge as its
+        # neighbour does.
         name="flat square in space",
         tokens=rational("1 1 1", "-1 1 1", "-1 -1 1", "1 -1 1", "1/2 0 1", "0 0 1"),
         limits=rational("1 1 1", "-1 1 1", "-1 -1 1", "1 -1 1", "1 0 1", "1 0 1"),

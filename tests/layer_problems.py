@@ -15,6 +15,7 @@ from flint import fmpq, fmpq_mat
 from oracle import Parts
 
 import hardmax as hm
+from hardmax._layer.rules import rescaling
 
 PARTS = ("metric", "value", "mask", "steps", "attention", "heads")
 FURTHER = 300
@@ -23,9 +24,9 @@ SECONDS = 20
 """Of processor time, after which an answer counts as wrong."""
 ALPHAS = [Fraction(text) for text in ("1/2", "1", "2", "1/3", "3", "1/20")]
 RULES = [
-    hm.Steps(lambda k: Fraction(1, k + 1), keeps=0),
-    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), keeps="1/2"),
-    hm.Steps(lambda k: Fraction(1, 2), keeps=0),
+    hm.Steps(lambda k: Fraction(1, k + 1), contraction=0),
+    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), contraction="1/2"),
+    hm.Steps(lambda k: Fraction(1, 2), contraction=0),
 ]
 
 
@@ -43,7 +44,7 @@ class Problem:
     def keeps(self) -> Fraction | None:
         """What a rule of steps leaves of every way; None: it is no rule."""
         steps = self.dynamics.steps
-        return Fraction(steps.keeps or 0) if isinstance(steps, hm.Steps) else None
+        return Fraction(steps.contraction or 0) if isinstance(steps, hm.Steps) else None
 
 
 def draw(number: int) -> Problem:
@@ -86,7 +87,7 @@ def draw(number: int) -> Problem:
             )
             step = dynamics.alpha_at
             for alpha in {step(layer) for layer in range(2 * FURTHER)} if value else ():
-                dynamics.rescaling(alpha)
+                rescaling(dynamics, alpha)
         except hm.InputError as error:
             if "no inverse" not in str(error):
                 raise
@@ -186,7 +187,7 @@ class Answer:
 
     def __init__(self, problem: Problem, lim: hm.Limit) -> None:
         self.problem, self.lim, self.run = problem, lim, lim.run
-        self.settled, self.moving = lim.settled_at, lim.moving.tolist()
+        self.settled, self.moving = lim.settled_at, lim.run.details.moving.tolist()
         self.leaders = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
         self.last = lim.run.layers
         endless = self.settled is not None or self.moving
@@ -228,7 +229,7 @@ class Answer:
                 yield f"attended sets at layer {layer}"
                 return
         for layer in {*known[:4], *known[-2:], min(self.last, known[-1])}:
-            if oracle.table_of(self.run.exact_at(layer).tolist()) != self.places[layer]:
+            if oracle.table_of(self.run.at(layer, exact=True).tolist()) != self.places[layer]:
                 yield f"positions at layer {layer}"
 
     def wrong_leaders(self) -> Iterator[str]:
@@ -254,7 +255,7 @@ class Answer:
         keeps, goes_on = self.problem.keeps, self.places[-1] != self.places[-2]
         if keeps and self.problem.parts.value is not None and goes_on:
             return  # where tokens stop short is not known, and not said
-        ends = oracle.table_of(self.lim.exact_points.tolist())
+        ends = oracle.table_of(self.lim.exact_limit_points.tolist())
         squares = [largest_square(place - ends) for place in self.places]
         if keeps is not None:
             if ends != self.end_of_rule(keeps):
@@ -271,10 +272,10 @@ class Answer:
         exact = map(fraction, chain(*rows))
         gap = max(
             abs(Fraction(x) - y)
-            for x, y in zip(self.lim.points.ravel().tolist(), exact, strict=True)
+            for x, y in zip(self.lim.limit_points.ravel().tolist(), exact, strict=True)
         )
-        if gap > Fraction(self.lim.bound):
-            yield f"limits are off by {float(gap)}, not {self.lim.bound}"
+        if gap > Fraction(self.lim.limit_error):
+            yield f"limits are off by {float(gap)}, not {self.lim.limit_error}"
 
     def wrong_ends(self, ends: fmpq_mat) -> Iterator[str]:
         """Limits stand still under the last sets, whoever is furthest."""
@@ -327,7 +328,7 @@ class Answer:
                 if first[i] != later[i] or not any(first[i]):
                     yield f"token {i} does not go on for ever"
                 continue
-            limit = [Fraction(x) for x in self.lim.points[i].tolist()]
+            limit = [Fraction(x) for x in self.lim.limit_points[i].tolist()]
             if any(
                 abs(fraction(x) - y) > Fraction(1, 10**6) for x, y in zip(row, limit, strict=True)
             ):

@@ -392,7 +392,8 @@ def test_weights_are_not_unique_and_may_be_zero():
 # What is false is refused, with its name
 
 SQUARE_SETS, LATE_SETS = EXAMPLES["square"]["attended"], EXAMPLES["late leader"]["attended"]
-# An example, a place in it, values that make it false or no certificate, and what the reason begins with.
+# An example, a place in it, values that make it false or no certificate, and what the reason begins
+# with.
 TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
     ("square", ("version",), [2, True], "version:"),
     (

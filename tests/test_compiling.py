@@ -40,7 +40,8 @@ def inlined(x):
 
 @intrinsic
 def generated(typingctx):
-    return types.int64(), lambda context, builder, signature, args: ir.Constant(ir.IntType(64), 1000)
+    number = ir.Constant(ir.IntType(64), 1000)
+    return types.int64(), lambda context, builder, signature, args: number
 """
 KERNEL = """
 from hardmax._kernels.compiling import njit

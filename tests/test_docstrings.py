@@ -18,7 +18,8 @@ NAMED = [
     )
     for name in names.split(",")
 ]
-NAMED += ["hardmax.sklearn.HardmaxClassifier"]
+NAMED += [f"hardmax.results.{name}" for name in hardmax.results.__all__]
+NAMED += ["hardmax.sklearn.HardmaxClassifier", "hardmax.stops.Stop", "hardmax.stops.Record"]
 NAMED += [
     "hardmax.train.fitting.fit",
     "hardmax.train.fitting.fit_tables",
@@ -27,7 +28,7 @@ NAMED += [
 # Public modules, of which not every name is also one of the package.
 OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
-RETURNED = {"Analysis", "Corpus", "Explanation", "Reading"}
+RETURNED = {"Analysis", "Corpus", "Decisions", "Explanation", "Reading", "RunDetails"}
 RETURNED |= {
     "AttendedSets",
     "Certificate",
@@ -44,7 +45,7 @@ RETURNED |= {
     "AlgebraicNumber",
     "Bifurcations",
     "Enclosures",
-    "Temperature",
+    "SoftmaxGap",
 }
 
 

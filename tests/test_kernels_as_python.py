@@ -36,7 +36,7 @@ CLOUDS = [
 
 def answers() -> list:
     """All that is found in the texts and clouds, with floats to the bit."""
-    model, half = hm.load("sentiment-en"), hm.Dynamics("1/2", [[2, 1], [1, 3]])
+    model, half = hm.load_model("sentiment-en"), hm.Dynamics("1/2", [[2, 1], [1, 3]])
     found: list = [model.predict_proba(TEXTS).tobytes().hex()]
     for text in TEXTS:
         why = model.explain(text)
@@ -52,8 +52,8 @@ def answers() -> list:
             [
                 lim.leaders.tolist(),
                 lim.settled_at,
-                lim.points.tobytes().hex(),
-                lim.run.decided_by[0],
+                lim.limit_points.tobytes().hex(),
+                lim.run.details.decisions.searches[0],
             ]
         )
     return json.loads(json.dumps(found))
@@ -94,11 +94,12 @@ import time, numpy as np, hardmax as hm
 from hardmax._float.bounds import norms_above
 norms_above(np.ones((1, 2)))  # numba is imported, and a kernel compiled
 cloud, text = hm.clouds.square(inside=[(0.5, 0)]), "An awful script, but the cast is great."
-model = hm.load("sentiment-en")
+model = hm.load_model("sentiment-en")
 began = time.process_time()
 model.explain(text).removals, model.flip(text), model.predict([text, text])
 lim = hm.limit(cloud, hm.Dynamics("1/2"))
-hm.verify(lim.certificate), hm.check_theorem(lim), hm.limit([cloud, cloud], hm.Dynamics("1/2")).points
+hm.verify(lim.certificate), hm.check_theorem(lim)
+hm.limit([cloud, cloud], hm.Dynamics("1/2")).limit_points
 print(time.process_time() - began)
 """
     done = run(program, NUMBA_CACHE_DIR=str(tmp_path))
@@ -130,8 +131,14 @@ from soak.checks import judge
 from soak.problems import QUICK, Tier, problem
 
 compiling._IMPORTING = 1e9
-small = [each for each in map(problem, QUICK[:400]) if each.tier is Tier.SMALL and each.engine.name == "processor"]
-chosen = [each for each in small if each.engine.search is None and each.tokens.size * len(each.tokens) <= 2**14]
+small = [
+    asked for asked in map(problem, QUICK[:400])
+    if asked.tier is Tier.SMALL and asked.engine.name == "processor"
+]
+chosen = [
+    asked for asked in small
+    if asked.engine.search is None and asked.tokens.size * len(asked.tokens) <= 2**14
+]
 with compiling.interpreted(mark_furthest):
     wrong = [str(each) for each in chosen if judge(each).wrong]
 print(len(chosen) > 10, wrong, "numba" in sys.modules)

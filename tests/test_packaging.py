@@ -96,6 +96,22 @@ def test_the_readme_of_the_package_index_has_absolute_links():
     )
 
 
+def test_figures_of_the_paper_are_those_of_the_documentation():
+    paper = " ".join((ROOT / "paper.md").read_text(encoding="utf-8").split())
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    documented = " ".join(" ".join(page.read_text(encoding="utf-8").split()) for page in pages)
+    figures = re.findall(r"[\d.,]*\d (?:ms|s|layers|final)\b", paper)
+    figures += re.findall(r"\d+\.\d+ ± \d+\.\d+ %", paper)
+    assert len(figures) >= 7
+    assert [figure for figure in figures if figure not in documented] == []
+
+
+def test_the_paper_cites_what_its_bibliography_has():
+    cited = re.findall(r"@(\w+)", (ROOT / "paper.md").read_text(encoding="utf-8"))
+    listed = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper.bib").read_text(encoding="utf-8"), re.M)
+    assert set(cited) == set(listed)
+
+
 def test_no_data_are_committed_beside_what_ships_and_nothing_large():
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("no git folder, or no git")

@@ -87,7 +87,9 @@ def answer(number: int) -> dict[str, Any]:
         found: dict[str, Any] = {
             "attended": [digest(run.attended(layer).tolist()) for layer in range(4)],
             "leaders": {
-                str(token): int(layer) for token, layer in enumerate(run.leader_since) if layer >= 0
+                str(token): int(layer)
+                for token, layer in enumerate(run.details.leader_since)
+                if layer >= 0
             },
             "at": positions(run.at(3)),
             "error": float(run.error),
@@ -100,7 +102,7 @@ def answer(number: int) -> dict[str, Any]:
         if lim.settled_at is not None:
             found |= {
                 "clusters": digest(lim.clusters.labels.tolist()),
-                "points": positions(lim.points),
+                "points": positions(lim.limit_points),
             }
             if len(tokens) <= CERTIFIED:
                 document = lim.certificate
@@ -168,7 +170,7 @@ def rows() -> dict[str, Callable[[], Any]]:
         return lambda: hm.simulate(points, half, layers=0, record=last)
 
     def limit(points: np.ndarray) -> Callable[[], Any]:
-        return lambda: hm.limit(points, half).points
+        return lambda: hm.limit(points, half).limit_points
 
     ball = gaussian(100_000, 3)
     return {

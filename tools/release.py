@@ -21,7 +21,7 @@ run = hm.simulate([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics("1
 assert run.certified and run.leaders.tolist() == [0, 1, 2, 3]
 lim = hm.limit(hm.clouds.square(), hm.Dynamics(1))
 assert hm.verify(lim.certificate)
-print(hm.load("sentiment-en").explain("A wonderful film with a great cast.").label)
+print(hm.load_model("sentiment-en").explain("A wonderful film with a great cast.").label)
 """
 
 
@@ -80,8 +80,8 @@ def check_contents(wheel: Path) -> None:
 
 
 def check_description(wheel: Path, *, is_release: bool) -> None:
-    """The package index shows no file of ours: each link and picture has to be an address. A release
-    has no placeholder left in it."""
+    """The package index shows no file of ours: each link and picture has to be an address. A
+    release has no placeholder left in it."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         metadata = archive.read(name).decode()

@@ -37,7 +37,7 @@ def ends_of_added(cloud, places, leaders):
         [np.broadcast_to(cloud, (len(places), *cloud.shape)), places[:, None]], axis=1
     )
     limits, ends = hm.limit(added, hm.Dynamics("1/2")), []
-    for points, leading in zip(limits.points, limits.leaders, strict=True):
+    for points, leading in zip(limits.limit_points, limits.leaders, strict=True):
         here = [int(token) for token in leading if (points[token] == points[-1]).all()]
         ends.append(FACE if not here else leaders.index(here[0]) if here[0] in leaders else ITSELF)
     return np.array(ends)
@@ -49,7 +49,7 @@ def ends_of_added(cloud, places, leaders):
 figure, panels = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
 for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     base = hm.limit(cloud, hm.Dynamics("1/2"))
-    leaders, points = base.leaders.tolist(), base.points[base.leaders]
+    leaders, points = base.leaders.tolist(), base.limit_points[base.leaders]
     middle, reach = (cloud.min(axis=0) + cloud.max(axis=0)) / 2, 0.6 * np.ptp(cloud, axis=0).max()
     left, bottom, right, top = *(middle - reach), *(middle + reach)
     x, y = (low + (np.arange(SIDE) + 0.5) / SIDE * 2 * reach for low in (left, bottom))

@@ -38,7 +38,7 @@ rotated = hm.clouds.rotated(cloud)  # by the angle of the 3-4-5 triangle, exactl
 exact, floats = hm.limit(rotated, hm.Dynamics("1/2")), naive_layers(rotated, 0.5, 30)
 for token in watched:
     print(
-        f"token {token}: limit {exact.points[token].round(3)}, floats {floats[-1, token].round(3)}"
+        f"token {token}: limit {exact.limit_points[token].round(3)}, floats {floats[-1, token].round(3)}"
     )
 
 # %%
@@ -70,7 +70,7 @@ left.plot(*true[0].T, "o", color=FAINT, ms=4)
 left.plot(*true[0, exact.leaders].T, "*", color="black", ms=11, label="leader")
 left.plot(*floats[:, watched].transpose(2, 0, 1), color=VERMILION, lw=1.8)
 left.plot(
-    *exact.points[watched].T, "o", mfc="none", color=BLUE, ms=10, mew=1.6, label="exact limit"
+    *exact.limit_points[watched].T, "o", mfc="none", color=BLUE, ms=10, mew=1.6, label="exact limit"
 )
 left.plot(*floats[-1, watched].T, "X", color=VERMILION, ms=8, label="floats, 30 layers")
 left.set(title="rotated cloud, alpha = 1/2", aspect="equal", xticks=[], yticks=[])

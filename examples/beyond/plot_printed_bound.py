@@ -63,10 +63,10 @@ for name, (first, second) in CLOUDS.items():
 # (first + 2 second); but the origin, where the energy is least, has left the hull at layer 2. (``limit`` warns that the
 # metric is none of those in the paper's Theorem 1.1. That is the point here.)
 warnings.filterwarnings("ignore", "the theorem does not apply")
-steps = hm.Steps(lambda layer: Fraction(2, layer + 1), keeps=0)  # they add up to infinity
+steps = hm.Steps(lambda layer: Fraction(2, layer + 1), contraction=0)  # they add up to infinity
 for name, (first, second) in CLOUDS.items():
     limit = hm.limit([[second], [first]], hm.Dynamics(steps, NEGATIVE))
-    ends = limit.exact_points.ravel().tolist()
+    ends = limit.exact_limit_points.ravel().tolist()
     assert ends == [(first + 2 * second) / 3] * 2
     print(f"tokens {name}: both end at {ends[0]}, proved; the energy there is {ends[0] ** 2 / 2}")
 

@@ -122,7 +122,7 @@ right.set(
 plt.show()
 
 # %%
-# **The law.** How far is softmax from hardmax over many layers? `hm.temperature` encloses the
+# **The law.** How far is softmax from hardmax over many layers? `hm.softmax_gap` encloses the
 # largest difference of a coordinate. At a fixed depth it vanishes as β grows (dashed: 15 layers),
 # because followers have weight beside their leaders only after some log β / log(1 + alpha) layers.
 # By default it goes 60 layers beyond that. Where no two limits tie, the distance then falls like
@@ -133,13 +133,13 @@ betas = [30, 100, 300, 1000, 3000, 10_000]
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 names = ["triangle", "emerging_leader", "square", "nonleader_clusters"]
 for name, color, marker in zip(names, (BLUE, GREEN, VERMILION, "black"), "os^D", strict=True):
-    found = hm.temperature(getattr(hm.clouds, name)(), hm.Dynamics("1/2"), betas)
+    found = hm.softmax_gap(getattr(hm.clouds, name)(), hm.Dynamics("1/2"), betas)
     print(f"{name}: {found}, largest error {found.errors.max():.1g}")
     label = name.replace("_", " ")
     ax.loglog(betas, found.distances, marker=marker, color=color, lw=1.2, ms=4, label=label)
     if found.threshold is not None:
         ax.axvline(found.threshold, color=color, ls=":", lw=1)
-shallow = hm.temperature(hm.clouds.nonleader_clusters(), hm.Dynamics("1/2"), betas, layers=15)
+shallow = hm.softmax_gap(hm.clouds.nonleader_clusters(), hm.Dynamics("1/2"), betas, layers=15)
 print(f"nonleader_clusters: {shallow}, distances {shallow.distances.round(4).tolist()}")
 look = {"color": "black", "mfc": "white", "lw": 1, "ms": 4}
 ax.loglog(betas, shallow.distances, "D--", **look, label="the same, 15 layers")

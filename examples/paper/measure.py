@@ -55,7 +55,7 @@ def run_reviews(
     for part in np.array_split(ids, -(-len(ids) // 1000)):
         runs = hm.simulate(weights["embedding"][part].astype(float), dynamics, layers=LAYERS)
         logits.append(
-            np.asarray(runs.ends()).mean(axis=1) @ weights["decoder"] + weights["bias"][0]
+            np.asarray(runs.at("limit")).mean(axis=1) @ weights["decoder"] + weights["bias"][0]
         )
         for review, run in zip(part, runs, strict=True):
             words, first = np.unique(

@@ -19,8 +19,8 @@ DELTA, SHOWN, LAST = 0.3, 3, 20
 # The limits are exact, so it is certain which points of S are reached.
 limit = hm.limit(PENTAGON, hm.Dynamics(alpha="1/2"))
 attractors = attracting_set(PENTAGON[limit.leaders])
-gaps = np.linalg.norm(attractors[:, None] - limit.float_points, axis=2).min(axis=1)
-path = np.stack([limit.run.floats_at(layer) for layer in range(LAST + 1)])
+gaps = np.linalg.norm(attractors[:, None] - limit.limit_points, axis=2).min(axis=1)
+path = np.stack([limit.run.at(layer) for layer in range(LAST + 1)])
 distances = np.linalg.norm(path[:, :, None] - attractors, axis=3).min(axis=2)
 furthest = distances.max(axis=1)
 entered = int(np.flatnonzero(furthest >= DELTA)[-1]) + 1

@@ -44,11 +44,11 @@ print(f"{statement.claim}: {statement.verdict}")
 # The first layer at which all tokens are within 0.2 of S, and the line through one of them.
 delta = 0.2
 distances = [
-    np.linalg.norm(limit.run.floats_at(k)[:, None] - attractors, axis=2).min(axis=1).max()
+    np.linalg.norm(limit.run.at(k)[:, None] - attractors, axis=2).min(axis=1).max()
     for k in range(20)
 ]
 layer = int(np.argmax(np.array(distances) < delta))
-tokens = limit.run.floats_at(layer)
+tokens = limit.run.at(layer)
 x = tokens[TOKEN]
 unit = x / np.linalg.norm(x)
 print(f"layer {layer}: the vertex is {unit @ (vertex - x):.3f} beyond the line,")
@@ -70,7 +70,7 @@ for ax in panels:
         ax.plot(*point, "*" if number < 5 else "D", color=INK, ms=11 if number < 5 else 5, zorder=3)
     ax.plot(*tokens.T, "o", color=GREY, ms=4)
     ax.plot(
-        *np.transpose([limit.run.floats_at(k)[TOKEN] for k in range(layer + 1)]),
+        *np.transpose([limit.run.at(k)[TOKEN] for k in range(layer + 1)]),
         ".-",
         color=INK,
         lw=0.8,

@@ -29,8 +29,8 @@ decoder, bias = np.array(model["decoder"]), model["bias"]
 figure, panels = plt.subplots(2, 2, figsize=(9, 8.6), layout="constrained")
 for row, (film, review) in zip(panels, reviews.items(), strict=True):
     run = hm.simulate(review["tokens"], hm.Dynamics(alpha=model["alpha"]), layers=8)
-    error = np.abs(run.floats_at(8) - review["final_positions"]).max()
-    logits = [float(run.floats_at(layer).mean(axis=0) @ decoder + bias) for layer in (0, 8)]
+    error = np.abs(run.at(8) - review["final_positions"]).max()
+    logits = [float(run.at(layer).mean(axis=0) @ decoder + bias) for layer in (0, 8)]
     print(
         f"{film}: logit {logits[0]:+.2f} at layer 0, {logits[1]:+.2f} at layer 8; settled at layer {run.settled_at};"
     )
@@ -40,10 +40,10 @@ for row, (film, review) in zip(panels, reviews.items(), strict=True):
 
     leaders = [review["rows"].index(number) for number in review["leader_rows"]]
     assert set(np.array(review["rows"])[run.leaders]) == set(review["leader_rows"])
-    ends = run.floats_at(8)
+    ends = run.at(8)
     nearest = np.linalg.norm(ends[:, None] - ends[leaders], axis=2).argmin(axis=1)
     for ax, layer in zip(row, (0, 8), strict=True):
-        tokens = run.floats_at(layer)
+        tokens = run.at(layer)
         ax.scatter(
             *tokens.T, c=np.array([BLUE, ORANGE, PURPLE, GREY])[nearest], s=22, ec="white", lw=0.4
         )

@@ -14,7 +14,7 @@ from hardmax.text import make_reading
 review = """I went in expecting little and came out grinning. The script is sharp, the two leads are wonderful
 together, and the last ten minutes are among the best I have seen this year. It is long, but it never gets boring."""
 
-model = hm.load("sentiment-en")  # ships with the package
+model = hm.load_model("sentiment-en")  # ships with the package
 why = model.explain(review)
 print(why)
 

@@ -35,7 +35,7 @@ if has_gpu:
 # %%
 # Tensors stay on their device: tokens on a GPU give a limit on that GPU, with their dtype.
 tokens = torch.as_tensor(cloud, device="cuda" if has_gpu else "cpu")
-points = hm.limit(tokens, half).points
+points = hm.limit(tokens, half).limit_points
 print(points.device, points.dtype)
 
 # %%

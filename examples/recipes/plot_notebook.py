@@ -26,12 +26,12 @@ hm.limit([hm.clouds.gaussian(40, 2, seed=seed) for seed in range(6)], half)
 
 # %%
 # A text model shows its heaviest tokens, an explanation its text.
-model = hm.load("sentiment-en")
+model = hm.load_model("sentiment-en")
 model
 
 # %%
 model.explain("It never gets boring.")
 
 # %%
-# ``plot`` draws on matplotlib axes; ``run.animate("run.gif")`` writes a film, one frame per layer.
+# ``plot`` draws on matplotlib axes; ``run.save("run.gif")`` writes a film, one frame per layer.
 axes = run.plot(layers=[0, 1, 2, 10])

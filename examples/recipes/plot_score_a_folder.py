@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 
 # %%
 # Some data: three files of synthetic reviews in a folder, partitioned by year.
@@ -22,7 +22,9 @@ work = Path(tempfile.mkdtemp())
 for year in (2023, 2024, 2025):
     part = work / "reviews" / f"year={year}"
     part.mkdir(parents=True)
-    pd.DataFrame({"review": plant(300, words=6, seed=year).texts}).to_parquet(part / "a.parquet")
+    pd.DataFrame({"review": make_synthetic_corpus(300, words=6, seed=year).texts}).to_parquet(
+        part / "a.parquet"
+    )
 
 # %%
 # In a shell this is ``hardmax score reviews -o scored --text review --abstain 0.7``.

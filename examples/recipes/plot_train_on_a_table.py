@@ -11,12 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from hardmax.sklearn import HardmaxClassifier
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 
 # %%
 # Replace this table with your own: ``pd.read_csv("reviews.csv")``. Here the texts are synthetic, and six words of each
 # class carry it, so we know what a model should find.
-corpus = plant(600, words=6, seed=0)
+corpus = make_synthetic_corpus(600, words=6, seed=0)
 table = pd.DataFrame({"review": corpus.texts, "sentiment": corpus.labels})
 train = table.sample(frac=0.75, random_state=0)
 test = table.drop(train.index)
@@ -46,7 +46,7 @@ for text, label in wrong.head(2).itertuples(index=False):
     print(clf.explain(text))
 
 # %%
-# ``clf.save("my-model")`` writes a folder that ``hm.load`` and every command take. The same on the command line:
+# ``clf.save("my-model")`` writes a folder that ``hm.load_model`` and every command take. The same on the command line:
 #
 # .. code-block:: sh
 #

@@ -23,7 +23,7 @@ def draw(title: str, lines: dict, ax: plt.Axes) -> None:
 
 def distances_of_token_4(cloud, dynamics: hm.Dynamics) -> dict:
     """Its distance to its limit at layers 0 to 120, in two arithmetics."""
-    goal = hm.limit(cloud, dynamics).points[4]
+    goal = hm.limit(cloud, dynamics).limit_points[4]
     runs = {
         name: hm.simulate(cloud, dynamics, layers=120, arithmetic=name)
         for name in ("float", "certified")

@@ -1,49 +1,31 @@
 __version__: str
 
-from . import clouds, engines, figures, geometry, sklearn, text, train
-from ._beyond.algebraic import AlgebraicNumber
-from ._beyond.bifurcations import Bifurcations, bifurcations
+from . import certificate, clouds, figures, geometry, io, results, sklearn, text, train
+from ._beyond.bifurcations import bifurcations
 from ._beyond.random import random_leaders
-from ._beyond.temperature import Temperature, temperature
+from ._beyond.softmax_gap import softmax_gap
 from ._common.validation import InputError
 from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
-from ._layer.attended import AttendedSets
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import Head, Steps
-from ._limits.certify import Certificate
-from ._runs.softmax import Enclosures
-from ._runs.trajectory import Trajectories, Trajectory
-from ._streams.streamed import StreamedLimit, StreamedRun
+from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
-from ._tokens.rationals import parse_decimals
-from .certificate import Verdict
 from .dynamics import Dynamics, attended
-from .engines import Engine
 from .explorer import Explorer
-from .limits import Limit, Limits, limit, verify
+from .limits import Limit, limit, verify
 from .simulation import simulate, step
-from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
+from .stops import AfterLayers, Every, FirstOf, LastOnly, Settled
 from .sweeps import sweep
-from .text.documents import report
-from .text.explain import Explanation
-from .text.shipped import load
-from .text.text_model import TextModel
-from .theorem import TheoremReport, check_theorem
+from .text.shipped import load_model
+from .theorem import check_theorem
 
 __all__ = [
     "AfterLayers",
-    "AlgebraicNumber",
-    "AttendedSets",
-    "Bifurcations",
-    "Certificate",
     "Cpu",
     "Dynamics",
-    "Enclosures",
-    "Engine",
     "Every",
-    "Explanation",
     "Explorer",
     "FirstOf",
     "Gpu",
@@ -51,41 +33,31 @@ __all__ = [
     "InputError",
     "LastOnly",
     "Limit",
-    "Limits",
     "Localmax",
     "Ragged",
-    "Record",
     "Settled",
     "Softmax",
     "Steps",
-    "Stop",
-    "StreamedLimit",
-    "StreamedRun",
-    "Temperature",
-    "TextModel",
-    "TheoremReport",
     "TieSlack",
     "TopK",
-    "Trajectories",
     "Trajectory",
-    "Verdict",
     "attended",
     "bifurcations",
+    "certificate",
     "check_theorem",
     "clouds",
-    "engines",
-    "sklearn",
     "figures",
     "geometry",
+    "io",
     "limit",
-    "load",
-    "parse_decimals",
+    "load_model",
     "random_leaders",
-    "report",
+    "results",
     "simulate",
+    "sklearn",
+    "softmax_gap",
     "step",
     "sweep",
-    "temperature",
     "text",
     "train",
     "verify",

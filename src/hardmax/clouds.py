@@ -89,9 +89,8 @@ def square(inside: Any = None) -> np.ndarray:
     [Fraction(3, 10), Fraction(1, 10)]
     """
     inside = _IN_SQUARE if inside is None else inside
-    if (isinstance(inside, list | tuple) and not inside) or getattr(inside, "shape", (1,))[:1] == (
-        0,
-    ):
+    is_empty = isinstance(inside, list | tuple) and not inside
+    if is_empty or getattr(inside, "shape", (1,))[:1] == (0,):
         return _SQUARE.copy()
     inner = read_table(inside, "`inside`")
     if inner.shape[1] != 2:

@@ -15,7 +15,7 @@ weighted mean.
 `_softmax` encloses it. They are meant to be read, and every engine must agree with them; `simulate`
 is the same mathematics made fast."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,21 +24,30 @@ import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_instance, check_int
-from hardmax._layer.attended import AttendedSets, Choices
-from hardmax._layer.attention import Attention, Softmax, read_attention, to_plain
+from hardmax._layer.attended import AttendedIndices, AttendedSets
+from hardmax._layer.attention import Attention, read_attention, to_plain
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
     Head,
     Steps,
-    inverse,
     read_heads,
     read_mask,
     read_square,
     read_steps,
     read_value,
 )
+from hardmax._layer.rules import (
+    allowed_pairs,
+    attended_among,
+    check_dimension,
+    head_weights,
+    merge_points,
+    only_step,
+    rescaling,
+    split_heads,
+)
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore
-from hardmax._tokens.points import Points, merge
+from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, Number, to_fractions
 
 
@@ -97,96 +106,91 @@ class Dynamics:
         attention: Any = None,
         heads: Any = None,
     ) -> None:
-        matrix = None if metric is None else read_square(metric, "metric")
         vars(self).update(
-            steps=read_steps(alpha), matrix=matrix, value=read_value(value), mask=read_mask(mask)
+            steps=read_steps(alpha),
+            matrix=None if metric is None else read_square(metric, "metric"),
+            value=read_value(value),
+            mask=read_mask(mask),
+            attention=read_attention(attention),
+            heads=read_heads(heads),
         )
-        vars(self).update(attention=read_attention(attention), heads=read_heads(heads))
-        if self.heads is not None and not (
-            metric is attention is None and isinstance(self.steps, Fraction)
-        ):
+        one_step = isinstance(self.steps, Fraction)
+        if heads is not None and not (one_step and metric is None and attention is None):
             raise InputError(
-                "`heads` take one `alpha`, and neither `metric` nor `attention`: each has its own metric."
+                "`heads` take one `alpha`, and neither `metric` nor `attention`: "
+                "each has its own metric."
             )
         if value is not None and not isinstance(self.steps, Steps):
             for step in self.steps if isinstance(self.steps, tuple) else [self.steps]:
-                self.rescaling(step)
+                rescaling(self, step)  # refused if there is none
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):
             return NotImplemented
         pairs = [(self.matrix, other.matrix), (self.value, other.value), (self.mask, other.mask)]
-        same = (
+        return (
             self.steps == other.steps
             and self.attention == other.attention
-            and self._heads() == other._heads()
+            and self._plain_heads() == other._plain_heads()
+            and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
         )
-        return same and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
 
     def __hash__(self) -> int:
         return hash(self.steps)
 
     def __repr__(self) -> str:
-        alpha = self.steps if isinstance(self.steps, Steps) else self.to_dict()["alpha"]
-        names = [name for name in ("metric", "value", "mask") if getattr(self, name) is not None]
-        parts = [f"{name}={self._plain(name)!r}" for name in names]
-        parts += [] if self.attention is None else [f"attention={self.attention}"]
-        parts += [] if self.heads is None else [f"heads={self._heads()}"]
-        return f"Dynamics({', '.join([f'alpha={alpha!r}', *parts])})"
+        alpha = self.steps if isinstance(self.steps, Steps) else self._plain_steps()
+        parts = {"alpha": alpha}
+        parts |= {name: self._plain_table(name) for name in self._tables("metric", "value", "mask")}
+        shown = [f"{name}={part!r}" for name, part in parts.items()]
+        if self.attention is not None:
+            shown.append(f"attention={self.attention}")
+        if self.heads is not None:
+            shown.append(f"heads={self._plain_heads()}")
+        return f"Dynamics({', '.join(shown)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step, the metric and, where they are not the paper's, the other parts as plain
         data, exactly."""
         if isinstance(self.steps, Steps):
             raise InputError(
-                "`alpha` is a rule, which cannot be written down: give the steps of the first layers."
+                "`alpha` is a rule, which cannot be written down: "
+                "give the steps of the first layers."
             )
-        alpha = (
-            [str(step) for step in self.steps] if isinstance(self.steps, tuple) else str(self.steps)
-        )
-        others = {
-            name: self._plain(name) for name in ("value", "mask") if getattr(self, name) is not None
-        }
-        others |= {} if self.attention is None else {"attention": to_plain(self.attention)}
-        others |= {} if self.heads is None else {"heads": self._heads()}
-        return {"alpha": alpha, "metric": self._plain("metric")} | others
+        plain = {"alpha": self._plain_steps(), "metric": self._plain_table("metric")}
+        plain |= {name: self._plain_table(name) for name in self._tables("value", "mask")}
+        if self.attention is not None:
+            plain["attention"] = to_plain(self.attention)
+        if self.heads is not None:
+            plain["heads"] = self._plain_heads()
+        return plain
 
-    def _heads(self) -> list[dict[str, Any]]:
-        pairs = [
-            (each.to_dict()["metric"], str(head.weight))
-            for each, head in zip(self.of_heads(), self.heads or (), strict=True)
-        ]
-        return [{"metric": metric, "weight": weight} for metric, weight in pairs]
+    def _tables(self, *names: str) -> list[str]:
+        """Which of the named tables there are."""
+        return [name for name in names if getattr(self, name) is not None]
 
-    def of_heads(self) -> list["Dynamics"]:
-        """The layer of each head alone."""
+    def _plain_steps(self) -> list[str] | str:
+        if isinstance(self.steps, tuple):
+            return [str(step) for step in self.steps]
+        return str(self.steps)
+
+    def _plain_heads(self) -> list[dict[str, Any]]:
         return [
-            Dynamics(self.steps, head.metric, value=self.value, mask=self.mask)
-            for head in self.heads or ()
-        ]  # pyright: ignore[reportArgumentType]
-
-    def shares(self) -> list[Fraction]:
-        """The weights of the heads, which add up to 1."""
-        weights = [Fraction(head.weight) for head in self.heads or ()]
-        return [weight / sum(weights) for weight in weights]
-
-    def _plain(self, name: str) -> Any:
-        part = getattr(self, name)
-        if part is None or isinstance(part, str):
-            return part
-        return [
-            [entry if isinstance(entry, bool) else str(entry) for entry in row]
-            for row in np.array(part).tolist()
+            {"metric": alone._plain_table("metric"), "weight": str(head.weight)}
+            for alone, head in zip(split_heads(self), self.heads or (), strict=True)
         ]
+
+    def _plain_table(self, name: str) -> Any:
+        table = getattr(self, name)
+        if table is None or isinstance(table, str):
+            return table
+        rows = np.array(table).tolist()
+        return [[entry if isinstance(entry, bool) else str(entry) for entry in row] for row in rows]
 
     @property
     def alpha(self) -> Fraction:
         """The step size, if it is the same at all layers."""
-        if not isinstance(self.steps, Fraction):
-            raise InputError(
-                "`alpha` differs from layer to layer: ask for `alpha_at(layer)`.", argument="alpha"
-            )
-        return self.steps
+        return only_step(self)
 
     def alpha_at(self, layer: int) -> Fraction:
         """The step size of a layer.
@@ -199,131 +203,23 @@ class Dynamics:
         layer = check_int(layer, "`layer`", at_least=0)
         if isinstance(self.steps, Steps):
             return self.steps.at(layer)
-        return (
-            self.steps[min(layer, len(self.steps) - 1)]
-            if isinstance(self.steps, tuple)
-            else self.steps
-        )
-
-    def rescaling(self, alpha: Fraction) -> Any:
-        """(I + alpha V)^-1, or the number that it is without a value matrix.
-
-        Parameters
-        ----------
-        alpha : Fraction
-            The step.
-        """
-        if self.value is None:
-            return 1 / (1 + alpha)
-        found = inverse(np.eye(len(self.value), dtype=np.int64).astype(object) + alpha * self.value)
-        if found is None:
-            raise InputError(
-                f"`value`: I + alpha V has no inverse with alpha {alpha}.", argument="value"
-            )
-        return found
+        if isinstance(self.steps, Fraction):
+            return self.steps
+        return self.steps[min(layer, len(self.steps) - 1)]
 
     @property
     def is_plain(self) -> bool:
         """Whether this is the paper's layer: one step, hardmax, no value matrix, no mask. All
         engines can do that."""
-        others = (
-            self.value is None
-            and self.mask is None
-            and self.attention is None
-            and self.heads is None
-        )
-        return others and isinstance(self.steps, Fraction)
-
-    def check_plain(self, who: str) -> "Dynamics":
-        """Return these dynamics, if they are the paper's; else raise an InputError that names who
-        needs that.
-
-        Parameters
-        ----------
-        who : str
-            Begins the message.
-        """
-        if self.is_plain:
-            return self
-        parts = "`value`, `mask`, `attention` and `heads`"
-        message = (
-            f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without {parts}."
-        )
-        raise InputError(message, argument="dynamics")
-
-    def check_rational(self, who: str) -> "Dynamics":
-        """Return these dynamics, if layers are rational; else raise an InputError that names who
-        needs that.
-
-        Parameters
-        ----------
-        who : str
-            Begins the message.
-        """
-        if isinstance(self.attention, Softmax):
-            message = f"{who}: softmax attends to all tokens, and its layers are irrational: use `simulate`."
-            raise InputError(message, argument="dynamics")
-        return self
-
-    def allowed(self, n: int) -> np.ndarray | None:
-        """Who of n tokens may attend to whom, (n, n); None if everybody may.
-
-        Parameters
-        ----------
-        n : int
-            Number of tokens.
-        """
-        if self.mask is None:
-            return None
-        mask = np.tri(n, dtype=bool) if isinstance(self.mask, str) else self.mask
-        if len(mask) != n:
-            message = f"`mask` is {len(mask)} by {len(mask)}, but there are {n} tokens."
-            raise InputError(message, argument="mask")
-        return mask
-
-    def counted(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> list[int]:
-        """Of some tokens those that are attended to.
-
-        Parameters
-        ----------
-        scores : mapping of int to int
-            By token, in 1 / units.
-        counts : ndarray of int
-            How often each token is there.
-        unit : int
-            What a score of 1 is.
-        """
-        attention = self.check_rational("attended sets").attention
-        if attention is None:
-            least = max(scores.values())
-        else:
-            least = attention._least(scores, counts, unit)  # pyright: ignore[reportAttributeAccessIssue]
-        return [j for j, score in scores.items() if score >= least]
-
-    def points(self, cloud: Cloud) -> Points:
-        """The tokens, equal ones merged: they stay equal for ever, unless a mask tells them apart.
-
-        Parameters
-        ----------
-        cloud : Cloud
-            The tokens, with multiplicities.
-        """
-        if self.mask is None:
-            return merge(cloud)
-        n = len(cloud.tokens)
-        counts = (
-            np.ones(n, dtype=np.int64) if cloud.multiplicities is None else cloud.multiplicities
-        )
-        return Points(cloud.tokens + 0, counts, np.arange(n))
+        parts = (self.value, self.mask, self.attention, self.heads)
+        return isinstance(self.steps, Fraction) and all(part is None for part in parts)
 
     @cached_property
     def metric(self) -> tuple[tuple[Fraction, ...], ...] | None:
         """The metric in Fractions; None for the identity."""
-        return (
-            None
-            if self.matrix is None
-            else tuple(tuple(map(Fraction, row)) for row in self.matrix.tolist())
-        )
+        if self.matrix is None:
+            return None
+        return tuple(tuple(map(Fraction, row)) for row in self.matrix.tolist())
 
     @property
     def is_definite(self) -> bool:
@@ -335,14 +231,6 @@ class Dynamics:
     def indefinite_reason(self) -> str:
         """Why the metric is not symmetric positive definite; empty if it is."""
         return "" if self.matrix is None else not_a_metric(self.matrix)
-
-    def check_definite(self) -> "Dynamics":
-        """Return these dynamics, if the metric is symmetric positive definite and the step one for
-        all layers; else raise an InputError."""
-        if self.is_definite and self.alpha:
-            return self
-        message = f"`metric` must be symmetric positive definite: {self.indefinite_reason}."
-        raise InputError(message, argument="metric")
 
     @cached_property
     def contraction(self) -> Fraction:
@@ -359,22 +247,6 @@ class Dynamics:
     def metric_integers(self) -> list[list[int]] | None:
         """The metric times its common denominator: a positive factor changes no attended set."""
         return None if self.matrix is None else IntegerCloud.of(self.matrix).numerators
-
-    def check_dimension(self, dimension: int) -> None:
-        """Raise an InputError if the metric or the value matrix does not fit tokens of a dimension.
-
-        Parameters
-        ----------
-        dimension : int
-            Number of coordinates of a token.
-        """
-        others = [("metric", head.metric) for head in self.heads or ()]
-        for name, matrix in (("metric", self.matrix), ("value", self.value), *others):
-            if matrix is not None and (size := len(matrix)) != dimension:
-                message = (
-                    f"`{name}` is {size} by {size}, but the tokens have {dimension} coordinates."
-                )
-                raise InputError(message, argument=name)
 
 
 def check_dynamics(dynamics: Any) -> Dynamics:
@@ -403,12 +275,13 @@ def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSet
     AttendedSets([[0], [1], [0, 1]])
     """
     dynamics = check_dynamics(dynamics)
-    clouds, form = read_batch(tokens)
+    clouds, container = read_batch(tokens)
     sets = []
-    for points, *heads in _attended_of_heads(clouds, dynamics):
-        union = [sorted({*several[0]}.union(*several[1:])) for several in zip(*heads, strict=True)]
-        sets.append(AttendedSets(Choices.of_sets(union), points))
-    return sets[0] if form.is_single else sets
+    for cloud in clouds:
+        points, heads = _attended_points(cloud, dynamics)
+        union = [sorted(set().union(*chosen)) for chosen in zip(*heads, strict=True)]
+        sets.append(AttendedSets(AttendedIndices.of_sets(union), points))
+    return sets[0] if container.is_single else sets
 
 
 def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
@@ -420,51 +293,48 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     """
     dynamics, moved = check_dynamics(dynamics), []
     alpha, value = dynamics.alpha_at(layer), dynamics.value
-    clouds, form = read_batch(tokens)
-    for cloud, (points, *heads) in zip(clouds, _attended_of_heads(clouds, dynamics), strict=True):
-        z, counts = (
-            to_fractions(points.coordinates, "`tokens`"),
-            points.multiplicities.astype(object),
+    clouds, container = read_batch(tokens)
+    for cloud in clouds:
+        points, heads = _attended_points(cloud, dynamics)
+        z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities
+        weights = head_weights(dynamics) or [1]
+        means = sum(
+            weight * _means(z, counts.astype(object), chosen)
+            for weight, chosen in zip(weights, heads, strict=True)
         )
-        of_heads = [
-            np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen]) for chosen in heads
-        ]
-        means = sum(share * w for share, w in zip(dynamics.shares() or [1], of_heads, strict=True))
         if value is None:
             after = (z + alpha * means) / (1 + alpha)
         else:
-            after = (z + alpha * means @ value.T) @ dynamics.rescaling(alpha).T
+            after = (z + alpha * means @ value.T) @ rescaling(dynamics, alpha).T
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
-    return restore(form, moved, tokens.multiplicities if isinstance(tokens, Ragged) else None)
+    multiplicities = tokens.multiplicities if isinstance(tokens, Ragged) else None
+    return restore(container, moved, multiplicities)
 
 
-def _attended_of_heads(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tuple[Any, ...]]:
-    """The distinct points of each cloud, and for each head those that each of them attends to."""
-    for found in zip(
-        *(_attended_points(clouds, each) for each in dynamics.of_heads() or [dynamics]), strict=True
-    ):
-        yield found[0][0], *(chosen for _, chosen in found)
+def _means(z: np.ndarray, counts: np.ndarray, attended_sets: list[list[int]]) -> np.ndarray:
+    """For each attended set the mean of its points."""
+    return np.array([counts[c] @ z[c] / counts[c].sum() for c in attended_sets])
 
 
-def _attended_points(
-    clouds: Iterable[Cloud], dynamics: Dynamics
-) -> Iterator[tuple[Points, list[list[int]]]]:
-    """The distinct points of each cloud, and those that each of them attends to."""
-    for cloud in clouds:
-        dynamics.check_dimension(cloud.tokens.shape[1])
-        points, chosen = dynamics.points(cloud), []
-        allowed = dynamics.allowed(len(cloud.tokens))
-        for i, z in enumerate(points.integers.numerators):
-            direction = (
-                z
-                if dynamics.matrix is None
-                else [_dot(row, z) for row in dynamics.metric_integers or ()]
-            )
-            others = range(points.count) if allowed is None else np.flatnonzero(allowed[i]).tolist()
-            scores = {j: _dot(direction, points.integers.numerators[j]) for j in others}
-            unit = points.integers.denominator**2 * dynamics.metric_denominator
-            chosen.append(dynamics.counted(scores, points.multiplicities, unit))
-        yield points, chosen
+def _attended_points(cloud: Cloud, dynamics: Dynamics) -> tuple[Points, list[list[list[int]]]]:
+    """The distinct points of a cloud, and for each head the points that each of them attends to."""
+    points = merge_points(dynamics, cloud)
+    heads = split_heads(dynamics) or [dynamics]
+    return points, [list(_attended_of_head(points, head)) for head in heads]
+
+
+def _attended_of_head(points: Points, dynamics: Dynamics) -> Iterator[list[int]]:
+    check_dimension(dynamics, points.dimension)
+    vectors = points.integers.numerators
+    unit = points.integers.denominator**2 * dynamics.metric_denominator
+    allowed, everybody = allowed_pairs(dynamics, points.count), range(points.count)
+    for i, z in enumerate(vectors):
+        direction = z
+        if dynamics.metric_integers is not None:
+            direction = [_dot(row, z) for row in dynamics.metric_integers]
+        candidates = everybody if allowed is None else np.flatnonzero(allowed[i]).tolist()
+        scores = {j: _dot(direction, vectors[j]) for j in candidates}
+        yield attended_among(dynamics, scores, points.multiplicities, unit)
 
 
 def _dot(x: list[int], y: list[int]) -> int:

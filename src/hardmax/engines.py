@@ -18,7 +18,7 @@ from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._gpu import Gpu
 from hardmax._kernels.compiling import interpreted
-from hardmax._tokens.batches import as_array, kind_of
+from hardmax._tokens.batches import PackedClouds, as_array, kind_of
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -31,24 +31,27 @@ Engine: TypeAlias = Cpu | Gpu
 """What `engine=` takes, `Cpu` or `Gpu`; it changes how long a run takes, never its result.
 
 >>> import hardmax as hm
->>> hm.limit([[1, 2], [3, 4]], hm.Dynamics(1), engine=hm.Cpu(search="dense", threads=1)).leaders.tolist()
+>>> one_thread = hm.Cpu(search="dense", threads=1)
+>>> hm.limit([[1, 2], [3, 4]], hm.Dynamics(1), engine=one_thread).leaders.tolist()
 [1]
 """
 ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats
 without a proof."""
 Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver"
+AnyPhase: TypeAlias = FloatPhase | ExactPhase | GeneralPhase
 
 LARGEST_SMALL_CLOUD = 2048
 _SMALL = 2**14  # products of coordinates
 
 
-def machine_for(tokens: Any, asked: Engine | str | None) -> Engine:
+def engine_for(tokens: Any, asked: Engine | str | None) -> Engine:
     """The engine asked for; else the GPU for tensors that are on one, and the processor for all
     else."""
     if asked is None:
         kind = kind_of(tokens)
-        return Gpu(str(kind.device)) if kind is not None and kind.device.type == "cuda" else CPU
+        on_gpu = kind is not None and kind.device.type == "cuda"
+        return Gpu(str(kind.device)) if on_gpu else CPU
     if isinstance(asked, Cpu | Gpu):
         return asked
     if isinstance(asked, str) and asked in ("cpu", "gpu"):
@@ -59,7 +62,7 @@ def machine_for(tokens: Any, asked: Engine | str | None) -> Engine:
 
 
 def solvers_for(
-    arithmetic: str | TieSlack, machine: Engine, *, plain: bool = True
+    arithmetic: str | TieSlack, engine: Engine, *, plain: bool = True
 ) -> tuple[Solver, ...]:
     """The solvers for an arithmetic, to be tried in turn; the last one decides everything.
 
@@ -71,36 +74,34 @@ def solvers_for(
         check_choice(arithmetic, ARITHMETICS, "`arithmetic`", also=", or a TieSlack")
     if not plain:
         if isinstance(arithmetic, TieSlack) or arithmetic == "float":
-            message = (
-                f"`arithmetic` {shorten(arithmetic)} knows the paper's layer only: use 'certified'."
+            raise InputError(
+                f"`arithmetic` {shorten(arithmetic)} knows the paper's layer only: "
+                "use 'certified'.",
+                argument="arithmetic",
             )
-            raise InputError(message, argument="arithmetic")
         return (GeneralSolver(),)
-    if isinstance(machine, Gpu):
-        machine.check()
+    if isinstance(engine, Gpu):
+        engine.check()
         if arithmetic != "certified":
-            message = f"`arithmetic` {shorten(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu()."
-            raise InputError(message, argument="arithmetic")
+            raise InputError(
+                f"`arithmetic` {shorten(arithmetic)} has no GPU engine: "
+                "use 'certified', or engine=Cpu().",
+                argument="arithmetic",
+            )
         from hardmax._gpu.solver import GpuSolver
 
-        return GpuSolver(machine), FloatSolver(), GeneralSolver()
+        return GpuSolver(engine), FloatSolver(), GeneralSolver()
     if arithmetic == "exact":
-        return ExactSolver(machine), GeneralSolver()
-    slack = (
-        TieSlack()
-        if arithmetic == "float"
-        else arithmetic
-        if isinstance(arithmetic, TieSlack)
-        else None
-    )
-    return (FloatSolver(slack, machine), *([GeneralSolver()] if slack is None else []))
+        return ExactSolver(engine), GeneralSolver()
+    if arithmetic == "certified":
+        return FloatSolver(engine=engine), GeneralSolver()
+    slack = arithmetic if isinstance(arithmetic, TieSlack) else TieSlack()
+    return (FloatSolver(slack, engine),)
 
 
-def walk(
-    solver: Solver, points: Points, dynamics: Dynamics
-) -> Iterator[FloatPhase | ExactPhase | GeneralPhase]:
+def phases_of(solver: Solver, points: Points, dynamics: Dynamics) -> Iterator[AnyPhase]:
     """The phases of a run; those of a small cloud are computed without waiting for numba."""
-    phases = iter(solver.walk(points, dynamics))
+    phases = iter(solver.phases(points, dynamics))
     while True:
         with interpreted_if_small(points.count, points.dimension):
             phase = next(phases, None)
@@ -114,19 +115,18 @@ def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[
     return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL, seconds=3.0)
 
 
-def takes_batch(machine: Engine, offsets: np.ndarray, dimension: int) -> bool:
+def takes_batch(engine: Engine, clouds: PackedClouds) -> bool:
     """Whether one kernel can run all these clouds."""
-    if isinstance(machine, Gpu):
+    if isinstance(engine, Gpu):
         from hardmax._gpu.batch import suits
 
-        return suits(offsets, dimension)
-    return int(np.diff(offsets).max()) <= LARGEST_SMALL_CLOUD
+        return suits(clouds.offsets, clouds.tokens.shape[1])
+    return int(np.diff(clouds.offsets).max()) <= LARGEST_SMALL_CLOUD
 
 
-def walk_many(
-    machine: Engine,
-    tokens: Any,
-    offsets: np.ndarray,
+def run_batch(
+    engine: Engine,
+    clouds: PackedClouds,
     dynamics: Dynamics,
     layers: int,
     then: Then,
@@ -134,12 +134,14 @@ def walk_many(
 ) -> BatchOutcome:
     """Run many clouds in one kernel; a GPU leaves tensors where they are. `watched`: more arguments
     of `walk_batch`."""
-    if isinstance(machine, Cpu):
+    tokens, offsets = clouds.tokens, clouds.offsets
+    if isinstance(engine, Cpu):
         tokens = as_array(tokens, "`tokens`")
-        return walk_batch(tokens, offsets, dynamics, layers, then=then, cpu=machine, **watched)
+        return walk_batch(tokens, offsets, dynamics, layers, then=then, cpu=engine, **watched)
     from hardmax._gpu.batch import walk_batch_gpu
 
-    outcome = walk_batch_gpu(tokens, offsets, dynamics, layers, machine.device, then)
-    if watched.get("progress") is not None:
-        watched["progress"](len(offsets) - 1, len(offsets) - 1)
+    outcome = walk_batch_gpu(tokens, offsets, dynamics, layers, engine.device, then)
+    progress = watched.get("progress")
+    if progress is not None:
+        progress(len(clouds), len(clouds))
     return outcome

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, MissingExtra, check_int, check_str, shorten
+from hardmax._layer.rules import check_dimension, check_plain
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import merge
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -45,7 +46,8 @@ def _check(name: str, value: Any) -> Any:
     read = _read(value, Dynamics(1)) if name == "tokens" else dynamics_data(Dynamics(**parts))
     # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
     rows = value if isinstance(value, list) else [[]]
-    same = all(isinstance(row, list) and {*map(type, row)} <= {str, int, float} for row in rows)
+    plain = (str, int, float)
+    same = all(isinstance(row, list) and {*map(type, row)} <= {*plain} for row in rows)
     return value if isinstance(value, list | str) and same else read[name]
 
 
@@ -61,9 +63,10 @@ class Explorer(anywidget.AnyWidget):
 
     Notes
     -----
-    `tokens`, `alpha`, `metric`, `layer` and `text` are traits: read them, set them, or `observe` them. Numbers that no
-    float stores exactly are texts such as "1/3", so ``limit(explorer.tokens, explorer.dynamics)`` is what is shown.
-    Where no kernel runs, in an exported notebook, the page takes the place of the widget.
+    `tokens`, `alpha`, `metric`, `layer` and `text` are traits: read them, set them, or `observe`
+    them. Numbers that no float stores exactly are texts such as "1/3", so
+    ``limit(explorer.tokens, explorer.dynamics)`` is what is shown. Where no kernel runs, in an
+    exported notebook, the page takes the place of the widget.
 
     Examples
     --------
@@ -126,7 +129,7 @@ class Explorer(anywidget.AnyWidget):
     @dynamics.setter
     def dynamics(self, dynamics: Dynamics) -> None:
         with self.hold_sync():
-            for name, value in check_dynamics(dynamics).check_plain("The page").to_dict().items():
+            for name, value in check_plain(check_dynamics(dynamics), "The page").to_dict().items():
                 setattr(self, name, value)
 
     def __repr__(self) -> str:
@@ -135,18 +138,19 @@ class Explorer(anywidget.AnyWidget):
         return f"Explorer({about})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        found = super()._repr_mimebundle_(**options)
+        rendered = super()._repr_mimebundle_(**options)
         cloud = {name: getattr(self, name) for name in ("tokens", "alpha", "metric")}
         is_text = self._data.get("room") == "reviews"
-        page = escape(render(self._data | ({"text": self.text} if is_text else {"cloud": cloud})))
+        shown = {"text": self.text} if is_text else {"cloud": cloud}
+        page = escape(render(self._data | shown))
         allowed = (
             'title="hardmax" sandbox="allow-scripts allow-downloads" style="width: 100%; border: 0"'
         )
         frame = f'<iframe srcdoc="{page}" {allowed} height="{_HEIGHT}"></iframe>'
-        bundle = found[0] if isinstance(found, tuple) else found
+        bundle = rendered[0] if isinstance(rendered, tuple) else rendered
         if bundle is not None:
             bundle["text/html"] = frame
-        return found
+        return rendered
 
 
 def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
@@ -155,5 +159,5 @@ def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
         raise InputError(
             f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.", argument="tokens"
         )
-    dynamics.check_dimension(clouds[0].tokens.shape[1])
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics)

@@ -18,7 +18,9 @@ from hardmax._common.files import ZIP_MAGIC, decode, parse_json, read_arrays, re
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path, require_extra, shorten
 from hardmax._tokens.batches import Ragged, depth, read_table
-from hardmax._tokens.rationals import finite_number
+from hardmax._tokens.rationals import finite_number, parse_decimals
+
+__all__ = ["parse_decimals", "read_cloud"]
 
 Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
 
@@ -42,9 +44,10 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
 
     Notes
     -----
-    CSV and Parquet have one token per row; CSV may have a header, and semicolons or tabs for commas. JSON has a list
-    of rows, or a list of such lists for several clouds. npy has an array (n, d) or (B, n, d), npz the same as its only
-    array or as `tokens`, also with `offsets` and `multiplicities`.
+    CSV and Parquet have one token per row; CSV may have a header, and semicolons or tabs for
+    commas. JSON has a list of rows, or a list of such lists for several clouds. npy has an array
+    (n, d) or (B, n, d), npz the same as its only array or as `tokens`, also with `offsets` and
+    `multiplicities`.
 
     Examples
     --------
@@ -93,32 +96,31 @@ def _read_csv(data: bytes, name: str) -> Table:
     numbers, width = [], len(lines[0][1])
     for line, row in lines:
         if len(row) != width:
-            raise InputError(
-                f"{name} line {line} has {pluralize(len(row), 'column')}: expected {width} as above."
-            )
-        numbers += [
-            finite_number(cell, f"{name} line {line}, column {c}") for c, cell in enumerate(row, 1)
-        ]
+            columns = pluralize(len(row), "column")
+            raise InputError(f"{name} line {line} has {columns}: expected {width} as above.")
+        for column, cell in enumerate(row, 1):
+            numbers.append(finite_number(cell, f"{name} line {line}, column {column}"))
     return _stored(np.array(numbers, dtype=object).reshape(-1, width))
 
 
 def _read_json(data: bytes, name: str) -> Table | list[Table]:
     document = parse_json(data, name, "expected [[0, 1], [1, 0]]", parse_float=Decimal)
-    found: Any = document.get("tokens") if isinstance(document, dict) else document
-    if depth(found) > 2:
-        return [
-            _stored(read_table(cloud, f"{name} (cloud {number})"))
-            for number, cloud in enumerate(found)
-        ]
-    return _stored(read_table(found, name))
+    tokens: Any = document.get("tokens") if isinstance(document, dict) else document
+    if depth(tokens) > 2:
+        return list(map(_stored, _read_tables(tokens, name)))
+    return _stored(read_table(tokens, name))
+
+
+def _read_tables(clouds: Any, name: str) -> list[Table]:
+    return [read_table(cloud, f"{name} (cloud {n})") for n, cloud in enumerate(clouds)]
 
 
 def _stored(numbers: np.ndarray) -> Table:
     """Exact numbers as float64 where it stores all of them, else as Fractions."""
-    each = numbers.ravel().tolist()
-    floats = list(map(float, each))
-    stores_all = all(map(eq, each, floats))  # Python compares them as they are
-    return np.array(floats if stores_all else list(map(Fraction, each))).reshape(numbers.shape)
+    exact = numbers.ravel().tolist()
+    floats = list(map(float, exact))
+    stores_all = all(map(eq, exact, floats))  # Python compares them as they are
+    return np.array(floats if stores_all else list(map(Fraction, exact))).reshape(numbers.shape)
 
 
 def _read_arrays(data: bytes, name: str) -> Table | Ragged:
@@ -129,15 +131,11 @@ def _read_arrays(data: bytes, name: str) -> Table | Ragged:
         )
     tokens = arrays.get("tokens", next(iter(arrays.values())))
     if tokens.ndim == 3 and tokens.size:
-        return np.stack(
-            [read_table(cloud, f"{name} (cloud {number})") for number, cloud in enumerate(tokens)]
-        )
-    tokens = read_table(tokens, name)
-    return (
-        Ragged(tokens, arrays["offsets"], arrays.get("multiplicities"))
-        if "offsets" in arrays
-        else tokens
-    )
+        return np.stack(_read_tables(tokens, name))
+    table = read_table(tokens, name)
+    if "offsets" not in arrays:
+        return table
+    return Ragged(table, arrays["offsets"], arrays.get("multiplicities"))
 
 
 def _read_parquet(data: bytes, name: str) -> Table:

@@ -12,11 +12,19 @@ import numpy as np
 
 from hardmax import certificate as checker
 from hardmax._common.cached import cached_property
-from hardmax._common.columns import Columns, Tabular
+from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.files import read_certificate
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, check_path, check_real, shorten
-from hardmax._exact.vectors import fractions_table
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_instance,
+    check_int,
+    check_path,
+    check_real,
+    shorten,
+)
+from hardmax._layer.rules import check_rational
 from hardmax._limits.certify import Certificate, certify
 from hardmax._limits.clusters import (
     Clusters,
@@ -24,22 +32,31 @@ from hardmax._limits.clusters import (
     find_clusters,
     find_period,
     first_within,
+    float_limits,
+    limit_error,
     number,
 )
 from hardmax._limits.radius import radius
-from hardmax._runs.run import Together
-from hardmax._runs.trajectory import Table, Trajectories, Trajectory
+from hardmax._runs.run import BatchTrajectories
+from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
-from hardmax._streams.observers import find_core
+from hardmax._streams.observers import gather
 from hardmax._streams.streamed import StreamedLimit, open_stream
-from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
-from hardmax._tokens.rationals import above, longest_above, read_number
+from hardmax._tokens.batches import (
+    BatchArray,
+    BatchList,
+    ChunkedCloud,
+    CloudArray,
+    CloudList,
+    as_array,
+)
+from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
-from hardmax.simulation import Progress, simulate
-from hardmax.stops import EachPhase, Every, LastOnly, Settled
+from hardmax.simulation import simulate
+from hardmax.stops import EachPhase, Every, LastOnly, Record, Settled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,13 +75,23 @@ class Limit(Tabular):
     >>> lim = limit([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], Dynamics("1/2"))
     >>> lim
     Limit(5 tokens in 2 dimensions: 4 leaders, 5 clusters, settled at layer 0, exact)
-    >>> lim.points[4].tolist(), str(lim.kind[4]), lim.theorem_applies
-    ([1.0, 0.0], 'face 0, 1', True)
+    >>> lim.limit_points[4].tolist(), str(lim.clusters.kind_of(4))
+    ([1.0, 0.0], 'face 0, 1')
     """
 
     run: Trajectory
-    """The layers up to settling, from which all else follows: `Limit(Trajectory.load(path))` is a
+    """The layers up to settling, from which all else follows: `Limit(load_run(path))` is a
     saved limit."""
+
+    @property
+    def n(self) -> int:
+        """Number of tokens."""
+        return self.run.n
+
+    @property
+    def d(self) -> int:
+        """Dimension of the tokens."""
+        return self.run.d
 
     @property
     def settled_at(self) -> int | None:
@@ -72,10 +99,15 @@ class Limit(Tabular):
         settled."""
         return self.run.settled_at
 
-    @property
-    def leaders(self) -> np.ndarray:
-        """Tokens that attend to themselves alone from some layer on."""
-        return self.run.leaders
+    @cached_property
+    def stop_reason(self) -> str:
+        """Why the run ended, in words."""
+        reason, period = self.run.stop_reason, find_period(self.run)
+        if period is not None:
+            reason += f"; the attended sets repeat with period {period}"
+        if self.settled_at is not None and len(self.run._moving):
+            reason += f"; {pluralize(len(self.run._moving), 'token')} move for ever"
+        return reason
 
     @property
     def certified(self) -> bool:
@@ -83,67 +115,9 @@ class Limit(Tabular):
         return self.run.certified and self.settled_at is not None
 
     @property
-    def stopped(self) -> str:
-        """Why the run ended, in words."""
-        repeats = (
-            "" if self.period is None else f"; the attended sets repeat with period {self.period}"
-        )
-        endless = len(self.moving) if self.settled_at is not None else 0
-        return (
-            self.run.stopped
-            + repeats
-            + (f"; {pluralize(endless, 'token')} move for ever" if endless else "")
-        )
-
-    @property
-    def moving(self) -> np.ndarray:
-        """Tokens that are proved to move for ever and have no limit: to infinity, as `points` say,
-        or within bounds."""
-        return self.run.moving
-
-    @cached_property
-    def points(self) -> Table:
-        """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run
-        did not settle."""
-        return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
-
-    @cached_property
-    def float_points(self) -> np.ndarray:
-        """`points` as a float64 array, even if the tokens were tensors."""
-        return (
-            self.run.floats_at(self.run.layers)
-            if self.settled_at is None
-            else self.run.float_ends()
-        )
-
-    @cached_property
-    def exact_points(self) -> np.ndarray:
-        """The limit of every token as Fractions, (n, d), if it is proved."""
-        if not self.certified:
-            raise InputError(
-                "`exact_points` needs a limit that is proved: use arithmetic='certified'."
-            )
-        targets = self.run._exactly(self.run.phases[-1]).targets(range(self.run.points.count))
-        return fractions_table(targets)[self.run.points.of_token]
-
-    @cached_property
-    def clusters(self) -> Clusters:
-        """Tokens with equal limits."""
-        return find_clusters(self.run)
-
-    @cached_property
-    def kind(self) -> np.ndarray:
-        """The kind of every token's limit, (n,): `Vertex`, `FaceProjection` or `OtherLimit`."""
-        return np.array(self.clusters.kinds, dtype=object)[self.clusters.labels]
-
-    @cached_property
-    def polytope(self) -> Polytope:
-        """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
-        if not len(self.leaders):
-            raise InputError("`polytope`: there are no leaders, so there is no polytope.")
-        return Polytope(
-            self.run.floats_at(self.run.layers)[self.distinct_leaders], all_vertices=True
-        )
+    def leaders(self) -> np.ndarray:
+        """Tokens that attend to themselves alone from some layer on."""
+        return self.run.leaders
 
     @cached_property
     def distinct_leaders(self) -> np.ndarray:
@@ -153,24 +127,37 @@ class Limit(Tabular):
         return self.leaders[np.sort(first)]
 
     @cached_property
-    def bound(self) -> float:
-        """No limit is further than this from `points`, also if the run did not settle. Tokens that
-        move for ever have none: 0 if all do."""
-        if self.settled_at is not None:
-            return self.run.error if len(self.moving) < self.run.n else 0.0
-        if self.run.dynamics.value is not None:
-            return math.inf
-        # All tokens stay in the hull that is left, and no two points of a hull are further apart
-        # than twice the largest distance of its vertices from any one place; the true tokens are
-        # within the error of `points`.
-        middle = self.float_points.min(axis=0) / 2 + self.float_points.max(axis=0) / 2
-        return above(2 * longest_above(self.float_points - middle) + 3 * self.run.error)
+    def limit_points(self) -> Table:
+        """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run
+        did not settle. Tokens that move for ever (`run.details.moving`) have none."""
+        return self.run.at(self.run.layers) if self.settled_at is None else self.run.at("limit")
 
     @cached_property
-    def period(self) -> int | None:
-        """After how many layers the attended sets repeat, if they do so at the end of a run that
-        did not settle."""
-        return None if self.settled_at is not None else find_period(self.run)
+    def exact_limit_points(self) -> np.ndarray:
+        """The limit of every token as Fractions, (n, d), if it is proved."""
+        if not self.certified:
+            wish = "a limit that is proved: use arithmetic='certified'"
+            raise InputError(f"`exact_limit_points` needs {wish}.")
+        return self.run.at("limit", exact=True)
+
+    @cached_property
+    def limit_error(self) -> float:
+        """No limit is further than this from `limit_points`, also if the run did not settle. Tokens
+        that move for ever have none: 0 if all do."""
+        return limit_error(self.run)
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """Tokens with equal limits."""
+        return find_clusters(self.run)
+
+    @cached_property
+    def polytope(self) -> Polytope:
+        """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
+        if not len(self.leaders):
+            raise InputError("`polytope`: there are no leaders, so there is no polytope.")
+        tokens = self.run._floats_at(self.run.layers)
+        return Polytope(tokens[self.distinct_leaders], all_vertices=True)
 
     def layers_to(self, eps: float | str | Fraction) -> int:
         """The first layer from which on every token is within a distance of its limit.
@@ -185,20 +172,19 @@ class Limit(Tabular):
         int
             The number of layers.
         """
-        near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
-        if near <= 0:
+        distance = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
+        if distance <= 0:
             raise InputError(
                 f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit."
             )
-        if len(self.moving):
-            raise InputError(
-                f"Token {self.moving[0]} moves for ever: it has no limit to come close to."
-            )
+        if len(self.run._moving):
+            token = self.run._moving[0]
+            raise InputError(f"Token {token} moves for ever: it has no limit to come close to.")
         if self.settled_at is None:
             raise InputError(
-                f"The run has not settled ({self.run.stopped}): no distance to the limit is known."
+                f"The run has not settled ({self.run.stop_reason}): no distance to the limit is known."
             )
-        return first_within(self.run, near**2)
+        return first_within(self.run, distance**2)
 
     @cached_property
     def radius(self) -> float:
@@ -207,54 +193,28 @@ class Limit(Tabular):
         return radius(self.run)
 
     @cached_property
-    def theorem_reason(self) -> str:
-        """Why Theorem 1.1 does not apply; empty if it does."""
-        points = self.run.points
-        if not self.run.dynamics.is_plain:
-            return "it is about hardmax layers without a mask and a value matrix, all with the same step"
-        if not self.run.dynamics.is_definite:
-            return "the metric is not symmetric positive definite"
-        zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
-        if len(zero):
-            return f"token {int(np.flatnonzero(points.of_token == zero[0])[0])} is zero: it attends to everybody"
-        if points.count < self.run.n or (points.multiplicities > 1).any():
-            return "tokens are repeated: they were merged, with multiplicities"
-        return ""
-
-    @property
-    def theorem_applies(self) -> bool:
-        """Whether Theorem 1.1 applies: tokens distinct and nonzero, metric symmetric positive
-        definite."""
-        return not self.theorem_reason
-
-    @cached_property
     def certificate(self) -> Certificate:
         """Plain data that proves the limit, for `verify` or any other checker
         (docs/certificate.md)."""
         return certify(self.run, self.clusters)
 
-    @cached_property
-    def robust_certificate(self) -> Certificate:
-        """The same with the radius, which is proved, too; for a finite one and a symmetric
-        metric."""
-        if self.radius == math.inf:
-            raise InputError("`robust_certificate`: a single token may be moved anywhere.")
-        return certify(self.run, self.clusters, self.radius)
-
     def _columns(self) -> Columns:
-        return _columns_of(*_rows_of(self, 0)[1:])
+        since = np.full(self.n, -1)
+        since[self.leaders] = self.run.leader_layers
+        kinds = np.array(list(map(str, self.clusters.kinds)), dtype=object)
+        labels = self.clusters.labels
+        return _columns_of(np.arange(self.n), float_limits(self.run), labels, kinds[labels], since)
 
     def __repr__(self) -> str:
-        settled = (
-            "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
-        )
+        layer = self.settled_at
+        settled = "not settled" if layer is None else f"settled at layer {layer}"
         try:
             clusters = f"{pluralize(len(self.clusters), 'cluster')}, "
         except InputError:  # exact positions are too long to be compared
             clusters = ""
         return (
-            f"Limit({pluralize(self.run.n, 'token')} in {pluralize(self.run.d, 'dimension')}: "
-            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run.arithmetic})"
+            f"Limit({pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}: "
+            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run._arithmetic})"
         )
 
     def plot(
@@ -279,17 +239,6 @@ class Limit(Tabular):
 
         return plot_limit(self, ax=ax, figsize=figsize)
 
-    def page(self, path: str | Path) -> None:
-        """Write a page that runs this cloud in any browser: drag tokens, change alpha, see the
-        exact limit.
-
-        Parameters
-        ----------
-        path : str or Path
-            As for `Trajectory.page`.
-        """
-        self.run.page(path)
-
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import cloud_card
 
@@ -299,7 +248,8 @@ class Limit(Tabular):
 class Limits(Tabular, Sequence[Limit]):
     """Limits of a batch of clouds, in order. Made by `limit`.
 
-    As a table it has the rows of every `Limit`, with a column `cloud` before them.
+    It has the attributes of `Limit`, with a list that has an entry for each cloud in place of a
+    value. As a table it has the rows of every `Limit`, with a column `cloud` before them.
 
     Examples
     --------
@@ -307,7 +257,7 @@ class Limits(Tabular, Sequence[Limit]):
     >>> limits = limit([[[1.0], [2.0]], [[3.0]]], Dynamics(1))
     >>> limits
     Limits(2 clouds, 2 settled)
-    >>> [points.tolist() for points in limits.points]
+    >>> [points.tolist() for points in limits.limit_points]
     [[[2.0], [2.0]], [[3.0]]]
     """
 
@@ -322,14 +272,33 @@ class Limits(Tabular, Sequence[Limit]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Limit]: ...
     def __getitem__(self, index: int | slice) -> Limit | Sequence[Limit]:
-        found = self.runs[index]
-        return Limit(found) if isinstance(found, Trajectory) else [Limit(run) for run in found]
+        runs = self.runs[index]
+        return Limit(runs) if isinstance(runs, Trajectory) else [Limit(run) for run in runs]
 
     @property
-    def points(self) -> Any:
-        """The limits of all tokens in the form in which the clouds came; all clouds must have
-        settled."""
-        return self.runs.ends()
+    def n(self) -> list[int]:
+        """Number of tokens of each cloud."""
+        return [run.n for run in self.runs]
+
+    @property
+    def d(self) -> int:
+        """Dimension of the tokens."""
+        return self.runs[0].d
+
+    @property
+    def settled_at(self) -> list[int | None]:
+        """The layer at which each cloud settled; None if it did not."""
+        return self.runs.settled_at
+
+    @property
+    def stop_reason(self) -> list[str]:
+        """Why the run of each cloud ended, in words."""
+        return [lim.stop_reason for lim in self]
+
+    @property
+    def certified(self) -> list[bool]:
+        """Whether the limit of each cloud is proved."""
+        return [lim.certified for lim in self]
 
     @property
     def leaders(self) -> list[np.ndarray]:
@@ -337,37 +306,49 @@ class Limits(Tabular, Sequence[Limit]):
         return self.runs.leaders
 
     @property
-    def settled_at(self) -> list[int | None]:
-        """The layer at which each cloud settled; None if it did not."""
-        return self.runs.settled_at
+    def distinct_leaders(self) -> list[np.ndarray]:
+        """The first leader at each position of each cloud where there is one."""
+        return [lim.distinct_leaders for lim in self]
+
+    @property
+    def limit_points(self) -> Tables:
+        """The limits of all tokens in the form in which the clouds came; all clouds must have
+        settled."""
+        return self.runs.at("limit")
+
+    @property
+    def limit_error(self) -> list[float]:
+        """For each cloud, no limit is further than this from `limit_points`."""
+        return [lim.limit_error for lim in self]
+
+    @property
+    def clusters(self) -> list[Clusters]:
+        """Tokens of each cloud with equal limits."""
+        return [lim.clusters for lim in self]
+
+    @property
+    def polytope(self) -> list[Polytope]:
+        """The hull of the leaders of each cloud."""
+        return [lim.polytope for lim in self]
 
     def _counts(self) -> dict[str, list[Any]]:
         """When each cloud settled, how many leaders and clusters it has, if one kernel found them
         for all of them."""
-        if not isinstance(runs := self.runs, Together):
+        if not isinstance(runs := self.runs, BatchTrajectories):
             return {}
-        starts, since = (
-            runs.clouds.offsets[:-1],
-            as_array(runs.outcome.leader_since, "`leader_since`"),
-        )
-        own = (
-            np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets))
-            == runs.leader_of
-        )
-        leaders, clusters = (
-            np.add.reduceat(which, starts, dtype=np.int64).tolist() for which in (since >= 0, own)
-        )
-        for cloud in np.flatnonzero(runs.leader_of[starts] < 0).tolist():  # not all follow leaders
+        starts, since = runs.clouds.offsets[:-1], _leader_since(runs)
+        in_cloud = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets))
+        follows_itself = in_cloud == runs.leader_of
+        leaders = np.add.reduceat(since >= 0, starts, dtype=np.int64).tolist()
+        clusters = np.add.reduceat(follows_itself, starts, dtype=np.int64).tolist()
+        for cloud in _without_leaders(runs):
             clusters[cloud] = len(self[cloud].clusters)
         return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
 
     def _columns(self) -> Columns:
-        if isinstance(self.runs, Together):
-            clouds, *rows = _rows_together(self, self.runs)
-        else:
-            parts = zip(*(_rows_of(lim, cloud) for cloud, lim in enumerate(self)), strict=True)
-            clouds, *rows = map(np.concatenate, parts)
-        return {"cloud": clouds} | _columns_of(*rows)
+        if isinstance(self.runs, BatchTrajectories):
+            return _columns_of_batch(self, self.runs)
+        return stacked([lim._columns() for lim in self])
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
@@ -380,45 +361,40 @@ class Limits(Tabular, Sequence[Limit]):
 
 
 def _columns_of(
-    tokens: np.ndarray, points: np.ndarray, labels: np.ndarray, kinds: Any, since: Any
+    tokens: np.ndarray, points: np.ndarray, labels: np.ndarray, kinds: np.ndarray, since: np.ndarray
 ) -> Columns:
-    columns: Columns = {"token": tokens} | {
-        f"z{axis}": column for axis, column in enumerate(points.T)
-    }
+    columns: Columns = {"token": tokens}
+    columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
     return columns | {"cluster": labels, "kind": kinds, "leader_since": np.ma.masked_less(since, 0)}
 
 
-def _rows_of(lim: Limit, cloud: int) -> tuple[np.ndarray, ...]:
-    since, clusters = np.full(lim.run.n, -1), lim.clusters
-    since[lim.leaders] = lim.run.leader_layers
-    kinds = np.array(list(map(str, clusters.kinds)), dtype=object)[clusters.labels]
-    return (
-        np.full(lim.run.n, cloud),
-        np.arange(lim.run.n),
-        lim.float_points,
-        clusters.labels,
-        kinds,
-        since,
-    )
-
-
-def _rows_together(limits: Limits, runs: Together) -> tuple[np.ndarray, ...]:
-    """The same for all clouds at once, as far as all tokens of a cloud follow leaders."""
-    offsets = runs.clouds.offsets
+def _columns_of_batch(limits: Limits, runs: BatchTrajectories) -> Columns:
+    """The rows of all clouds at once, as far as all tokens of a cloud follow leaders."""
+    offsets, leader_of = runs.clouds.offsets, runs.leader_of
     clouds = np.repeat(np.arange(len(runs)), np.diff(offsets))
-    start = offsets[:-1][clouds]
-    tokens, leader_of = np.arange(len(clouds)) - start, runs.leader_of
-    labels, first = number(np.where(leader_of < 0, 0, leader_of) + start)
-    labels -= np.searchsorted(first, start)
-    kinds = np.array(
-        [str(Vertex(token)) for token in range(max(1, leader_of.max() + 1))], dtype=object
-    )[leader_of]
-    since = as_array(runs.outcome.leader_since, "`leader_since`").astype(np.int64)
-    rows = clouds, tokens, as_array(runs.arrived.tokens, "`tokens`").copy(), labels, kinds, since
-    for cloud in np.flatnonzero(leader_of[offsets[:-1]] < 0).tolist():
-        for column, values in zip(rows, _rows_of(limits[cloud], cloud), strict=True):
-            column[offsets[cloud] : offsets[cloud + 1]] = values
-    return rows
+    first_token = offsets[clouds]  # of the cloud of each token
+    # Leaders are counted in their clouds, and clusters in the whole table.
+    labels, first_of_cluster = number(np.maximum(leader_of, 0) + first_token)
+    labels -= np.searchsorted(first_of_cluster, first_token)
+    names = [str(Vertex(leader)) for leader in range(max(1, leader_of.max() + 1))]
+    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(np.int64)
+    tokens = np.arange(len(clouds)) - first_token
+    limit_points = as_array(runs.arrived.tokens, "`tokens`").copy()
+    columns = {"cloud": clouds} | _columns_of(tokens, limit_points, labels, kinds, since)
+    for cloud in _without_leaders(runs):
+        rows = slice(offsets[cloud], offsets[cloud + 1])
+        for name, values in limits[cloud]._columns().items():
+            columns[name][rows] = values
+    return columns
+
+
+def _leader_since(runs: BatchTrajectories) -> np.ndarray:
+    return as_array(runs.outcome.leader_since, "`leader_since`")
+
+
+def _without_leaders(runs: BatchTrajectories) -> list[int]:
+    """The clouds in which not all tokens follow leaders."""
+    return np.flatnonzero(runs.leader_of[runs.clouds.offsets[:-1]] < 0).tolist()
 
 
 class Options(TypedDict, total=False):
@@ -431,9 +407,17 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def limit(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+def limit(
+    tokens: ChunkedCloud, dynamics: Dynamics, **options: Unpack[Options]
+) -> StreamedLimit: ...
 @overload
-def limit(tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
+def limit(tokens: CloudList, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+@overload
+def limit(tokens: BatchList, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
+@overload
+def limit(tokens: CloudArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+@overload
+def limit(tokens: BatchArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
 @overload
 def limit(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def limit(
@@ -476,13 +460,14 @@ def limit(
 
     Notes
     -----
-    Once every token attends to one leader, :math:`z_i(k+m) = l + (1+\\alpha)^{-m} (z_i(k) - l)` for all m, so the limit
-    is known after a handful of layers. Ties are settled by the same formula; docs/limits.md has the proof.
+    Once every token attends to one leader, :math:`z_i(k+m) = l + (1+\\alpha)^{-m} (z_i(k) - l)`
+    for all m, so the limit is known after a handful of layers. Ties are settled by the same
+    formula; docs/limits.md has the proof.
 
     Examples
     --------
     >>> lim = limit([[3.0], [-1.0], [1.0]], Dynamics(1))
-    >>> lim.points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
+    >>> lim.limit_points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
     dynamics = check_dynamics(dynamics)
@@ -490,29 +475,58 @@ def limit(
         warnings.warn(
             f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2
         )
-    dynamics.check_rational("`limit`")
-    default = None if dynamics.is_definite or not dynamics.is_plain else 500
-    stop = Settled(
-        default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
-    )
+    check_rational(dynamics, "`limit`")
+    if max_layers is not None:
+        stop = Settled(check_int(max_layers, "`max_layers`", at_least=0))
+    else:
+        stop = Settled(None if dynamics.is_definite or not dynamics.is_plain else 500)
     if is_stream(tokens):
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
-        return StreamedLimit(chunks, find_core(chunks, dynamics, stop))
+        return StreamedLimit(chunks, gather(chunks, dynamics, stop))
     run = simulate(
         tokens,
         dynamics,
         stop=stop,
         arithmetic=arithmetic,
-        # Without the theorem there may be cycles, which are found in the layers.
-        record=EachPhase()
-        if not dynamics.is_plain
-        else LastOnly()
-        if dynamics.is_definite
-        else Every(1),
+        record=_record(dynamics),
         progress=progress,
         engine=engine,
     )
     return Limit(run) if isinstance(run, Trajectory) else Limits(run)
+
+
+def _record(dynamics: Dynamics) -> Record:
+    """The layers that a limit needs. Without the theorem there may be cycles, which are found in
+    them."""
+    if not dynamics.is_plain:
+        return EachPhase()
+    return LastOnly() if dynamics.is_definite else Every(1)
+
+
+def certify_radius(lim: Limit) -> Certificate:
+    """The certificate of a limit with its radius, which is then proved, too.
+
+    Parameters
+    ----------
+    lim : Limit
+        A limit of several tokens, for a symmetric metric.
+
+    Returns
+    -------
+    Certificate
+        That of `Limit.certificate`, with an entry `radius`.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, limit
+    >>> proof = certify_radius(limit([[3.0], [-1.0]], Dynamics(1)))
+    >>> bool(verify(proof)), round(float(Fraction(proof["radius"])), 3)
+    (True, 0.586)
+    """
+    check_instance(lim, Limit, "`lim`", "a Limit")
+    if lim.radius == math.inf:
+        raise InputError("`certify_radius`: a single token may be moved anywhere.")
+    return certify(lim.run, lim.clusters, lim.radius)
 
 
 def verify(certificate: dict[str, Any] | str | Path | Limit, *, effort: float = 1) -> Verdict:
@@ -544,8 +558,6 @@ def verify(certificate: dict[str, Any] | str | Path | Limit, *, effort: float = 
     elif isinstance(certificate, str | Path):
         certificate = read_certificate(check_path(certificate), effort)
     if not isinstance(certificate, dict):
-        came = shorten(certificate)
-        raise InputError(
-            f"`certificate` must be what `Limit.certificate` gives, a file with it or a Limit, not {came}."
-        )
+        wish = "what `Limit.certificate` gives, a file with it or a Limit"
+        raise InputError(f"`certificate` must be {wish}, not {shorten(certificate)}.")
     return checker.verify(certificate, effort=effort)

@@ -1,26 +1,40 @@
 """Finitely many layers: `simulate`, and `step` for a single one."""
 
-from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
-from hardmax._common.validation import InputError, check_instance, require_extra
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_instance,
+    check_progress,
+    require_extra,
+)
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._layer.attention import Softmax
-from hardmax._runs.run import DEEPEST_KERNEL, Plan, Together, run_cloud
+from hardmax._layer.rules import check_dimension, check_rational
+from hardmax._runs.run import Plan, load_run, run_clouds
 from hardmax._runs.softmax import Enclosures, enclose
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
-from hardmax._streams.chunks import check_progress, is_stream
-from hardmax._streams.observers import find_core
+from hardmax._streams.chunks import is_stream
+from hardmax._streams.observers import gather
 from hardmax._streams.streamed import StreamedRun, open_stream
-from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
+from hardmax._tokens.batches import (
+    BatchArray,
+    BatchList,
+    ChunkedCloud,
+    CloudArray,
+    CloudList,
+    read_batch,
+)
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
-from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
+from hardmax.engines import Engine, Gpu, engine_for, solvers_for
+from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop
 
-Progress = Callable[[int, int], None]
+__all__ = ["load_run", "simulate", "step"]
+
 EVERY_LAYER = Every(1)
 
 
@@ -36,13 +50,17 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def simulate(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectory: ...
+def simulate(tokens: ChunkedCloud, dynamics: Dynamics, **how: Unpack[Options]) -> StreamedRun: ...
 @overload
-def simulate(
-    tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]
-) -> Trajectories: ...
+def simulate(tokens: CloudList, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectory: ...
 @overload
-def simulate(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
+def simulate(tokens: BatchList, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectories: ...
+@overload
+def simulate(tokens: CloudArray, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectory: ...
+@overload
+def simulate(tokens: BatchArray, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectories: ...
+@overload
+def simulate(tokens: Any, dynamics: Dynamics, **how: Unpack[Options]) -> Any: ...
 def simulate(
     tokens: Any,
     dynamics: Dynamics,
@@ -87,74 +105,57 @@ def simulate(
     --------
     >>> square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     >>> run = simulate(square, Dynamics("1/2"), layers=10_000)
-    >>> run.at(10_000)[4].tolist(), run.arithmetic, run.settled_at
+    >>> run.at(10_000)[4].tolist(), run.details.decisions.arithmetic, run.settled_at
     ([1.0, 0.0], 'exact', 0)
     """
     if (layers is None) == (stop is None):
         raise InputError(
-            "Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both."
+            "Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), "
+            "and not both."
         )
     if isinstance(check_dynamics(dynamics).attention, Softmax):
-        if (
-            layers is None
-            or arithmetic != "certified"
-            or record is not EVERY_LAYER
-            or engine is not None
-        ):
+        usual = arithmetic == "certified" and record is EVERY_LAYER and engine is None
+        if layers is None or not usual:
             raise InputError(
                 "Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`."
             )
-        clouds, form = read_batch(tokens)
-        dynamics.check_dimension(clouds[0].tokens.shape[1])
-        enclosed = [enclose(cloud, dynamics, layers) for cloud in clouds]
-        return enclosed[0] if form.is_single else enclosed
-    machine, plain = machine_for(tokens, engine), dynamics.is_plain
-    machine = machine if plain else CPU
+        return _enclose_clouds(tokens, dynamics, layers)
+    asked = engine_for(tokens, engine)
     plan = Plan(
         dynamics,
-        solvers_for(arithmetic, machine, plain=plain),
-        check_instance(stop, Stop, "`stop`", A_STOP) if layers is None else AfterLayers(layers),
+        solvers_for(arithmetic, asked, plain=dynamics.is_plain),
+        _read_stop(layers, stop),
         check_instance(record, Record, "`record`", "Every(10), LastOnly() or another Record"),
+        asked if dynamics.is_plain else CPU,
     )
     check_progress(progress)
     if is_stream(tokens):
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
-        if not isinstance(plan.record, LastOnly) or plan.stop.when_settled:
-            wish = "keeps the last layer only: pass layers=… and record=LastOnly()"
-            raise InputError(
-                f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record"
-            )
-        return StreamedRun(chunks, find_core(chunks, dynamics, plan.stop))
-    there = None
-    if isinstance(machine, Gpu):  # tensors are read there
-        from hardmax._runs.tensors import read_there
+        return _run_stream(chunks, plan)
+    return run_clouds(tokens, plan, progress)
 
-        there = read_there(tokens, machine.device)
-    clouds, form = there or read_batch(tokens)
-    dimension = clouds[0].tokens.shape[1]
-    plan.dynamics.check_dimension(dimension)
-    if isinstance(machine, Cpu):
-        machine._check(dimension)
-    if not plan.stop.when_settled:
-        packed = isinstance(clouds, Packed)
-        total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
-        check_memory(plan.record.layers(0, plan.stop.last_layer), total, dimension)
-    if (
-        isinstance(clouds, Packed)
-        and clouds.tokens.dtype != object
-        and plan.solvers == solvers_for("certified", machine)
-        and (plan.stop.when_settled or plan.stop.last_layer <= DEEPEST_KERNEL)
-        and takes_batch(machine, clouds.offsets, dimension)
-    ):
-        return Together(clouds, form, plan, machine, progress=progress)
-    runs = []
-    for cloud in clouds:
-        runs.append(run_cloud(cloud, plan, machine, form.tensors))
-        if progress is not None:
-            progress(len(runs), len(clouds))
-    if form.is_single:
-        return runs[0]
-    return Trajectories(runs, form, clouds.multiplicities if isinstance(clouds, Packed) else None)
+
+def _read_stop(layers: int | None, stop: Stop | None) -> Stop:
+    if layers is None:
+        return check_instance(stop, Stop, "`stop`", A_STOP)
+    return AfterLayers(layers)
+
+
+def _enclose_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Any:
+    clouds, container = read_batch(tokens)
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    enclosed = [enclose(cloud, dynamics, layers) for cloud in clouds]
+    return enclosed[0] if container.is_single else enclosed
+
+
+def _run_stream(chunks: Any, plan: Plan) -> StreamedRun:
+    if not isinstance(plan.record, LastOnly) or plan.stop.when_settled:
+        raise InputError(
+            "`record`: a cloud that is read chunk by chunk keeps the last layer only: "
+            "pass layers=… and record=LastOnly().",
+            argument="record",
+        )
+    return StreamedRun(chunks, gather(chunks, plan.dynamics, plan.stop))
 
 
 def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
@@ -180,7 +181,7 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    dynamics = check_dynamics(dynamics).check_rational("`step`")
+    dynamics = check_rational(check_dynamics(dynamics), "`step`")
     if dynamics.is_plain and is_tensor(tokens) and tokens.is_cuda:
         require_extra("The GPU engine", "gpu", "torch", "triton")
         from hardmax._runs.tensors import step_table
@@ -188,6 +189,6 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
         moved = step_table(tokens, dynamics)
         if moved is not None:
             return moved
-    if dynamics.is_plain and isinstance(machine_for(tokens, None), Gpu):
+    if dynamics.is_plain and isinstance(engine_for(tokens, None), Gpu):
         return simulate(tokens, dynamics, layers=1, record=LastOnly()).at(1)
     return definition.step(tokens, dynamics, layer=layer)

@@ -42,29 +42,29 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    longest_phrase : int, default 2
-        Tokens are words, and phrases of up to so many words.
+    ngram_range : (int, int), default (1, 2)
+        Tokens are words, and phrases of up to as many words as the second number; the first is 1.
     overlapping : bool, default True
         Count every token that occurs in a text; if False, every word belongs to one token at most.
     min_df : int, optional
         Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 at which
         held-out texts are predicted hardly worse.
-    max_tokens : int, optional
+    max_features : int, optional
         Size of the vocabulary: the most influential tokens are kept, by default all.
     stop_words : sequence of str, optional
         Words of which no token may consist, alone or with others of them; by default frequent words
         of which each class has about as many are no tokens, if held-out texts are predicted hardly
         worse.
-    strength : float, optional
-        Inverse regularisation strength. This and the next three are chosen by cross-validation if
+    C : float, optional
+        Inverse of the regularisation strength. This and the next three are chosen by cross-validation if
         None.
     gate : float, optional
         A token is active if it is stronger than this share of the strongest token in its text.
-    alpha : str, optional
-        How far active tokens move to their leaders: "0" (not at all) or the alpha of one layer.
+    alpha : number or str, optional
+        How far active tokens move to their leaders: 0 (not at all) or the alpha of one layer.
     neutral_weight : int, optional
         So many silent words are added to each text: the more, the less confident short texts are.
-    bias : bool, default True
+    fit_intercept : bool, default True
         Whether to fit an intercept, the log odds of the classes.
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none: English
@@ -78,8 +78,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Weights of classes, as in scikit-learn.
     column : str, optional
         The column of the texts, if `X` is a DataFrame with several.
-    random_state : int or RandomState, optional
-        Seed of the cross-validation; None means 0, so that fitting again gives the same model.
+    random_state : int, RandomState or None, default 0
+        Seed of the cross-validation. With None, fitting again may give another model.
     verbose : int, default 0
         1 prints a line on stderr for each step.
 
@@ -103,33 +103,33 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        longest_phrase: int = 2,
+        ngram_range: tuple[int, int] = (1, 2),
         overlapping: bool = True,
         min_df: int | None = None,
-        max_tokens: int | None = None,
+        max_features: int | None = None,
         stop_words: Sequence[str] | None = None,
-        strength: float | None = None,
+        C: float | None = None,
         gate: float | None = None,
-        alpha: str | None = None,
+        alpha: Any = None,
         neutral_weight: int | None = None,
-        bias: bool = True,
+        fit_intercept: bool = True,
         vectors: Any = "auto",
         consistent: bool = False,
         class_weight: Any = None,
         column: str | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
-        self.longest_phrase = longest_phrase
+        self.ngram_range = ngram_range
         self.overlapping = overlapping
         self.min_df = min_df
-        self.max_tokens = max_tokens
+        self.max_features = max_features
         self.stop_words = stop_words
-        self.strength = strength
+        self.C = C
         self.gate = gate
         self.alpha = alpha
         self.neutral_weight = neutral_weight
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.vectors = vectors
         self.consistent = consistent
         self.class_weight = class_weight
@@ -137,7 +137,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:  # noqa: N803
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on texts and their labels.
 
         Parameters
@@ -188,7 +188,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.leaders_ = frequent_leaders(self.model_, self.model_.analyse(texts))
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803
+    def decision_function(self, X: Any) -> np.ndarray:
         """Logits of the classes.
 
         Parameters
@@ -205,7 +205,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         logits = self.model_.analyse(self._texts(X)).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits
 
-    def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes.
 
         Parameters
@@ -221,7 +221,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities.
 
         Parameters
@@ -237,7 +237,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+    def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each text.
 
         Parameters
@@ -329,9 +329,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
         given = {name: _plain(getattr(self, name)) for name in names}
-        return Settings(**given, seed=_seed(self.random_state))
+        return Settings(**given | {"random_state": _seed(self.random_state)})
 
-    def _texts(self, X: Any) -> TextBytes:  # noqa: N803
+    def _texts(self, X: Any) -> TextBytes:
         names = getattr(
             X, "column_names", getattr(X, "columns", None)
         )  # of Arrow, or of pandas and polars
@@ -362,8 +362,6 @@ def _plain(value: Any) -> Any:
 
 
 def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return 0
     if isinstance(random_state, int | np.integer):
         return check_int(random_state, "`random_state`", at_least=0, at_most=_LARGEST_SEED)
     try:

@@ -91,8 +91,9 @@ def check_memory(kept: Sequence[Any], tokens: int, dimension: int) -> None:
     if needed > MEMORY:
         every = f"record=Every({-(-needed // MEMORY) + 1:,})"
         raise InputError(
-            f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need {needed / 1e9:,.1f} GB, "
-            f"more than this machine has ({MEMORY / 1e9:,.1f} GB). Use {every} or record=LastOnly().",
+            f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need "
+            f"{needed / 1e9:,.1f} GB, more than this machine has ({MEMORY / 1e9:,.1f} GB). "
+            f"Use {every} or record=LastOnly().",
             argument="record",
             also=(every, "record=LastOnly()"),
         )
@@ -159,14 +160,11 @@ class Settled(Stop):
     max_layers: int | None = None
 
     def __post_init__(self) -> None:
-        layers = (
-            None
-            if self.max_layers is None
-            else check_int(self.max_layers, "`max_layers`", at_least=0)
-        )
-        vars(self).update(
-            max_layers=layers, last_layer=NO_LIMIT if layers is None else layers, when_settled=True
-        )
+        most = self.max_layers
+        if most is not None:
+            most = check_int(most, "`max_layers`", at_least=0)
+        last = NO_LIMIT if most is None else most
+        vars(self).update(max_layers=most, last_layer=last, when_settled=True)
 
 
 @dataclass(frozen=True, init=False)
@@ -192,6 +190,5 @@ class FirstOf(Stop):
                 "`FirstOf` needs at least one stop, such as FirstOf(Settled(), AfterLayers(1000))."
             )
         last = min(check_instance(stop, Stop, "`stop`", A_STOP).last_layer for stop in stops)
-        vars(self).update(
-            stops=stops, last_layer=last, when_settled=any(stop.when_settled for stop in stops)
-        )
+        when_settled = any(stop.when_settled for stop in stops)
+        vars(self).update(stops=stops, last_layer=last, when_settled=when_settled)

@@ -5,8 +5,9 @@ import itertools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,16 +16,21 @@ from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder, write_whole
 from hardmax._common.fingerprint import fingerprint
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_path, require_extra, shorten
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_path,
+    check_progress,
+    require_extra,
+    shorten,
+)
 from hardmax._kernels.parallel import limit_threads, max_threads
-from hardmax._streams.chunks import check_progress
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, Limits, limit
 
 if TYPE_CHECKING:
     import pyarrow
 
-Progress = Callable[[int, int], None]
 Observable = str | Callable[[Limit], Any]
 Observables = Sequence[Observable] | Mapping[str, Observable]
 MAKERS = {
@@ -40,22 +46,26 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 _IGNORED = "the theorem does not apply to the metric"
 
 
-class Cell(NamedTuple):
-    """A cloud and its dynamics; `given` are the maker's arguments."""
+@dataclass(frozen=True)
+class Cell:
+    """A cloud and its dynamics."""
 
     number: int
     maker: str
-    given: dict[str, Any]
+    arguments: dict[str, Any]
+    """Those of the maker."""
     alpha: str
     metric: str
 
 
-class Grid(NamedTuple):
-    """What cells are made of: arguments, makers, dynamics, by alpha and metric, and observables."""
+@dataclass(frozen=True)
+class Grid:
+    """What cells are made of."""
 
     arguments: dict[str, list[Any]]
     makers: dict[str, Callable[..., Any]]
     dynamics: dict[tuple[str, str], Dynamics]
+    """By alpha and metric."""
     observables: dict[str, Observable]
 
     @property
@@ -64,12 +74,16 @@ class Grid(NamedTuple):
         return ["cell", "maker", *self.arguments, "alpha", "metric", *self.observables, "error"]
 
 
-class Part(NamedTuple):
-    """A part of the table: the rows that are there, the cells that are not, and its file."""
+@dataclass(frozen=True)
+class Part:
+    """A part of the table."""
 
     rows: "pyarrow.Table"
+    """Those that are there."""
     cells: list[Cell]
+    """Those that are not."""
     path: Path | None
+    """Its file."""
 
 
 def sweep(
@@ -109,8 +123,8 @@ def sweep(
 
     Notes
     -----
-    Groups of cells are tasks of joblib: ``with joblib.parallel_config(backend="loky", n_jobs=8)`` (or "dask", "ray")
-    is all it takes to run them elsewhere.
+    Groups of cells are tasks of joblib: ``with joblib.parallel_config(backend="loky", n_jobs=8)``
+    (or "dask", "ray") is all it takes to run them elsewhere.
 
     Examples
     --------
@@ -132,9 +146,8 @@ def sweep(
     threads = max(1, max_threads() // max(1, joblib.effective_n_jobs()))
     tasks = (joblib.delayed(_run_part)(checked, part, threads) for part in parts if part.cells)
     backend: Any = joblib.parallel.get_active_backend()[0]
-    finished: Any = joblib.Parallel(
-        return_as=_AS_DONE if backend.supports_return_generator else "list"
-    )(tasks)
+    order = _AS_DONE if backend.supports_return_generator else "list"
+    finished: Any = joblib.Parallel(return_as=order)(tasks)
     for table in finished:
         tables.append(table)
         done += len(table)
@@ -143,8 +156,8 @@ def sweep(
     # In some parts a column may have no value at all, and so no type, or be missing.
     table = pa.concat_tables(tables, promote_options="permissive")
     table = table.select(checked.columns).sort_by("cell")
-    said = [f"{pluralize(count, 'cell')} {what}" for what, count in earlier.items() if count]
-    return table.replace_schema_metadata({"earlier": "; ".join(said)} if said else None)
+    notes = [f"{pluralize(count, 'cell')} {what}" for what, count in earlier.items() if count]
+    return table.replace_schema_metadata({"earlier": "; ".join(notes)} if notes else None)
 
 
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
@@ -153,25 +166,12 @@ def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
         raise InputError(
             f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid"
         )
-    axes = {
-        name: _listed(values) for name, values in grid.items() if name not in ("metric", "seeds")
-    }
-    if "seeds" in grid:
-        if not isinstance(grid["seeds"], int) or grid["seeds"] < 1 or "seed" in grid:
-            raise InputError(
-                "`grid`: 'seeds' must be how many there are, from 1 up, without 'seed'.",
-                argument="grid",
-            )
-        axes["seed"] = list(range(grid["seeds"]))
-    if empty := [name for name, values in axes.items() if not values]:
-        raise InputError(f"`grid`: {empty[0]!r} has no value.", argument="grid")
+    axes = _axes(grid)
     makers = _makers(axes.pop("maker", ["gaussian"]), axes.keys() - {"alpha"})
     matrices = grid.get("metric", {"identity": None})
     if not isinstance(matrices, Mapping) or not matrices:
-        raise InputError(
-            "`grid`: 'metric' must map names to matrices, {'tilted': [[2, 1], [1, 1]]}.",
-            argument="grid",
-        )
+        wish = "must map names to matrices, {'tilted': [[2, 1], [1, 1]]}"
+        raise InputError(f"`grid`: 'metric' {wish}.", argument="grid")
     pairs = [
         ((str(alpha), str(name)), Dynamics(alpha, _matrix(matrix)))
         for alpha in axes.pop("alpha", ["1/2"])
@@ -183,15 +183,33 @@ def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
     numbers = itertools.count()
     groups: list[list[Cell]] = []
     for (alpha, metric), (name, make) in itertools.product(dynamics, makers.items()):
-        names = [argument for argument in axes if argument in inspect.signature(make).parameters]
-        given = [
-            dict(zip(names, values, strict=True))
-            for values in itertools.product(*(axes[one] for one in names))
-        ]
-        cells = [Cell(next(numbers), name, one, alpha, metric) for one in given]
+        taken = inspect.signature(make).parameters
+        names = [argument for argument in axes if argument in taken]
+        cells = []
+        for values in itertools.product(*map(axes.__getitem__, names)):
+            arguments = dict(zip(names, values, strict=True))
+            cells.append(Cell(next(numbers), name, arguments, alpha, metric))
         # Clouds of one dimension go through a kernel together.
-        groups += _grouped(sorted(cells, key=lambda cell: str(cell.given.get("d"))))
+        cells.sort(key=lambda cell: str(cell.arguments.get("d")))
+        groups += _grouped(cells)
     return checked, groups
+
+
+def _axes(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The values of each axis but the metric."""
+    axes = {}
+    for name, values in grid.items():
+        if name not in ("metric", "seeds"):
+            axes[name] = _listed(values)
+    if "seeds" in grid:
+        count = grid["seeds"]
+        if not isinstance(count, int) or count < 1 or "seed" in grid:
+            wish = "must be how many there are, from 1 up, without 'seed'"
+            raise InputError(f"`grid`: 'seeds' {wish}.", argument="grid")
+        axes["seed"] = list(range(count))
+    if empty := [name for name, values in axes.items() if not values]:
+        raise InputError(f"`grid`: {empty[0]!r} has no value.", argument="grid")
+    return axes
 
 
 def _named(pairs: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any]:
@@ -215,33 +233,28 @@ def _matrix(given: Any) -> Any:
 
 def _listed(values: Any) -> list[Any]:
     many = isinstance(values, Sequence | range | np.ndarray) and not isinstance(values, str)
-    return (
-        [value.item() if isinstance(value, np.generic) else value for value in values]
-        if many
-        else [values]
-    )
+    if not many:
+        return [values]
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
 def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
     pairs = []
-    for one in wanted:
-        make = MAKERS.get(one.replace("-", "_")) if isinstance(one, str) else one
+    for maker in wanted:
+        make = MAKERS.get(maker.replace("-", "_")) if isinstance(maker, str) else maker
         if not callable(make):
-            known = ", ".join(MAKERS)
-            raise InputError(
-                f"`grid`: 'maker' must be one of {known}, or a function, not {shorten(one)}."
-            )
-        pairs.append((one if isinstance(one, str) else getattr(make, "__name__", repr(make)), make))
+            wish = f"one of {', '.join(MAKERS)}, or a function"
+            raise InputError(f"`grid`: 'maker' must be {wish}, not {shorten(maker)}.")
+        name = maker if isinstance(maker, str) else getattr(make, "__name__", repr(make))
+        pairs.append((name, make))
     makers = _named(pairs, "makers")
     signatures = {name: inspect.signature(make).parameters for name, make in makers.items()}
-    for name, taken in signatures.items():
-        needed = [
-            one.name for one in taken.values() if one.default is one.empty and one.kind in _NAMED
-        ]
-        if missing := [one for one in needed if one not in arguments]:
-            raise InputError(
-                f"`grid`: {name} needs {missing[0]!r}: give a value, or a list.", argument="grid"
-            )
+    for name, parameters in signatures.items():
+        for parameter in parameters.values():
+            is_needed = parameter.default is parameter.empty and parameter.kind in _NAMED
+            if is_needed and parameter.name not in arguments:
+                problem = f"{name} needs {parameter.name!r}"
+                raise InputError(f"`grid`: {problem}: give a value, or a list.", argument="grid")
     if unknown := sorted(arguments - set().union(*signatures.values())):
         raise InputError(f"`grid`: no maker takes {unknown[0]!r}.", argument="grid")
     return makers
@@ -249,21 +262,21 @@ def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
 
 def _observables(wanted: Any) -> dict[str, Observable]:
     if isinstance(wanted, str) or not isinstance(wanted, Sequence | Mapping) or not wanted:
-        raise InputError(
-            f"`observables` must be names of attributes of Limit or functions, not {shorten(wanted)}."
-        )
-    pairs = (
-        wanted.items()
-        if isinstance(wanted, Mapping)
-        else [(getattr(one, "__name__", one), one) for one in wanted]
-    )
-    for name, one in pairs:
-        public = isinstance(one, str) and not one.startswith("_") and hasattr(Limit, one)
-        if not isinstance(name, str) or not (callable(one) or public):
-            raise InputError(
-                f"`observables`: {shorten(one)} is neither an attribute of Limit nor a function."
-            )
+        wish = "names of attributes of Limit or functions"
+        raise InputError(f"`observables` must be {wish}, not {shorten(wanted)}.")
+    if isinstance(wanted, Mapping):
+        pairs = list(wanted.items())
+    else:
+        pairs = [(getattr(observable, "__name__", observable), observable) for observable in wanted]
+    for name, observable in pairs:
+        if not isinstance(name, str) or not (callable(observable) or _is_attribute(observable)):
+            problem = f"{shorten(observable)} is neither an attribute of Limit nor a function"
+            raise InputError(f"`observables`: {problem}.")
     return _named(pairs, "observables")
+
+
+def _is_attribute(name: Any) -> bool:
+    return isinstance(name, str) and not name.startswith("_") and hasattr(Limit, name)
 
 
 def _grouped(cells: list[Cell]) -> list[list[Cell]]:
@@ -273,19 +286,18 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
             groups.append([])
             size = 0
         groups[-1].append(cell)
-        n, d = cell.given.get("n", 100), cell.given.get("d", 2)
+        n, d = cell.arguments.get("n", 100), cell.arguments.get("d", 2)
         size += n * d if isinstance(n, int) and isinstance(d, int) else 200
     return groups
 
 
 def _prepare(folder: Path, grid: Grid) -> Path:
     """The folder, which says whose parts it has: those of another sweep are not continued."""
-    dynamics = {names: one.to_dict() for names, one in grid.dynamics.items()}
-    inputs = grid._asdict() | {"dynamics": dynamics, "version of hardmax": __version__}
+    dynamics = {names: layer.to_dict() for names, layer in grid.dynamics.items()}
+    inputs = vars(grid) | {"dynamics": dynamics, "version of hardmax": __version__}
     lines = {f"{what} {fingerprint(value, what)}" for what, value in inputs.items()}
-    about = (
-        make_folder(folder, "`output`") / "_sweep"
-    )  # which readers of folders of Parquet files leave out
+    # A name which readers of folders of Parquet files leave out.
+    about = make_folder(folder, "`output`") / "_sweep"
     before = {*about.read_text("utf-8", "replace").splitlines()} if about.exists() else set()
     if lines != before and any(folder.glob("part-*.parquet")):
         changed = ", ".join(line.rpartition(" ")[0] for line in sorted(lines - before))
@@ -324,9 +336,11 @@ def _run_part(grid: Grid, part: Part, threads: int) -> "pyarrow.Table":
     with limit_threads(threads), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _IGNORED)
         results = _results(grid, cells)
-    numbers, makers, given, alphas, metrics = zip(*cells, strict=True)
-    columns: Any = {"cell": numbers, "maker": makers, "alpha": alphas, "metric": metrics}
-    columns |= {name: [arguments[name] for arguments in given] for name in given[0]}
+    columns: dict[str, Any] = {"cell": [cell.number for cell in cells]}
+    for name in ("maker", "alpha", "metric"):
+        columns[name] = [getattr(cell, name) for cell in cells]
+    for name in cells[0].arguments:
+        columns[name] = [cell.arguments[name] for cell in cells]
     made = pa.table(columns | results | {"error": pa.array(results["error"], pa.string())})
     table = pa.concat_tables([made, part.rows], promote_options="permissive")
     if part.path:
@@ -337,14 +351,15 @@ def _run_part(grid: Grid, part: Part, threads: int) -> "pyarrow.Table":
 def _results(grid: Grid, group: list[Cell]) -> dict[str, list[Any]]:
     """What is observed in each cell, by columns."""
     try:
-        made = [grid.makers[cell.maker](**cell.given) for cell in group]
+        made = [grid.makers[cell.maker](**cell.arguments) for cell in group]
         limits: Any = limit(made, grid.dynamics[group[0].alpha, group[0].metric])
         return _observed(grid, limits) | {"error": [None] * len(group)}
     except Exception as error:  # it is part of the answer, if it is clear whose it is
         if len(group) == 1:
             return {name: [None] for name in grid.observables} | {"error": [_reason(error)]}
-    halves = [_results(grid, half) for half in (group[: len(group) // 2], group[len(group) // 2 :])]
-    return {name: halves[0][name] + halves[1][name] for name in halves[0]}
+    middle = len(group) // 2
+    first, second = _results(grid, group[:middle]), _results(grid, group[middle:])
+    return {name: first[name] + second[name] for name in first}
 
 
 def _reason(error: Exception) -> str:
@@ -353,15 +368,17 @@ def _reason(error: Exception) -> str:
 
 def _observed(grid: Grid, limits: Limits) -> dict[str, list[Any]]:
     at_once = limits._counts()  # what the batch has for all clouds need not be asked of each
-    return {
-        name: at_once[one]
-        if isinstance(one, str) and one in at_once
-        else [_value(lim, one) for lim in limits]
-        for name, one in grid.observables.items()
-    }
+    columns = {}
+    for name, observable in grid.observables.items():
+        if isinstance(observable, str) and observable in at_once:
+            columns[name] = at_once[observable]
+        else:
+            columns[name] = [_value(lim, observable) for lim in limits]
+    return columns
 
 
-def _value(lim: Limit, one: Observable) -> Any:
-    value = getattr(lim, one) if isinstance(one, str) else one(lim)
-    value = value.item() if isinstance(value, np.generic) else value
-    return len(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+def _value(lim: Limit, observable: Observable) -> Any:
+    value = getattr(lim, observable) if isinstance(observable, str) else observable(lim)
+    if hasattr(value, "__len__") and not isinstance(value, str):
+        return len(value)
+    return value.item() if isinstance(value, np.generic) else value

@@ -5,10 +5,13 @@ Attended sets are computed anew at every layer.
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_instance
 from hardmax._exact.argmax import by_all_scores, directions_of, products
@@ -23,15 +26,6 @@ from hardmax.stops import Every, Settled
 MOST_TOKENS = 2000
 HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
 VERDICTS = {True: HOLDS, False: FAILS, None: UNDECIDED}
-CLAIMS = (
-    "leaders exist",
-    "each leader is a vertex of K, the hull of the leaders",
-    "each leader sits on its vertex after finitely many layers",
-    "every token converges to one of finitely many points",
-    "these points lie on the boundary of K",
-    "a limit that is no vertex is the projection of 0 onto a face",
-    "a hyperplane separates each vertex from the other limits",
-)
 # A cloud is followed for so many layers, or as many as it took to settle, but for no more work than
 # this: products of digits, some ten seconds.
 PATIENCE, MOST_WORK = 500, 10**10
@@ -65,8 +59,8 @@ class TheoremReport(tuple[Statement, ...]):
 
     def __repr__(self) -> str:
         counts = Counter(statement.verdict for statement in self)
-        found = ", ".join(f"{verdict}: {number}" for verdict, number in counts.items())
-        return f"TheoremReport({pluralize(len(self), 'statement')}; {found})"
+        verdicts = ", ".join(f"{verdict}: {number}" for verdict, number in counts.items())
+        return f"TheoremReport({pluralize(len(self), 'statement')}; {verdicts})"
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)
@@ -102,90 +96,178 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     >>> bool(report), {statement.verdict for statement in report}
     (True, {'holds'})
     """
-    given = check_instance(
-        result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud"
-    )
-    run = given.run if isinstance(given, Limit) else given
-    if run.points.count > MOST_TOKENS:
+    run = _run_of(result)
+    if run.details.points.count > MOST_TOKENS:
+        most = f"up to {MOST_TOKENS:,} distinct tokens"
         raise InputError(
-            f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}.",
+            f"`check_theorem` works in integers on {most}, not {run.details.points.count:,}.",
             argument="check_theorem",
         )
-    if reason := Limit(run).theorem_reason:
+    if reason := theorem_reason(run):
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
     plan = Plan(run.dynamics, (ExactSolver(),), Settled(_patience(run)), Every(1))
-    observed = zip(CLAIMS, _observe(Limit(run_points(run.points, plan))), strict=True)
-    return TheoremReport(
-        Statement(claim, VERDICTS[holds], detail) for claim, (holds, detail) in observed
-    )
+    evidence = _Evidence(Limit(Trajectory(run_points(run.details.points, plan))))
+    statements = []
+    for claim in CLAIMS:
+        holds, detail = evidence.observe(claim)
+        statements.append(Statement(claim, VERDICTS[holds], detail))
+    return TheoremReport(statements)
+
+
+def theorem_reason(result: Trajectory | Limit) -> str:
+    """Why Theorem 1.1 does not apply to a cloud.
+
+    Parameters
+    ----------
+    result : Trajectory or Limit
+        What `simulate` or `limit` returned.
+
+    Returns
+    -------
+    str
+        Empty if it applies: if tokens are distinct and nonzero, the metric symmetric positive
+        definite and the layer the paper's.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, limit
+    >>> theorem_reason(limit([[1, 0], [0, 0]], Dynamics(1)))
+    'token 1 is zero: it attends to everybody'
+    """
+    run = _run_of(result)
+    points = run.details.points
+    if not run.dynamics.is_plain:
+        layers = "hardmax layers without a mask and a value matrix"
+        return f"it is about {layers}, all with the same step"
+    if not run.dynamics.is_definite:
+        return "the metric is not symmetric positive definite"
+    zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
+    if len(zero):
+        token = int(np.flatnonzero(points.of_token == zero[0])[0])
+        return f"token {token} is zero: it attends to everybody"
+    if points.count < run.n or (points.multiplicities > 1).any():
+        return "tokens are repeated: they were merged, with multiplicities"
+    return ""
+
+
+def _run_of(result: Any) -> Trajectory:
+    wish = "what `limit` or `simulate` gave for one cloud"
+    given = check_instance(result, (Limit, Trajectory), "`result`", wish)
+    return given.run if isinstance(given, Limit) else given
 
 
 def _patience(run: Trajectory) -> int:
     """How many layers can be afforded: the cost of one grows with the square of the digits that all
     before added."""
-    products, bits = run.points.count**2 * run.d, run.dynamics.contraction.denominator.bit_length()
+    products, bits = (
+        run.details.points.count**2 * run.d,
+        run.dynamics.contraction.denominator.bit_length(),
+    )
     layers = range(max(PATIENCE, run.settled_at or 0))
     return bisect_right(layers, MOST_WORK, key=lambda k: k * products * (k * bits // DIGIT) ** 2)
 
 
-def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
-    """Whether each of the claims holds (None: not known), and what was observed, with sets computed
-    from all scores."""
-    run, dynamics, last = lim.run, lim.run.dynamics, lim.run.layers
-    settled = lim.settled_at is not None
-    layers = [*range(last + 1), *(last + more for more in AFTERWARDS if settled)]
-    clouds = [run.phase_at(layer).integers_at(layer) for layer in layers]
-    sets = [by_all_scores(cloud, cloud, dynamics).sets for cloud in clouds]
-    leaders = run.points.of_token[lim.distinct_leaders].tolist()  # a point for each position
-    leading = clouds[-1].rows(leaders)
-    alone = by_all_scores(leading, leading, dynamics).sets == [[i] for i in range(len(leaders))]
-    # From its first layer as a leader, it keeps its position and attends to nothing else.
-    stay = all(
-        clouds[since].rows([point]).reduced() == cloud.rows([point]).reduced()
-        and all(cloud.numerators[j] == cloud.numerators[point] for j in chosen[point])
-        for point, since in enumerate(run.leader_since.tolist())
-        if since >= 0
-        for cloud, chosen in zip(clouds[since:], sets[since:], strict=True)
-    )
-    about_leaders = (
-        (alone, "each is furthest its own way, alone"),
-        (stay, f"the last from layer {run.leader_layers.max(initial=0)} on"),
-    )
-    exist = bool(leaders), pluralize(len(leaders), "leader")
-    if not settled:
-        # What holds at the layers checked may fail at later ones.
-        late = f"not settled within {last:,} layers"
-        so_far = (
-            (None if holds else False, f"{late}; {detail}") for holds, detail in about_leaders
-        )
-        return [exist, *so_far, *[(None, late)] * 4]
-    phase, clusters, points = (
-        run.phase_at(last),
-        lim.clusters,
-        pluralize(len(lim.clusters), "point"),
-    )
-    examples = run.points.of_token[np.unique(clusters.labels, return_index=True)[1]].tolist()
-    limits = phase.targets.rows(examples).numerators
-    directions = directions_of(limits, dynamics)
-    of_leaders = products(directions, phase.positions.rows(leaders).numerators)
-    of_limits = products(directions, limits)
-    heights = [scores[i] for i, scores in enumerate(of_limits)]
-    furthest = heights == list(map(max, of_leaders))
-    kinds = Counter(map(type, clusters.kinds))
-    vertices, faces = kinds[Vertex], kinds[FaceProjection]
-    separated = all(
-        sum(score >= height for score in scores) == 1  # its own
-        for kind, height, scores in zip(clusters.kinds, heights, of_limits, strict=True)
-        if isinstance(kind, Vertex)
-    )
-    return [
-        exist,
-        *about_leaders,
-        (sets[last:] == [sets[last]] * len(sets[last:]), f"{points}; settled at layer {last}"),
-        (
-            furthest and all(map(any, directions)),
-            "K lies on one side of the hyperplane through each, with normal A w",
-        ),
-        (vertices + faces == kinds.total(), f"vertices: {vertices}, projections: {faces}"),
-        (separated, "of all limits, each vertex alone lies furthest its own way"),
-    ]
+# Whether a claim holds (None: not known), and what was observed.
+Observed: TypeAlias = tuple[bool | None, str]
+
+
+class _Evidence:
+    """A cloud in integers at every layer up to settling and some beyond, with its attended sets
+    computed from all scores."""
+
+    def __init__(self, lim: Limit) -> None:
+        self.lim, self.run, self.dynamics = lim, lim.run, lim.run.dynamics
+        self.last = last = lim.run.layers
+        self.settled = lim.settled_at is not None
+        beyond = [last + more for more in AFTERWARDS] if self.settled else []
+        layers = [*range(last + 1), *beyond]
+        self.clouds = [self.run.details.phase_at(layer).integers_at(layer) for layer in layers]
+        self.sets = [by_all_scores(cloud, cloud, self.dynamics).sets for cloud in self.clouds]
+        # A point for each position of leaders.
+        self.leaders = self.run.details.points.of_token[lim.distinct_leaders].tolist()
+
+    def observe(self, claim: str) -> Observed:
+        """A claim, as far as it can be decided. What is said of all layers may fail at later ones
+        if the cloud has not settled."""
+        check = CLAIMS[claim]
+        if self.settled or check is _Evidence.leaders_exist:
+            return check(self)
+        late = f"not settled within {self.last:,} layers"
+        if check not in (_Evidence.leaders_are_vertices, _Evidence.leaders_stay):
+            return None, late
+        holds, detail = check(self)
+        return (None if holds else False), f"{late}; {detail}"
+
+    def leaders_exist(self) -> Observed:
+        return bool(self.leaders), pluralize(len(self.leaders), "leader")
+
+    def leaders_are_vertices(self) -> Observed:
+        places = self.clouds[-1].rows(self.leaders)
+        furthest = by_all_scores(places, places, self.dynamics).sets
+        alone = furthest == [[leader] for leader in range(len(self.leaders))]
+        return alone, "each is furthest its own way, alone"
+
+    def leaders_stay(self) -> Observed:
+        since = self.run.details.leader_since.tolist()
+        stay = all(self._stays(point, layer) for point, layer in enumerate(since) if layer >= 0)
+        return stay, f"the last from layer {self.run.leader_layers.max(initial=0)} on"
+
+    def _stays(self, point: int, since: int) -> bool:
+        """Whether a leader keeps its position and attends to nothing else from a layer on."""
+        position = self.clouds[since].rows([point]).reduced()
+        for cloud, sets in zip(self.clouds[since:], self.sets[since:], strict=True):
+            if cloud.rows([point]).reduced() != position:
+                return False
+            if any(cloud.numerators[j] != cloud.numerators[point] for j in sets[point]):
+                return False
+        return True
+
+    def tokens_converge(self) -> Observed:
+        points = pluralize(len(self.lim.clusters), "point")
+        stay = all(sets == self.sets[self.last] for sets in self.sets[self.last :])
+        return stay, f"{points}; settled at layer {self.last}"
+
+    @cached_property
+    def limits(self) -> Sequence[Any]:
+        """The limit of each cluster, in integers with one denominator."""
+        first = np.unique(self.lim.clusters.labels, return_index=True)[1]
+        examples = self.run.details.points.of_token[first].tolist()
+        return self.run.details.phase_at(self.last).targets.rows(examples).numerators
+
+    @cached_property
+    def scores(self) -> Sequence[Any]:
+        """For each limit, those of all limits along it."""
+        return products(directions_of(self.limits, self.dynamics), self.limits)
+
+    def limits_on_boundary(self) -> Observed:
+        directions = directions_of(self.limits, self.dynamics)
+        leaders = self.run.details.phase_at(self.last).positions.rows(self.leaders).numerators
+        highest = [max(scores) for scores in products(directions, leaders)]
+        heights = [scores[i] for i, scores in enumerate(self.scores)]
+        detail = "K lies on one side of the hyperplane through each, with normal A w"
+        return heights == highest and all(map(any, directions)), detail
+
+    def limits_project(self) -> Observed:
+        kinds = Counter(map(type, self.lim.clusters.kinds))
+        vertices, faces = kinds[Vertex], kinds[FaceProjection]
+        return vertices + faces == kinds.total(), f"vertices: {vertices}, projections: {faces}"
+
+    def vertices_separate(self) -> Observed:
+        separated = True
+        for number, kind in enumerate(self.lim.clusters.kinds):
+            scores = self.scores[number]
+            as_high = sum(score >= scores[number] for score in scores)  # its own among them
+            if isinstance(kind, Vertex) and as_high > 1:
+                separated = False
+        return separated, "of all limits, each vertex alone lies furthest its own way"
+
+
+CLAIMS: dict[str, Callable[[_Evidence], Observed]] = {
+    "leaders exist": _Evidence.leaders_exist,
+    "each leader is a vertex of K, the hull of the leaders": _Evidence.leaders_are_vertices,
+    "each leader sits on its vertex after finitely many layers": _Evidence.leaders_stay,
+    "every token converges to one of finitely many points": _Evidence.tokens_converge,
+    "these points lie on the boundary of K": _Evidence.limits_on_boundary,
+    "a limit that is no vertex is the projection of 0 onto a face": _Evidence.limits_project,
+    "a hyperplane separates each vertex from the other limits": _Evidence.vertices_separate,
+}

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from hardmax._common.validation import InputError, check_bool, check_int
+from hardmax._layer.rules import check_definite
 from hardmax.dynamics import Dynamics
 
 __all__ = ["HardmaxAttention"]
@@ -37,9 +38,9 @@ class HardmaxAttention(nn.Module):
 
     Notes
     -----
-    With w the mean of the tokens z_j that have the largest <A z_i, z_j>, a layer is z_i' = (z_i + alpha w)/(1 + alpha).
-    Scores are computed in float64, whatever the tokens are in, and tie if they are equal as floats; `hardmax.step`
-    decides ties exactly.
+    With w the mean of the tokens z_j that have the largest <A z_i, z_j>, a layer is
+    z_i' = (z_i + alpha w)/(1 + alpha). Scores are computed in float64, whatever the tokens are in,
+    and tie if they are equal as floats; `hardmax.step` decides ties exactly.
 
     The derivative is exact as long as the attended sets stay the same: gradients flow to each
     token, to the tokens that it attends to, and to alpha. The choice itself is piecewise constant,
@@ -74,7 +75,7 @@ class HardmaxAttention(nn.Module):
         learn_alpha: bool = False,
     ) -> None:
         super().__init__()
-        given = Dynamics(alpha, metric).check_definite()
+        given = check_definite(Dynamics(alpha, metric))
         self.layers = check_int(layers, "`layers`", at_least=1)
         self._alpha, self.raw_alpha = float(given.alpha), None
         if check_bool(learn_alpha, "`learn_alpha`"):
@@ -116,27 +117,27 @@ class HardmaxAttention(nn.Module):
             The tokens after all layers, of the same shape and type.
         """
         if tokens.ndim not in (2, 3) or not tokens.numel() or not tokens.is_floating_point():
-            found = f"{tokens.dtype} of shape {tuple(tokens.shape)}"
-            raise InputError(
-                f"`tokens` must be a nonempty tensor of floats, (n, d) or (batch, n, d), not {found}."
-            )
+            came = f"{tokens.dtype} of shape {tuple(tokens.shape)}"
+            wish = "a nonempty tensor of floats, (n, d) or (batch, n, d)"
+            raise InputError(f"`tokens` must be {wish}, not {came}.")
         *shape, n, d = tokens.shape
         if mask is None:
             mask = torch.ones((*shape, n), dtype=torch.bool, device=tokens.device)
         elif mask.dtype != torch.bool or mask.shape != (*shape, n):
-            found = f"{mask.dtype} of shape {tuple(mask.shape)}"
-            raise InputError(f"`mask` must be torch.bool of shape {(*shape, n)}, not {found}.")
+            came = f"{mask.dtype} of shape {tuple(mask.shape)}"
+            raise InputError(f"`mask` must be torch.bool of shape {(*shape, n)}, not {came}.")
         if self.metric is not None and len(self.metric) != d:
             raise InputError(
                 f"`tokens` must have {len(self.metric)} coordinates, as `metric` has, not {d}."
             )
         # Padding may be anything, even nan, which times 0 is nan.
-        z, real = tokens.where(mask[..., None], 0).view(-1, n, d), mask.view(-1, n)
-        keep = 1 / (1 + self.alpha)
+        z = tokens.where(mask[..., None], 0).view(-1, n, d)
+        real = mask.view(-1, n)
+        contraction = 1 / (1 + self.alpha)
         for _ in range(self.layers):
             fixed = z.detach()
             means = _average(z, False, _choose(fixed, self.metric, real), fixed, self.metric, real)
-            z = means + keep * (z - means)  # in this form, rounding never moves a leader
+            z = means + contraction * (z - means)  # in this form, rounding never moves a leader
         return z.view(tokens.shape).where(mask[..., None], tokens)
 
 
@@ -147,16 +148,15 @@ def _choose(z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
     """The token that each one attends to, numbered through the batch; of those that tie, ~ their
     own number."""
     points, directions = _double(z, metric)
-    own, m, chosen = (
-        torch.arange(real.numel(), device=z.device).view(real.shape),
-        _rows_at_once(real),
-        [],
-    )
-    for rows, block in zip(own.split(m, dim=1), directions.split(m, dim=1), strict=True):
+    numbers = torch.arange(real.numel(), device=z.device).view(real.shape)
+    step, chosen = _rows_at_once(real), []
+    blocks = directions.split(step, dim=1)
+    for rows, block in zip(numbers.split(step, dim=1), blocks, strict=True):
         scores = _score(block, points, real)
         best, first = scores.max(2)
-        chosen.append((own[:, :1] + first).where((scores == best[:, :, None]).sum(2) == 1, ~rows))
-    return torch.cat(chosen, 1).where(real, own).contiguous()
+        alone = (scores == best[:, :, None]).sum(2) == 1
+        chosen.append((numbers[:, :1] + first).where(alone, ~rows))
+    return torch.cat(chosen, 1).where(real, numbers).contiguous()
 
 
 @torch.library.custom_op("hardmax::average", mutates_args=())
@@ -168,19 +168,14 @@ def _average(
     values = v.double()  # bfloat16 cannot count beyond 256
     index, tied = chosen.maximum(~chosen).flatten(), (chosen < 0)[:, :, None]
     if transposed:
-        alone = values.masked_fill(tied, 0)
-        result = (
-            torch.zeros_like(alone.flatten(0, 1))
-            .index_add_(0, index, alone.flatten(0, 1))
-            .view(v.shape)
-        )
+        alone = values.masked_fill(tied, 0).flatten(0, 1)
+        result = torch.zeros_like(alone).index_add_(0, index, alone).view(v.shape)
     else:
         result = values.flatten(0, 1)[index].view(v.shape).masked_fill(tied, 0)
     if most := int(tied.sum(1).max()):
         points, directions = _double(z, metric)
-        order = tied.byte().argsort(dim=1, descending=True)[
-            :, :most
-        ]  # all that tie, and some others
+        order = tied.byte().argsort(dim=1, descending=True)
+        order = order[:, :most]  # all that tie, and some others
         for rows in order.split(_rows_at_once(real), dim=1):
             scores = _score(directions.take_along_dim(rows, 1), points, real)
             hits = (scores == scores.amax(2, keepdim=True)).double()

@@ -13,8 +13,8 @@ from oracle import apply, dot, moved
 from strategies import clouds, emerging, identity, spd_metrics
 
 import hardmax as hm
-from hardmax import AlgebraicNumber
 from hardmax._beyond.algebraic import between
+from hardmax.results import AlgebraicNumber
 
 LOW, HIGH = Fraction(1, 4), Fraction(3)
 ROOTS = (AlgebraicNumber((1, -5, 3), 0), AlgebraicNumber((1, -5, 3), 1))

@@ -27,13 +27,13 @@ def test_whatever_is_said_of_any_layer_is_so(group):
 
 
 def test_problems_have_all_parts_and_pairs_of_them():
-    problems = [draw(number) for number in range(5000)]
+    problems = [draw(number) for number in range(500)]
     counts = Counter(part for problem in problems for part in problem.names)
     assert min(counts[part] for part in PARTS) >= 0.3 * len(problems)
     pairs = Counter(
         pair for problem in problems for pair in combinations(PARTS, 2) if {*pair} <= problem.names
     )
-    assert min(pairs[pair] for pair in combinations(PARTS, 2) if pair not in NEVER_TOGETHER) >= 100
+    assert min(pairs[pair] for pair in combinations(PARTS, 2) if pair not in NEVER_TOGETHER) >= 10
     diagonals = [
         np.diag(np.array(problem.parts.mask)).all() for problem in problems if problem.parts.mask
     ]

@@ -25,11 +25,11 @@ def test_heads_that_are_alike_are_one(problem, shares):
     assert hm.Dynamics(**several.to_dict()) == several != one
     paper, runs = (hm.simulate(cloud, each, layers=4) for each in (one, several))
     for layer in range(5):
-        assert (paper.exact_at(layer) == runs.exact_at(layer)).all()
+        assert (paper.at(layer, exact=True) == runs.at(layer, exact=True)).all()
         assert paper.attended(layer).tolist() == runs.attended(layer).tolist()
     end, same = hm.limit(cloud, one), hm.limit(cloud, several, max_layers=15)
     if same.settled_at is not None:
-        assert (end.exact_points == same.exact_points).all()
+        assert (end.exact_limit_points == same.exact_limit_points).all()
         assert end.leaders.tolist() == same.leaders.tolist()
 
 
@@ -46,7 +46,7 @@ def test_every_layer_is_that_of_the_words_and_sets_that_last_do(cloud, alpha, da
     )
     run = hm.simulate(cloud, dynamics, layers=4)
     for layer in range(4):
-        z = run.exact_at(layer).tolist()
+        z = run.at(layer, exact=True).tolist()
         heads = [oracle.attended_sets(z, metric) for metric in metrics]
         assert [set(c) for c in run.attended(layer).tolist()] == [
             a | b for a, b in zip(*heads, strict=True)
@@ -63,9 +63,9 @@ def test_every_layer_is_that_of_the_words_and_sets_that_last_do(cloud, alpha, da
             ]
             after.append([(x + alpha * y) / (1 + alpha) for x, y in zip(token, w, strict=True)])
         assert (
-            run.exact_at(layer + 1).tolist()
+            run.at(layer + 1, exact=True).tolist()
             == after
-            == hm.step(run.exact_at(layer), dynamics).tolist()
+            == hm.step(run.at(layer, exact=True), dynamics).tolist()
         )
     lim = hm.limit(cloud, dynamics, max_layers=8)
     if lim.settled_at is not None:
@@ -80,7 +80,7 @@ def test_two_heads_share_a_token_between_two_leaders():
     dynamics = hm.Dynamics(1, heads=[hm.Head(), hm.Head(turned)])
     lim = hm.limit([[4, 0], [0, 4], [-4, 0], [0, -4], [1, 0]], dynamics, max_layers=9)
     assert lim.run.attended(0)[4].tolist() == [0, 1]
-    assert lim.run.exact_at(1)[4].tolist() == [Fraction(3, 2), 1]
+    assert lim.run.at(1, exact=True)[4].tolist() == [Fraction(3, 2), 1]
     with pytest.raises(hm.InputError, match="each has its own metric"):
         hm.Dynamics(1, turned, heads=[hm.Head()])
     with pytest.raises(hm.InputError, match="`heads` must be a list of Head"):

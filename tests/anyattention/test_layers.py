@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import alphas, identity, problems, scaled
 
 import hardmax as hm
+from hardmax.simulation import load_run
 
 LAYERS = 6
 
@@ -30,7 +31,7 @@ def table_of(mask, n):
 def test_every_layer_of_a_run_is_that_of_the_definition(problem):
     cloud, dynamics, metric, value = problem
     run = hm.simulate(cloud, dynamics, layers=LAYERS)
-    path = [run.exact_at(layer) for layer in range(LAYERS + 1)]
+    path = [run.at(layer, exact=True) for layer in range(LAYERS + 1)]
     mask = table_of(dynamics.mask, len(cloud))
     assert path[0].tolist() == cloud
     for layer in range(LAYERS):
@@ -49,7 +50,7 @@ def test_parts_that_are_the_papers_change_nothing(problem, part):
     if part == "multiple":
         other = hm.Dynamics(1, metric, value=[scaled(alpha, row) for row in identity(d)])
     else:
-        steps = hm.Steps(lambda layer: alpha, keeps=0) if part == "steps" else alpha
+        steps = hm.Steps(lambda layer: alpha, contraction=0) if part == "steps" else alpha
         given_parts = {
             "value": {"value": identity(d)},
             "mask": {"mask": np.ones((n, n), dtype=bool)},
@@ -61,12 +62,12 @@ def test_parts_that_are_the_papers_change_nothing(problem, part):
         hm.simulate(cloud, each, layers=LAYERS) for each in (hm.Dynamics(alpha, metric), other)
     )
     for layer in range(LAYERS + 1):
-        assert (paper.exact_at(layer) == run.exact_at(layer)).all()
+        assert (paper.at(layer, exact=True) == run.at(layer, exact=True)).all()
         assert paper.attended(layer).tolist() == run.attended(layer).tolist()
     ends, same = hm.limit(cloud, hm.Dynamics(alpha, metric)), hm.limit(cloud, other)
     if part == "steps" and same.settled_at is None:
         return  # whether chains last is known for constant steps only
-    assert (ends.exact_points == same.exact_points).all()
+    assert (ends.exact_limit_points == same.exact_limit_points).all()
     assert ends.leaders.tolist() == same.leaders.tolist()
     assert ends.run.leader_layers.tolist() == same.run.leader_layers.tolist()
 
@@ -78,7 +79,9 @@ def test_steps_that_come_to_rest_go_on_as_the_paper_from_there(problem, first):
     for layer, step in enumerate(first):
         assert hm.Dynamics([*first, alpha]).alpha_at(layer) == step
         cloud = hm.step(np.array(cloud, dtype=object), hm.Dynamics(step, metric))
-    assert (run.exact_points == hm.limit(cloud, hm.Dynamics(alpha, metric)).exact_points).all()
+    assert (
+        run.exact_limit_points == hm.limit(cloud, hm.Dynamics(alpha, metric)).exact_limit_points
+    ).all()
 
 
 def test_a_mask_keeps_equal_tokens_apart():
@@ -97,9 +100,9 @@ def test_a_batch_and_a_file_take_any_layer(tmp_path):
         for run, cloud in zip(runs, batch, strict=True)
     )
     runs.save(tmp_path / "runs.npz")
-    again = hm.Trajectories.load(tmp_path / "runs.npz")
+    again = load_run(tmp_path / "runs.npz")
     assert again[1].dynamics == dynamics
-    assert (again[1].exact_at(3) == runs[1].exact_at(3)).all()
+    assert (again[1].at(3, exact=True) == runs[1].at(3, exact=True)).all()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +112,7 @@ def test_a_batch_and_a_file_take_any_layer(tmp_path):
         ({"value": [[-1]]}, "I \\+ alpha V has no inverse with alpha 1"),
         ({"mask": "future"}, "`mask` must be 'causal' or a square table of booleans"),
         ({"mask": [[1, 0], [0, 1]]}, "`mask` must be 'causal' or a square table of booleans"),
-        ({"mask": [[True, False], [False, False]]}, "`mask` leaves token 1 nobody to attend to"),
+        ({"mask": np.eye(3, k=2, dtype=bool)}, "`mask` leaves token 1 nobody to attend to"),
         ({"alpha": []}, "`alpha` must have at least one step"),
         ({"alpha": [1, -1]}, "`alpha` \\(layer 1\\) must be positive"),
     ],
@@ -121,9 +124,11 @@ def test_parts_that_are_none_are_refused(parts, message):
 
 @pytest.mark.parametrize("keeps", [-1, "-1/1000", 1, "3/2"])
 def test_a_share_that_no_product_of_steps_keeps_is_refused(keeps):
-    with pytest.raises(hm.InputError, match="`keeps` must be from 0 to less than 1, not"):
-        hm.Steps(lambda layer: 1, keeps=keeps)
-    assert [hm.Steps(lambda layer: 1, keeps=share).keeps for share in (0, "999/1000")] == [
+    with pytest.raises(hm.InputError, match="`contraction` must be from 0 to less than 1, not"):
+        hm.Steps(lambda layer: 1, contraction=keeps)
+    assert [
+        hm.Steps(lambda layer: 1, contraction=share).contraction for share in (0, "999/1000")
+    ] == [
         0,
         Fraction(999, 1000),
     ]
@@ -138,7 +143,7 @@ def test_what_does_not_fit_or_has_no_engine_is_refused():
     with pytest.raises(hm.InputError, match="`arithmetic` 'float' knows the paper's layer only"):
         hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1, arithmetic="float")
     with pytest.raises(hm.InputError, match="The page knows the paper's layer only"):
-        hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1).page("page.html")
+        hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1).save("page.html")
     with pytest.raises(hm.InputError, match="`alpha` differs from layer to layer"):
         _ = hm.Dynamics([1, 2]).alpha
 
@@ -150,7 +155,8 @@ def test_dynamics_compare_print_and_are_plain_data():
         ["1/2", 1], value=[[1, 0], [0, 3]], mask=[[True, False], [True, True]]
     )
     assert repr(one) == (
-        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], mask=[[True, False], [True, True]])"
+        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], "
+        "mask=[[True, False], [True, True]])"
     )
     assert hm.Dynamics([2, 2]) == hm.Dynamics(2)
     with pytest.raises(hm.InputError, match="a rule, which cannot be written down"):

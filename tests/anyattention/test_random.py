@@ -22,7 +22,7 @@ def test_counted_leaders_are_as_many_as_expected(mask):
     allowed = np.eye(n, dtype=bool) | np.eye(n, k=1, dtype=bool) if mask == "ring" else mask
     if mask == "ring":
         allowed[0, 0] = False  # token 0 may not attend to itself, so it never leads
-    clouds = random.standard_normal((150, n, d))
+    clouds = random.standard_normal((60, n, d))
     runs = hm.simulate(list(clouds), hm.Dynamics(1, mask=allowed), layers=0)
     counts = np.array([len(leaders) for leaders in runs.leaders])
     error = counts.std(ddof=1) / len(counts) ** 0.5
@@ -30,7 +30,8 @@ def test_counted_leaders_are_as_many_as_expected(mask):
 
 
 def test_extremes_are_known():
-    # In one dimension the largest and the smallest lead, unless all are on one side of 0: 2 - 2 / 2^n.
+    # In one dimension the largest and the smallest lead, unless all are on one side of 0: 2 - 2 /
+    # 2^n.
     for n in (1, 2, 5, 40):
         assert hm.random_leaders(n, 1) == pytest.approx(2 - 2 * 2.0**-n, rel=1e-9)
     assert hm.random_leaders(1000, 10**6) == pytest.approx(1000, rel=1e-9)

@@ -169,7 +169,7 @@ def test_what_cannot_be_enclosed_is_refused():
     [("triangle", "1/2", 0.969), ("emerging leader", "41/1296", 0.952), ("square", "2", 0.634)],
 )
 def test_the_distance_to_hardmax_falls_like_one_over_beta(name, delta, constant):
-    found = hm.temperature(
+    found = hm.softmax_gap(
         json.loads(FIGURE_2.read_text())["figure2"][name], hm.Dynamics("1/2"), [3000, 10_000]
     )
     assert found.delta == Fraction(delta)
@@ -184,21 +184,23 @@ NON_LEADERS = json.loads(FIGURE_2.read_text())["figure2"]["non-leader clusters"]
 
 def test_at_a_fixed_depth_softmax_tends_to_hardmax_even_where_limits_tie():
     # With 60 layers a follower is still (2/3)^60 = 2.7e-11 from its leader.
-    cloud, half = hm.parse_decimals(NON_LEADERS), hm.Dynamics("1/2")
-    found = hm.temperature(cloud, half, [10**8, 10**11, 10**15], layers=60)
+    cloud, half = hm.io.parse_decimals(NON_LEADERS), hm.Dynamics("1/2")
+    found = hm.softmax_gap(cloud, half, [10**8, 10**11, 10**15], layers=60)
     assert found.layers == 60
     assert found.distances == pytest.approx([0.999866, 0.912209, 0], abs=1e-6)
     with mpmath.workdps(1300):
         everyone, metric = np.ones((10, 10), dtype=bool), [[1, 0], [0, 1]]
         soft = definition(cloud, 10**13, mpmath.mpf("0.5"), metric, everyone, 60)
-        hard = np.vectorize(mpmath.mpmathify)(hm.simulate(cloud, half, layers=60).exact_at(60))
+        hard = np.vectorize(mpmath.mpmathify)(
+            hm.simulate(cloud, half, layers=60).at(60, exact=True)
+        )
         assert 8e-101 < abs(np.array(soft) - hard).max() < 9e-101
 
 
 @pytest.mark.parametrize("betas", [[100, 10_000], [10**8]])
 def test_where_limits_tie_the_distance_stays(betas):
     # Over so many layers that followers have weight beside their leaders.
-    found = hm.temperature(NON_LEADERS, hm.Dynamics("1/2"), betas)
+    found = hm.softmax_gap(NON_LEADERS, hm.Dynamics("1/2"), betas)
     assert found.layers == 60 + math.ceil(math.log(2 * betas[-1], 1.5))
     assert (found.delta, found.threshold, found.constant) == (0, None, None)
     assert (found.distances > 0.99).all()
@@ -207,17 +209,17 @@ def test_where_limits_tie_the_distance_stays(betas):
 
 def test_the_default_depth_knows_the_scale_of_the_tokens_and_the_step():
     cloud = np.array([[3.0], [-1.0], [1.0]])
-    depths = [hm.temperature(cloud * k, hm.Dynamics(1), [10 / k**2]).layers for k in (1, 8, 0.25)]
+    depths = [hm.softmax_gap(cloud * k, hm.Dynamics(1), [10 / k**2]).layers for k in (1, 8, 0.25)]
     assert depths == [60 + math.ceil(math.log2(90))] * 3
-    assert hm.temperature(cloud / 1024, hm.Dynamics(1), [10]).layers == 60
+    assert hm.softmax_gap(cloud / 1024, hm.Dynamics(1), [10]).layers == 60
     with pytest.raises(
         hm.InputError, match="followers have weight only after over 10,000 layers; give a"
     ):
-        hm.temperature(cloud, hm.Dynamics("1/100000"), [10])
+        hm.softmax_gap(cloud, hm.Dynamics("1/100000"), [10])
 
 
 def test_no_law_is_read_off_distances_that_are_rounding():
-    found = hm.temperature(hm.clouds.square(), hm.Dynamics("1/2"), ["1e4", "1e300"], layers=60)
+    found = hm.softmax_gap(hm.clouds.square(), hm.Dynamics("1/2"), ["1e4", "1e300"], layers=60)
     assert found.distances[1] <= found.errors[1]
     assert found.constant == pytest.approx(1e4 * found.distances[0])
     assert found.exponent is None
@@ -226,14 +228,14 @@ def test_no_law_is_read_off_distances_that_are_rounding():
 def test_a_cloud_that_settles_late_is_compared_over_the_layers_asked_for():
     x = Fraction(2) - Fraction(1, 2**14)
     late = [[x, 2], [x, -2], [2, 1], [2, -1], [Fraction(1, 2), 0]]
-    found = hm.temperature(late, hm.Dynamics("1/2"), [10], layers=5)
+    found = hm.softmax_gap(late, hm.Dynamics("1/2"), [10], layers=5)
     assert (found.layers, found.margin > 0) == (5, True)
 
 
 def test_a_tie_alone_does_not_keep_softmax_away_and_one_limit_has_no_delta():
-    found = hm.temperature([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), [100, 10_000])
+    found = hm.softmax_gap([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), [100, 10_000])
     assert (found.delta, found.threshold) == (0, None)
     assert found.distances[1] < 0.02 * found.distances[0]
-    found = hm.temperature([[1, 2]] * 3, hm.Dynamics(1), [10])
+    found = hm.softmax_gap([[1, 2]] * 3, hm.Dynamics(1), [10])
     assert (found.delta, found.threshold, found.constant) == (None, None, None)
     assert found.distances.max() <= found.errors.max()

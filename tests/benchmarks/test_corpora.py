@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 from estimators.quick import quick
 
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
@@ -33,7 +33,7 @@ def write_tables(folder: Path, test_split: str = "test") -> None:
     import pyarrow
     import pyarrow.parquet
 
-    found = plant(120, words=6, length=8, disturbed=0.1, seed=1)
+    found = make_synthetic_corpus(120, words=6, length=8, disturbed=0.1, seed=1)
     columns = {
         "text": found.texts,
         "label": found.labels,

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hardmax.text import Corpus, Modifier, plant
+from hardmax.text import Corpus, Modifier, make_synthetic_corpus
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
 CLASSES = ("negative", "positive")
-TRAIN = plant(80, words=6, length=8, disturbed=0.1, seed=1)
-TEST = plant(40, words=6, length=8, disturbed=0.1, seed=2)
+TRAIN = make_synthetic_corpus(80, words=6, length=8, disturbed=0.1, seed=1)
+TEST = make_synthetic_corpus(40, words=6, length=8, disturbed=0.1, seed=2)
 
 
 def write_csv(

@@ -46,7 +46,7 @@ def in_a_shell(
         environment.pop(name, None)
     line = ["sh", "-c", f'{before}; exec "$@" {redirect}', "sh", *HARDMAX, *map(str, arguments)]
     ended = subprocess.run(
-        line, capture_output=True, env=environment, timeout=120, check=False, **surroundings
+        line, capture_output=True, env=environment, timeout=1200, check=False, **surroundings
     )
     return Outcome(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
@@ -77,7 +77,7 @@ def on_a_terminal(
             patch.setattr(sys, "stderr", both)
             with pytest.raises(SystemExit) as left:
                 run()
-    watching.join(timeout=60)
+    watching.join(timeout=600)
     os.close(reader)
     # A bar that is drawn again takes its own place.
     text = re.sub(r"[^\n]*\r(?!\n)", "", shown.decode()).replace("\r", "")

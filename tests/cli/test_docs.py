@@ -69,7 +69,9 @@ def run_line(line: str, hardmax: Command) -> None:
         out = outcome.out
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", ["README.md", *(pytest.param(page, marks=pytest.mark.docs) for page in PAGES[1:])]
+)
 def test_a_page_runs_from_top_to_bottom(
     page: str, hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -10,7 +10,8 @@ import pytest
 from running import Command, assert_refused, on_a_terminal
 from test_simulate import table
 
-from hardmax import Dynamics, Limit, Trajectories, Trajectory, check_theorem, clouds, limit, verify
+from hardmax import Dynamics, Limit, check_theorem, clouds, limit, verify
+from hardmax.simulation import load_run
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -31,7 +32,7 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
     outcome = hardmax("limit", "-", *HALF, stdin=SQUARE)
     assert (outcome.code, outcome.err) == (0, "")
     found = facts(outcome.out)
-    assert float(found.pop("bound")) < 1e-14
+    assert float(found.pop("limit error")) < 1e-14
     assert found == {
         "n": "5",
         "d": "2",
@@ -39,7 +40,7 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
         "leaders": "0 1 2 3",
         "settled at": "0",
         "layers to 1e-6": "33",
-        "stopped": "settled at layer 0: no attended set ever changes again",
+        "stop reason": "settled at layer 0: no attended set ever changes again",
         "theorem applies": "yes",
         "arithmetic": "exact",
     }
@@ -65,15 +66,15 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     written = hardmax("clouds", "nonleader-clusters", "--rotate", "--json").out
     document = json.loads(hardmax("limit", "-", *HALF, "--json", stdin=written.encode()).out)
     lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))
-    assert document["points"] == lim.points.tolist()
+    assert document["limit_points"] == lim.limit_points.tolist()
     assert document["labels"] == lim.clusters.labels.tolist()
     assert document["leaders"] == lim.leaders.tolist()
     assert (document["settled_at"], document["layers_to_1e-6"]) == (0, lim.layers_to("1e-6"))
     assert document["theorem_applies"] is document["certified"] is True
-    assert (document["theorem_reason"], document["cycle"], document["stopped"]) == (
+    assert (document["theorem_reason"], document["period"], document["stop_reason"]) == (
         "",
         None,
-        lim.stopped,
+        lim.stop_reason,
     )
     vertex = {"point": [-0.2, 1.4], "size": 1, "kind": "vertex", "leader": 0}
     assert document["clusters"][0] == vertex
@@ -101,16 +102,16 @@ def test_what_does_not_settle_gets_the_reason_the_bound_and_the_cycle(hardmax: C
     outcome = hardmax("limit", "-", *TURN, "--max-layers", 20, stdin=ROUND)
     found = facts(outcome.out)
     assert outcome.code == 0
-    assert found["stopped"].startswith("gave up at layer 20: not settled yet")
-    assert (found["theorem applies"], found["cycle"]) == ("no", "1")
+    assert found["stop reason"].startswith("gave up at layer 20: not settled yet")
+    assert (found["theorem applies"], found["period"]) == ("no", "1")
     assert found.keys().isdisjoint({"settled at", "layers to 1e-6"})
     assert [row["kind"] for row in table(outcome.out)] == ["elsewhere"] * 3
     document = json.loads(
         hardmax("limit", "-", *TURN, "--max-layers", 20, "--json", stdin=ROUND).out
     )
     assert document["settled_at"] is document["layers_to_1e-6"] is None
-    assert (document["certified"], document["cycle"]) == (False, 1)
-    assert document["bound"] < 1
+    assert (document["certified"], document["period"]) == (False, 1)
+    assert document["limit_error"] < 1
 
 
 def test_many_clouds_get_a_line_each(hardmax: Command):
@@ -118,7 +119,7 @@ def test_many_clouds_get_a_line_each(hardmax: Command):
     found = [(row["cloud"], row["tokens"], row["clusters"], row["settled"]) for row in rows]
     assert found == [("0", "2", "1", "0"), ("1", "3", "1", "0")]
     documents = json.loads(hardmax("limit", "-", *HALF, "--json", stdin=BATCH).out)["clouds"]
-    assert [document["points"] for document in documents] == [[[1, 1]] * 2, [[3, 4]] * 3]
+    assert [document["limit_points"] for document in documents] == [[[1, 1]] * 2, [[3, 4]] * 3]
 
 
 # ---------------------------------------------------------------- --check
@@ -170,8 +171,8 @@ def test_limits_in_a_csv_have_a_line_for_each_token(hardmax: Command, here: Path
 def test_limits_in_an_npz_can_be_loaded(hardmax: Command, here: Path):
     hardmax("limit", "-", *HALF, "-o", "one.npz", stdin=SQUARE)
     hardmax("limit", "-", *HALF, "-o", "many.npz", stdin=BATCH)
-    assert Limit(Trajectory.load("one.npz")).points[4].tolist() == [1, 0]
-    assert [leaders.tolist() for leaders in Trajectories.load("many.npz").leaders] == [[0], [0]]
+    assert Limit(load_run("one.npz")).limit_points[4].tolist() == [1, 0]
+    assert [leaders.tolist() for leaders in load_run("many.npz").leaders] == [[0], [0]]
 
 
 def test_a_certificate_is_written_and_verifies(hardmax: Command, here: Path):
@@ -290,5 +291,6 @@ def test_a_folder_of_parquet_files_is_one_cloud(
     )
     monkeypatch.setattr("hardmax.cli.limit._LARGE", 0)
     assert (
-        json.loads(hardmax("limit", f"{folder}/0.parquet", *HALF, "--json").out)["gathered"] == 20
+        json.loads(hardmax("limit", f"{folder}/0.parquet", *HALF, "--json").out)["n_in_memory"]
+        == 20
     )

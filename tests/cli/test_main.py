@@ -204,7 +204,9 @@ def read_for_ever(*_, **__):
     ctypes.CDLL(None).read(os.pipe()[0], ctypes.create_string_buffer(1), 1)
 hardmax.certificate.verify = read_for_ever
 """
-IMPORTING = "class Slow:\n    def find_spec(*_): say_ready(); time.sleep(600)\nsys.meta_path.insert(0, Slow())"
+IMPORTING = """class Slow:
+    def find_spec(*_): say_ready(); time.sleep(600)
+sys.meta_path.insert(0, Slow())"""
 PROGRAM = """
 import atexit, ctypes, os, signal, sys, threading, time
 import hardmax.certificate
@@ -230,7 +232,7 @@ def begin(hold: str, arguments: tuple[str, ...], action: str = "SIG_DFL") -> sub
 
 
 def ended(begun: subprocess.Popen) -> tuple[int, bytes]:
-    _, err = begun.communicate(timeout=60)
+    _, err = begun.communicate(timeout=600)
     return begun.returncode, err
 
 

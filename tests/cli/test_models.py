@@ -21,7 +21,7 @@ def test_every_shipped_model_is_listed_as_it_is(hardmax: Command):
     found = {model["name"]: model for model in json.loads(outcome.out)}
     assert "sentiment-en" in found
     for name, facts in found.items():
-        model = hm.load(name)
+        model = hm.load_model(name)
         assert (facts["tokens"], facts["modifiers"]) == (
             len(model.vocabulary),
             len(model.modifiers),
@@ -39,7 +39,7 @@ def test_one_model_is_described_by_its_strongest_tokens(hardmax: Command):
     for label, weights in found["keywords"].items():
         assert f"strongest tokens for {label}\tweight\n" in printed
         assert list(weights) == [
-            keyword.word for keyword in hm.load("sentiment-en").keywords(label, len(weights))
+            keyword.word for keyword in hm.load_model("sentiment-en").keywords(label, len(weights))
         ]
 
 
@@ -52,7 +52,7 @@ def test_a_card_is_a_page_and_a_picture_has_the_weights(hardmax: Command, here: 
     )
     assert "<svg" in (here / "weights.svg").read_text("utf-8")
     page = (here / "card.html").read_text("utf-8")
-    for keyword in hm.load("sentiment-en").keywords("positive", 3):
+    for keyword in hm.load_model("sentiment-en").keywords("positive", 3):
         assert f"<bdi>{keyword.word}</bdi>" in page
     assert "default-src 'none'" in page
 

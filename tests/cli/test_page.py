@@ -1,4 +1,4 @@
-"""`hardmax page`, `lim.page` and `run.page`: what stands in the file that they write."""
+"""`hardmax page`, `run.save`: what stands in the file that they write."""
 
 import base64
 import gzip
@@ -69,12 +69,13 @@ def test_a_cloud_is_put_in_exactly(hardmax: Command, here: Path):
 def test_limits_and_runs_write_their_cloud_exactly(run: bool, tmp_path: Path):
     for tokens in (
         np.random.default_rng(1).normal(size=(9, 3)),
-        hm.parse_decimals([[0.1, 0.2], [1e-300, 3]]),
+        hm.io.parse_decimals([[0.1, 0.2], [1e-300, 3]]),
     ):
         dynamics = hm.Dynamics("1/3", [[2, 1], [1, 1]] if tokens.shape[1] == 2 else None)
-        (hm.simulate(tokens, dynamics, layers=2) if run else hm.limit(tokens, dynamics)).page(
-            tmp_path / "a.html"
-        )
+        if run:
+            hm.simulate(tokens, dynamics, layers=2).save(tmp_path / "a.html")
+        else:
+            hm.limit(tokens, dynamics).run.save(tmp_path / "a.html")
         cloud = data_of(tmp_path / "a.html")["cloud"]
         assert (cloud["alpha"], cloud["metric"]) == tuple(dynamics.to_dict().values())
         assert [[Fraction(value) for value in row] for row in cloud["tokens"]] == [
@@ -84,7 +85,7 @@ def test_limits_and_runs_write_their_cloud_exactly(run: bool, tmp_path: Path):
 
 def test_a_multiplicity_is_so_many_tokens(tmp_path: Path):
     weighted = hm.Ragged([[1.0], [2.0], [1.0]], offsets=[0, 3], multiplicities=[2, 1, 1])
-    hm.simulate(weighted, hm.Dynamics(1), layers=1)[0].page(tmp_path / "a.html")
+    hm.simulate(weighted, hm.Dynamics(1), layers=1)[0].save(tmp_path / "a.html")
     assert data_of(tmp_path / "a.html")["cloud"]["tokens"] == [[1.0], [1.0], [1.0], [2.0]]
 
 
@@ -143,7 +144,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(hardmax: Command, here: Path
 
 @pytest.mark.parametrize("alpha", ["1/1000", "0.001", "1000", f"{2**64}/{10**19 - 1}"])
 def test_steps_up_to_the_ends_of_what_the_page_takes_are_put_in(alpha: str, tmp_path: Path):
-    hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).page(tmp_path / "a.html")
+    hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).run.save(tmp_path / "a.html")
     assert Fraction(data_of(tmp_path / "a.html")["cloud"]["alpha"]) == Fraction(alpha)
 
 
@@ -151,7 +152,7 @@ def test_steps_up_to_the_ends_of_what_the_page_takes_are_put_in(alpha: str, tmp_
 def test_steps_just_beyond_are_refused(alpha: str, tmp_path: Path):
     expected = "takes an alpha from 0.001 to 1000, of up to 40 characters, not"
     with pytest.raises(hm.InputError, match=expected):
-        hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).page(tmp_path / "a.html")
+        hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).run.save(tmp_path / "a.html")
 
 
 def test_the_page_is_opened_if_asked(hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch):

@@ -42,12 +42,12 @@ def test_every_row_gets_what_explain_says(hardmax: Command, here: Path):
     assert {"# output: out.parquet", "# rows: 40"} <= set(outcome.out.splitlines())
 
 
-def test_json_and_stderr_say_what_became_of_the_rows(hardmax: Command, here: Path):
+def test_json_and_stderr_say_what_became_of_the_rows(here: Path):
     with (here / "reviews.jsonl").open("a") as stream:
         stream.write('{"id": 40, "review": "x", "label": "mine"}\n')
-    outcome = hardmax("score", "reviews.jsonl", "-o", "out.csv", "--model", "model", "--json")
+    outcome = in_a_shell("score", "reviews.jsonl", "-o", "out.csv", "--model", "model", "--json")
     assert outcome.err.splitlines() == [
-        "the text column is text; review would be possible, too (choose with --text)",
+        "warning: the text column is text; review would be possible, too (choose with `text`)",
         "the table already has columns of these names, so ours are renamed: label as hardmax_label",
         "1 bad row without an answer (line 41: no text)",
     ]

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from running import Command, assert_refused, on_a_terminal
 
-from hardmax import Dynamics, Trajectories, Trajectory, clouds, simulate
+from hardmax import Dynamics, clouds, simulate
 from hardmax.cli.clouds import NAMES
 from hardmax.io import read_cloud
+from hardmax.simulation import load_run
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -48,10 +49,10 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     assert (document["leaders"], document["leader_layers"]) == ([0, 1, 2], [0, 1, 0])
     assert (document["settled_at"], document["stopped"], document["certified"]) == (
         1,
-        run.stopped,
+        run.stop_reason,
         True,
     )
-    assert document["margins"] == run.margins.tolist()
+    assert document["margins"] == run.details.decisions.margins.tolist()
 
 
 def test_one_token_has_no_margin(hardmax: Command):
@@ -98,11 +99,11 @@ def test_many_clouds_get_a_line_each(hardmax: Command):
 def test_runs_in_files_can_be_loaded_again(hardmax: Command, here: Path):
     outcome = hardmax("simulate", "-", *THIRTY, "-o", "run.npz", stdin=SQUARE)
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote run.npz\n")
-    assert Trajectory.load("run.npz").at(30)[4].tolist() == [1 - (2 / 3) ** 30 / 2, 0]
+    assert load_run("run.npz").at(30)[4].tolist() == [1 - (2 / 3) ** 30 / 2, 0]
     printed = json.loads(
         hardmax("simulate", "-", *THIRTY, "--json", "-o", "runs.npz", stdin=BATCH).out
     )["clouds"]
-    loaded = Trajectories.load("runs.npz")
+    loaded = load_run("runs.npz")
     assert [run.tolist() for run in loaded.at(30)] == [document["tokens"] for document in printed]
 
 

@@ -12,12 +12,13 @@ from running import Command, Outcome, assert_refused, in_a_shell
 from hardmax.text.text_model import TextModel
 
 GIVEN = (
-    "--strength=1",
+    "--C=1",
     "--gate=0.25",
     "--alpha=1/2",
     "--neutral-weight=9",
     "--longest-phrase=1",
     "--max-tokens=12",
+    "--vectors=none",
 )
 
 
@@ -48,7 +49,7 @@ def test_a_model_is_trained_told_of_and_read_again(hardmax: Command, here: Path)
 
 def test_options_are_not_chosen(hardmax: Command, here: Path):
     document = json.loads(train(hardmax, *GIVEN, "--json").out)
-    chosen = {"gate": 0.25, "alpha": "1/2", "neutral_weight": 9, "longest_phrase": 1}
+    chosen = {"gate": 0.25, "alpha": "1/2", "neutral_weight": 9, "ngram_range": [1, 1]}
     assert {name: document["settings"][name] for name in chosen} == chosen
 
 
@@ -57,7 +58,7 @@ def test_options_are_not_chosen(hardmax: Command, here: Path):
 )
 def test_word_vectors_are_named(name: str, expected: str | None, hardmax: Command, here: Path):
     (here / "own.txt").write_text("film 1 2\ngood 2 1\n")
-    document = json.loads(train(hardmax, "--vectors", name, "--strength=1", "--json").out)
+    document = json.loads(train(hardmax, "--vectors", name, "--C=1", "--json").out)
     assert document["settings"]["vectors"] == expected
 
 

@@ -10,7 +10,8 @@ from hostile_certificates import HOSTILE
 from hostile_certificates import signed as with_digest
 from running import Command, assert_refused
 
-from hardmax import Certificate, Dynamics, clouds, limit
+from hardmax import Dynamics, clouds, limit
+from hardmax.results import Certificate
 
 # In integers, for which nothing has to be compiled while tests are collected.
 CERTIFICATE: Certificate = limit(

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax._layer.attended import AttendedSets, Choices
+from hardmax._layer.attended import AttendedIndices, AttendedSets
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 
@@ -20,11 +20,11 @@ def sets(draw: st.DrawFn) -> list[list[int]]:
 @settings(max_examples=300)
 @given(sets(), st.data())
 def test_choices_are_lists_in_another_form(lists, data):
-    n, choices = len(lists), Choices.of_sets(lists)
+    n, choices = len(lists), AttendedIndices.of_sets(lists)
     assert (
         choices.lists()
         == lists
-        == Choices.of_sets([np.array(several) for several in lists]).lists()
+        == AttendedIndices.of_sets([np.array(several) for several in lists]).lists()
     )
     assert choices.sizes.tolist() == [len(several) for several in lists]
     leads = [several == [i] for i, several in enumerate(lists)]
@@ -38,15 +38,15 @@ def test_choices_are_lists_in_another_form(lists, data):
     rows = sorted(set(rows))
     others = data.draw(sets().map(lambda some: (some * 7)[: len(rows)]))
     changed = dict(zip(rows, others, strict=True))
-    found = choices.with_rows(np.array(rows, dtype=int), Choices.of_sets(others))
+    found = choices.with_rows(np.array(rows, dtype=int), AttendedIndices.of_sets(others))
     assert found.lists() == [changed.get(row, several) for row, several in enumerate(lists)]
     assert choices.lists() == lists
 
 
 def test_tokens_attend_to_all_copies_of_a_point():
     points = merge(Cloud(np.array([[1.0], [2.0], [1.0], [3.0], [2.0]])))
-    attended = AttendedSets(Choices.of_sets([[1, 2], [0], [2]]), points)
+    attended = AttendedSets(AttendedIndices.of_sets([[1, 2], [0], [2]]), points)
     expected = [[1, 3, 4], [0, 2], [1, 3, 4], [3], [0, 2]]
     assert attended.tolist() == expected
     assert attended[-2].tolist() == [3]
-    assert Choices.of_sets([]).lists() == []
+    assert AttendedIndices.of_sets([]).lists() == []

@@ -32,7 +32,7 @@ TIES: Problem = (SQUARE + rational("1/2 0", "3/10 1/10"), None, Fraction(1, 2))
 
 def exact_layers(cloud, alpha, metric):
     run = hm.simulate(cloud, hm.Dynamics(alpha, metric=metric), layers=LAYERS, arithmetic="exact")
-    return run, [run.exact_at(layer).tolist() for layer in range(LAYERS + 1)]
+    return run, [run.at(layer, exact=True).tolist() for layer in range(LAYERS + 1)]
 
 
 @given(any_problems)
@@ -70,7 +70,9 @@ def test_a_leader_is_at_its_limit_from_the_layer_on_that_is_given(problem):
     assume(lim.settled_at is not None)
     path = oracle.run(cloud, alpha, metric, layers=lim.settled_at + 2)
     for leader, since in zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True):
-        assert {tuple(layer[leader]) for layer in path[since:]} == {tuple(lim.exact_points[leader])}
+        assert {tuple(layer[leader]) for layer in path[since:]} == {
+            tuple(lim.exact_limit_points[leader])
+        }
 
 
 @given(problems(max_n=6), alphas)
@@ -100,7 +102,7 @@ def test_once_every_token_follows_one_leader_all_go_straight_to_them_for_ever(pr
         assert layer == (moved, sets)
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
     assert lim.settled_at in range(first + 1)
-    assert lim.exact_points.tolist() == goals
+    assert lim.exact_limit_points.tolist() == goals
 
 
 @given(clouds(max_d=3, max_n=8), alphas, st.data())
@@ -142,7 +144,7 @@ def test_norms_grow_and_a_token_attends_to_none_that_is_shorter(problem):
 
 def test_clouds_in_general_position_end_in_vertices():
     limits = hm.limit(np.random.default_rng(0).standard_normal((200, 20, 2)), hm.Dynamics("1/2"))
-    assert {type(kind).__name__ for lim in limits for kind in lim.kind} == {"Vertex"}
+    assert {type(kind).__name__ for lim in limits for kind in lim.clusters.kinds} == {"Vertex"}
 
 
 @example(TIES)
@@ -156,8 +158,8 @@ def test_a_limit_off_the_vertices_needs_a_tie(problem):
         for layer, sets in oracle.walk(cloud, alpha, metric, lim.settled_at)
         for chosen in sets
     ]
-    vertices = {tuple(lim.exact_points[leader]) for leader in lim.leaders.tolist()}
-    assert any(ties) or {tuple(point) for point in lim.exact_points.tolist()} == vertices
+    vertices = {tuple(lim.exact_limit_points[leader]) for leader in lim.leaders.tolist()}
+    assert any(ties) or {tuple(point) for point in lim.exact_limit_points.tolist()} == vertices
 
 
 @given(problems(min_d=2, max_d=3, max_n=8), st.data())
@@ -174,7 +176,7 @@ def test_where_all_vertices_lead_a_token_goes_to_the_leader_of_its_cell(problem,
     reach = float(max(abs(x) for leader in leaders for x in leader)) + 1
     window = (-reach, reach, -reach, reach)
     cells = leader_cells(leaders, window, metric) if len(leaders[0]) == 2 else None
-    for token, limit in zip(inside, lim.exact_points[len(leaders) :].tolist(), strict=True):
+    for token, limit in zip(inside, lim.exact_limit_points[len(leaders) :].tolist(), strict=True):
         scores = [dot(apply(metric, token), leader) for leader in leaders]
         furthest = [i for i, score in enumerate(scores) if score == max(scores)]
         # On the border of cells it may go elsewhere.
@@ -191,7 +193,7 @@ def contains(cell: np.ndarray, token) -> bool:
 
 def test_on_the_border_of_two_cells_a_token_may_go_to_neither_leader():
     lim = hm.limit(hm.clouds.square(inside=[(0.5, 0.0)]), hm.Dynamics("1/2"))
-    assert lim.points[4].tolist() == [1.0, 0.0]
+    assert lim.limit_points[4].tolist() == [1.0, 0.0]
 
 
 def test_softmax_loses_a_tie_the_later_the_colder_it_is():

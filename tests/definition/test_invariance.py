@@ -41,7 +41,7 @@ def test_the_order_of_the_tokens_does_not_matter(problem: Problem, random):
     random.shuffle(order)
     dynamics = hm.Dynamics(alpha, metric)
     straight, shuffled = run(cloud, dynamics), run([cloud[i] for i in order], dynamics)
-    assert (shuffled.exact_at(LAYERS) == straight.exact_at(LAYERS)[order]).all()
+    assert (shuffled.at(LAYERS, exact=True) == straight.at(LAYERS, exact=True)[order]).all()
     assert {order[i] for i in shuffled.leaders} == set(straight.leaders.tolist())
 
 
@@ -52,7 +52,9 @@ def test_rotations_and_signed_permutations_commute_with_a_run(cloud, data):
     )
     dynamics = hm.Dynamics("1/2")
     straight, turned = run(cloud, dynamics), run(mapped(turn, cloud), dynamics)
-    assert turned.exact_at(LAYERS).tolist() == mapped(turn, straight.exact_at(LAYERS).tolist())
+    assert turned.at(LAYERS, exact=True).tolist() == mapped(
+        turn, straight.at(LAYERS, exact=True).tolist()
+    )
     assert all(sets(turned, k) == sets(straight, k) for k in range(LAYERS + 1))
 
 
@@ -66,7 +68,9 @@ def test_a_rotation_of_the_cloud_and_of_the_metric_together_commutes_with_a_run(
     turned_metric = product(product(turn, metric), transposed(turn))
     straight = run(cloud, hm.Dynamics(alpha, metric))
     turned = run(mapped(turn, cloud), hm.Dynamics(alpha, turned_metric))
-    assert turned.exact_at(LAYERS).tolist() == mapped(turn, straight.exact_at(LAYERS).tolist())
+    assert turned.at(LAYERS, exact=True).tolist() == mapped(
+        turn, straight.at(LAYERS, exact=True).tolist()
+    )
 
 
 @given(problems(), st.sampled_from([Fraction(1, 7), Fraction(3), Fraction(10) ** 30]))
@@ -77,10 +81,12 @@ def test_scaling_commutes_with_a_run_and_scaling_the_metric_changes_nothing(
     dynamics = hm.Dynamics(alpha, metric)
     straight = run(cloud, dynamics)
     scaled = run([[factor * x for x in token] for token in cloud], dynamics)
-    assert (scaled.exact_at(LAYERS) == factor * straight.exact_at(LAYERS)).all()
+    assert (scaled.at(LAYERS, exact=True) == factor * straight.at(LAYERS, exact=True)).all()
     if metric is not None:
         stretched = hm.Dynamics(alpha, [[factor * x for x in row] for row in metric])
-        assert (run(cloud, stretched).exact_at(LAYERS) == straight.exact_at(LAYERS)).all()
+        assert (
+            run(cloud, stretched).at(LAYERS, exact=True) == straight.at(LAYERS, exact=True)
+        ).all()
 
 
 def test_translation_does_not_commute():
@@ -100,9 +106,9 @@ def test_a_token_given_twice_is_a_token_of_multiplicity_two(cloud, data):
     )
     (weighted,) = hm.simulate(merged, dynamics, layers=LAYERS, arithmetic="exact")
     spelt_out = run(repeated, dynamics)
-    assert (weighted.exact_at(LAYERS) == spelt_out.exact_at(LAYERS)[firsts]).all()
+    assert (weighted.at(LAYERS, exact=True) == spelt_out.at(LAYERS, exact=True)[firsts]).all()
     by_definition = oracle.run(repeated, Fraction(1, 2), layers=LAYERS)[LAYERS]
-    assert spelt_out.exact_at(LAYERS).tolist() == by_definition
+    assert spelt_out.at(LAYERS, exact=True).tolist() == by_definition
     assert set(firsts[weighted.leaders]) == set(spelt_out.leaders) & set(firsts)
 
 

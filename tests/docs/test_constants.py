@@ -52,7 +52,7 @@ def test_the_checker_decides_a_thousand_tokens_and_needs_effort_for_five_thousan
 def test_what_the_limitations_say_is_not_read_is_not_read():
     text = "Boring it is not."
     assert text.removesuffix(".") in words_of("limitations")
-    model = hm.load("sentiment-en")
+    model = hm.load_model("sentiment-en")
     (boring,) = [entry for entry in model.explain(text).ledger if entry.word == "boring"]
     assert not boring.modifiers
     assert boring.vote < 0
@@ -69,7 +69,7 @@ def test_a_leader_that_emerges_very_late_is_checked_without_walking_there():
 
 
 def test_a_vote_is_the_weight_divided_by_the_size_of_the_text():
-    model = hm.load("sentiment-en")
+    model = hm.load_model("sentiment-en")
     (awful,) = [word for word in model.keywords("negative", 1000) if word.word == "awful"]
     (entry,) = model.explain("awful").active
     assert entry.vote == pytest.approx(-awful.weight / (1 + model.rule.neutral_weight))

@@ -1,4 +1,5 @@
-"""Recipes of the gallery run as scripts, in an empty folder; `make docs` runs all examples."""
+"""Recipes of the gallery run as scripts, in an empty folder; those without a test run where the
+site is built."""
 
 import runpy
 from importlib.util import find_spec
@@ -9,6 +10,7 @@ import pytest
 RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     "name", ["plot_certificate", "plot_explain", "plot_notebook", "plot_train_on_a_table"]
 )

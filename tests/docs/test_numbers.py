@@ -73,7 +73,8 @@ def test_what_reading_adds_is_told_by_the_newest_rows(module: Importer, results:
     sentence = module("text_tables").reading_sentence
     assert "not measured yet" in sentence()
     row = '"2026","abcdef0"'
-    head = "date,commit,texts,judged,accuracy_without,accuracy_with,gain,standard_error,log_loss_percent"
+    head = "date,commit,texts,judged,accuracy_without,accuracy_with,gain,standard_error"
+    head += ",log_loss_percent"
     lines = [
         f"{row},all,12865,78.84,79.48,0.9,0.9,-1.0",
         f"{row},all,12865,78.84,79.48,0.64,0.27,-5.94",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.text import Corpus, Vocabulary, plant
+from hardmax.text import Corpus, Vocabulary, make_synthetic_corpus
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
 NEEDS = ("matplotlib", "sklearn")
@@ -26,6 +26,7 @@ def results_of(cell: str, names: dict[str, Any]) -> str:
     return repr(eval(compile(ast.Expression(last.value), "tutorial", "eval"), names))
 
 
+@pytest.mark.docs
 def test_the_tutorial_runs_and_shows_what_follows_by_hand(tmp_path: Path, monkeypatch, capsys):
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
@@ -60,7 +61,7 @@ def test_the_repr_of_a_large_object_is_one_short_line():
     wide = hm.limit(np.vstack([np.eye(40), np.full((1, 40), 0.01)]), hm.Dynamics(1))
     known, planted = (
         Vocabulary(["word" + "a" * k for k in range(1000)], np.ones((1000, 2))),
-        plant(300),
+        make_synthetic_corpus(300),
     )
     things = [many.clusters, wide.clusters, hm.check_theorem(wide), known, planted]
     things += [hm.Ragged(np.ones((3000, 2)), [0, 1, 3000]), Corpus(planted.texts, planted.labels)]

@@ -66,7 +66,8 @@ def kind_of(good: Any) -> str:
 
 
 MASKED = np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
-# By the kinds that may take them; those at the end no argument takes. Made anew for every call: some are used up.
+# By the kinds that may take them; those at the end no argument takes. Made anew for every call:
+# some are used up.
 BAD: dict[str, dict[str, Callable[[], Any]]] = {
     "bool int real text list dict object": {"None": lambda: None},
     "bool": {"True": lambda: True, "False": lambda: False, "numpy True": lambda: np.True_},

@@ -3,7 +3,7 @@ one."""
 
 import itertools
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,19 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Modifier, Tokeniser, Vocabulary, plant
+from hardmax.limits import certify_radius
+from hardmax.simulation import load_run
+from hardmax.text import (
+    Modifier,
+    Tokeniser,
+    Vocabulary,
+    VotingRule,
+    describe,
+    make_reading,
+    make_synthetic_corpus,
+)
 from hardmax.text.text_model import TextModel
+from hardmax.theorem import theorem_reason
 from hardmax.train import fit_tables
 
 Call = tuple[str, Callable[..., Any], dict[str, Any]]
@@ -57,13 +68,13 @@ def core_calls() -> Iterator[Call]:
             "attention": hm.TopK(2),
         },
     )
-    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "keeps": 0.5}
+    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "contraction": 0.5}
     yield (
         "bifurcations",
         hm.bifurcations,
         {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9},
     )
-    yield "AlgebraicNumber.within", hm.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
+    yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
     yield "Head", hm.Head, {"metric": TILTED, "weight": 2}
@@ -72,7 +83,7 @@ def core_calls() -> Iterator[Call]:
     yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
     yield "Enclosures.at", soft.at, {"layer": 1}
-    yield "temperature", hm.temperature, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
+    yield "softmax_gap", hm.softmax_gap, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
     yield "Cpu", hm.Cpu, {"threads": 1}
@@ -86,7 +97,7 @@ def core_calls() -> Iterator[Call]:
         hm.Ragged,
         {"tokens": SQUARE, "offsets": [0, 2, 5], "multiplicities": [1, 2, 3, 4, 5]},
     )
-    yield "parse_decimals", hm.parse_decimals, {"values": SQUARE}
+    yield "parse_decimals", hm.io.parse_decimals, {"values": SQUARE}
 
 
 def result_calls() -> Iterator[Call]:
@@ -95,15 +106,14 @@ def result_calls() -> Iterator[Call]:
     batch.save("saved_batch.npz")
     for name, function in (
         ("at", run.at),
-        ("floats_at", run.floats_at),
         ("attended", run.attended),
         ("at", batch.at),
     ):
         yield f"Trajectory.{name}", function, {"layer": 2}
-    yield "Trajectory.exact_at", run.exact_at, {"layer": 2}
+    yield "Trajectory.at", run.at, {"layer": 2, "exact": True}
     for thing, file in ((run, "saved.npz"), (batch, "saved_batch.npz")):
         yield f"{type(thing).__name__}.save", thing.save, {"path": "run.npz"}
-        yield f"{type(thing).__name__}.load", type(thing).load, {"path": file}
+        yield "load_run", load_run, {"path": file}
     for sequence in (
         batch,
         run.attended(0),
@@ -116,11 +126,12 @@ def result_calls() -> Iterator[Call]:
             {"index": 1},
         )
     yield from _streamed_calls()
-    yield "Trajectory.page", run.page, {"path": "run.html"}
-    yield "Limit.page", lim.page, {"path": "limit.html"}
     yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
+    yield "Clusters.kind_of", lim.clusters.kind_of, {"token": 1}
     yield "check_theorem", hm.check_theorem, {"result": lim}
+    yield "theorem_reason", theorem_reason, {"result": lim}
+    yield "certify_radius", certify_radius, {"lim": lim}
     yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}
 
 
@@ -180,15 +191,24 @@ def text_calls() -> Iterator[Call]:
     }
     numbers = {"scope": 4, "gate": 0.25, "alpha": 0.5, "neutral_weight": 5}
     rest = {"tokeniser": Tokeniser(), "metrics": {}}
-    yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **numbers, **rest}
-    for name in ("predict", "predict_proba", "decision_function", "analyse", "leaders"):
+    yield "VotingRule", VotingRule, numbers
+    rest["rule"] = VotingRule()
+    yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **rest}
+    for name in ("predict", "predict_proba", "analyse"):
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
-    yield "TextModel.reading", model.reading, {"text": text}
+    yield "make_reading", partial(make_reading, model), {"text": text}
+    yield "describe", partial(describe, model), {"limit": 500}
     yield (
         "TextModel.flip",
         model.flip,
-        {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9},
+        {
+            "text": text,
+            "replacements": ["awful"],
+            "to": None,
+            "protected": [],
+            "max_evaluations": 9,
+        },
     )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
@@ -200,16 +220,20 @@ def text_calls() -> Iterator[Call]:
     )
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
-    yield "load", hm.load, {"name_or_path": "saved_model"}
-    yield "TextModel.explorer", model.explorer, {"text": text}
+    yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
+    yield "Explorer.of_model", partial(hm.Explorer.of_model, model), {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
-    yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
+    yield (
+        "report",
+        lambda path: hm.text.write_report([model.explain(text)] * 2, path),
+        {"path": "both.html"},
+    )
     table = pa.table({"text": texts, "label": [1, 0] * 4})
     rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
     yield "fit_tables", fit_tables, {"source": [table], **rows}
     yield (
-        "plant",
-        plant,
+        "make_synthetic_corpus",
+        make_synthetic_corpus,
         {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1},
     )
 
@@ -220,15 +244,15 @@ def estimator_calls() -> Iterator[Call]:
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
         return HardmaxClassifier(**parameters).fit(X, y)
 
-    corpus = plant(12, seed=1)
+    corpus = make_synthetic_corpus(12, seed=1)
     sizes = {
-        "max_tokens": 5,
+        "max_features": 5,
         "min_df": 1,
-        "longest_phrase": 1,
+        "ngram_range": (1, 1),
         "overlapping": True,
         "neutral_weight": 5,
     }
-    shape = {"gate": 0.2, "alpha": "1/2", "strength": 1.0, "bias": True, "random_state": 1}
+    shape = {"gate": 0.2, "alpha": "1/2", "C": 1.0, "fit_intercept": True, "random_state": 1}
     yield (
         "HardmaxClassifier",
         classify,
@@ -245,7 +269,7 @@ def figure_calls() -> Iterator[Call]:
 
     run, lim, model, ax = a_run(), a_limit(), a_model(), Figure().add_subplot()
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
-    yield "Trajectory.animate", run.animate, {"path": "moving.gif", "layers": [0], "fps": 4.0}
+    yield "Trajectory.save", run.save, {"path": "moving.gif", "layers": [0], "fps": 4.0}
     yield "Limit.plot", lim.plot, {"ax": ax}
     yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}
     yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}

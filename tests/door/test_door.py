@@ -34,7 +34,7 @@ VALUES = {
 TAKEN = [
     ("Dynamics.alpha", "list of halves"),  # steps of the first layers
     ("Steps.rule", "*"),  # anything that can be called
-    ("Steps.keeps", "None"),
+    ("Steps.contraction", "None"),
     ("Dynamics.*", "None"),
     ("*.progress", "class"),
     ("parse_decimals.values", "*"),  # numbers of any shape

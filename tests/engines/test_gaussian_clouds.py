@@ -16,10 +16,10 @@ def test_certified_never_disagrees_with_exact_and_hands_over_less_than_one_cloud
         cloud = rng.standard_normal((50, 2 + number % 7))
         run = hm.simulate(cloud, dynamics, stop=hm.Settled())
         truth = hm.simulate(cloud, dynamics, stop=hm.Settled(), arithmetic="exact")
-        handed_over += run.arithmetic == "exact"
-        assert run.decided_at == truth.decided_at
-        assert np.array_equal(run.leader_since, truth.leader_since)
-        for mine, true in zip(run.phases, truth.phases, strict=True):
+        handed_over += run.details.decisions.arithmetic == "exact"
+        assert run.details.decisions.layers == truth.details.decisions.layers
+        assert np.array_equal(run.details.leader_since, truth.details.leader_since)
+        for mine, true in zip(run.details.phases, truth.details.phases, strict=True):
             assert np.array_equal(mine.choices.indices, true.choices.indices)
             assert np.array_equal(mine.choices.offsets, true.choices.offsets)
     assert 100 * handed_over < count

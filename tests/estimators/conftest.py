@@ -1,4 +1,5 @@
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import pytest
 from estimators.quick import THREE, TWO, HardmaxClassifier, quick
 

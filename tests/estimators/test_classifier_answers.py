@@ -1,6 +1,7 @@
 """What a fitted classifier answers, and that its answers agree with one another."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 from pathlib import Path
 
 import numpy as np

@@ -1,6 +1,7 @@
 """The classifier inside scikit-learn's tools."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import numpy as np
 import pytest
 from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick
@@ -32,7 +33,7 @@ def test_weights_reach_it_through_a_pipeline():
 
 def test_a_grid_is_searched():
     search = GridSearchCV(
-        quick(), {"longest_phrase": np.array([1, 2]), "gate": [0.0, 0.2]}, cv=2, error_score="raise"
+        quick(), {"ngram_range": [(1, 1), (1, 2)], "gate": [0.0, 0.2]}, cv=2, error_score="raise"
     )
     search.fit(TWO.texts, TWO.labels)
     assert search.best_score_ >= 0.75

@@ -3,7 +3,8 @@
 `check_estimator` draws tables of numbers, so that of its checks a single one runs on a classifier
 of texts."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import copy
 import pickle
 
@@ -33,16 +34,22 @@ def test_the_checks_that_scikit_learn_can_run_pass():
 
 def test_making_one_stores_the_parameters_and_does_nothing_else():
     stop_words = ["a", 7]
-    made = HardmaxClassifier(longest_phrase=-1, stop_words=stop_words)
+    made = HardmaxClassifier(ngram_range=-1, stop_words=stop_words)
     assert made.stop_words is stop_words
     assert vars(made) == made.get_params()
 
 
 def test_parameters_go_in_and_come_out():
     made = quick()
-    changes = {"longest_phrase": 3, "gate": 0.2, "alpha": "1/2", "neutral_weight": 7, "verbose": 1}
+    changes = {
+        "ngram_range": (1, 3),
+        "gate": 0.2,
+        "alpha": "1/2",
+        "neutral_weight": 7,
+        "verbose": 1,
+    }
     assert made.set_params(**changes) is made
-    assert made.get_params() == HardmaxClassifier(strength=1.0, vectors=None).get_params() | changes
+    assert made.get_params() == HardmaxClassifier(C=1.0, vectors=None).get_params() | changes
     with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
         made.set_params(depth=3)
 

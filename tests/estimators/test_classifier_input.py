@@ -1,6 +1,7 @@
 """What may be given to the classifier, and one clear line for what may not."""
 
-# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 from datetime import date
 from typing import Any
 
@@ -129,11 +130,11 @@ BAD_WEIGHTS: dict[str, tuple[Any, str]] = {
     "no weight at all": (np.zeros(80), "every text of a class"),
 }
 BAD_PARAMETERS = {
-    "longest_phrase": (0, "`longest_phrase` must be a whole number"),
-    "max_tokens": (0, "`max_tokens` must be a whole number"),
+    "ngram_range": ((2, 2), "`ngram_range` must be (1, n)"),
+    "max_features": (0, "`max_features` must be a whole number"),
     "alpha": (-1, "`alpha` must be"),
     "gate": (-0.1, "`gate` must be"),
-    "strength": ("much", "`strength` must be"),
+    "C": ("much", "`C` must be"),
     "random_state": ("dice", "`random_state` must be"),
 }
 

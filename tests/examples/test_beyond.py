@@ -26,7 +26,8 @@ def test_layers_to_settle_are_a_time_and_a_few_layers_more():
 
 
 def test_two_tokens_exceed_the_printed_bound():
-    # By hand, in fractions: the first layer of the negative metric swaps two tokens around the origin.
+    # By hand, in fractions: the first layer of the negative metric swaps two tokens around the
+    # origin.
     pytest.importorskip("matplotlib").use("agg")
     import matplotlib.pyplot as plt
 
@@ -55,6 +56,6 @@ def test_the_bound_is_exceeded_in_a_run_as_well(first: int, second: int | str, t
     diameter = first - Fraction(second)
     for steps in (rule, listed):
         run = hm.simulate([[second], [first]], hm.Dynamics(steps, [[-1]]), layers=t)
-        before, after = (max(run.exact_at(layer).ravel()) ** 2 / 2 for layer in (t - 1, t))
+        before, after = (max(run.at(layer, exact=True).ravel()) ** 2 / 2 for layer in (t - 1, t))
         assert before <= Fraction(2, t) * diameter**2
         assert after > Fraction(2, t + 1) * diameter**2

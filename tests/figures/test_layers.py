@@ -1,4 +1,4 @@
-"""`draw_layer`, `run.plot` and `run.animate`: what is drawn is where tokens are at a layer, and who
+"""`draw_layer`, `run.plot` and films: what is drawn is where tokens are at a layer, and who
 follows whom."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false
@@ -82,7 +82,7 @@ def color_at(marks: Any, place: np.ndarray) -> str:
 def test_marks_are_where_the_tokens_are_and_stars_attend_to_themselves_alone(name: str, layer: int):
     run = run_of(name)
     view, picture = view_of(run.at(0), axes_for(run)), drawn(run, layer)
-    alone = run.attended(layer).choices.is_leader[run.points.of_token]
+    alone = run.attended(layer).choices.is_leader[run.details.points.of_token]
     assert rows(offsets(picture["leaders"])) == rows(view.places(run.at(layer)[alone]))
     everybody = [*picture["leaders"], *picture["circles"], *picture["slices"]]
     assert rows(offsets(everybody)) == rows(view.places(run.at(layer)))
@@ -131,6 +131,17 @@ def test_a_follower_has_the_colour_of_its_leader_and_one_of_two_is_painted_in_ha
         assert goals[0] != goals[1]
 
 
+def test_one_of_three_is_painted_in_thirds():
+    run = hm.simulate([[1, 1], [1, 0], [1, -1], ["1/2", 0]], HALF, layers=1)
+    slices = [
+        part for part in drawn(run)["slices"] if (offsets([part]) == run.at(0)[3]).all(axis=1).any()
+    ]
+    angles = np.radians(90 + np.array([60, 180, 300]))
+    middles = np.stack([np.cos(angles), np.sin(angles)], axis=1) / 4
+    covered = [part.get_paths()[0].contains_points(middles).tolist() for part in slices]
+    assert covered == np.eye(3, dtype=bool).tolist()
+
+
 def test_who_attends_to_too_many_is_grey_and_who_follows_and_is_followed_has_a_rim():
     run = hm.simulate(np.vstack([[(0.0, 0.0)], clouds.polygon(MOST_SLICES)]), HALF, layers=0)
     assert color_at(drawn(run)["circles"][0], np.zeros(2)) == FAINT.lower()
@@ -153,7 +164,7 @@ def test_paths_lead_from_the_start_to_the_layer_and_bend_where_tokens_do():
     run = run_of(layers=20)
     corners = {tuple(row) for line in drawn(run, 20)["paths"] for row in line.get_xydata().tolist()}
     moving = (run.at(0) != run.at(20)).any(axis=1)
-    for layer in (*run.decided_at, 20):
+    for layer in (*run.details.decisions.layers, 20):
         assert {tuple(row) for row in run.at(layer)[moving].tolist()} <= corners
 
 
@@ -255,12 +266,12 @@ def test_it_belongs_where_it_ends_and_not_where_it_was_a_layer_before(layer: int
     assert color_at(ax.collections[-1], run.at(3)[2]) == color.lower()
 
 
-# ---------------------------------------------------------------- animate
+# ---------------------------------------------------------------- films
 
 
 @pytest.mark.parametrize("name", ["on a line", "in the plane", "in space"])
 def test_every_frame_is_a_layer(name: str, tmp_path: Path):
-    run_of(name, layers=3).animate(tmp_path / "moving.gif", fps=2)
+    run_of(name, layers=3).save(tmp_path / "moving.gif", fps=2)
     with Image.open(tmp_path / "moving.gif") as moving:
         assert (getattr(moving, "n_frames", 1), moving.info["duration"]) == (4, 500)
         first = np.array(moving.convert("RGB"))
@@ -271,7 +282,7 @@ def test_every_frame_is_a_layer(name: str, tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("x.avi", {}, "`path` must end in .gif, not '.avi'"),
+        ("x.avi", {}, "`path` must end in .npz, .html or .gif, not '.avi'"),
         ("x.gif", {"layers": []}, "the number of `layers` must be"),
         ("x.gif", {"layers": range(MOST_FRAMES + 1)}, "the number of `layers` must be"),
         ("x.gif", {"layers": [-1]}, "`layers` must be a list of whole numbers from 0 up"),
@@ -284,7 +295,7 @@ def test_what_cannot_be_animated_is_refused_and_leaves_no_file(
     name: str, given: dict, message: str, tmp_path: Path
 ):
     with pytest.raises(hm.InputError, match=message):
-        run_of().animate(tmp_path / name, **given)
+        run_of().save(tmp_path / name, **given)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -295,5 +306,5 @@ def test_a_drawing_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     (tmp_path / "moving.gif").write_bytes(b"old")
     monkeypatch.setattr(drawing, "draw_layer", fails)
     with pytest.raises(RuntimeError, match="in the middle"):
-        run_of().animate(tmp_path / "moving.gif")
+        run_of().save(tmp_path / "moving.gif")
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]

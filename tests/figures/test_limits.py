@@ -38,7 +38,7 @@ def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(nam
         draw_limit(lim, axes_for(lim.run)),
         plane.view_of(lim.run.at(0), axes_for(lim.run)),
     )
-    starts, ends = view.path(np.stack([lim.run.at(0), lim.points]))
+    starts, ends = view.path(np.stack([lim.run.at(0), lim.limit_points]))
     found = []
     for line, marks in zip(picture["paths"], picture["starts"], strict=True):
         assert to_hex(np.asarray(marks.get_facecolor())[0]) == line.get_color().lower()
@@ -53,9 +53,11 @@ def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(nam
     projected = [
         label for label, kind in enumerate(lim.clusters.kinds) if str(kind).startswith("face")
     ]
-    assert rows(offsets(picture["leaders"])) == rows(view.places(lim.points[lim.distinct_leaders]))
+    assert rows(offsets(picture["leaders"])) == rows(
+        view.places(lim.limit_points[lim.distinct_leaders])
+    )
     assert rows(offsets(picture["projections"])) == rows(
-        view.places(lim.clusters.points[projected])
+        view.places(lim.clusters.limit_points[projected])
     )
     assert len(picture["faces"]) == len(projected)
     if name != "in five dimensions":
@@ -65,11 +67,11 @@ def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(nam
 
 def test_paths_bend_at_every_layer_at_which_somebody_turns_the_last_included():
     lim = limit_of("in the plane")
-    assert lim.run.decided_at[-1] == lim.run.layers > 0
+    assert lim.run.details.decisions.layers[-1] == lim.run.layers > 0
     paths = draw_limit(lim, axes_for(lim.run))["paths"]
     drawn = np.concatenate([corners(line) for line in paths])
-    for layer in lim.run.decided_at:
-        moving = lim.run.at(layer)[(lim.run.at(layer) != lim.points).any(axis=1)]
+    for layer in lim.run.details.decisions.layers:
+        moving = lim.run.at(layer)[(lim.run.at(layer) != lim.limit_points).any(axis=1)]
         missed = np.abs(moving[:, None] - drawn).max(axis=2)
         assert_allclose(np.nanmin(missed, axis=1), 0, atol=1e-12)
 
@@ -82,9 +84,9 @@ def test_in_space_a_limit_is_drawn_in_space():
 def test_the_edge_of_a_projection_is_marked_from_leader_to_leader():
     lim = limit_of("ties")
     for label, edge in zip((4, 5), draw_limit(lim, axes_for(lim.run))["faces"], strict=True):
-        vertices = list(lim.kind[label].vertices)
-        assert_allclose(corners(edge)[1::3], lim.points[vertices])
-        assert_allclose(corners(edge)[0::3], lim.points[[label, label]])
+        vertices = list(lim.clusters.kind_of(label).vertices)
+        assert_allclose(corners(edge)[1::3], lim.limit_points[vertices])
+        assert_allclose(corners(edge)[0::3], lim.limit_points[[label, label]])
 
 
 def test_what_does_not_settle_is_shown_where_it_was_last():
@@ -92,7 +94,7 @@ def test_what_does_not_settle_is_shown_where_it_was_last():
     picture = draw_limit(lim, Figure().subplots())
     assert picture["hull"] == []
     assert len(offsets(picture["leaders"])) == 0
-    assert offsets(picture["elsewhere"]).tolist() == lim.points.tolist()
+    assert offsets(picture["elsewhere"]).tolist() == lim.limit_points.tolist()
     title = limit_figure(lim).axes[0].get_title(loc="left")
     assert title.startswith("3 tokens, not settled at layer 20:\nlimits within ")
 

@@ -24,6 +24,11 @@ def area(polygon: np.ndarray) -> float:
     return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
 
 
+def test_where_no_area_is_left_there_are_no_corners():
+    cells = leader_cells([[1, 0], [-1, 0]], (0, 1, 0, 1))  # the second has an edge in common
+    assert [len(cell) for cell in cells] == [4, 0]
+
+
 @settings(max_examples=examples(100))
 @given(clouds_and_metrics)
 def test_a_token_and_all_it_attends_to_lie_in_its_half_plane(drawn):

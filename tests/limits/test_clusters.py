@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import Problem, any_metric_problems
 
 import hardmax as hm
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._limits.clusters import find_period, squared_distance
 
 
@@ -31,13 +31,13 @@ def test_a_period_is_what_the_sets_of_real_layers_have(problem: Problem):
     lim = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=24)
     # With a metric that is symmetric positive definite there is none, and nobody looks for it.
     if lim.settled_at is not None or dynamics.is_definite:
-        assert lim.period is None
+        assert find_period(lim.run) is None
         return
     walked = [
         [sorted(several) for several in sets] for _, sets in oracle.walk(cloud, alpha, metric, 24)
     ]
-    assert lim.period == found_by_definition([str(sets) for sets in walked])
-    assert ("repeat with period" in lim.stopped) == (lim.period is not None)
+    assert find_period(lim.run) == found_by_definition([str(sets) for sets in walked])
+    assert ("repeat with period" in lim.stop_reason) == (find_period(lim.run) is not None)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_a_period_is_what_the_sets_of_real_layers_have(problem: Problem):
 )
 def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, period):
     phases = [
-        SimpleNamespace(layer=k, choices=Choices.of_sets([[0]] * i))
+        SimpleNamespace(layer=k, choices=AttendedIndices.of_sets([[0]] * i))
         for k, i in zip(starts, signs, strict=True)
     ]
-    made_up: Any = SimpleNamespace(phases=tuple(phases))
+    made_up: Any = SimpleNamespace(settled_at=None, phases=tuple(phases))
     assert find_period(made_up) == period
 
 
@@ -90,10 +90,10 @@ def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Any:
 def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
     cloud = CLOUDS[name] * scale
     lim, certified = hm.limit(cloud, HALF, arithmetic="exact"), hm.limit(cloud, HALF)
-    limits, path = lim.exact_points.tolist(), oracle.run(fractions(cloud), ALPHA, None, 60)
+    limits, path = lim.exact_limit_points.tolist(), oracle.run(fractions(cloud), ALPHA, None, 60)
     apart = [furthest(tokens, limits) for tokens in path]
     assert (
-        squared_distance(lim.run, lim.run.phases[-1], lim.settled_at or 0)
+        squared_distance(lim.run, lim.run.details.phases[-1], lim.settled_at or 0)
         == apart[lim.settled_at or 0]
     )
     for share in ("3", "1/2", "1/100", "1/1000000"):
@@ -103,8 +103,8 @@ def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
         )
         assert lim.layers_to(eps) == certified.layers_to(eps) == first
     for each in (lim, certified):
-        assert furthest(fractions(each.points), limits) <= Fraction(each.bound) ** 2
-        assert each.bound <= 1e-13 * np.abs(cloud).max()
+        assert furthest(fractions(each.limit_points), limits) <= Fraction(each.limit_error) ** 2
+        assert each.limit_error <= 1e-13 * np.abs(cloud).max()
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
@@ -128,15 +128,15 @@ def test_no_token_is_further_from_the_truth_than_the_error_says(name, scale, ari
 def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
     # 0 attends to both tokens, then follows the other one: it goes as far as the hull is wide.
     lim = hm.limit(np.array([[0.0], [1.0]]) * scale, HALF, max_layers=0)
-    assert scale <= lim.bound <= 1.001 * scale
+    assert scale <= lim.limit_error <= 1.001 * scale
     corners, turn = (
         np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale,
         [[0, -1], [1, 0]],
     )
     lim = hm.limit(corners, hm.Dynamics(1, turn), max_layers=4)
     later = oracle.run(fractions(corners), Fraction(1), turn, 40)[-1]  # type: ignore[list-item]
-    assert furthest(fractions(lim.points), later) <= Fraction(lim.bound) ** 2
-    assert lim.bound <= scale
+    assert furthest(fractions(lim.limit_points), later) <= Fraction(lim.limit_error) ** 2
+    assert lim.limit_error <= scale
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")
@@ -145,10 +145,10 @@ def test_the_bound_is_about_tokens_that_have_limits():
     nobody, somebody = (
         hm.limit(cloud, away) for cloud in ([[0, 1], [0, -1]], [[0, 1], [0, -1], [0, 0]])
     )
-    assert nobody.points.tolist() == [[-np.inf, 1], [np.inf, -1]]
-    assert nobody.bound == 0
-    assert somebody.points[2].tolist() == [0, 0]
-    assert 0 < somebody.bound < 1e-15
+    assert nobody.limit_points.tolist() == [[-np.inf, 1], [np.inf, -1]]
+    assert nobody.limit_error == 0
+    assert somebody.limit_points[2].tolist() == [0, 0]
+    assert 0 < somebody.limit_error < 1e-15
 
 
 def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
@@ -166,9 +166,9 @@ def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
     cloud, look = (np.array(corners) @ frame.T).tolist(), (frame @ spin @ frame.T).tolist()
     lim = hm.limit(cloud, hm.Dynamics(1, look), max_layers=5)
     assert lim.settled_at is None
-    assert len(np.unique(lim.points, axis=0)) == 1
+    assert len(np.unique(lim.limit_points, axis=0)) == 1
     later = oracle.run(cloud, Fraction(1), look, 20)[-1]
-    assert 0 < furthest(fractions(lim.points), later) <= Fraction(lim.bound) ** 2
+    assert 0 < furthest(fractions(lim.limit_points), later) <= Fraction(lim.limit_error) ** 2
 
 
 @settings(max_examples=examples(300))
@@ -212,7 +212,7 @@ def test_layers_to_a_distance_are_those_of_the_definition_also_within_an_event(a
     lim = hm.limit(OVERTAKEN, hm.Dynamics("1/20"), arithmetic=arithmetic)
     assert lim.settled_at == 28
     path = oracle.run([[Fraction(x) for x in z] for z in OVERTAKEN], Fraction(1, 20), None, 250)
-    squares = [furthest(tokens, lim.exact_points.tolist()) for tokens in path]
+    squares = [furthest(tokens, lim.exact_limit_points.tolist()) for tokens in path]
     for eps in EPS:
         beyond = [layer for layer, square in enumerate(squares) if square > Fraction(eps) ** 2]
         assert lim.layers_to(eps) == (beyond[-1] + 1 if beyond else 0)
@@ -237,7 +237,7 @@ def test_a_limit_with_a_long_event_answers_at_once(alpha):
     for eps in EPS:
         layer, square = lim.layers_to(eps), Fraction(eps) ** 2
         far = [
-            squared_distance(lim.run, lim.run.phase_at(k), k)
+            squared_distance(lim.run, lim.run.details.phase_at(k), k)
             for k in range(max(0, layer - 1), layer + 1)
         ]
         assert far[-1] <= square
@@ -260,11 +260,12 @@ def test_the_furthest_is_found_among_those_that_floats_cannot_rank(seed, scale):
     lim = hm.limit(cloud, HALF, arithmetic="exact")
     assert lim.leaders.tolist() == [0]
     assert (
-        squared_distance(lim.run, lim.run.phases[-1], 0) == (unit * (1 + Fraction(39, 10**20))) ** 2
+        squared_distance(lim.run, lim.run.details.phases[-1], 0)
+        == (unit * (1 + Fraction(39, 10**20))) ** 2
     )
 
 
 def test_distances_beyond_the_largest_float_are_counted():
     lim = hm.limit([[1.7e308, 1.7e308], [1.0, 1.0]], HALF)
     assert [lim.layers_to(Fraction(10) ** k) for k in (308, 307)] == [3, 8]
-    assert lim.bound < 1e300
+    assert lim.limit_error < 1e300

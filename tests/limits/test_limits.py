@@ -16,7 +16,9 @@ from strategies import Problem, any_metric_problems, clouds, spd_metrics
 
 import hardmax as hm
 from hardmax._limits.clusters import FaceProjection, OtherLimit, Vertex
-from hardmax._runs.run import Together
+from hardmax._runs.run import BatchTrajectories
+from hardmax.simulation import load_run
+from hardmax.theorem import theorem_reason
 
 DEEP = 60
 HALF = hm.Dynamics("1/2")
@@ -46,16 +48,16 @@ def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies
         lim.run.dynamics.contraction ** (DEEP - lim.settled_at),
     )
     # From settling on every token goes straight, so layer 60 is known to the last digit.
-    pairs = zip(lim.exact_points.tolist(), path[lim.settled_at], strict=True)
+    pairs = zip(lim.exact_limit_points.tolist(), path[lim.settled_at], strict=True)
     assert path[DEEP] == [mixed(w, z, shrunk) for w, z in pairs]
     assert_kinds_are_right(lim, metric)
     assert hm.verify(lim), hm.verify(lim).reason
 
 
 def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
-    limits = lim.exact_points.tolist()
+    limits = lim.exact_limit_points.tolist()
     places = {leader: limits[leader] for leader in lim.leaders.tolist()}
-    for w, kind in zip(limits, lim.kind, strict=True):
+    for w, kind in zip(limits, map(lim.clusters.kind_of, range(lim.n)), strict=True):
         match kind:
             case Vertex(leader):
                 assert places[leader] == w
@@ -75,7 +77,7 @@ def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
                     == {max(heights.values())}
                 )
             case OtherLimit():
-                assert not lim.theorem_applies
+                assert theorem_reason(lim)
 
 
 @settings(max_examples=examples(500))
@@ -88,8 +90,8 @@ def test_certified_and_exact_give_the_same_limit(problem: Problem):
     assert certified.clusters.labels.tolist() == exact.clusters.labels.tolist()
     assert certified.clusters.kinds == exact.clusters.kinds
     assert (
-        np.linalg.norm(certified.points - exact.points, axis=1).max()
-        <= certified.bound + exact.bound
+        np.linalg.norm(certified.limit_points - exact.limit_points, axis=1).max()
+        <= certified.limit_error + exact.limit_error
     )
     assert certified.certificate == exact.certificate
 
@@ -98,7 +100,7 @@ def test_certified_and_exact_give_the_same_limit(problem: Problem):
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
 def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
     lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric), arithmetic=arithmetic)
-    assert np.allclose(lim.points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
+    assert np.allclose(lim.limit_points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
     assert (tuple(lim.leaders), tuple(lim.run.leader_layers)) == (
         known.leaders,
         known.leader_layers,
@@ -121,11 +123,11 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
         with pytest.raises(hm.InputError, match="not settled"):
             lim.layers_to(0.1)
         later = np.array(oracle.run(cloud, alpha, metric, 45)[-1], dtype=float)
-        assert np.linalg.norm(later - lim.points, axis=1).max() <= lim.bound
+        assert np.linalg.norm(later - lim.limit_points, axis=1).max() <= lim.limit_error
     else:
         assert hm.verify(lim), hm.verify(lim).reason
         path = oracle.run(cloud, alpha, metric, lim.settled_at + 3)
-        pairs = zip(lim.exact_points.tolist(), path[lim.settled_at], strict=True)
+        pairs = zip(lim.exact_limit_points.tolist(), path[lim.settled_at], strict=True)
         assert path[-1] == [mixed(w, z, lim.run.dynamics.contraction**3) for w, z in pairs]
 
 
@@ -135,15 +137,15 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
 )
 def test_it_says_when_the_theorem_does_not_apply(tokens, reason):
     lim = hm.limit(tokens, hm.Dynamics(1))
-    assert reason in lim.theorem_reason
-    assert lim.theorem_applies == (reason == "")
+    assert reason in theorem_reason(lim)
+    assert (not theorem_reason(lim)) == (reason == "")
 
 
 def test_the_theorem_is_about_tokens_that_stand_for_no_others():
     pairs = [[1.0, 0.0], [-1.0, 0.5]] * 2
     alone, several = hm.limit(hm.Ragged(pairs, [0, 2, 4], [1, 1, 1, 2]), hm.Dynamics(1))
-    assert alone.theorem_applies
-    assert "repeated" in several.theorem_reason
+    assert not theorem_reason(alone)
+    assert "repeated" in theorem_reason(several)
 
 
 @pytest.mark.parametrize("arithmetic", ["float", "certified", "exact"])
@@ -151,7 +153,7 @@ def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arith
     lim = hm.limit([[1.0], [-2.0], [0.5], [-1.0], [3.0]], hm.Dynamics(1), arithmetic=arithmetic)
     assert lim.leaders.tolist() == [1, 4]
     assert lim.clusters.labels.tolist() == [0, 1, 0, 1, 0]
-    assert lim.clusters.points.tolist() == [[3.0], [-2.0]]
+    assert lim.clusters.limit_points.tolist() == [[3.0], [-2.0]]
     assert len({lim.clusters, lim.clusters}) == 1  # compared by identity, not array by array
 
 
@@ -166,7 +168,7 @@ def test_leaders_that_have_met_share_a_place():
 def test_the_polytope_is_the_hull_of_the_leaders():
     lim = hm.limit(hm.clouds.gaussian(200, 3, seed=1), HALF)
     assert lim.polytope.f_vector[0] == len(lim.leaders)
-    for point in lim.clusters.points:  # within it
+    for point in lim.clusters.limit_points:  # within it
         nearest, _ = hm.geometry.project_exact(lim.polytope.vertices, target=point)
         np.testing.assert_allclose(np.array(nearest, dtype=float), point, atol=1e-12)
     with pytest.raises(hm.InputError, match="no leaders"):
@@ -175,7 +177,7 @@ def test_the_polytope_is_the_hull_of_the_leaders():
 
 def test_every_leader_is_a_vertex_however_close_and_facets_that_floats_do_not_find_are_refused():
     lim = hm.limit([[1, 1e-13], [1, -1e-13], [-1, 0]], hm.Dynamics(1))
-    assert np.array_equal(lim.polytope.vertices, lim.points[lim.leaders])
+    assert np.array_equal(lim.polytope.vertices, lim.limit_points[lim.leaders])
     with pytest.raises(hm.InputError, match="vertices floats find"):
         _ = lim.polytope.facets
 
@@ -190,7 +192,7 @@ def test_a_cloud_whose_exact_numbers_would_fill_memory_is_decided_without_writin
     assert lim.settled_at is not None
     assert abs(lim.settled_at * float(alpha) - 1.335) < 1e-3
     assert len(lim.leaders) == 4
-    assert (lim.points == hm.limit(OVERTAKEN, hm.Dynamics("1/1000")).points).all()
+    assert (lim.limit_points == hm.limit(OVERTAKEN, hm.Dynamics("1/1000")).limit_points).all()
     assert lim.layers_to(1e-9) > lim.settled_at
 
 
@@ -203,16 +205,18 @@ def _batch() -> np.ndarray:
 
 def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
     limits, single = hm.limit(_batch(), HALF), [hm.limit(cloud, HALF) for cloud in _batch()]
-    monkeypatch.setattr(Together, "make", lambda *_: pytest.fail("a cloud is walked again"))
-    for one, alone, points in zip(limits, single, limits.points, strict=True):
-        assert (one.settled_at, one.stopped, repr(one)) == (
+    monkeypatch.setattr(
+        BatchTrajectories, "make", lambda *_: pytest.fail("a cloud is walked again")
+    )
+    for one, alone, points in zip(limits, single, limits.limit_points, strict=True):
+        assert (one.settled_at, one.stop_reason, repr(one)) == (
             alone.settled_at,
-            alone.stopped,
+            alone.stop_reason,
             repr(alone),
         )
         assert one.run.leader_layers.tolist() == alone.run.leader_layers.tolist()
-        assert np.array_equal(one.points, alone.points)
-        assert np.array_equal(points, alone.points)
+        assert np.array_equal(one.limit_points, alone.limit_points)
+        assert np.array_equal(points, alone.limit_points)
         assert one.clusters.labels.tolist() == alone.clusters.labels.tolist()
         assert one.clusters.kinds == alone.clusters.kinds
     assert repr(limits) == "Limits(40 clouds, 40 settled)"
@@ -228,14 +232,14 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
 def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_leaders():
     lines = np.array([[3.0, 1.0, -2.0, -1.0], [1.0, 3.0, -1.0, -2.0]])
     limits = hm.limit(lines[:, :, None], hm.Dynamics(1))
-    assert isinstance(limits.runs, Together)
+    assert isinstance(limits.runs, BatchTrajectories)
     assert limits._counts()["clusters"] == [len(lim.clusters) for lim in limits] == [2, 2]
 
 
 def test_what_it_does_not_know_is_walked_once(monkeypatch):
-    limits, walked, run = hm.limit(_batch()[8:], HALF), [], Together.make
+    limits, walked, run = hm.limit(_batch()[8:], HALF), [], BatchTrajectories.make
     monkeypatch.setattr(
-        Together, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud)
+        BatchTrajectories, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud)
     )
     for _ in range(3):
         assert all(lim.run.attended(0).tolist()[0] and lim.certificate for lim in limits)
@@ -245,20 +249,20 @@ def test_what_it_does_not_know_is_walked_once(monkeypatch):
 def test_where_a_cloud_that_has_not_settled_ends_is_not_known():
     slow = np.random.default_rng(3).standard_normal((2, 200, 3))
     with pytest.raises(hm.InputError, match="Cloud 0 has not settled"):
-        _ = hm.limit(slow, hm.Dynamics("1/10"), max_layers=0).points
+        _ = hm.limit(slow, hm.Dynamics("1/10"), max_layers=0).limit_points
 
 
 def test_a_limit_of_a_batch_can_be_pickled_without_the_batch():
     lim = hm.limit(np.random.default_rng(0).normal(size=(1000, 20, 2)), HALF)[3]
     data = pickle.dumps(lim)
     assert len(data) < 50_000
-    assert np.array_equal(pickle.loads(data).points, lim.points)
+    assert np.array_equal(pickle.loads(data).limit_points, lim.limit_points)
 
 
 def test_a_limit_is_known_again_from_the_file_of_its_run(tmp_path):
     lim = hm.limit(SQUARE, hm.Dynamics("1/2", [[2, 1], [1, 1]]))
     lim.run.save(tmp_path / "run.npz")
-    again = hm.Limit(hm.Trajectory.load(tmp_path / "run.npz"))
+    again = hm.Limit(load_run(tmp_path / "run.npz"))
     assert again.certificate == lim.certificate
     assert again.to_pandas().equals(lim.to_pandas())
     assert again.layers_to("1e-9") == lim.layers_to("1e-9")
@@ -268,7 +272,7 @@ def test_a_limit_is_a_table():
     lim = hm.limit(SQUARE, HALF)
     table = lim.to_pandas()
     assert list(table.columns) == ["token", "z0", "z1", "cluster", "kind", "leader_since"]
-    assert np.array_equal(table[["z0", "z1"]].to_numpy(), lim.points)
+    assert np.array_equal(table[["z0", "z1"]].to_numpy(), lim.limit_points)
     assert table.kind.tolist() == [*(f"vertex {i}" for i in range(4)), "face 0, 1"]
     leaders = table[table.leader_since.notna()]
     assert (leaders.token.tolist(), leaders.leader_since.tolist()) == (
@@ -308,9 +312,9 @@ def test_floats_find_a_limit_but_prove_none():
 def test_why_a_run_ended_is_said_in_words():
     late = [[2 - 2.0**-14, 2], [2 - 2.0**-14, -2], [2, 1], [2, -1], [0.5, 0]]
     settled, unsettled = hm.limit(hm.clouds.square(), HALF), hm.limit(late, HALF, max_layers=9)
-    assert settled.stopped == "settled at layer 0: no attended set ever changes again"
-    assert unsettled.stopped == "gave up at layer 9: not settled yet"
+    assert settled.stop_reason == "settled at layer 0: no attended set ever changes again"
+    assert unsettled.stop_reason == "gave up at layer 9: not settled yet"
     pushed = hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]])
     with pytest.warns(UserWarning, match="the theorem does not apply"):
         moving = hm.limit([[0, 2], [0, 1], [0, 0.5]], pushed)
-    assert moving.stopped == f"{settled.stopped}; 2 tokens move for ever"
+    assert moving.stop_reason == f"{settled.stop_reason}; 2 tokens move for ever"

@@ -38,7 +38,7 @@ def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_no
     with patch.object(theorem, "PATIENCE", 40):
         report = hm.check_theorem(lim)
     assert report, str(report)
-    assert lim.theorem_applies or {one.verdict for one in report} == {SILENT}
+    assert not theorem.theorem_reason(lim) or {one.verdict for one in report} == {SILENT}
     if lim.settled_at is not None:
         assert not claims(report, UNDECIDED)
         # What the report speaks of happens in the definition, too: the sets of the settled layer
@@ -52,11 +52,11 @@ def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_no
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 def test_no_statement_fails_on_a_known_cloud(known: Known):
     lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric))
-    expected = HOLDS if lim.theorem_applies else SILENT
+    expected = SILENT if theorem.theorem_reason(lim) else HOLDS
     assert [one.verdict for one in hm.check_theorem(lim)] == [expected] * len(theorem.CLAIMS)
 
 
-def claims(report: hm.TheoremReport, verdict: str) -> set[str]:
+def claims(report: hm.results.TheoremReport, verdict: str) -> set[str]:
     return {one.claim for one in report if one.verdict == verdict}
 
 
@@ -65,7 +65,7 @@ def test_a_claim_that_is_false_fails_even_if_the_cloud_has_not_settled(layers, m
     # A run in which everybody is said to lead: the check works on the cloud and not on the claim.
     def everybody_leads(*arguments):
         run = run_points(*arguments)
-        run.leader_since[:] = 0
+        run.details.leader_since[:] = 0
         return run
 
     monkeypatch.setattr(theorem, "PATIENCE", layers)
@@ -124,7 +124,8 @@ def test_the_theorem_is_about_distinct_nonzero_tokens_and_positive_definite_metr
     is_definite = matrix == transposed and min(minors) > 0
     are_distinct = len(set(map(tuple, cloud))) == len(cloud)
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=1)
-    assert lim.theorem_applies == (is_definite and are_distinct and all(map(any, cloud)))
+    applies = is_definite and are_distinct and all(map(any, cloud))
+    assert (not theorem.theorem_reason(lim)) == applies
 
 
 nonzero_problems = problems(max_n=7, max_d=3).filter(lambda problem: all(map(any, problem[0])))
@@ -136,7 +137,7 @@ def test_leaders_are_the_vertices_and_limits_on_the_boundary_of_their_hull(probl
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits = lim.exact_points.tolist()
+    limits = lim.exact_limit_points.tolist()
     vertices = [limits[leader] for leader in lim.distinct_leaders.tolist()]
     assert {*map(tuple, vertices)} == {tuple(limits[leader]) for leader in lim.leaders.tolist()}
     assert np.allclose(lim.polytope.vertices, np.array(vertices, dtype=float), atol=1e-12)
@@ -157,12 +158,12 @@ def test_every_token_comes_as_close_to_its_limit_as_you_like(problem):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits = lim.exact_points.tolist()
+    limits = lim.exact_limit_points.tolist()
     layers = oracle.run(cloud, alpha, metric, lim.settled_at + 2)[-3:]
     ways = [[subtracted(z, w) for z, w in zip(layer, limits, strict=True)] for layer in layers]
     for now, next_layer in pairwise(ways):
         assert next_layer == [scaled(lim.run.dynamics.contraction, way) for way in now]
-    assert np.allclose(lim.points, np.array(limits, dtype=float), atol=1e-12)
+    assert np.allclose(lim.limit_points, np.array(limits, dtype=float), atol=1e-12)
     assert len(lim.clusters) == len(set(map(tuple, limits)))
 
 
@@ -173,8 +174,8 @@ def test_a_limit_is_a_vertex_or_the_projection_of_the_origin_onto_a_face(problem
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits, leaders = lim.exact_points.tolist(), lim.distinct_leaders.tolist()
-    for limit, kind in zip(limits, lim.kind, strict=True):
+    limits, leaders = lim.exact_limit_points.tolist(), lim.distinct_leaders.tolist()
+    for limit, kind in zip(limits, map(lim.clusters.kind_of, range(lim.n)), strict=True):
         if isinstance(kind, Vertex):
             face, weights = (kind.leader,), (Fraction(1),)
         else:
@@ -202,7 +203,7 @@ def test_a_hyperplane_through_a_token_near_a_vertex_has_the_other_limits_behind_
     cloud, metric, _ = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits = lim.exact_points.tolist()
+    limits = lim.exact_limit_points.tolist()
     vertices = [limits[leader] for leader in lim.leaders.tolist()]
     deltas = [Fraction(1)]
     for s, t in [(s, t) for s, t in product(vertices, limits) if s != t]:
@@ -212,7 +213,7 @@ def test_a_hyperplane_through_a_token_near_a_vertex_has_the_other_limits_behind_
     trace = sum(row[axis] for axis, row in enumerate(metric)) if metric else len(cloud[0])
     # In the Euclidean norm: |u|_A² <= trace(A) |u|².
     layer = lim.layers_to(min(deltas) / (1 + trace))
-    tokens = lim.run.exact_at(layer).tolist()
+    tokens = lim.run.at(layer, exact=True).tolist()
     for x, s in [(x, s) for x, s in zip(tokens, limits, strict=True) if s in vertices]:
         elsewhere = [(y, t) for y, t in zip(tokens, limits, strict=True) if t != s]
         heights = [dot(apply(metric, x), subtracted(y, x)) for both in elsewhere for y in both]
@@ -265,7 +266,7 @@ def test_leaders_closer_than_rounding_are_told_apart(gap):
 def test_a_leader_that_emerges_late_is_alone_where_it_stays_and_need_not_be_on_its_way():
     # At layer 1 token 0 still follows token 1, with leader 3 ahead of it; at layer 2 it leads.
     lim = hm.limit([["10", "0"], ["11", "3"], ["0", "45"], ["10.95", "-31"]], hm.Dynamics("1/10"))
-    assert lim.run.leader_since.tolist() == [2, -1, 0, 0]
+    assert lim.run.details.leader_since.tolist() == [2, -1, 0, 0]
     first, _, _, third = lim.run.at(1)
     assert first @ third > first @ first
     assert claims(hm.check_theorem(lim), HOLDS) == set(theorem.CLAIMS)
@@ -312,5 +313,5 @@ def test_trap_more_float_layers_are_not_more_converged():
     shallow, deep = (
         hm.simulate(cloud, hm.Dynamics(1), layers=k, arithmetic="float").at(k)[4] for k in (30, 400)
     )
-    limit = hm.limit(cloud, hm.Dynamics(1)).points[4]
+    limit = hm.limit(cloud, hm.Dynamics(1)).limit_points[4]
     assert np.linalg.norm(shallow - limit) < 1e-8 < 0.9 < np.linalg.norm(deep - limit)

@@ -35,10 +35,11 @@ def test_floats_and_clouds():
 
 @pytest.mark.parametrize("name", NAMED)
 def test_named_clouds_are_those_of_python(name):
-    script = f"import {{ cloudOf }} from {json.dumps(str(CLOUD))}; console.log(JSON.stringify(cloudOf('{name}')))"
+    script = f"import {{ cloudOf }} from {json.dumps(str(CLOUD))}\n"
+    script += f"console.log(JSON.stringify(cloudOf('{name}')))"
     done = subprocess.run(
         ["node", "--input-type=module", "-e", script], capture_output=True, text=True, check=True
     )
-    page = hm.limit(json.loads(done.stdout), hm.Dynamics("1/2")).run.exact_at(0)
-    python = hm.limit(NAMED[name](), hm.Dynamics("1/2")).run.exact_at(0)
+    page = hm.limit(json.loads(done.stdout), hm.Dynamics("1/2")).run.at(0, exact=True)
+    python = hm.limit(NAMED[name](), hm.Dynamics("1/2")).run.at(0, exact=True)
     assert page.tolist() == python.tolist()

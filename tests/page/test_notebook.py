@@ -23,10 +23,12 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 TraitError = pytest.importorskip("traitlets").TraitError
 TOKENS = [[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]]
 CELLS = [
-    "import hardmax as hm\nexplorer = hm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])\nexplorer",
+    "import hardmax as hm\n"
+    "explorer = hm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])\nexplorer",
     "print('seen', explorer.tokens, hm.limit(explorer.tokens, explorer.dynamics).leaders.tolist())",
-    "explorer.tokens = [[2.0, 1.0], [-1.0, 0.25], [0.25, 0.125]]\nexplorer.alpha = '1/3'\nexplorer.layer = 'limit'",
-    "reading = hm.Explorer.of_model(hm.load('sentiment-en'), 'An awful script.')\nreading",
+    "explorer.tokens = [[2.0, 1.0], [-1.0, 0.25], [0.25, 0.125]]\n"
+    "explorer.alpha = '1/3'\nexplorer.layer = 'limit'",
+    "reading = hm.Explorer.of_model(hm.load_model('sentiment-en'), 'An awful script.')\nreading",
     "print('read', reading.text)",
     "reading.text = 'A wonderful film.'",
     "explorer  # again",
@@ -128,7 +130,7 @@ def test_the_page_in_place_of_the_widget_has_its_values():
     page = frame_of(explorer._repr_mimebundle_()[0])
     cloud = json.loads(re.findall('id="hm-data">(.*?)</script>', page)[0])["cloud"]
     assert cloud == {"tokens": [[1.0, "1/3"], [2.0, 3.0]], "alpha": "1/3", "metric": None}
-    reading = hm.Explorer.of_model(hm.load("sentiment-en"), "x")
+    reading = hm.Explorer.of_model(hm.load_model("sentiment-en"), "x")
     reading.text = "A <b>great</b> film."
     data = json.loads(
         re.findall('id="hm-data">(.*?)</script>', frame_of(reading._repr_mimebundle_()[0]))[0]
@@ -160,7 +162,7 @@ def test_an_exported_notebook_has_the_page_in_a_frame_that_works(browser, tmp_pa
     from nbconvert import HTMLExporter
 
     done = nbformat.from_dict(notebook(CELLS[:1]))
-    NotebookClient(done, timeout=120, store_widget_state=False).execute()
+    NotebookClient(done, timeout=1200, store_widget_state=False).execute()
     html, _ = HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(done)
     (tmp_path / "exported.html").write_text(html, encoding="utf-8")
     with Watched(browser, reduced_motion="reduce") as watched:
@@ -210,7 +212,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"{about['url']}lab/tree/try.ipynb?token={about['token']}"
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(600)
 
 
 @in_browser
@@ -231,7 +233,8 @@ def test_the_widget_goes_both_ways_in_jupyterlab(browser, lab):
         cells.nth(cell).locator(".jp-Editor").first.click()
         page.keyboard.press("Control+Enter")
         page.wait_for_function(
-            "cell => /\\[\\d+\\]/.test(document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[cell]?.textContent)",
+            "cell => /\\[\\d+\\]/.test("
+            "document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[cell]?.textContent)",
             arg=cell,
         )
         return cells.nth(cell).locator(".jp-OutputArea").inner_text()

@@ -28,16 +28,19 @@ ARROWS = """() => {
     const text = document.querySelector(".hm-marked"), { left, top } = text.getBoundingClientRect()
     const words = [...text.querySelectorAll("[data-start]")]
     const wordAt = (x, y) => words.find((word) => [...word.getClientRects()].some((box) =>
-        box.left <= x + left && x + left <= box.right && box.top - 2 <= y + top && y + top <= box.bottom))
+        box.left <= x + left && x + left <= box.right &&
+        box.top - 2 <= y + top && y + top <= box.bottom))
     return [...document.querySelectorAll(".hm-drawn path")].map((path) => {
-        const numbers = path.getAttribute("d").replace("m-4-5l4 5l4-5", "").match(/-?[\\d.]+/g).map(Number)
+        const line = path.getAttribute("d").replace("m-4-5l4 5l4-5", "")
+        const numbers = line.match(/-?[\\d.]+/g).map(Number)
         const [from, to] = [numbers.slice(0, 2), numbers.slice(-2)].map((place) => wordAt(...place))
         return [from, to].map((word) => word?.textContent.toLowerCase() ?? "?")
     })
 }"""
 # The same of marks beside which the modifier is written.
 APART = """() => [...document.querySelectorAll(".hm-apart")].map((mark) =>
-    [mark.querySelector("[data-start]").textContent, mark.dataset.by].map((word) => word.toLowerCase()))"""
+    [mark.querySelector("[data-start]").textContent, mark.dataset.by].map(
+        (word) => word.toLowerCase()))"""
 
 
 @pytest.fixture
@@ -236,7 +239,7 @@ def test_on_paper_words_say_what_they_attend_to(watched, tmp_path):
 
 def test_the_shipped_model_reads_in_the_page(watched, tmp_path):
     texts = ["A wonderful film.", "Awful.", "I don't like it.", "It never gets boring."]
-    model = hm.load("sentiment-en")
+    model = hm.load_model("sentiment-en")
     model.explain("").save(tmp_path / "page.html")
     page = watched.open(tmp_path / "page.html")
     page.wait_for_function("() => window.hardmax")

@@ -15,7 +15,9 @@ pytestmark = [in_browser, pytest.mark.slow]
 DRAG = """async ([x, y, frames]) => {
     const canvas = document.querySelector("canvas")
     const send = (kind, a, b) => canvas.dispatchEvent(
-        new PointerEvent(kind, { clientX: a, clientY: b, pointerId: 1, button: 0, buttons: 1, bubbles: true }))
+        new PointerEvent(kind, {
+            clientX: a, clientY: b, pointerId: 1, button: 0, buttons: 1, bubbles: true
+        }))
     canvas.setPointerCapture = () => undefined
     send("pointerdown", x, y)
     const times = []

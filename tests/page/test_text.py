@@ -25,7 +25,6 @@ def test_javascript_classifies_texts_as_python_does(tmp_path: Path) -> None:
         env=os.environ | {"HARDMAX_VECTORS": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr
     assert f"# {made['texts']} texts" in run.stdout

@@ -21,18 +21,23 @@ from safetensors.numpy import save as save_tensors
 from hardmax._common.validation import InputError
 from hardmax.text import Modifier, TextModel, Tokeniser, Vocabulary, VotingRule
 from hardmax.text._characters import CHARACTERS, fold
-from hardmax.text.shipped import MODELS, available, load
+from hardmax.text.shipped import MODELS, available, load_model
 from hardmax.text.storage import deciding_files
 from hardmax.text.tokeniser import cut_surface, join_words
 
 _WORDS = """
-good bad film don't it's a 2nd rock'n'roll naïve straße ΣΊΣΥΦΟΣ σίσυφος фильм плохой ѝ 不 好 看 東京 カメラ です ความ รัก
-เป็น ไทย ລາວ ភាសា မြန်မာ བོད ሰላም 한국어 עברית العربية हिन्दी தமிழ் 🎬 👍🏽 👩\u200d👩\u200d👧 🇩🇪 🇫🇷 1️⃣ ❤️ Ǆ İstanbul ẞ ﬁlm ﬀ ½
-m² x̌ e\u0301tude Å K ſ ΐ ᾳ Ա ա 𝔘𝔫𝔦 𐐀𐐨 \u200dok a\u200cb เ ก เก 🇩 🇪 👩 👧 ๆ 13.1 1,000 2. n'est wouldn't n't ⋯
+good bad film don't it's a 2nd rock'n'roll naïve straße ΣΊΣΥΦΟΣ σίσυφος фильм плохой ѝ
+不 好 看 東京 カメラ です ความ รัก
+เป็น ไทย ລາວ ភាសា မြန်မာ བོད ሰላም 한국어 עברית العربية हिन्दी தமிழ்
+🎬 👍🏽 👩\u200d👩\u200d👧 🇩🇪 🇫🇷 1️⃣ ❤️ Ǆ İstanbul ẞ ﬁlm ﬀ ½
+m² x̌ e\u0301tude Å K ſ ΐ ᾳ Ա ա 𝔘𝔫𝔦 𐐀𐐨 \u200dok a\u200cb เ ก เก 🇩 🇪 👩
+👧 ๆ 13.1 1,000 2. n'est wouldn't n't ⋯
 """
 _ODD = """
-<br />|<BR>|</p >|< br>|<1>|<a b|a<b>c|<é>|.|!|…|。|؟|।|'|’|''|'a|b’|-|—|\t|\0|\u3000|\ufeff|\ufffd|\ud800|\udfff
-|(|)|[|{|"|«|“|„|–|--|---|,|،|、|（|「|1.|.5|1.2.3|7,a|4'5|\n|\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff"""
+<br />|<BR>|</p >|< br>|<1>|<a b|a<b>c|<é>|.|!|…|。|؟|।|'|’|\
+''|'a|b’|-|—|\t|\0|\u3000|\ufeff|\ufffd|\ud800|\udfff
+|(|)|[|{|"|«|“|„|–|--|---|,|،|、|（|「|1.|.5|1.2.3|7,a|4'5|\n|\
+\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff"""
 WORDS = _WORDS.split()
 ODD = [
     *_ODD.split("|"),
@@ -290,7 +295,7 @@ def write_damaged(folder: Path) -> None:
             for key, data in every.items():
                 Path(place, key).write_bytes(data)
             try:
-                load(place)
+                load_model(place)
                 said = ""
             except InputError as error:
                 said = str(error)
@@ -316,7 +321,7 @@ def write_vectors(
     for number, name in enumerate([*available(), *map(str, range(models))]):
         shipped = number < len(available())
         model, path = (
-            (load(name), MODELS / name)
+            (load_model(name), MODELS / name)
             if shipped
             else (make_model(int(name)), folder / "models" / name)
         )

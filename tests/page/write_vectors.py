@@ -102,18 +102,19 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
         "alpha": plain(alpha),
         "max_layers": max_layers,
         "settled_at": lim.settled_at,
-        "stopped": lim.stopped,
+        "stopped": lim.stop_reason,
         "leaders": [
-            [point, since] for point, since in enumerate(run.leader_since.tolist()) if since >= 0
+            [point, since]
+            for point, since in enumerate(run.details.leader_since.tolist())
+            if since >= 0
         ],
-        "of_token": run.points.of_token.tolist(),
-        "kinds": [str(kind) for kind in lim.kind] if settled else None,
-        "exact_points": plain(lim.exact_points) if settled else None,
-        "floats": lim.float_points.tolist() if settled else None,
+        "of_token": run.details.points.of_token.tolist(),
+        "kinds": [str(lim.clusters.kind_of(token)) for token in range(lim.n)] if settled else None,
+        "exact_limit_points": plain(lim.exact_limit_points) if settled else None,
+        "floats": lim.limit_points.tolist() if settled else None,
         "certificate": lim.certificate.to_json() if settled else None,
         "layers": [
-            {"floats": run.floats_at(k).tolist(), "attended": run.attended(k).tolist()}
-            for k in layers
+            {"floats": run.at(k).tolist(), "attended": run.attended(k).tolist()} for k in layers
         ],
     }
 

@@ -43,7 +43,11 @@ def test_tokens_that_came_counted_stay_counted(arithmetic):
     runs = hm.simulate(ragged, DYNAMICS, layers=2, arithmetic=arithmetic)
     twice = hm.step(hm.step(ragged, DYNAMICS), DYNAMICS)
     assert np.allclose(twice.tokens, runs.at(2).tokens, rtol=1e-15)
-    for after in (twice, runs.at(1), hm.limit(ragged, DYNAMICS, arithmetic=arithmetic).points):
+    for after in (
+        twice,
+        runs.at(1),
+        hm.limit(ragged, DYNAMICS, arithmetic=arithmetic).limit_points,
+    ):
         assert after.multiplicities.tolist() == [2, 1, 1, 1, 1]
 
 
@@ -137,10 +141,12 @@ def test_multiplicities_are_counted_to_the_last_one():
     most = [2**52 + 1, 1, 2**52 - 2]
     ragged = hm.Ragged([[1.0], [-1.0], [1.0]] * 2, offsets=[0, 3, 6], multiplicities=most * 2)
     for run in hm.simulate(ragged, DYNAMICS, layers=0):
-        assert run.points.multiplicities.tolist() == [2**53 - 1, 1]
+        assert run.details.points.multiplicities.tolist() == [2**53 - 1, 1]
     # The zero token sees all, and so shows the mean: 2^53 - 2 against 1.
     ragged = hm.Ragged([[1.0], [-1.0], [0.0]], offsets=[0, 3], multiplicities=[2**53 - 2, 1, 1])
-    zero = hm.simulate(ragged, hm.Dynamics(1), layers=1, arithmetic="exact")[0].exact_at(1)[2, 0]
+    zero = hm.simulate(ragged, hm.Dynamics(1), layers=1, arithmetic="exact")[0].at(1, exact=True)[
+        2, 0
+    ]
     assert zero == Fraction(2**53 - 3, 2**53) / 2
 
 
@@ -161,7 +167,7 @@ def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha,
     settled = [run.settled_at for run in alone]
     assert together.settled_at == settled
     assert None not in settled
-    assert all(map(np.array_equal, together.ends(), [run.ends() for run in alone]))
+    assert all(map(np.array_equal, together.at("limit"), [run.at("limit") for run in alone]))
     # Layers before the clouds settle, at which they do, and long after.
     for layer in {
         0,
@@ -188,7 +194,9 @@ def test_clouds_that_settle_late_are_walked_as_far_as_it_takes(then):
     for cloud, settled in enumerate(outcome.settled.tolist()):
         run = hm.simulate(stack[cloud], slow, layers=5000, record=hm.LastOnly())
         assert run.settled_at == settled
-        wanted = {Then.GO_ON: run.at(5000), Then.STAY: run.at(settled), Then.ARRIVE: run.ends()}[
-            then
-        ]
+        wanted = {
+            Then.GO_ON: run.at(5000),
+            Then.STAY: run.at(settled),
+            Then.ARRIVE: run.at("limit"),
+        }[then]
         assert np.array_equal(outcome.tokens[12 * cloud : 12 * cloud + 12], wanted)

@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs torch")
 
 import hardmax as hm
+from hardmax.simulation import load_run
 
 HALF = hm.Dynamics("1/2")
 SLOW = hm.Dynamics("1/10")
@@ -27,8 +28,8 @@ DTYPES = {
 ASKED: dict[str, Callable[[Any], Any]] = {
     "at": lambda tokens: hm.simulate(tokens, HALF, layers=4).at(4),
     "at, beyond": lambda tokens: hm.simulate(tokens, HALF, stop=hm.Settled()).at(30),
-    "ends": lambda tokens: hm.simulate(tokens, HALF, stop=hm.Settled()).ends(),
-    "points": lambda tokens: hm.limit(tokens, HALF).points,
+    "ends": lambda tokens: hm.simulate(tokens, HALF, stop=hm.Settled()).at("limit"),
+    "points": lambda tokens: hm.limit(tokens, HALF).limit_points,
     "step": lambda tokens: hm.step(tokens, HALF),
 }
 
@@ -81,7 +82,7 @@ def test_arrays_are_given_back_as_arrays():
 def test_a_run_of_a_batch_gives_back_tensors():
     stack = torch.tensor(TABLE).float().reshape(5, 12, 3)
     assert hm.simulate(stack, HALF, layers=2)[3].at(2).dtype == torch.float32
-    assert hm.limit(stack, HALF)[3].points.dtype == torch.float32
+    assert hm.limit(stack, HALF)[3].limit_points.dtype == torch.float32
 
 
 def test_what_is_given_back_belongs_to_whoever_asked():
@@ -120,7 +121,8 @@ def test_rows_given_as_tensors_are_a_cloud():
     [
         (
             [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
-            "`tokens` must be tensors of one dtype on one device, or none, not torch.float32 on cpu, torch.float64 on",
+            "`tokens` must be tensors of one dtype on one device, or none, not "
+            "torch.float32 on cpu, torch.float64 on",
         ),
         (
             [torch.ones(2, 1), np.ones((2, 1))],
@@ -156,13 +158,13 @@ def test_whatever_else_a_run_tells_does_not_depend_on_how_its_tokens_came(dtype,
     mine, its = hm.limit(tokens, SLOW), hm.limit(tokens.double().numpy(), SLOW)
     assert its.settled_at > 0
     assert mine.clusters.labels.tolist() == its.clusters.labels.tolist()
-    assert np.array_equal(mine.clusters.points, its.clusters.points)
+    assert np.array_equal(mine.clusters.limit_points, its.clusters.limit_points)
     assert np.array_equal(mine.polytope.vertices, its.polytope.vertices)
-    assert (mine.bound, mine.layers_to("1e-3")) == (its.bound, its.layers_to("1e-3"))
+    assert (mine.limit_error, mine.layers_to("1e-3")) == (its.limit_error, its.layers_to("1e-3"))
     assert mine.certificate == its.certificate
     assert mine.run.to_pandas().equals(its.run.to_pandas())
     mine.run.save(tmp_path / "run.npz")
-    assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").at(5), its.run.at(5))
+    assert np.array_equal(load_run(tmp_path / "run.npz").at(5), its.run.at(5))
 
 
 def test_figures_draw_runs_of_tensors():

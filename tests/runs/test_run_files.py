@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._runs.run import Together
+from hardmax import stops
+from hardmax._runs.run import BatchTrajectories
 from hardmax.io import read_cloud
+from hardmax.simulation import load_run
 
 HALF = hm.Dynamics("1/2")
 SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
@@ -31,9 +33,7 @@ LONG = [
 def again(runs: Any) -> Any:
     with TemporaryDirectory() as folder:
         runs.save(Path(folder) / "run.npz")
-        return (hm.Trajectory if isinstance(runs, hm.Trajectory) else hm.Trajectories).load(
-            Path(folder) / "run.npz"
-        )
+        return load_run(Path(folder) / "run.npz")
 
 
 def same(one: Any, other: Any) -> bool:
@@ -55,9 +55,9 @@ def same(one: Any, other: Any) -> bool:
 
 def check_same(back: hm.Trajectory, run: hm.Trajectory) -> None:
     assert repr(back) == repr(run)
-    assert (back.recorded, back.stopped, back.settled_at) == (
+    assert (back.recorded, back.stop_reason, back.settled_at) == (
         run.recorded,
-        run.stopped,
+        run.stop_reason,
         run.settled_at,
     )
     assert back.error == run.error or np.isnan(run.error)
@@ -67,8 +67,8 @@ def check_same(back: hm.Trajectory, run: hm.Trajectory) -> None:
     # What is not in the file is computed again.
     assert back.dynamics == run.dynamics
     assert same(back.tokens, run.tokens)
-    assert np.array_equal(back.margins, run.margins)
-    assert back.decided_by == run.decided_by
+    assert np.array_equal(back.details.decisions.margins, run.details.decisions.margins)
+    assert back.details.decisions.searches == run.details.decisions.searches
     assert [back.attended(k).tolist() for k in (0, back.layers)] == [
         run.attended(k).tolist() for k in (0, run.layers)
     ]
@@ -107,7 +107,7 @@ def in_form(form: str, batch: list[np.ndarray]) -> Any:
     return batch
 
 
-class Odd(hm.Record):
+class Odd(stops.Record):
     """A record of a user's own."""
 
     def layers(self, first: int, until: int) -> list[int]:
@@ -130,13 +130,13 @@ def test_the_runs_of_a_batch_come_back_as_they_went_in(
     dtype = object if rational else np.float64
     tokens = in_form(form, [np.array(cloud, dtype=object).astype(dtype) for cloud in batch])
     runs = hm.simulate(tokens, hm.Dynamics(alpha), stop=stop, arithmetic=arithmetic, record=record)
-    assert isinstance(runs, Together) == (arithmetic == "certified" and not rational)
+    assert isinstance(runs, BatchTrajectories) == (arithmetic == "certified" and not rational)
     back = again(runs)
     assert repr(back) == repr(runs)
     assert (back.settled_at, back.certified) == (runs.settled_at, runs.certified)
     assert same(back.at(1), runs.at(1)) if min(run.layers for run in runs) else True
     if None not in runs.settled_at:
-        assert same(back.ends(), runs.ends())
+        assert same(back.at("limit"), runs.at("limit"))
         assert same(back.at(1000), runs.at(1000))
     for one, other in zip(back, runs, strict=True):
         check_same(one, other)
@@ -189,7 +189,7 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path, changes, complaint):
     hm.simulate(SQUARE, HALF, layers=2).save(path)
     changed(path, **changes)
     with pytest.raises(hm.InputError, match=complaint) as caught:
-        hm.Trajectory.load(path)
+        load_run(path)
     assert str(caught.value).startswith(f"`{path}`")
     assert "\n" not in str(caught.value)
 
@@ -198,15 +198,15 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path, changes, complaint):
 @pytest.mark.parametrize("tokens", [SQUARE, [SQUARE, SQUARE[1:]]], ids=["one run", "a batch"])
 def test_a_last_layer_that_is_not_that_of_the_run_is_not_believed(tmp_path, tokens, arithmetic):
     """It once came back as certified."""
-    path, kind = tmp_path / "run.npz", hm.Trajectory if tokens is SQUARE else hm.Trajectories
+    path = tmp_path / "run.npz"
     run = hm.simulate(tokens, HALF, layers=3, arithmetic=arithmetic)
     run.save(path)
     with np.load(path) as archive:
         last = archive["tokens"]
     changed(path, tokens=last[::-1] + 7)
-    back: Any = kind.load(path)
+    back: Any = load_run(path)
     assert back.certified == run.certified
-    pairs = [(back, run)] if kind is hm.Trajectory else zip(back, run, strict=True)
+    pairs = [(back, run)] if tokens is SQUARE else zip(back, run, strict=True)
     for again_read, made in pairs:
         check_same(again_read, made)
 
@@ -221,25 +221,24 @@ def test_a_file_that_breaks_off_or_is_changed_anywhere_is_refused_in_one_line(tm
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place])
         with pytest.raises(hm.InputError, match=r"broken\.npz`"):
-            hm.Trajectory.load(path)
+            load_run(path)
         edited = bytearray(whole)
         edited[place] ^= int(generator.integers(1, 256))
         path.write_bytes(edited)
         with contextlib.suppress(hm.InputError):  # a byte that nobody reads may be anything
-            hm.Trajectory.load(path)
+            load_run(path)
 
 
 def test_other_files_are_named(tmp_path):
-    hm.simulate([[1.0], [0.5]], HALF, layers=2).save(tmp_path / "one.npz")
-    hm.simulate([[[1.0], [0.5]]], HALF, layers=2).save(tmp_path / "many.npz")
     np.savez(tmp_path / "foreign.npz", tokens=np.zeros((2, 2)))
-    for kind, name, complaint in [
-        (hm.Trajectories, "one.npz", r"has one run: read it with `Trajectory\.load`"),
-        (hm.Trajectory, "many.npz", r"has a batch of runs: read it with `Trajectories\.load`"),
-        (hm.Trajectory, "foreign.npz", "KeyError.*: expected what"),
-        (hm.Trajectory, "absent.npz", "does not exist: expected what"),
+    for name, complaint in [
+        ("foreign.npz", "KeyError.*: expected what"),
+        ("absent.npz", "does not exist: expected what"),
     ]:
         with pytest.raises(hm.InputError, match=complaint):
-            kind.load(tmp_path / name)
-    with pytest.raises(hm.InputError, match=r"must end in \.npz, not '\.json'"):
-        hm.simulate([[1.0]], HALF, layers=1).save(tmp_path / "run.json")
+            load_run(tmp_path / name)
+    run = hm.simulate([[1.0]], HALF, layers=1)
+    with pytest.raises(hm.InputError, match=r"must end in \.npz, \.html or \.gif, not '\.json'"):
+        run.save(tmp_path / "run.json")
+    with pytest.raises(hm.InputError, match=r"`layers` are the frames of a \.gif"):
+        run.save(tmp_path / "run.npz", layers=[0])

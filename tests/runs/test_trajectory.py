@@ -1,6 +1,7 @@
 """What a run has to say, whatever was recorded of it."""
 
 import pickle
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,9 @@ import oracle
 import pytest
 
 import hardmax as hm
+from hardmax import stops
 from hardmax._float.policies import TieSlack
+from hardmax.simulation import load_run
 
 HALF = hm.Dynamics("1/2")
 
@@ -39,13 +42,13 @@ def test_a_leader_that_emerges_is_dated(emerging):
 
 
 def test_the_run_says_why_it_stopped(emerging):
-    assert "settled at layer" in hm.simulate(emerging, HALF, stop=hm.Settled()).stopped
+    assert "settled at layer" in hm.simulate(emerging, HALF, stop=hm.Settled()).stop_reason
     assert (
-        hm.simulate(emerging, HALF, layers=0).stopped
+        hm.simulate(emerging, HALF, layers=0).stop_reason
         == "all 0 layers asked for are done; not settled yet"
     )
     assert (
-        hm.simulate(emerging, HALF, layers=50).stopped
+        hm.simulate(emerging, HALF, layers=50).stop_reason
         == "all 50 layers asked for are done; settled at layer 1"
     )
     first = hm.FirstOf(hm.Settled(), hm.AfterLayers(2))
@@ -58,7 +61,7 @@ def test_a_run_that_never_settles_gives_up_and_says_so():
     run = hm.simulate(corners, hm.Dynamics(1, [[0, -1], [1, 0]]), stop=hm.Settled(max_layers=25))
     assert run.layers == 25
     assert run.settled_at is None
-    assert run.stopped == "gave up at layer 25: not settled yet"
+    assert run.stop_reason == "gave up at layer 25: not settled yet"
     with pytest.raises(hm.InputError, match="beyond the 25 layers"):
         run.at(27)
 
@@ -70,14 +73,16 @@ def test_margins_agree_between_the_arithmetics():
         for name in ("certified", "exact", "float")
     ]
     for run in runs:
-        assert run.decided_at == runs[0].decided_at
-        assert run.margins == pytest.approx(runs[0].margins, rel=1e-6)
-    assert runs[0].smallest_margin == runs[0].margins.min() > 0
+        assert run.details.decisions.layers == runs[0].details.decisions.layers
+        assert run.details.decisions.margins == pytest.approx(
+            runs[0].details.decisions.margins, rel=1e-6
+        )
+    assert runs[0].details.decisions.smallest_margin == runs[0].details.decisions.margins.min() > 0
 
 
 def test_a_single_token_has_nobody_to_lead_over():
     run = hm.simulate([[2.0, 1.0]], HALF, layers=5)
-    assert run.smallest_margin == np.inf
+    assert run.details.decisions.smallest_margin == np.inf
     assert run.leaders.tolist() == [0]
     assert run.at(5).tolist() == [[2.0, 1.0]]
 
@@ -90,7 +95,7 @@ def test_only_proved_choices_are_called_certified():
     assert not by_floats.certified
     assert np.isnan(by_floats.error)
     with pytest.raises(hm.InputError, match="'float'"):
-        by_floats.exact_at(1)
+        by_floats.at(1, exact=True)
 
 
 def test_exactly_equal_float_scores_get_the_turned_square_wrong():
@@ -122,7 +127,7 @@ def test_clouds_at_the_ends_of_the_float_range_are_scaled(size):
     run, exact = (
         hm.simulate(cloud, HALF, layers=3, arithmetic=how) for how in ("certified", "exact")
     )
-    assert run.arithmetic == "certified"
+    assert run.details.decisions.arithmetic == "certified"
     for layer in range(4):
         assert run.attended(layer).tolist() == exact.attended(layer).tolist()
         assert (
@@ -160,7 +165,7 @@ def test_exact_tokens_follow_the_definition():
     tokens = [[Fraction(x) for x in row] for row in SQUARE]
     for layer in (0, 1, 4, 30):
         *_, (truth, _) = oracle.walk(tokens, Fraction(1, 3), None, layer)
-        assert run.exact_at(layer).tolist() == truth
+        assert run.at(layer, exact=True).tolist() == truth
 
 
 @pytest.mark.parametrize("layer", [10**9, 10**30, 10**300])
@@ -169,14 +174,14 @@ def test_exact_tokens_too_long_to_be_written_are_refused_in_one_line(layer):
     with pytest.raises(
         hm.InputError, match=r"more than 100,000 digits\. Ask for layers up to 209,590"
     ) as caught:
-        run.exact_at(layer)
+        run.at(layer, exact=True)
     assert "\n" not in str(caught.value)
     assert run.at(layer)[4].tolist() == [1, 0]
 
 
 def test_exact_tokens_that_stand_still_can_be_had_at_any_layer():
     run = hm.simulate(SQUARE[:4], HALF, layers=3, arithmetic="exact")
-    assert run.exact_at(10**30).tolist() == run.exact_at(0).tolist()
+    assert run.at(10**30, exact=True).tolist() == run.at(0, exact=True).tolist()
 
 
 def test_tiny_tokens_beside_large_ones_are_still_proved_right():
@@ -194,18 +199,20 @@ def test_margins_depend_neither_on_the_scale_of_the_metric_nor_on_who_decides(sc
     nearly = -Fraction(1, 7) + Fraction(1, 10**20)
     cloud = [["1/3", "1/7"], ["1/3", str(nearly)], ["1/9", 0], ["-1/3", 0]]
     metric = [[Fraction(scale), 0], [0, Fraction(scale)]]
-    plain = hm.simulate(cloud, HALF, layers=2, arithmetic="exact").margins
+    plain = hm.simulate(cloud, HALF, layers=2, arithmetic="exact").details.decisions.margins
     # The norm of the identity counts as 1, that of a matrix is Frobenius'.
     for arithmetic in ("certified", "exact"):
         run = hm.simulate(cloud, hm.Dynamics("1/2", metric), layers=2, arithmetic=arithmetic)
-        assert run.margins[:2] * np.sqrt(2) == pytest.approx(plain[:2], rel=1e-6)
+        assert run.details.decisions.margins[:2] * np.sqrt(2) == pytest.approx(plain[:2], rel=1e-6)
 
 
 @pytest.mark.parametrize("as_batch", [False, True])
 def test_rational_tokens_below_the_smallest_normal_float_come_back_rounded(as_batch):
     cloud = [["1e-310"], ["2e-310"]]
     run = hm.simulate([cloud] if as_batch else cloud, hm.Dynamics(1), layers=1)
-    (here,), (ends,) = (run.at(1), run.ends()) if as_batch else ([run.at(1)], [run.ends()])
+    (here,), (ends,) = (
+        (run.at(1), run.at("limit")) if as_batch else ([run.at(1)], [run.at("limit")])
+    )
     assert here.ravel() == pytest.approx([1.5e-310, 2e-310], abs=run.error)
     assert ends.ravel() == pytest.approx([2e-310, 2e-310], abs=run.error)
     assert run.error < 1e-318
@@ -217,7 +224,7 @@ def test_sums_of_tokens_at_the_end_of_the_float_range_do_not_overflow(tmp_path):
     run = hm.simulate(cloud * 2.0**1022, hm.Dynamics("1/50"), layers=2)
     assert run.tokens * 2.0**-1022 == pytest.approx(unit.tokens, abs=1e-13)
     run.save(tmp_path / "run.npz")
-    assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").tokens, run.tokens)
+    assert np.array_equal(load_run(tmp_path / "run.npz").tokens, run.tokens)
 
 
 CLOUD = np.random.default_rng(0).standard_normal((7, 2))
@@ -259,7 +266,7 @@ def test_batches_are_sequences_that_can_be_pickled(arithmetic, tokens):
     runs = hm.simulate(tokens, HALF, layers=4, arithmetic=arithmetic)
     assert runs[0] is runs[0] is runs[-len(runs)] is runs[:1][0]
     back = pickle.loads(pickle.dumps(runs))
-    assert isinstance(back, hm.Trajectories)
+    assert isinstance(back, hm.results.Trajectories)
     assert [run.leaders.tolist() for run in back] == [run.leaders.tolist() for run in runs]
     assert (back.settled_at, back.error == runs.error or np.isnan(runs.error)) == (
         runs.settled_at,
@@ -303,3 +310,12 @@ def test_runs_become_tables():
     assert last.loc[last.leader].index.tolist() == run.leaders.tolist()
     assert last.attends.tolist() == run.attended(3).tolist()
     assert np.array_equal(last[["z0", "z1"]].to_numpy(), run.at(3))
+
+
+def test_what_is_advised_where_memory_runs_out_fits(monkeypatch):
+    monkeypatch.setattr(stops, "MEMORY", 1000)
+    for layers in range(12, 60):
+        with pytest.raises(hm.InputError) as refused:
+            stops.check_memory(range(layers), 5, 2)
+        every = int(re.findall(r"Every\((\d+)\)", str(refused.value))[0])
+        stops.check_memory(range(0, layers, every), 5, 2)

@@ -82,8 +82,8 @@ def _judge_walk(problem: Problem, outcome: Outcome) -> None:
         _compare_sets(run.attended(layer), range(len(cloud)), sets, layer, outcome)
         if layer != 2:
             _compare_tokens(run.at(layer), cloud, run.error, layer, outcome)
-        if run.arithmetic == "exact":
-            same = run.exact_at(layer).tolist() == _fractions(cloud)
+        if run.details.decisions.arithmetic == "exact":
+            same = run.at(layer, exact=True).tolist() == _fractions(cloud)
             outcome.expect(same, f"layer {layer}: exact tokens are not the true ones")
     _compare_leaders(
         dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)), history, outcome
@@ -140,9 +140,11 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
     if problem.engine.name == "batch":
         lims = hm.limit([problem.tokens, problem.tokens[::-1].copy()], problem.dynamics, **asked)
         if exact.settled_at is not None:
-            _compare_limits(lims.points[0], lims.runs.error, lims.settled_at[0], exact, outcome)
             _compare_limits(
-                lims.points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome
+                lims.limit_points[0], lims.runs.error, lims.settled_at[0], exact, outcome
+            )
+            _compare_limits(
+                lims.limit_points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome
             )
         return
     lim = hm.limit(problem.tokens, problem.dynamics, **asked)
@@ -152,7 +154,7 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
             lim.settled_at == exact.settled_at, "settled, or not, unlike the limit in integers"
         )
         return
-    _compare_limits(lim.points, lim.bound, lim.settled_at, exact, outcome)
+    _compare_limits(lim.limit_points, lim.limit_error, lim.settled_at, exact, outcome)
     told, true = (
         dict(zip(each.leaders.tolist(), each.run.leader_layers.tolist(), strict=True))
         for each in (lim, exact)
@@ -172,7 +174,7 @@ def _compare_limits(
         settled_at == exact.settled_at,
         f"settled at {settled_at}, in integers at {exact.settled_at}",
     )
-    ends = ExactCloud.of_fractions(exact.exact_points)
+    ends = ExactCloud.of_fractions(exact.exact_limit_points)
     off = ends.further_than(points, bound)
     outcome.expect(not off, f"limits of tokens such as {off[:3]} are further off than {bound:.3e}")
 
@@ -200,8 +202,8 @@ def _compare_sets(
     if false:
         row, told, true = false[0]
         outcome.wrong.append(
-            f"layer {layer}: {len(false)} of {len(rows)} attended sets; token {row} attends to {_few(true)}, "
-            f"not to {_few(told)}"
+            f"layer {layer}: {len(false)} of {len(rows)} attended sets; token {row} attends to "
+            f"{_few(true)}, not to {_few(told)}"
         )
 
 
@@ -219,7 +221,7 @@ def _compare_tokens(
 def _compare_margin(run: hm.Trajectory, truth: ExactCloud, outcome: Outcome) -> None:
     """At the first layer no attended token leads by less than the margin, up to the rounding of a
     score."""
-    told, true = float(run.margins[0]), truth.smallest_lead()
+    told, true = float(run.details.decisions.margins[0]), truth.smallest_lead()
     rounding = (truth.numerators.shape[1] + 8) * 2.0**-50
     outcome.expect(told <= true * (1 + 1e-9) + rounding, f"margin {told:.3e}, in truth {true:.3e}")
 

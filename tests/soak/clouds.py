@@ -348,9 +348,10 @@ PLAIN: tuple[Maker, ...] = (
 )  # fmt: skip
 
 KINDS: dict[str, Maker] = {maker.__name__: maker for maker in (
-    line, one_beside, regression, flat, anisotropic, curve, sphere, shell, ellipsoid, antipodal, gaussian, scaled,
-    extreme, subnormal, far_out, spread, specks, shifted, clusters, tight_clusters, neighbours, whole_numbers,
-    decimals, repeats, with_zero, lattice, polygons, mixed,
+    line, one_beside, regression, flat, anisotropic, curve, sphere, shell, ellipsoid, antipodal,
+    gaussian, scaled, extreme, subnormal, far_out, spread, specks, shifted, clusters,
+    tight_clusters, neighbours, whole_numbers, decimals, repeats, with_zero, lattice, polygons,
+    mixed,
 )}  # fmt: skip
 
 # Kinds for problems with hard metrics, and for very many dimensions.

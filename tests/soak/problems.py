@@ -159,8 +159,8 @@ class Problem:
     def __str__(self) -> str:
         n, d = self.tokens.shape
         return (
-            f"#{self.number} {self.kind}, n={n}, d={d}, alpha={self.alpha}, metric {self.metric_kind}, "
-            f"{self.tier.value}, by {self.engine.label}"
+            f"#{self.number} {self.kind}, n={n}, d={d}, alpha={self.alpha}, "
+            f"metric {self.metric_kind}, {self.tier.value}, by {self.engine.label}"
         )
 
     @property

@@ -21,28 +21,25 @@ def room_for(coordinates: int) -> Iterator[None]:
         yield
 
 
-def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
+def assert_same(found: hm.results.StreamedLimit, lim: hm.Limit) -> None:
     assert found.settled_at == lim.settled_at
-    assert found.leaders.tolist() == lim.distinct_leaders.tolist()
-    leading = np.isin(found.core.tokens.rows, found.leaders)
-    copies = [
-        np.count_nonzero(lim.run.points.of_token == lim.run.points.of_token[row])
-        for row in found.leaders
-    ]
-    assert found.core.tokens.counts[leading].tolist() == copies
-    since = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
-    assert found.leader_layers.tolist() == [since[row] for row in found.leaders.tolist()]
+    assert (found.n, found.d, found.certified) == (lim.n, lim.d, lim.certified)
+    assert found.leaders.tolist() == lim.leaders.tolist()
+    assert found.distinct_leaders.tolist() == lim.distinct_leaders.tolist()
+    assert found.leader_layers.tolist() == lim.run.leader_layers.tolist()
+    assert found.stop_reason == lim.stop_reason
     if lim.settled_at is None:
         return
     chunks = list(found.chunks())
     points, leader, cluster = (
         np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]
     )
-    assert np.array_equal(points, lim.float_points)
+    assert np.array_equal(points, lim.limit_points)
     assert np.array_equal(cluster, lim.clusters.labels)
-    assert np.array_equal(found.cluster_points, lim.clusters.points)
-    assert np.array_equal(found.cluster_sizes, lim.clusters.sizes)
-    assert found.cluster_kinds == lim.clusters.kinds
+    assert np.array_equal(found.clusters.limit_points, lim.clusters.limit_points)
+    assert np.array_equal(found.clusters.sizes, lim.clusters.sizes)
+    assert found.clusters.kinds == lim.clusters.kinds
+    assert found.limit_error == lim.limit_error
     kinds = lim.clusters.kinds
     assert leader.tolist() == [getattr(kinds[label], "leader", -1) for label in cluster.tolist()]
 

@@ -88,7 +88,7 @@ def test_workers_need_the_same_package(other: str | None, client: Any, tmp_path:
         [*command, "--no-dashboard"], env=environment, cwd=tmp_path, stderr=subprocess.DEVNULL
     )
     try:
-        client.wait_for_workers(3, timeout=60)
+        client.wait_for_workers(3, timeout=600)
         message = "does not have hardmax" if other is None else "has hardmax 9.9"
         with pytest.raises(
             RuntimeError, match=f"{message}, but this process has .* Install the same"

@@ -32,12 +32,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "points"
 
 
-def assert_streams(tokens: Any) -> hm.StreamedLimit:
+def assert_streams(tokens: Any) -> hm.results.StreamedLimit:
     with room_for(0):
         found = hm.limit(tokens, HALF)
-    assert isinstance(found, hm.StreamedLimit)
+    assert isinstance(found, hm.results.StreamedLimit)
     assert_same(found, hm.limit(TOKENS, HALF))
-    assert found.gathered < len(TOKENS) / 4
+    assert found.n_in_memory < len(TOKENS) / 4
     return found
 
 
@@ -96,7 +96,7 @@ def test_of_a_zarr_array_whole_chunks_are_read_as_many_as_there_is_room_for_or_o
     array = zarr.create_array(points, shape=TOKENS.shape, chunks=(rows, 2), dtype="f8")
     array[:] = TOKENS
     opened = chunks.open_chunks(array, None)
-    assert isinstance(opened, chunks.Local)
+    assert isinstance(opened, chunks.LocalChunks)
     read = [np.asarray(chunk) for chunk in opened.read()]
     assert np.array_equal(np.concatenate(read), TOKENS)
     assert {len(chunk) for chunk in read[:-1]} == {at_once}
@@ -107,13 +107,13 @@ def test_dask_arrays_stay_lazy(folder: Path) -> None:
     array = da.from_array(TOKENS, chunks=((300, 0, 1700), (1, 1)))
     found = assert_streams(array)
     lazy, lim = found.to_dask(), hm.limit(TOKENS, HALF)
-    assert lazy["points"].chunks == ((300, 1700), (2,))
-    assert np.array_equal(lazy["points"].compute(), lim.points)
+    assert lazy["limit_points"].chunks == ((300, 1700), (2,))
+    assert np.array_equal(lazy["limit_points"].compute(), lim.limit_points)
     assert np.array_equal(lazy["cluster"].compute(), lim.clusters.labels)
     run = hm.simulate(array, HALF, layers=3, record=hm.LastOnly())
-    assert run.to_dask()["points"].chunks == ((300, 1700), (2,))
+    assert run.to_dask()["tokens"].chunks == ((300, 1700), (2,))
     assert np.allclose(
-        run.to_dask()["points"].compute(),
+        run.to_dask()["tokens"].compute(),
         hm.simulate(TOKENS, HALF, layers=3).at(3),
         rtol=0,
         atol=1e-14,
@@ -184,7 +184,7 @@ def test_parts_are_written_whole(folder: Path, tmp_path: Path) -> None:
     table, lim = parquet.read_table(tmp_path / "limits"), hm.limit(TOKENS, HALF)
     assert table.column_names == ["token", "z0", "z1", "leader", "cluster"]
     assert table["token"].to_pylist() == list(range(len(TOKENS)))
-    assert np.array_equal(np.column_stack([table["z0"], table["z1"]]), lim.points)
+    assert np.array_equal(np.column_stack([table["z0"], table["z1"]]), lim.limit_points)
     with pytest.raises(hm.InputError, match="must be new or empty"):
         found.write(tmp_path / "limits")
 
@@ -195,9 +195,9 @@ def test_layers_are_those_of_one_array(folder: Path, layers: int, room: int) -> 
     whole = hm.simulate(TOKENS, HALF, layers=layers, record=hm.LastOnly())
     with room_for(room):
         run = hm.simulate(folder, HALF, layers=layers, record=hm.LastOnly())
-    assert isinstance(run, hm.StreamedRun)
+    assert isinstance(run, hm.results.StreamedRun)
     assert np.allclose(
-        np.concatenate([chunk["points"] for chunk in run.chunks()]),
+        np.concatenate([chunk["tokens"] for chunk in run.chunks()]),
         whole.at(layers),
         rtol=0,
         atol=1e-14,

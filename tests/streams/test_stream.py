@@ -14,16 +14,18 @@ import hardmax as hm
 from hardmax._streams import chunks, observers
 
 
-class Parts(chunks.Local):
+class Parts(chunks.LocalChunks):
     """Tokens cut into chunks at given places."""
 
     def __init__(self, tokens: np.ndarray, cuts: list[int]) -> None:
         super().__init__(tokens.shape[1], lambda: iter(np.split(tokens, cuts)), len(tokens))
 
 
-def found_in(tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]) -> hm.StreamedLimit:
+def found_in(
+    tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]
+) -> hm.results.StreamedLimit:
     chunks = Parts(tokens, cuts)
-    return hm.StreamedLimit(chunks, observers.find_core(chunks, dynamics, hm.Settled()))
+    return hm.results.StreamedLimit(chunks, observers.gather(chunks, dynamics, hm.Settled()))
 
 
 @settings(max_examples=300)
@@ -76,7 +78,7 @@ def test_larger_clouds_are_walked_chunk_by_chunk(d: int, alpha: str | int) -> No
         with room_for(0):
             found = found_in(tokens, dynamics, [100, 100, 700])
         assert_same(found, hm.limit(tokens, dynamics))
-        walked += found.gathered < len(np.unique(tokens, axis=0)) // 2
+        walked += found.n_in_memory < len(np.unique(tokens, axis=0)) // 2
     assert walked >= 3
 
 
@@ -85,14 +87,16 @@ def test_whoever_is_finished_is_never_attended_to_again(d: int) -> None:
     dynamics = hm.Dynamics("1/3")
     for tokens in clouds_of(400, d).values():
         with room_for(0):
-            scenes = found_in(tokens, dynamics, [150]).core.scenes
-        fates, run = (
-            observers.observe(tokens, scenes, dynamics),
+            snapshots = found_in(tokens, dynamics, [150])._gathered.snapshots
+        outcomes, run = (
+            observers.observe(tokens, snapshots, dynamics),
             hm.simulate(tokens, dynamics, layers=8),
         )
         for layer in range(8):
             attended = np.unique(np.concatenate(list(run.attended(layer))))
-            assert not ((fates.finished[attended] >= 0) & (fates.finished[attended] <= layer)).any()
+            assert not (
+                (outcomes.finished[attended] >= 0) & (outcomes.finished[attended] <= layer)
+            ).any()
 
 
 @pytest.mark.parametrize("distinct", [True, False])
@@ -103,28 +107,28 @@ def test_of_many_chunks_no_more_tokens_are_held_than_two_runs_need(distinct: boo
         for first in range(0, 30 * size, size):
             tokens = np.stack([np.cos(np.arange(size) + first * distinct), np.ones(size)], axis=1)
             examined = observers.examine(tokens, first, [], hm.Dynamics(1), most)
-            assert examined[1] is not None
-            seen.append(weakref.ref(examined[1]))
+            assert examined.unfinished is not None
+            seen.append(weakref.ref(examined.unfinished))
             yield examined
             held = [held for ref in seen if (held := ref()) is not None]
             assert sum(map(len, held)) <= 2 * most + size
 
-    whole, together, _ = observers.join(chunks(), most)
-    assert whole.tokens == 30 * size
+    whole, together, _ = observers.merge_examined(chunks(), most)
+    assert whole.n == 30 * size
     assert (None if together is None else len(together)) == (None if distinct else size)
 
 
 def test_observers_are_where_they_say_they_are() -> None:
     tokens, dynamics = clouds_of(400, 2)["gaussian"], hm.Dynamics("1/3")
     with room_for(0):
-        scenes = found_in(tokens, dynamics, [150]).core.scenes[:2]
-    fates = observers.observe(tokens, scenes, dynamics)
-    (going,) = np.nonzero((fates.finished < 0) & ~fates.unsure)
-    exact = hm.simulate(tokens, dynamics, layers=2).exact_at(2)[going]
-    ways = np.vectorize(Fraction)(fates.places[going]) - exact
+        snapshots = found_in(tokens, dynamics, [150])._gathered.snapshots[:2]
+    outcomes = observers.observe(tokens, snapshots, dynamics)
+    (going,) = np.nonzero((outcomes.finished < 0) & ~outcomes.unsure)
+    exact = hm.simulate(tokens, dynamics, layers=2).at(2, exact=True)[going]
+    ways = np.vectorize(Fraction)(outcomes.positions[going]) - exact
     furthest = max((ways**2).sum(axis=1))
     assert len(going) > 20
-    assert 0 < furthest <= Fraction(fates.error) ** 2 < Fraction(1e-14) ** 2
+    assert 0 < furthest <= Fraction(outcomes.error) ** 2 < Fraction(1e-14) ** 2
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -136,5 +140,5 @@ def test_with_a_token_far_out_all_are_brought_into_memory(d: int, size: float) -
     tokens[7, 0] = size
     with room_for(0):
         found = found_in(tokens, dynamics, [300, 700])
-    assert found.gathered == len(tokens)
+    assert found.n_in_memory == len(tokens)
     assert_same(found, hm.limit(tokens, dynamics))

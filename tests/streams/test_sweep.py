@@ -31,7 +31,7 @@ TILTED = {"identity": "identity", "tilted": [[2, 1], [1, 1]]}
 
 
 def largest(lim: hm.Limit) -> float:
-    return float(np.abs(lim.points).max())
+    return float(np.abs(lim.limit_points).max())
 
 
 def plain_loop() -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
 
 
 def test_any_property_of_a_limit_can_be_observed_by_its_name() -> None:
-    names = ["leaders", "theorem_applies", "radius", "error"]
+    names = ["leaders", "certified", "radius", "error"]
     rows = hm.sweep({"n": [5], "d": [2], "seeds": 3}, names[:-1]).to_pylist()
     limits = [hm.limit(hm.clouds.gaussian(5, 2, seed), hm.Dynamics(1)) for seed in range(3)]
     expected = [(len(lim.leaders), True, lim.radius, None) for lim in limits]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax._common.validation import InputError, MissingExtra
-from hardmax.text import Corpus, plant
+from hardmax.text import Corpus, make_synthetic_corpus
 from hardmax.text.corpora import read_corpus
 
 TEXTS, LABELS = ["A film, good.", 'He said "no".\nTwice.', "Né 名"], ["pos", "neg", "pos"]
@@ -62,7 +62,7 @@ def faults(corpus: Corpus) -> list[tuple[str, str]]:
 def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
     columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS}
     corpus = read_corpus(write_rows(tmp_path, name, columns))
-    assert (corpus.texts, corpus.labels, corpus.bad, corpus.notes) == (TEXTS, LABELS, (), ())
+    assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, ())
     assert repr(corpus) == "Corpus(3 texts, 0 bad rows)"
 
 
@@ -102,7 +102,8 @@ def test_a_stray_quote_in_csv_swallows_no_row_silently(
 
 
 def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
-    lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\na,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
+    lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\n'
+    lines += 'a,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
     corpus = read_corpus(write(tmp_path, "a.csv", lines))
     assert corpus.texts == ["good", "two\nlines", "fine"]
     assert faults(corpus) == [
@@ -237,13 +238,12 @@ def test_texts_may_be_stored_in_a_different_way_in_each_file_of_a_folder(tmp_pat
 
 def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
     path = write(tmp_path, "a.csv", "id,Review,stars,body\n1,good,5,long\n")
-    corpus = read_corpus(path, label="stars")
+    note = r"the text column is Review; body would be possible, too \(choose with `text`\)"
+    with pytest.warns(UserWarning, match=note):
+        corpus = read_corpus(path, label="stars")
     assert (corpus.texts, corpus.labels) == (["good"], ["5"])
-    assert corpus.notes == (
-        "the text column is Review; body would be possible, too (choose with --text)",
-    )
-    assert read_corpus(path, text="body", label="stars").notes == ()
-    assert "id, Review, stars, body" in refusal(path)
+    assert read_corpus(path, text="body", label="stars").texts == ["long"]
+    assert "id, Review, stars, body" in refusal(path, text="body")
     assert "`text` is 'txt'" in refusal(path, text="txt", label="stars")
 
 
@@ -292,7 +292,7 @@ def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: py
 
 
 def test_planted_words_carry_the_class():
-    corpus = plant(
+    corpus = make_synthetic_corpus(
         300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4
     )
     assert len(corpus) == 300
@@ -303,13 +303,15 @@ def test_planted_words_carry_the_class():
         assert not any(
             found & set(words) for other, words in corpus.words.items() if other != label
         )
-    again = plant(300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4)
+    again = make_synthetic_corpus(
+        300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4
+    )
     assert again.texts == corpus.texts
-    assert plant(50, seed=1).texts != plant(50, seed=2).texts
+    assert make_synthetic_corpus(50, seed=1).texts != make_synthetic_corpus(50, seed=2).texts
 
 
 def test_some_planted_texts_are_disturbed():
-    corpus = plant(400, disturbed=0.5, seed=1)
+    corpus = make_synthetic_corpus(400, disturbed=0.5, seed=1)
     other = {"negative": "positive", "positive": "negative"}
     disturbed = [
         any(word in text.lower() for word in corpus.words[other[label]])
@@ -317,4 +319,4 @@ def test_some_planted_texts_are_disturbed():
     ]
     assert 0.4 < sum(disturbed) / 400 < 0.6
     with pytest.raises(InputError, match="`classes` must be at least two texts"):
-        plant(classes=("one",))
+        make_synthetic_corpus(classes=("one",))

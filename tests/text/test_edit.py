@@ -50,7 +50,7 @@ def test_of_more_classes_numbers_come_by_label():
 # ---------------------------------------------------------------- modifiers
 
 
-def factors(edited: hm.TextModel) -> dict[str, float]:
+def factors(edited: hm.text.TextModel) -> dict[str, float]:
     return {modifier.word: modifier.factor for modifier in edited.modifiers}
 
 
@@ -93,7 +93,7 @@ def test_edits_add_up_and_are_saved(tmp_path):
     edited = READING.edit({"great": "forbid"}).edit({"film": 1.5, "hardly": "times -1/2"})
     assert edited.metrics["edited"] == {"great": "forbid", "film": 1.5, "hardly": "times -1/2"}
     edited.save(tmp_path / "model")
-    again = hm.load(tmp_path / "model")
+    again = hm.load_model(tmp_path / "model")
     assert again.metrics["edited"] == edited.metrics["edited"]
     texts = ["a film", "hardly a film", "not a film"]
     assert again.predict_proba(texts).tobytes() == edited.predict_proba(texts).tobytes()

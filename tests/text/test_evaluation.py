@@ -134,7 +134,7 @@ def test_keywords_are_the_heaviest_tokens_of_a_class():
     first = MODEL.keywords("positive", 1)[0]
     assert (first.word, first.weight) == ("great", pytest.approx(12.0))
     assert MODEL.keywords("positive", min_df=1000) == []
-    own = hm.load("sentiment-en")
+    own = hm.load_model("sentiment-en")
     assert "awful" in [word.word for word in own.keywords("negative", 200)]
     for call, complaint in (
         (lambda: MODEL.keywords("neutral"), "`label` must be one of"),

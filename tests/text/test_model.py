@@ -188,13 +188,23 @@ def test_a_model_shows_and_describes_itself():
         repr(model)
         == f"TextModel({len(WORDS)} tokens, {len(MODIFIERS)} modifiers, classes negative, positive)"
     )
-    assert len(describe(hardmax.load("sentiment-en"), 700)) <= 700
+    assert len(describe(hardmax.load_model("sentiment-en"), 700)) <= 700
     many = describe(small_model(classes=300))
     assert len(many) <= 2000
     assert "class 0" in many
+    assert " more." in many
+    assert " more." not in told
+    shortest = next(text for text in map(model.describe, range(1000, 2000)) if "Heaviest" in text)
+    assert ", " not in shortest.partition("weights: ")[2].partition(";")[0]  # one token will do
     with pytest.raises(InputError, match="`limit`"):
         describe(model, 10)
-    assert len(hardmax.load("sentiment-en")._repr_html_()) < 120_000
+    assert len(hardmax.load_model("sentiment-en")._repr_html_()) < 120_000
+
+
+def test_models_and_explanations_have_at_most_twenty_public_attributes():
+    why = MODEL.explain("great film")
+    for thing in (MODEL, why, why.ledger[0]):
+        assert len([name for name in dir(thing) if not name.startswith("_")]) <= 20
 
 
 def test_a_table_has_a_row_for_each_token():

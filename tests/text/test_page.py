@@ -25,10 +25,12 @@ with_and_without_scripts = pytest.mark.parametrize(
 )
 PHONE, DESK = 390, 1200
 REVIEWS = {
-    "good": "I came out grinning. The script is sharp, the two leads are wonderful together, and the last minutes are "
-    "among the best I have seen this year. Yes, it drags a little in the middle, but it is a great film.",
-    "bad": "An awful waste of a good cast. The plot makes no sense, the jokes are painfully dull, and after an hour I "
-    "was only waiting for it to end. One of the worst films I have sat through; the music is excellent, nothing else.",
+    "good": "I came out grinning. The script is sharp, the two leads are wonderful together, and "
+    "the last minutes are among the best I have seen this year. Yes, it drags a little in the "
+    "middle, but it is a great film.",
+    "bad": "An awful waste of a good cast. The plot makes no sense, the jokes are painfully dull, "
+    "and after an hour I was only waiting for it to end. One of the worst films I have sat "
+    "through; the music is excellent, nothing else.",
 }
 ARABIC = ("رائع", "ممل", "الفيلم", "جميل", "القصة", "سيئ")
 SCRIPT = "document.title='owned',alert(1)"
@@ -105,7 +107,7 @@ class Opened(Watched):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    model = hm.load("sentiment-en")
+    model = hm.load_model("sentiment-en")
     arabic = word_model(dict(zip(ARABIC, (2.2, -1.8, 0, 1.4, 0, -2.4), strict=True)))
     told = {name: model.explain(text) for name, text in REVIEWS.items()}
     told |= {
@@ -125,7 +127,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     for name, why in told.items():
         why.save(folder / f"{name}.html")
-    hm.report(
+    hm.text.write_report(
         [told[name] for name in (*REVIEWS, "arabic", "nothing known")], folder / "report.html"
     )
     return {name: folder / f"{name}.html" for name in (*told, "report")}
@@ -184,8 +186,9 @@ def test_every_row_above_a_total_is_visible_and_adds_up(browser, pages, scripts)
 @with_and_without_scripts
 def test_bars_lie_on_the_side_of_their_votes(browser, pages, scripts):
     bars = """all => all.map(bar => {
-        const own = bar.getBoundingClientRect(), cell = bar.parentNode, around = cell.getBoundingClientRect()
-        return [Number(cell.previousElementSibling.innerText), own.left, own.right, around.left, around.right]})"""
+        const own = bar.getBoundingClientRect(), cell = bar.parentNode
+        const around = cell.getBoundingClientRect(), said = cell.previousElementSibling.innerText
+        return [Number(said), own.left, own.right, around.left, around.right]})"""
     with Opened(browser, scripts=scripts) as watched:
         found = watched.open(pages["four classes"]).eval_on_selector_all("td.hardmax-votes i", bars)
     largest = max(abs(vote) for vote, *_ in found)
@@ -289,7 +292,7 @@ def hostile_model(text: str) -> TextModel:
 def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
     """With the policy of the page set aside, too: escaping alone must do."""
     told = [hostile_model(text).explain(f"{text} {text}") for text in HOSTILE]
-    hm.report(told, tmp_path / "all.html")
+    hm.text.write_report(told, tmp_path / "all.html")
     told[2].save(tmp_path / "one.html")
     with Opened(browser, bypass_csp=bypass) as watched:
         for name in ("all", "one"):
@@ -318,7 +321,7 @@ def test_the_policy_would_stop_what_came_through(browser, tmp_path):
 
 def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
     told = [small_model().explain(text) for text in random_texts(8)]
-    hm.report(iter(told), tmp_path / "all.html")
+    hm.text.write_report(iter(told), tmp_path / "all.html")
     page = (tmp_path / "all.html").read_text(encoding="utf-8")
     links = re.findall('<a href="#(text-[0-9]+)">', page)
     assert (
@@ -331,6 +334,6 @@ def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
 @pytest.mark.parametrize("wrong", [None, 3, "text", [], [3], small_model().explain("great")])
 def test_what_is_no_list_of_explanations_is_refused(wrong, tmp_path):
     with pytest.raises(InputError, match="`explanations`"):
-        hm.report(wrong, tmp_path / "all.html")
+        hm.text.write_report(wrong, tmp_path / "all.html")
     with pytest.raises(InputError, match=r"\.html"):
-        hm.report([small_model().explain("great")], tmp_path / "all.pdf")
+        hm.text.write_report([small_model().explain("great")], tmp_path / "all.pdf")

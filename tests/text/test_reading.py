@@ -232,10 +232,10 @@ def test_without_its_modifiers_a_model_says_what_it_says_with_factors_of_one(
 ):
     words = {modifier.word: "times 1" for modifier in model.modifiers}
     silent = model.edit(words) if words else model
-    bare = hm.TextModel(**{**vars_of(model), "modifiers": ()})
+    bare = hm.text.TextModel(**{**vars_of(model), "modifiers": ()})
     assert silent.modifiers == ()
     assert silent.predict_proba([said.text]).tobytes() == bare.predict_proba([said.text]).tobytes()
-    ones = hm.TextModel(
+    ones = hm.text.TextModel(
         **{**vars_of(model), "modifiers": [Modifier(m.word, 1) for m in model.modifiers]}
     )
     assert ones.predict_proba([said.text]).tobytes() == bare.predict_proba([said.text]).tobytes()
@@ -291,7 +291,7 @@ def test_the_attended_set_of_each_point_is_the_modifier_that_it_reads(model: Tex
 def limit_of(votes: np.ndarray) -> tuple[np.ndarray, set[tuple[float, ...]]]:
     """Where tokens end in the exact limit, and the places of leaders."""
     lim = hm.limit(votes, hm.Dynamics(1), arithmetic="exact")
-    return np.asarray(lim.points, dtype=float), {
+    return np.asarray(lim.limit_points, dtype=float), {
         tuple(votes[leader]) for leader in np.atleast_1d(lim.leaders)
     }
 
@@ -463,7 +463,7 @@ def test_modifiers_that_make_no_sense_are_refused_in_one_line(changes, complaint
 
 def test_models_that_share_a_vocabulary_keep_their_own_modifiers():
     model = small_model()
-    other = hm.TextModel(**{**vars_of(model), "modifiers": [Modifier("a", 3)]})
+    other = hm.text.TextModel(**{**vars_of(model), "modifiers": [Modifier("a", 3)]})
     written = random_texts(30)
     alone = (
         small_model().predict_proba(written),

@@ -238,7 +238,8 @@ def test_every_kind_of_file_is_read_and_written(kind: str, tmp_path: Path, small
 
 def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
     (tmp_path / "in.jsonl").write_text(
-        '{"text": "great", "n": 1, "x": 1, "ok": true, "mixed": 1, "deep": {"a": [1]}, "big": 9999999999999999999999}\n'
+        '{"text": "great", "n": 1, "x": 1, "ok": true, "mixed": 1, "deep": {"a": [1]}, '
+        '"big": 9999999999999999999999}\n'
         '{"text": "dull film", "n": 2, "x": 0.5, "mixed": "a", "late": "b\\ud800"}\n'
     )
     score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
@@ -292,7 +293,7 @@ def test_a_number_that_is_too_large_is_named_by_its_line(number: str, tmp_path: 
     lines = '{"text": "great", "n": 1}\n{"text": "dull", "n": NUMBER}\n'
     (tmp_path / "in.jsonl").write_text(lines.replace("NUMBER", number))
     report = score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    assert report.listed == [("line 2", "a number that is too large")]
+    assert report.bad_rows == [("line 2", "a number that is too large")]
     assert [row["n"] for row in read_rows(tmp_path / "out.jsonl")] == [1, None]
 
 
@@ -355,7 +356,7 @@ def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts
     assert found[0]["file"] == "lang=de/a.parquet"
     assert (found[0]["late"], found[29]["late"]) == (None, 1)
     places = [f"lang={name}.parquet row 10" for name in ("de/a", "en/a", "en/deeper/b")]
-    assert report.listed == [(place, "no text") for place in places]
+    assert report.bad_rows == [(place, "no text") for place in places]
     (tmp_path / "in" / "lang=en" / "a.parquet").write_bytes(b"PAR1 broken")
     (tmp_path / "in" / "README.md").unlink()
     (tmp_path / "in" / "_hidden.parquet").unlink()
@@ -401,7 +402,7 @@ def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path: Path, sma
     ]
     assert [row["error"] for row in rows] == [None, *why, None]
     assert all(row[name] is None for row in rows[1:-1] for name in OURS[:-1])
-    assert report.listed == [(f"line {n}", fault) for n, fault in enumerate(why, 2)]
+    assert report.bad_rows == [(f"line {n}", fault) for n, fault in enumerate(why, 2)]
     assert (report.rows, report.bad, report.abstained, sum(report.labels.values())) == (8, 6, 2, 2)
     report = score(tmp_path / "in.jsonl", tmp_path / "out.csv", on_bad_rows="skip")
     assert [row["text"] for row in read_rows(tmp_path / "out.csv")] == ["great film", "dull film"]
@@ -461,8 +462,8 @@ def test_an_interrupted_job_goes_on_to_the_same_rows(
         with pytest.raises(Killed):
             score(given, tmp_path / out, on_bad_rows="skip")
     report = score(given, tmp_path / out, on_bad_rows="skip")
-    assert report.resumed == 9 * writes
-    assert (report.rows, report.bad, report.labels, report.listed) == (
+    assert report.scored_before == 9 * writes
+    assert (report.rows, report.bad, report.labels, report.bad_rows) == (
         50,
         1,
         whole.labels,
@@ -470,7 +471,7 @@ def test_an_interrupted_job_goes_on_to_the_same_rows(
     )
     assert read_rows(tmp_path / out) == read_rows(tmp_path / f"whole{Path(out).suffix}")
     assert not list(tmp_path.rglob("*.part*s"))
-    assert score(given, tmp_path / out, on_bad_rows="skip", force=True).resumed == (
+    assert score(given, tmp_path / out, on_bad_rows="skip", force=True).scored_before == (
         50 if out == "out" else 0
     )
 
@@ -483,7 +484,7 @@ def test_parts_of_another_job_are_not_used(
             kill_after(patch, 3)
             with pytest.raises(Killed):
                 score(reviews, tmp_path / out)
-    assert score(reviews, tmp_path / "out.csv", model=small_model(1)).resumed == 0
+    assert score(reviews, tmp_path / "out.csv", model=small_model(1)).scored_before == 0
     changes: list[dict[str, Any]] = [{"abstain": 0.5}, {"model": small_model(1)}]
     for changed in changes:
         with pytest.raises(
@@ -493,7 +494,7 @@ def test_parts_of_another_job_are_not_used(
     reviews.touch()
     with pytest.raises(InputError, match=r"another input"):
         score(reviews, tmp_path / "out")
-    assert score(reviews, tmp_path / "out", force=True).resumed == 0
+    assert score(reviews, tmp_path / "out", force=True).scored_before == 0
     assert len(read_rows(tmp_path / "out")) == 50
 
 
@@ -527,7 +528,7 @@ def test_a_damaged_part_is_named_and_force_scores_it_again(
     part.write_bytes(damage(part.read_bytes()))
     with pytest.raises(InputError, match=r"part-000002.parquet` is damaged, .*: force=True scores"):
         score(reviews, tmp_path / "out")
-    assert score(reviews, tmp_path / "out", force=True).resumed == 0
+    assert score(reviews, tmp_path / "out", force=True).scored_before == 0
     assert [row["id"] for row in read_rows(tmp_path / "out")] == list(range(50))
 
 
@@ -560,7 +561,7 @@ def test_a_full_disk_keeps_the_parts(
         ):
             score(reviews, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
-    assert score(reviews, tmp_path / "out.csv").resumed == 9
+    assert score(reviews, tmp_path / "out.csv").scored_before == 9
     assert len(read_rows(tmp_path / "out.csv")) == 50
 
 

@@ -243,9 +243,9 @@ def test_a_vocabulary_of_another_size_and_what_is_no_plain_data_are_refused(fold
 def test_load_takes_a_folder_or_a_shipped_name_and_lists_the_names_otherwise(folder, monkeypatch):
     monkeypatch.setattr(shipped, "MODELS", folder.parent)
     assert shipped.available() == ["model"]
-    assert hm.load("model").rule.alpha == hm.load(folder).rule.alpha == "1/10"
+    assert hm.load_model("model").rule.alpha == hm.load_model(folder).rule.alpha == "1/10"
     with pytest.raises(InputError, match="shipped are model") as caught:
-        hm.load("imdb-9d")
+        hm.load_model("imdb-9d")
     assert "\n" not in str(caught.value)
 
 
@@ -301,7 +301,7 @@ def test_readers_find_a_whole_model_while_it_is_replaced_again_and_again(tmp_pat
             os._exit(0)
     reads = 0
     while os.waitpid(child, os.WNOHANG) == (0, 0):
-        model = hm.load(place)
+        model = hm.load_model(place)
         assert same(model, OLD) or same(model, NEW)
         reads += 1
     assert reads > 5
@@ -323,7 +323,7 @@ def test_saves_at_the_same_time_all_succeed_and_one_of_them_is_there(tmp_path: P
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
-    model = hm.load(name)
+    model = hm.load_model(name)
     texts = [
         "A wonderful film, one of the best I have seen.",
         "Awful. The worst film of the year, a waste of time.",
@@ -338,7 +338,7 @@ def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
 
 
 def test_the_default_model_reads_what_is_denied():
-    model = hm.load("sentiment-en")
+    model = hm.load_model("sentiment-en")
     assert model.predict(["I don't like it.", "Not good at all."]).tolist() == [
         "negative",
         "negative",
@@ -353,7 +353,7 @@ def test_the_default_model_reads_what_is_denied():
 
 @pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("imdb")])
 def test_the_card_tells_the_truth(name):
-    table, model = read_split("test", 2000), hm.load(name)
+    table, model = read_split("test", 2000), hm.load_model(name)
     right = np.mean(
         model.predict(table["text"])
         == np.array(["negative", "positive"])[table["label"].to_numpy()]

@@ -122,7 +122,8 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path: Path):
         tmp_path, "a.npz", npz(tokens=SQUARE, offsets=[0, 1, 4], multiplicities=[1, 2, 1, 1])
     )
     assert isinstance(ragged, Ragged)
-    assert (len(ragged), ragged.multiplicities.tolist()) == (2, [1, 2, 1, 1])  # type: ignore[union-attr]
+    assert len(ragged) == 2
+    assert ragged.multiplicities.tolist() == [1, 2, 1, 1]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def test_nearest_floats_are_no_further_away_than_rounding(row, exponent):
     assume(max(map(abs, exact)) < Fraction(10) ** 300)
     floats = np.array([[float(value) for value in exact]])
     off = sum((Fraction(float(x)) - value) ** 2 for x, value in zip(floats[0], exact, strict=True))
+    assert rounding_of(floats) > 0
     assert off <= Fraction(rounding_of(floats)) ** 2
     assert Fraction(rounding_of(floats)) <= Fraction(longest_above(floats)) / 2**52 + 4 * Fraction(
         2.0**-1074

@@ -146,9 +146,10 @@ def test_clouds_and_rows_of_different_types_go_together(first, second, data: st.
 
 
 NO_NUMBERS = [
-    np.nan, -np.inf, 1j, None, "", "x", "1/0", "nan", "1e999999999", [1.0], b"1", Decimal("nan"), Decimal("sNaN"),
-    10**400, np.float32("nan"), np.longdouble("inf"), np.longdouble("1e400"), np.complex64(1), np.timedelta64(5, "ns"),
-    np.datetime64(5, "ns"), np.bytes_(b"1"), np.ma.masked, object(), np.array(1.0), pd.NA,
+    np.nan, -np.inf, 1j, None, "", "x", "1/0", "nan", "1e999999999", [1.0], b"1", Decimal("nan"),
+    Decimal("sNaN"), 10**400, np.float32("nan"), np.longdouble("inf"), np.longdouble("1e400"),
+    np.complex64(1), np.timedelta64(5, "ns"), np.datetime64(5, "ns"), np.bytes_(b"1"),
+    np.ma.masked, object(), np.array(1.0), pd.NA,
 ]  # fmt: skip
 
 

@@ -69,10 +69,11 @@ def test_integers_that_float64_would_round_stay_integers(dtype: Any, large: int)
         clouds, _ = read_batch(tokens)
         assert [row for cloud in clouds for row in cloud.tokens.tolist()] == cloud.tolist()
     run = hm.simulate(cloud, ONE, layers=0)
-    assert run.points.count == 1 + large % 2
-    assert run.points.coordinates[0, 0] == large
+    assert run.details.points.count == 1 + large % 2
+    assert run.details.points.coordinates[0, 0] == large
     assert hm.Dynamics(1, cloud[:1, :1]).metric == ((large,),)
-    assert TensorKind.of(cloud).tensor(np.array([[Fraction(1, 3)]])).tolist() == [[1 / 3]]  # type: ignore[union-attr]
+    third = np.array([[Fraction(1, 3)]])
+    assert TensorKind.of(cloud).tensor(third).tolist() == [[1 / 3]]  # type: ignore[union-attr]
 
 
 def test_rows_of_two_types_gradients_and_views_are_read():

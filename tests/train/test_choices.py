@@ -9,25 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax._common.validation import InputError
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import choose_tokens
 from hardmax.train import Settings, fit, tuning
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, to_matrix
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, SpilledArrays, regress, scales, to_matrix
 from hardmax.train.settings import GATES, SCALINGS
 from hardmax.train.tuning import FIRST, FOLDS, NEUTRAL_WEIGHTS, SLACK, STRENGTHS, find_folds
 
-GIVEN = {"strength": 2.0, "scaling": "contrast", "min_df": 1, "stop_words": (), "vectors": None}
-FIXED = Settings(gate=0.1, alpha="0", neutral_weight=TYPICAL_WEIGHT, longest_phrase=1, **GIVEN)
+GIVEN = {"C": 2.0, "scaling": "contrast", "min_df": 1, "stop_words": (), "vectors": None}
+FIXED = Settings(gate=0.1, alpha="0", neutral_weight=TYPICAL_WEIGHT, ngram_range=(1, 1), **GIVEN)
 
 
 def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
     """Texts and the numbers of their classes; some words are in texts of another class."""
     names = ("one", "two", "three")[:classes]
-    made = plant(
+    made = make_synthetic_corpus(
         **{"texts": 40 * classes, "words": 5, "length": 8, "disturbed": 0.5, "seed": 2} | options,
         classes=names,
     )
@@ -39,7 +39,7 @@ def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = No
     known = choose_tokens([(found, labels)], classes, 2, words=10_000, phrases=10_000, min_df=1)
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
-    stored = Stored(None, matrix.data, matrix.indices, matrix.indptr, rows)
+    stored = SpilledArrays(None, matrix.data, matrix.indices, matrix.indptr, rows)
     about = (
         labels,
         np.ones(len(texts)),
@@ -55,7 +55,7 @@ def held_out(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Classes, logits and active tokens of texts, by models that were trained on the other folds:
     their temperatures are set to that of the model that is trained on all."""
-    folds = find_folds(bags_of(texts.tolist(), labels), settings.seed)
+    folds = find_folds(bags_of(texts.tolist(), labels), settings.random_state)
     parts = []
     for fold in range(FOLDS):
         here = folds == fold
@@ -72,7 +72,9 @@ def held_out(
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
-    "options", [{}, {"gate": 0.4, "bias": False}, {"min_df": 3}, {"scaling": "rarity"}], ids=str
+    "options",
+    [{}, {"gate": 0.4, "fit_intercept": False}, {"min_df": 3}, {"scaling": "rarity"}],
+    ids=str,
 )
 def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(
     classes: int, options: dict
@@ -91,7 +93,7 @@ def test_texts_that_say_nothing_count_half():
     texts = np.array(
         [f"{word} {n}" for n in range(15) for word in ("good", "bad")] + ["unheard", "of"] * 3
     )
-    model = fit(texts, np.array([1, 0] * 18), replace(FIXED, min_df=4, bias=False))
+    model = fit(texts, np.array([1, 0] * 18), replace(FIXED, min_df=4, fit_intercept=False))
     assert model.metrics["held_out_accuracy"] == pytest.approx((30 + 6 / 2) / 36)
 
 
@@ -99,17 +101,17 @@ def test_texts_that_say_nothing_count_half():
 def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classes: int):
     texts, labels = corpus_of(classes)
     said: list[str] = []
-    free = replace(FIXED, strength=None, scaling=None)
+    free = replace(FIXED, C=None, scaling=None)
     model = fit(texts, labels, free, progress=said.append)
     lines = [
         line.removeprefix("scaling ").split(": held-out log loss ")
         for line in said
         if "scaling" in line
     ]
-    losses = {tuple(tried.split(", strength ")): float(loss) for tried, loss in lines}
+    losses = {tuple(tried.split(", C ")): float(loss) for tried, loss in lines}
     scaling, strength = min(losses, key=losses.__getitem__)
     assert model.metrics["settings"]["scaling"] == scaling
-    assert model.metrics["settings"]["strength"] == float(strength)
+    assert model.metrics["settings"]["C"] == float(strength)
     started = {tried for tried, at in losses if float(at) == STRENGTHS[FIRST]}
     assert started == set(SCALINGS[:2] if classes == 2 else ["rarity"])
     place = STRENGTHS.index(float(strength))
@@ -239,7 +241,7 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given():
 @pytest.mark.parametrize(
     "texts", [["good", "bad"], ["good", "bad", "x"], ["", "good", "bad"], ["x"] * 4], ids=str
 )
-@pytest.mark.parametrize("options", [{}, {"max_tokens": 2}, {"overlapping": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"max_features": 2, "vectors": None}], ids=str)
 def test_a_handful_of_texts_gives_a_model_with_tokens(texts: list[str], options: dict):
     model = fit(texts, [n % 2 for n in range(len(texts))], Settings(**options))
     assert len(model.vocabulary) > 0

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from hardmax._common.validation import InputError
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, tuning
 from hardmax.train.bag import Bag, regress, scales, to_matrix
-from hardmax.train.fitting import _cut_sentences
+from hardmax.train.corpus import cut_sentences
 from hardmax.train.kernels import gather
 from hardmax.train.settings import GATES, SCALINGS
 
@@ -31,7 +31,7 @@ def test_every_word_may_count(classes: str):
 
 
 def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
-    corpus = plant(200, words=6, length=20, disturbed=0.3, seed=1)
+    corpus = make_synthetic_corpus(200, words=6, length=20, disturbed=0.3, seed=1)
     model = fit(corpus.texts, corpus.labels, Settings(neutral_weight=50))
     good = corpus.words["positive"]
     short, long = model.predict_proba([good[0], " ".join(good[:2])])[:, 1]
@@ -51,8 +51,8 @@ def test_undecided_is_an_answer():
 @pytest.mark.parametrize(("classes", "alpha"), [(2, "0"), (2, "1/2"), (2, "1"), (4, "0")])
 def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alpha: str):
     names = ("one", "two", "three", "four")[:classes]
-    corpus = plant(60 * classes, classes=names, length=12, disturbed=0.2, seed=3)
-    settings = Settings(gate=0.2, alpha=alpha, neutral_weight=7, strength=1.0, longest_phrase=1)
+    corpus = make_synthetic_corpus(60 * classes, classes=names, length=12, disturbed=0.2, seed=3)
+    settings = Settings(gate=0.2, alpha=alpha, neutral_weight=7, C=1.0, ngram_range=(1, 1))
     model = fit(corpus.texts, corpus.labels, settings)
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     weights = model.weights.astype(np.float64)
@@ -71,7 +71,7 @@ def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alph
 def test_groups_count_once_and_stay_together():
     texts = ["film one", "film one", "film two", "film three"]
     labels, groups = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])
-    settings = Settings(longest_phrase=1, strength=1.0, stop_words=(), vectors=None)
+    settings = Settings(ngram_range=(1, 1), C=1.0, stop_words=(), vectors=None)
     model = fit(texts * 4, np.tile(labels, 4), settings, groups=np.tile(groups, 4))
     assert len(model.vocabulary) == 4
     found = encode(texts, model.vocabulary, model.tokeniser)
@@ -83,9 +83,10 @@ def test_groups_count_once_and_stay_together():
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_the_regression_is_scikit_learns(scaling: str):
     sklearn = pytest.importorskip("sklearn.linear_model")
-    corpus = plant(120, words=6, length=12, disturbed=0.3, seed=5)
+    corpus = make_synthetic_corpus(120, words=6, length=12, disturbed=0.3, seed=5)
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
-    model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
+    settings = Settings(ngram_range=(1, 1), C=0.5, vectors=None)
+    model = fit(corpus.texts, corpus.labels, settings)
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     bag = Bag(
         to_matrix(found, len(model.vocabulary)),
@@ -109,7 +110,7 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
     # More negative texts have "but", though of those that have "awful" it is in the positive ones.
     texts = ["awful but"] * 9 + ["awful"] * 6 + ["fine"] * 9 + ["fine but"]
     labels = np.array([0] * 6 + [1] * 3 + [0] * 6 + [0] + [1] * 8 + [1])
-    settings = Settings(longest_phrase=1, strength=10.0, stop_words=())
+    settings = Settings(ngram_range=(1, 1), C=10.0, stop_words=())
     free, consistent = (
         fit(texts, labels, replace(settings, consistent=each)) for each in (False, True)
     )
@@ -118,12 +119,11 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
 
 
 def test_sentences_of_a_text_count_beside_it():
-    long = "the plot goes on and on and on. good film, good cast. a second sentence, which is long enough!"
+    long = "the plot goes on and on and on. good film, good cast. "
+    long += "a second sentence, which is long enough!"
     other = long.replace("good", "poor")
     texts, labels = [long, other, "good", "poor"] * 8, [1, 0, 1, 0] * 8
-    without, beside = (
-        fit(texts, labels, Settings(sentences=weight, strength=0.3)) for weight in (0, 1)
-    )
+    without, beside = (fit(texts, labels, Settings(sentences=weight, C=0.3)) for weight in (0, 1))
     good = without.vocabulary.surfaces.index("good cast")
     assert (
         without.vocabulary.surfaces == beside.vocabulary.surfaces
@@ -139,7 +139,7 @@ def test_sentences_of_a_text_count_beside_it():
     )  # of whole texts: many of the sentences say nothing
     single = [text.replace(".", "").replace("!", "") for text in texts]
     same = [
-        fit(single, labels, Settings(sentences=weight, strength=0.3)).weights.tobytes()
+        fit(single, labels, Settings(sentences=weight, C=0.3)).weights.tobytes()
         for weight in (0, 1)
     ]
     assert same[0] == same[1]
@@ -161,22 +161,22 @@ def test_words_are_left_out_if_asked():
 
 @pytest.mark.parametrize("end", [". ", "。"])
 def test_sentences_end_with_the_full_stops_of_any_script(end: str):
-    assert [part.strip(b"\xe3\x80\x82.") for part in _cut_sentences(f"one{end}two".encode())] == [
+    assert [part.strip(b"\xe3\x80\x82.") for part in cut_sentences(f"one{end}two".encode())] == [
         b"one",
         b"two",
     ]
 
 
 def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPatch):
-    corpus = plant(80, words=6, disturbed=0.3, seed=1)
-    settings = Settings(strength=1.0, scaling="contrast", min_df=1, stop_words=())
+    corpus = make_synthetic_corpus(80, words=6, disturbed=0.3, seed=1)
+    settings = Settings(C=1.0, scaling="contrast", min_df=1, stop_words=())
     few = fit(corpus.texts, corpus.labels, settings)
     monkeypatch.setattr(tuning, "MANY_TEXTS", 10)
     assert fit(corpus.texts, corpus.labels, settings).metrics == few.metrics
 
 
 def test_the_same_texts_give_the_same_bits_and_settings_are_told():
-    corpus = plant(80, words=6, seed=1)
+    corpus = make_synthetic_corpus(80, words=6, seed=1)
     first, second = (fit(corpus.texts, corpus.labels) for _ in range(2))
     assert first.weights.tobytes() == second.weights.tobytes()
     assert first.metrics == second.metrics
@@ -193,11 +193,11 @@ def test_labels_must_fit(labels: list[int], message: str):
 
 
 @pytest.mark.parametrize("kind", [Fraction, np.float32, np.float64])
-@pytest.mark.parametrize("name", ["gate", "strength", "sentences"])
+@pytest.mark.parametrize("name", ["gate", "C", "sentences"])
 def test_settings_of_any_type_of_number_are_saved(name: str, kind: Callable, tmp_path: Path):
-    corpus = plant(40)
-    whole = dict.fromkeys(("neutral_weight", "seed", "min_df", "longest_phrase"), np.int64(1))
-    given: dict[str, Any] = {"strength": 1.0, "gate": 0.25, **whole, name: kind(0.25)}
+    corpus = make_synthetic_corpus(40)
+    whole = dict.fromkeys(("neutral_weight", "random_state", "min_df"), np.int64(1))
+    given: dict[str, Any] = {"C": 1.0, "gate": 0.25, **whole, name: kind(0.25)}
     model = fit(corpus.texts, corpus.labels, Settings(**given))
     model.save(tmp_path / "model")
     assert TextModel.load(tmp_path / "model").metrics["settings"][name] == 0.25

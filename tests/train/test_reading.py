@@ -21,7 +21,7 @@ SILENT = [f"{a}{b}{c}s" for a in "mnp" for b in "aei" for c in "tkf"]
 NEGATORS = ("zu", "qa")
 RARE = [f"{a}{b}n'q" for a in "bdfgkmp" for b in "aeiou"]  # each hardly ever, all together often
 STRENGTHENING = "hyx"
-QUICK = Settings(strength=1.0, gate=0.0, alpha="0", neutral_weight=5, sentences=0, longest_phrase=1)
+QUICK = Settings(C=1.0, gate=0.0, alpha="0", neutral_weight=5, sentences=0, ngram_range=(1, 1))
 
 
 def planted(
@@ -106,7 +106,7 @@ def test_a_modifier_that_turns_votes_has_none_of_its_own_even_if_vectors_know_it
     model = fit(texts, labels, replace(QUICK, vectors=vectors))
     assert {*NEGATORS, "*n'q"} <= set(factors(model))
     assert set(model.vocabulary.surfaces) & set(known) == {*SPEAKING, *SILENT, "unheard"}
-    assert not model.decided(NEGATORS).any()
+    assert not model.analyse(NEGATORS).decided.any()
 
 
 @pytest.mark.parametrize("seed", range(4))

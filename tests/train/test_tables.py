@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from hardmax._common.validation import InputError
-from hardmax.text import plant
+from hardmax.text import make_synthetic_corpus
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fit_tables, fitting
 
 CLASSES = ("one", "two", "three", "four")
-QUICK = Settings(strength=1.0, gate=0.1)
+QUICK = Settings(C=1.0, gate=0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,9 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def columns(texts: int = 240, classes: int = 2) -> dict[str, list[str]]:
-    corpus = plant(texts, classes=CLASSES[:classes], words=6, length=20, disturbed=0.4, seed=3)
+    corpus = make_synthetic_corpus(
+        texts, classes=CLASSES[:classes], words=6, length=20, disturbed=0.4, seed=3
+    )
     # The words of the first texts are not those of the last ones, and some are in texts of one
     # chunk alone.
     texts_ = [
@@ -53,8 +55,8 @@ def assert_same(found: TextModel, expected: TextModel) -> None:
     ("options", "classes"),
     [
         ({}, 4),
-        ({"longest_phrase": 3, "min_df": 2}, 2),
-        ({"overlapping": False, "max_tokens": 60}, 2),
+        ({"ngram_range": (1, 3), "min_df": 2}, 2),
+        ({"overlapping": False, "max_features": 60}, 2),
         ({"sentences": 0.3, "exclude": ("was",)}, 2),
     ],
     ids=str,
@@ -67,7 +69,7 @@ def test_a_folder_gives_the_model_of_its_texts_in_memory(
     for part, (first, rows) in enumerate([(0, 100), (100, 0), (100, 3), (103, 137)]):
         pq.write_table(table.slice(first, rows), tmp_path / "in" / f"{part}.parquet")
     said: list[str] = []
-    settings = Settings(strength=1.0, **options)
+    settings = Settings(C=1.0, **options)
     found = fit_tables(tmp_path / "in", settings, progress=said.append)
     assert_same(found, fit(table["text"], table["label"].to_pylist(), settings))
     assert said[0] == f"240 texts, {classes} classes"

@@ -262,7 +262,7 @@ def test_words_that_weigh_nothing_do_not_come_from_the_table() -> None:
 
 
 def test_no_more_tokens_than_asked_for_come_from_the_table() -> None:
-    model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS, max_tokens=3))
+    model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS, max_features=3))
     assert len(model.vocabulary) == 3
 
 

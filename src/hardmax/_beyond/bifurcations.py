@@ -22,8 +22,9 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.argmax import Attended
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.parts import read_step
+from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import Number, to_fractions
@@ -151,9 +152,9 @@ def bifurcations(
             "`tokens` must be one cloud of shape (n, d), not a batch.", argument="tokens"
         )
     dynamics = Dynamics(1, metric)
-    dynamics.check_dimension(clouds[0].tokens.shape[1])
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
     max_layers = check_int(max_layers, "`max_layers`", at_least=1, at_most=500)
-    search = _Search(dynamics.points(clouds[0]), dynamics, max_layers)
+    search = _Search(merge_points(dynamics, clouds[0]), dynamics, max_layers)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
     values, intervals, at_values = [], [], []
     for cell in search.cells(*ends):
@@ -302,7 +303,7 @@ class _Run(Walker[Outcome | None]):
         return FOREVER
 
     def phase(
-        self, choices: Choices, sets: Sets, until: int | None, margin: float
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
     ) -> Outcome | None:
         if until is not FOREVER:
             return None

@@ -28,14 +28,15 @@ def random_leaders(n: int, d: int, *, mask: Any = None) -> float:
 
     Notes
     -----
-    Given its norm r, token i leads if the other tokens that it may attend to, m of them, have standard normal
-    coordinates below r along it: with the probability :math:`\\Phi(r)^m`. So the expected number is
+    Given its norm r, token i leads if the other tokens that it may attend to, m of them, have
+    standard normal coordinates below r along it: with the probability :math:`\\Phi(r)^m`. So the
+    expected number is
 
     .. math:: \\sum_i \\int_0^\\infty \\Phi(r)^{m_i} f_d(r) \\, dr,
 
     with the density f of the norm. Without a mask it is :math:`n \\int \\Phi^{n-1} f`, with a
-    causal one
-    :math:`\\int (1 - \\Phi^n) / (1 - \\Phi) f`. Leaders stay, but others may join them at later layers.
+    causal one :math:`\\int (1 - \\Phi^n) / (1 - \\Phi) f`. Leaders stay, but others may join them
+    at later layers.
 
     Examples
     --------
@@ -45,19 +46,18 @@ def random_leaders(n: int, d: int, *, mask: Any = None) -> float:
     from scipy.integrate import quad
     from scipy.special import gammaln, log_ndtr
 
-    n, d = (
-        check_int(n, "`n`", at_least=1, at_most=2**59),
-        check_int(d, "`d`", at_least=1, at_most=2**59),
-    )
+    n = check_int(n, "`n`", at_least=1, at_most=2**59)
+    d = check_int(d, "`d`", at_least=1, at_most=2**59)
     allowed = read_mask(mask)
     if isinstance(allowed, np.ndarray) and len(allowed) != n:
         raise InputError(
             f"`mask` is {len(allowed)} by {len(allowed)}, but there are {n} tokens.",
             argument="mask",
         )
-    others = tokens = np.empty(0)
+    rivals = tokens = np.empty(0)
     if isinstance(allowed, np.ndarray):
-        others, tokens = np.unique(allowed.sum(axis=1)[allowed.diagonal()] - 1, return_counts=True)
+        counts = allowed.sum(axis=1)[allowed.diagonal()] - 1
+        rivals, tokens = np.unique(counts, return_counts=True)
 
     def leading(r: float) -> float:
         """The expected number of leaders if all norms are r."""
@@ -66,22 +66,14 @@ def random_leaders(n: int, d: int, *, mask: Any = None) -> float:
             return n * float(np.exp((n - 1) * log))
         if isinstance(allowed, str):
             return float(np.expm1(n * log) / np.expm1(log))
-        return float((tokens * np.exp(others * log)).sum())
+        return float((tokens * np.exp(rivals * log)).sum())
 
-    def density(r: float) -> float:
-        return float(
-            np.exp((1 - d / 2) * np.log(2) + (d - 1) * np.log(r) - r * r / 2 - gammaln(d / 2))
-        )
+    def integrand(r: float) -> float:
+        powers = (1 - d / 2) * np.log(2) + (d - 1) * np.log(r)
+        density = float(np.exp(powers - r * r / 2 - gammaln(d / 2)))
+        return leading(r) * density
 
     middle = float(np.sqrt(d))
     ends = max(0.0, middle - _FAR), middle + _FAR
-    return float(
-        quad(
-            lambda r: leading(r) * density(r),
-            *ends,
-            points=[middle],
-            limit=500,
-            epsabs=0,
-            epsrel=1e-11,
-        )[0]
-    )
+    accuracy = {"limit": 500, "epsabs": 0, "epsrel": 1e-11}
+    return float(quad(integrand, *ends, points=[middle], **accuracy)[0])

@@ -31,11 +31,7 @@ class Tabular:
         require_extra("`to_pandas`", "tables", "pandas")
         import pandas
 
-        integers = pandas.arrays.IntegerArray
-        columns = self._columns().items()
-        return pandas.DataFrame(
-            {name: _masked(integers, one) if np.ma.isMA(one) else one for name, one in columns}
-        )
+        return pandas.DataFrame(_unmasked(self._columns(), pandas.arrays.IntegerArray))
 
     def to_polars(self) -> "polars.DataFrame":
         """Make a polars table of the rows described above (extra `polars`)."""
@@ -49,14 +45,16 @@ class Tabular:
         require_extra("`to_arrow`", "tables", "pyarrow")
         import pyarrow as pa
 
-        columns = self._columns().items()
-        return pa.table(
-            {name: _masked(pa.array, one) if np.ma.isMA(one) else one for name, one in columns}
-        )
+        return pa.table(_unmasked(self._columns(), pa.array))
 
 
-def _masked(make: Any, column: Any) -> Any:
-    return make(column.data, mask=np.ma.getmaskarray(column))
+def _unmasked(columns: Columns, make: Any) -> Columns:
+    """The columns, those with missing values made into what a library has for them."""
+    made = dict(columns)
+    for name, column in columns.items():
+        if np.ma.isMA(column):
+            made[name] = make(column.data, mask=np.ma.getmaskarray(column))
+    return made
 
 
 def stacked(tables: Sequence[Columns]) -> Columns:

@@ -107,17 +107,16 @@ def read_arrays(data: bytes, name: str) -> "dict[str, np.ndarray]":
     import numpy as np
 
     try:
-        found = np.load(io.BytesIO(data), allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return {"tokens": found}
-        unpacked = sum(part.file_size for part in found.zip.infolist())
+        loaded = np.load(io.BytesIO(data), allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"tokens": loaded}
+        unpacked = sum(part.file_size for part in loaded.zip.infolist())
         if unpacked > MOST_UNPACKED + 100 * len(data):
             much = f"it would unpack to {unpacked // 2**20:,} MiB, over 100 times its size"
             raise ValueError(f"{much}; use numpy.savez, which does not pack")
-        return dict(found)
-    except (
-        Exception
-    ) as error:  # zipfile, zlib, numpy and tokenize have a dozen errors for a broken file
+        return dict(loaded)
+    except Exception as error:
+        # zipfile, zlib, numpy and tokenize have a dozen errors for a broken file.
         raise InputError(
             f"{name} cannot be read as npy or npz: {shorten(str(error), 100)}. Save it again."
         ) from None

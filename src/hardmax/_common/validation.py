@@ -5,7 +5,7 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from importlib.util import find_spec
 from numbers import Real
@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from hardmax._common.format import sanitize_line, truncate
 
 T = TypeVar("T")
+Progress = Callable[[int, int], None]
+"""Called with how much is done, and with the total."""
 
 _LARGEST_INT = 10**1000  # Python would not print much larger ones
 
@@ -33,7 +35,7 @@ class InputError(ValueError):
 
     Examples
     --------
-    >>> InputError("`layers` must be a whole number from 0 up, not -1.", argument="`layers`").argument
+    >>> InputError("`layers` must be a whole number from 0 up.", argument="`layers`").argument
     'layers'
     """
 
@@ -103,20 +105,20 @@ def check_real(
             number = float(value)
             if math.isfinite(number) and at_least <= number <= at_most and number > above:
                 return number
-    bounds = (
-        f" above {above:g}"
-        if above > -math.inf
-        else f" from {at_least:g} up"
-        if at_least > -math.inf
-        else ""
-    )
-    if at_most < math.inf:
-        bounds = (
-            f"{bounds}, at most {at_most:g}"
-            if above > -math.inf
-            else f" from {at_least:g} to {at_most:g}"
-        )
+    bounds = ""
+    if above > -math.inf:
+        bounds = f" above {above:g}" + (f", at most {at_most:g}" if at_most < math.inf else "")
+    elif at_most < math.inf:
+        bounds = f" from {at_least:g} to {at_most:g}"
+    elif at_least > -math.inf:
+        bounds = f" from {at_least:g} up"
     raise _wrong(name, f"a finite number{bounds}", value)
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what cannot be called."""
+    if not (progress is None or callable(progress)):
+        raise _wrong("`progress`", "None or a function of (done, total)", progress)
 
 
 def check_bool(value: Any, name: str) -> bool:

@@ -52,9 +52,10 @@ from hardmax._exact.vectors import (
     running_products,
 )
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
+from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
 from hardmax.dynamics import Dynamics
@@ -70,7 +71,7 @@ class AttentionHead:
     def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
         self.dynamics, self.contraction = dynamics, contraction
         self.counts, self.everybody = points.multiplicities, list(range(points.count))
-        mask = dynamics.allowed(points.count)
+        mask = allowed_pairs(dynamics, points.count)
         self.allowed = None if mask is None else [np.flatnonzero(row).tolist() for row in mask]
 
     def may_attend(self, i: int) -> list[int]:
@@ -116,7 +117,7 @@ class AttentionHead:
         (column,) = scores.columns.values()
         if self.dynamics.attention is not None:
             numbers = {j: int(column[j]) for j in among}
-            return self.dynamics.counted(numbers, self.counts, unit), 0
+            return attended_among(self.dynamics, numbers, self.counts, unit), 0
         best = max(column[j] for j in among)
         lower = [column[j] for j in among if column[j] != best]
         lead = int(best - max(lower)) if lower else math.inf
@@ -266,10 +267,10 @@ class GeneralPhase(Phase):
         steps = self.dynamics.steps
         if not isinstance(steps, Steps):
             return Fraction(0)
-        if steps.keeps is None or (steps.keeps and self.dynamics.value is not None):
+        if steps.contraction is None or (steps.contraction and self.dynamics.value is not None):
             return None
         shares = (1 + self.dynamics.alpha_at(k) for k in range(self.layer))
-        return math.prod(shares, start=Fraction(steps.keeps))
+        return math.prod(shares, start=Fraction(steps.contraction))
 
     def _at(self, m: int, *, exact: bool = False) -> Table:
         """The points m layers later, as Fractions."""
@@ -290,7 +291,7 @@ class GeneralPhase(Phase):
             share = self._left() if r and table.any() else Fraction(not r)
             if share is None:
                 unknown = "the product of all 1 / (1 + alpha) is not known"
-                raise InputError(f"`alpha`: {unknown}: give Steps `keeps`.")
+                raise InputError(f"`alpha`: {unknown}: give Steps `contraction`.")
             total = total + (share and share * self._power(e, exact=exact)) * table
         return total
 
@@ -399,7 +400,7 @@ class GeneralSolver:
 
     arithmetic: str = "exact"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         return GeneralWalker(points, dynamics).walk(points.count)
 
@@ -422,7 +423,7 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.constant_from = math.inf
         parts = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
         self.followers_stay = all(part is None for part in parts)
-        heads = [dynamics] if dynamics.heads is None else dynamics.of_heads()
+        heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
         self.heads = [AttentionHead(points, head, self.contraction) for head in heads]
         self.place = PowerSum({Term(0): to_fractions(points.coordinates, "`tokens`")})
         self.form = self.place
@@ -449,7 +450,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         else:
             self.sets_of_heads = [head.sets for head in self.attended_now]
             of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
-            means = HeadMeans(of_heads, dynamics.shares())
+            means = HeadMeans(of_heads, head_weights(dynamics))
         self.form = one_layer(self.place, means, motion)
         self._after = self.form.after(1, self.contraction)
         self._attended_next = self._attended_at(self._after, pending)
@@ -472,7 +473,9 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.form = form
         return change
 
-    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> GeneralPhase:
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> GeneralPhase:
         form = self.place if until == self.layer + 1 else self.form
         leading = [
             all(i == j or _coincide(form, i, j, self.contraction) for j in several)

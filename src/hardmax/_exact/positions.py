@@ -31,7 +31,7 @@ from hardmax._exact.vectors import (
     towards,
     weighted_sum,
 )
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -44,7 +44,7 @@ class Phase:
 
     layer: int
     until: int | None
-    choices: Choices
+    choices: AttendedIndices
     is_leader: np.ndarray
     margin: float
     contraction: Fraction
@@ -126,7 +126,7 @@ class ExactPositions:
         self._metric = dynamics.metric_integers
         self._layers: list[int] = []
         self._records: list[
-            tuple[np.ndarray, Choices]
+            tuple[np.ndarray, AttendedIndices]
         ] = []  # of each phase the points that had to choose, increasing
         self._followed = np.full(
             points.count, -1, dtype=np.int64
@@ -155,7 +155,7 @@ class ExactPositions:
         attend to."""
         self._layers.append(layer)
 
-    def note(self, rows: np.ndarray, choices: Choices, following: np.ndarray) -> None:
+    def note(self, rows: np.ndarray, choices: AttendedIndices, following: np.ndarray) -> None:
         """In the phase that has begun these points, increasing, attend so; those of them that are
         `following` follow a leader for ever. All others were following before."""
         (places,) = following.nonzero()

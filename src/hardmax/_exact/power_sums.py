@@ -25,6 +25,7 @@ import numpy as np
 
 from hardmax._exact.leads import Term
 from hardmax._exact.vectors import SHORT
+from hardmax._layer.rules import rescaling
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
@@ -95,7 +96,7 @@ class Motion(NamedTuple):
         value = dynamics.value
         if value is None:
             return cls(alpha / (1 + alpha), 1 / (1 + alpha))
-        push = np.array(dynamics.rescaling(alpha) @ value * alpha)
+        push = np.array(rescaling(dynamics, alpha) @ value * alpha)
         square = value @ value
         if not square.any():
             return cls(push, Fraction(1))

@@ -40,7 +40,7 @@ from hardmax._exact.argmax import Attended, Rows, by_all_scores, directions_of, 
 from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.walker import Sets, Walker
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -50,10 +50,10 @@ from hardmax.dynamics import Dynamics
 class ExactSolver:
     """Integers decide."""
 
-    machine: Any = None
+    engine: Any = None
     arithmetic: str = "exact"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         return IntegerWalker(points, dynamics).walk(points.count)
 
@@ -110,7 +110,9 @@ class IntegerWalker(Walker[ExactPhase]):
                 changes.append(first_change(i, w, form, sets[i], self.dynamics))
         return soonest(changes)
 
-    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> ExactPhase:
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> ExactPhase:
         # With a metric that is not positive definite distinct points can meet; those that have met
         # are one.
         rows = self.positions.numerators

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from hardmax._exact.argmax import Attended
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 
 Sets = Sequence[Sequence[int]]
 PhaseT = TypeVar("PhaseT")
@@ -30,10 +30,10 @@ class Walker(ABC, Generic[PhaseT]):
     def walk(self, count: int) -> Iterator[PhaseT]:
         """The phases of so many points from layer 0 on; ends after one that lasts for ever."""
         pending = np.arange(count)
-        choices = Choices.of_single(pending)
+        choices = AttendedIndices.of_single(pending)
         while True:
             attended = self.attended(pending.tolist())
-            choices = choices.with_rows(pending, Choices.of_sets(attended.sets))
+            choices = choices.with_rows(pending, AttendedIndices.of_sets(attended.sets))
             if self.followers_stay:
                 pending = np.flatnonzero(~choices.follows_leader)
             sets = choices.lists()
@@ -64,7 +64,9 @@ class Walker(ABC, Generic[PhaseT]):
         """After how many layers the sets of the pending points may be others."""
 
     @abstractmethod
-    def phase(self, choices: Choices, sets: Sets, until: int | None, margin: float) -> PhaseT:
+    def phase(
+        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
+    ) -> PhaseT:
         """What is known of the layers before `until`."""
 
     @abstractmethod

@@ -39,7 +39,7 @@ from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_error
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import Cpu
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 
 # More than rounding does to a determinant of up to four rows, as a share of the product of their
 # lengths; and to the distance from a facet, as a share of the reach.
@@ -118,7 +118,7 @@ def is_closed(simplices: np.ndarray) -> bool:
 
 
 def mean_positions(
-    positions: np.ndarray, choices: Choices, multiplicities: np.ndarray
+    positions: np.ndarray, choices: AttendedIndices, multiplicities: np.ndarray
 ) -> np.ndarray:
     """w_i, the mean of the attended points, counted with multiplicity. Long sums are made without
     error, so that a mean is off by no more than `bounds.mean_error`."""
@@ -230,12 +230,12 @@ class ActiveSet:
             return found
         return found.among(self.members, self.lead * float(norms_above(directions).min()))
 
-    def step_error(self, choices: Choices) -> float:
+    def step_error(self, choices: AttendedIndices) -> float:
         """How much the closed form of these choices adds to the error of any point."""
         mean = 0.0 if choices.all_single else mean_error(self.longest, int(choices.sizes.max()))
         return step_error(self.longest) + mean
 
-    def after_layers(self, choices: Choices, layers: int) -> "ActiveSet":
+    def after_layers(self, choices: AttendedIndices, layers: int) -> "ActiveSet":
         """The active set so many layers later, if choices last so long, without those who cannot
         win any more."""
         if self.members is not None:
@@ -247,7 +247,7 @@ class ActiveSet:
         own, counts = choices, self.multiplicities
         if left.members is not None:
             own, counts = choices.of_rows(left.members), counts[left.members]
-            own = Choices(left.rows_of(own.indices), own.offsets)
+            own = AttendedIndices(left.rows_of(own.indices), own.offsets)
         means = mean_positions(left.positions, own, counts)
         shrink = float(power(self.contraction, layers))
         # The larger error of a point and its target, and what the step adds (see `bounds`).
@@ -267,7 +267,7 @@ class ActiveSet:
             lead=left.lead * shrink,
         )
 
-    def _without_inner_points(self, choices: Choices) -> "ActiveSet":
+    def _without_inner_points(self, choices: AttendedIndices) -> "ActiveSet":
         """The active set without those who follow a leader well inside the hull of the leaders, if
         they are many."""
         fewest = max(len(self) // 4, _FEWEST_POINTS)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric
 from hardmax._float.kernels import mark_furthest
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 
 # Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by
 # n table.
@@ -22,7 +22,7 @@ class ArgmaxResult:
 
     winners: np.ndarray
     contested: np.ndarray  # rows, increasing
-    candidates: Choices  # of the contested rows
+    candidates: AttendedIndices  # of the contested rows
     # the smallest lead of a row's best score over the best outside its slack; inf if nobody is
     # outside
     gap: float
@@ -31,7 +31,7 @@ class ArgmaxResult:
     @classmethod
     def clear(cls, winners: np.ndarray, gap: float, by: str) -> "ArgmaxResult":
         """A result in which no second point comes within the slack."""
-        return cls(winners, np.empty(0, dtype=np.int64), Choices.of_sets([]), gap, (by,))
+        return cls(winners, np.empty(0, dtype=np.int64), AttendedIndices.of_sets([]), gap, (by,))
 
     def with_rows(self, rows: np.ndarray, other: "ArgmaxResult") -> "ArgmaxResult":
         """The same result with some rows, increasing, replaced by the result of a search for them
@@ -49,14 +49,14 @@ class ArgmaxResult:
     def among(self, points: np.ndarray, gap: float) -> "ArgmaxResult":
         """The same result where the points searched are some of all, `points`, and all others lag
         by `gap` or more."""
-        candidates = Choices(points[self.candidates.indices], self.candidates.offsets)
+        candidates = AttendedIndices(points[self.candidates.indices], self.candidates.offsets)
         return replace(
             self, winners=points[self.winners], candidates=candidates, gap=min(self.gap, gap)
         )
 
-    def choices(self) -> Choices:
+    def choices(self) -> AttendedIndices:
         """The choices of every row: all points within its slack."""
-        return Choices.of_single(self.winners).with_rows(self.contested, self.candidates)
+        return AttendedIndices.of_single(self.winners).with_rows(self.contested, self.candidates)
 
 
 def sample_rows(lengths: np.ndarray, count: int) -> np.ndarray:
@@ -94,7 +94,7 @@ def score_all(
     return ArgmaxResult(
         winners,
         np.array(contested, dtype=np.int64),
-        Choices.of_sets(candidates),
+        AttendedIndices.of_sets(candidates),
         smallest,
         ("dense",),
     )
@@ -142,16 +142,16 @@ def _quantum(numbers: np.ndarray) -> float:
 
 
 def exact_argmax(
-    directions: np.ndarray, tokens: np.ndarray, candidates: Choices
-) -> tuple[Choices, float]:
+    directions: np.ndarray, tokens: np.ndarray, candidates: AttendedIndices
+) -> tuple[AttendedIndices, float]:
     """Of the candidates along each direction who is furthest, exactly, and the smallest lead over
     the others."""
     furthest, leads = np.empty(len(candidates.indices), dtype=bool), np.empty(len(directions))
     mark_furthest(directions, tokens, candidates.indices, candidates.offsets, furthest, leads)
     sizes = np.add.reduceat(furthest.astype(np.int64), candidates.offsets[:-1])
-    return Choices(candidates.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])), float(
-        leads.min()
-    )
+    return AttendedIndices(
+        candidates.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])
+    ), float(leads.min())
 
 
 def nearest(integers: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from hardmax._float.bounds import (
     norms_above,
     slack_by_axis,
 )
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 
 # Points are spread if more than a few are shorter than the longest by 2 to this: the width of a
 # band.
@@ -108,7 +108,9 @@ def search_in_bands(
         np.arange(len(pending)),
     )
     order = np.lexsort((candidates, rows))
-    choices = Choices(candidates[order], np.searchsorted(rows[order], np.append(every, len(every))))
+    choices = AttendedIndices(
+        candidates[order], np.searchsorted(rows[order], np.append(every, len(every)))
+    )
     contested = np.flatnonzero(choices.sizes > 1)
     candidates = choices.of_rows(contested)
     return ArgmaxResult(choices.firsts(every), contested, candidates, 0.0, ("bands",))

@@ -30,7 +30,7 @@ class Rules(NamedTuple):
     `bounds.kernel_factors`."""
 
     metric: np.ndarray
-    keep: float
+    contraction: float
     layers: int
     factors: np.ndarray
 
@@ -185,7 +185,7 @@ def walk(room, count, rules):
             pending |= not final[i]
         if not pending or layer == rules.layers:
             return layer, not pending, error, factors[3] * largest
-        move(points, room.moved, count, chosen[row], rules.keep)
+        move(points, room.moved, count, chosen[row], rules.contraction)
         _set_reach(points, room.reach, count)
         error += factors[3] * largest
         layer += 1

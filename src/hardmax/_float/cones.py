@@ -22,7 +22,7 @@ import numpy as np
 from hardmax._float.argmax import ArgmaxResult, sample_rows
 from hardmax._float.bounds import UNIT, norms_above
 from hardmax._kernels.compiling import njit, njit_parallel
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 
 WIDTH = 32  # points in a block, so that their scores are one vector loop
 _FEW_ROWS, _FEW_POINTS = 16, 32  # are scored sooner than split, or dropped
@@ -270,7 +270,9 @@ def cones(
     some = _sorted(directions[contested], slack[contested])
     search(*some, *laid_out, 0.0, _room(len(counts), offsets, candidates))
     increasing = np.lexsort((candidates, np.repeat(contested, counts)))
-    return replace(result, contested=contested, candidates=Choices(candidates[increasing], offsets))
+    return replace(
+        result, contested=contested, candidates=AttendedIndices(candidates[increasing], offsets)
+    )
 
 
 def _sorted(directions: np.ndarray, slack: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -33,7 +33,7 @@ from hardmax._float.bounds import (
     slack_by_axis,
 )
 from hardmax._float.search import Cpu
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -65,7 +65,7 @@ class TieSlack:
         object.__setattr__(self, "relative", check_real(self.relative, "`relative`", at_least=0))
 
 
-class Ties:
+class TieResolver:
     """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan:
     nothing is promised."""
 
@@ -122,7 +122,9 @@ class Ties:
             slack = slack_by_axis(directions, off, sizes, errors)
         return active.search(cpu, directions, slack, guesses)
 
-    def _decide_exactly(self, points: list[int], candidates: Choices) -> tuple[Choices, float]:
+    def _decide_exactly(
+        self, points: list[int], candidates: AttendedIndices
+    ) -> tuple[AttendedIndices, float]:
         """Who is furthest for each of some points among its candidates, and their smallest lead
         over the others."""
         exact = self._exact
@@ -144,7 +146,7 @@ class Ties:
                 ):  # they tie: who comes next is not among them
                     _, lead = exact.furthest(directions[row], together)
                 leads.append(np.inf if lead is None else float(lead * unit))
-        return Choices.of_sets(sets), min(leads)
+        return AttendedIndices.of_sets(sets), min(leads)
 
     def _close_ones(
         self, directions: list[ExactVector], points: np.ndarray
@@ -170,7 +172,7 @@ class Ties:
         ways = self.frame.numbers[points] - self.frame.numbers[points[0]]
         return np.ldexp(ways, -np.frexp(np.abs(ways).max())[1])
 
-    def is_leader(self, choices: Choices) -> np.ndarray:
+    def is_leader(self, choices: AttendedIndices) -> np.ndarray:
         """Which points attend to their own position alone."""
         if self._slack is not None or self._dynamics.is_definite or choices.all_single:
             return choices.is_leader
@@ -189,7 +191,7 @@ class Ties:
         return self._exact.view() if self._slack is None else None
 
     def lasting(
-        self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray
+        self, active: ActiveSet, choices: AttendedIndices, decided: np.ndarray, pending: np.ndarray
     ) -> int | None:
         """For how many layers these choices last; None: for ever. `decided` are the points that
         have just chosen, `pending` those that do not follow a leader.
@@ -273,7 +275,7 @@ class Ties:
 
 
 def _some_mean_moves(
-    ways: np.ndarray, attended: Choices, counts: np.ndarray, off: float, reach: float
+    ways: np.ndarray, attended: AttendedIndices, counts: np.ndarray, off: float, reach: float
 ) -> bool:
     """Whether the ways of those in some attended set, each off by so much, certainly do not
     cancel."""

@@ -6,12 +6,13 @@ to bytes: x = s q + e for the points, with one scale s for a tile of points at s
 the centre, and y = t r + f for a direction. Bytes reach up to 127, or less where d is so large that
 32 bits would not hold d products of these. So products are summed exactly, and
 
-    |<y, x> - s t <r, q>| = |<f, x> + <y - f, e>| <= |f| X + (|y| + |f|) E        (X >= |x|, E >= |e| in the tile),
+    |<y, x> - s t <r, q>| = |<f, x> + <y - f, e>| <= |f| X + (|y| + |f|) E,
 
-where |f|, X and E are measured, not estimated. A tile's largest product therefore gives what some
-point in it is sure to reach, and what none in it exceeds. Only groups of points that can come
-within the slack of what is sure to be reached are scored in float64. Tiles go from the outside in;
-where X |y| is below what is sure, the rest cannot matter.
+where X >= |x| and E >= |e| for all points of the tile; |f|, X and E are measured, not estimated. A
+tile's largest product therefore gives what some point in it is sure to reach, and what none in it
+exceeds. Only groups of points that can come within the slack of what is sure to be reached are
+scored in float64. Tiles go from the outside in; where X |y| is below what is sure, the rest cannot
+matter.
 
 The float64 scores that bytes stand for are off by rounding: u |y| X from taking the centre out,
 gamma_d |y| |p| each from two ways of summing; (2 d + 8) u |y| (X + |c|) covers them.
@@ -313,7 +314,8 @@ def rounded(
     first_tiles = (values[:_FIRST_TILES] for values in tiles[3:])
     find_floors(_in_groups(rows, ROWS), Rounded(*tiles[:3], *first_tiles), floors)
     order = np.argsort(-floors / rows.lengths, kind="stable")
-    # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no further.
+    # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no
+    # further.
     sample = sample_rows(rows.lengths, _SAMPLED)
     known = score_all(directions[sample], points, slack[sample]).gap
     margins = np.maximum(slack, known) + 2 * rounding

@@ -11,9 +11,9 @@ from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.bounds import relative_margin, rounding_error
-from hardmax._float.policies import Ties, TieSlack
+from hardmax._float.policies import TieResolver, TieSlack
 from hardmax._float.search import CPU, Cpu
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
@@ -81,15 +81,15 @@ class FloatSolver:
     """Floats compute; without a tie slack every choice is proved."""
 
     slack: TieSlack | None = None
-    machine: Cpu = CPU
+    engine: Cpu = CPU
 
     @property
     def arithmetic(self) -> str:
         return "certified" if self.slack is None else "float"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        ties = Ties(points, dynamics, self.slack)
+        ties = TieResolver(points, dynamics, self.slack)
         active = ActiveSet(
             layer=0,
             contraction=dynamics.contraction,
@@ -100,11 +100,11 @@ class FloatSolver:
             worst=ties.error,
         )
         pending = np.arange(points.count)
-        choices = Choices.of_single(pending)
+        choices = AttendedIndices.of_single(pending)
         while True:
             # At the first layer many attend to themselves, later most go on as they were.
             guesses = choices.firsts(pending) if active.layer else pending
-            found = ties.decide(active, pending, guesses, self.machine)
+            found = ties.decide(active, pending, guesses, self.engine)
             choices = choices.with_rows(pending, found.choices())
             decided, (pending,) = pending, (~choices.follows_leader).nonzero()
             lasting = ties.lasting(active, choices, decided, pending)

@@ -77,12 +77,12 @@ def find_furthest(
     error: float = 0.0,
     askers: torch.Tensor | None = None,
     directions: torch.Tensor | None = None,
-    keep: float | None = None,
+    contraction: float | None = None,
 ) -> Argmax:
     """The point furthest along the direction of each asker; `Undecided` if one does not lead by its
     slack.
 
-    Askers are all points, if not given, and directions the askers themselves. With `keep`, all
+    Askers are all points, if not given, and directions the askers themselves. With `contraction`, all
     points move a layer on."""
     points = points.contiguous()  # kernels count on rows that lie one behind the other
     askers = points if askers is None else askers.contiguous()
@@ -91,13 +91,13 @@ def find_furthest(
         raise Undecided
     if directions is points and points.is_cuda and len(points) <= _RECORDED:
         with _LOCK:
-            found, unproved = _recorder(points.shape, factors, error, keep, points.device).search(
-                points
-            )
+            found, unproved = _recorder(
+                points.shape, factors, error, contraction, points.device
+            ).search(points)
     else:
-        constants = _constants(factors, error, keep or 0.0, points.shape[1], points.device)
+        constants = _constants(factors, error, contraction or 0.0, points.shape[1], points.device)
         found, unproved = _fetched(
-            *_filter(points, askers, directions, constants, moves=keep is not None)
+            *_filter(points, askers, directions, constants, moves=contraction is not None)
         )
     if not found.largest < torch.inf:
         raise Undecided
@@ -116,9 +116,9 @@ def find_furthest(
         if not bool((leads > slack).all()):
             raise Undecided
         found.winners[rows], found.gaps[rows] = best_at.flatten(), leads
-    if keep is not None:
+    if contraction is not None:
         targets = points[found.winners]
-        found.moved = targets + keep * (points - targets)
+        found.moved = targets + contraction * (points - targets)
     return found
 
 
@@ -150,10 +150,15 @@ class _Recorder:
 
 @lru_cache(maxsize=8)
 def _recorder(
-    shape: torch.Size, factors: SlackFactors, error: float, keep: float | None, device: torch.device
+    shape: torch.Size,
+    factors: SlackFactors,
+    error: float,
+    contraction: float | None,
+    device: torch.device,
 ) -> _Recorder:
     return _Recorder(
-        _constants(factors, error, keep or 0.0, shape[1], device), moves=keep is not None
+        _constants(factors, error, contraction or 0.0, shape[1], device),
+        moves=contraction is not None,
     )
 
 
@@ -165,11 +170,11 @@ def _fetched(found: Argmax, state: torch.Tensor) -> tuple[Argmax, float]:
 
 @lru_cache(maxsize=64)
 def _constants(
-    factors: SlackFactors, error: float, keep: float, d: int, device: torch.device
+    factors: SlackFactors, error: float, contraction: float, d: int, device: torch.device
 ) -> torch.Tensor:
     """What kernels count with, in float64: numbers that are handed to a kernel come as float32."""
     of_filter = [(d + 16) * 2.0**-21, (2 * d + 8) * UNIT]
-    constants = [factors.rounding, factors.spread, UNDERFLOW, error, keep, *of_filter]
+    constants = [factors.rounding, factors.spread, UNDERFLOW, error, contraction, *of_filter]
     return torch.tensor(constants, dtype=torch.float64, device=device)
 
 

@@ -24,7 +24,7 @@ from hardmax._float.bounds import (
 from hardmax._float.solver import FloatPhase, Undecided
 from hardmax._gpu import Gpu
 from hardmax._gpu.argmax import Argmax, find_furthest
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -62,8 +62,8 @@ class GpuPhase(FloatPhase):
         return self.there.cpu().numpy()
 
     @cached_property
-    def choices(self) -> Choices:
-        return Choices.of_single(self.chosen.cpu().numpy())
+    def choices(self) -> AttendedIndices:
+        return AttendedIndices.of_single(self.chosen.cpu().numpy())
 
     @property
     def targets(self) -> np.ndarray:
@@ -78,16 +78,16 @@ class GpuPhase(FloatPhase):
 class GpuSolver:
     """Proved floats on a device. Between layers nothing but a few numbers leaves it."""
 
-    machine: Gpu
+    engine: Gpu
     arithmetic: str = "certified"
 
-    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GpuPhase]:
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GpuPhase]:
         """The phases from layer 0 on, of points in arrays or tensors; `Undecided` where floats
         prove no choice."""
         if not points.floats_are_exact:
             raise Undecided
         positions = torch.as_tensor(
-            points.coordinates, dtype=torch.float64, device=self.machine.device
+            points.coordinates, dtype=torch.float64, device=self.engine.device
         )
         everybody = torch.arange(len(positions), device=positions.device)
         chosen, pending, since, error = everybody, None, torch.full_like(everybody, -1), 0.0
@@ -136,7 +136,7 @@ def _choose(
     dynamics: Dynamics,
     rows: torch.Tensor | None,
     error: float,
-    keep: float | None = None,
+    contraction: float | None = None,
 ) -> Argmax:
     """Whom the points of these rows (None: of all) attend to, if points are known up to `error`."""
     metric = float_metric(dynamics)
@@ -147,7 +147,12 @@ def _choose(
     factors = SlackFactors.of(positions.shape[1], metric)
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
         found = find_furthest(
-            positions, factors, error=error, askers=askers, directions=directions, keep=keep
+            positions,
+            factors,
+            error=error,
+            askers=askers,
+            directions=directions,
+            contraction=contraction,
         )
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:

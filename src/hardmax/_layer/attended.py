@@ -11,7 +11,7 @@ from hardmax._tokens.points import Points
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class AttendedIndices:
     """For each point the points that it attends to: `indices[offsets[i]:offsets[i + 1]]`,
     increasing."""
 
@@ -19,15 +19,13 @@ class Choices:
     offsets: np.ndarray
 
     @classmethod
-    def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "Choices":
-        indices = [
-            np.empty(0, dtype=np.int64),
-            *(np.asarray(chosen, dtype=np.int64) for chosen in sets),
-        ]
-        return cls(np.concatenate(indices), np.cumsum([0, *map(len, sets)]))
+    def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "AttendedIndices":
+        # Of no sets at all, too, the indices are integers.
+        indices = np.concatenate([np.empty(0, dtype=np.int64), *sets]).astype(np.int64)
+        return cls(indices, np.cumsum([0, *map(len, sets)]))
 
     @classmethod
-    def of_single(cls, chosen: np.ndarray) -> "Choices":
+    def of_single(cls, chosen: np.ndarray) -> "AttendedIndices":
         return cls(chosen, np.arange(len(chosen) + 1))
 
     def lists(self) -> list[list[int]]:
@@ -75,27 +73,26 @@ class Choices:
         """The first attended point of each of some points."""
         return self.indices[rows] if self.all_single else self.indices[self.offsets[rows]]
 
-    def of_rows(self, rows: np.ndarray) -> "Choices":
+    def of_rows(self, rows: np.ndarray) -> "AttendedIndices":
         """The choices of some points, in order."""
         if self.all_single:
-            return Choices.of_single(self.indices[rows])
+            return AttendedIndices.of_single(self.indices[rows])
         sizes = self.sizes[rows]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-        return Choices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
+        return AttendedIndices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
 
-    def with_rows(self, rows: np.ndarray, other: "Choices") -> "Choices":
+    def with_rows(self, rows: np.ndarray, other: "AttendedIndices") -> "AttendedIndices":
         """The same choices, but those of `other` for some points, increasing."""
         if len(rows) == len(self):
             return other
         if self.all_single and other.all_single:
             indices = self.indices.copy()
             indices[rows] = other.indices
-            return Choices(indices, self.offsets)
-        both = Choices(
-            np.concatenate([self.indices, other.indices]),
-            np.append(self.offsets[:-1], len(self.indices) + other.offsets),
-        )
+            return AttendedIndices(indices, self.offsets)
+        indices = np.concatenate([self.indices, other.indices])
+        offsets = np.append(self.offsets[:-1], len(self.indices) + other.offsets)
+        both = AttendedIndices(indices, offsets)
         order = np.arange(len(self))
         order[rows] = len(self) + np.arange(len(rows))
         return both.of_rows(order)
@@ -115,20 +112,25 @@ class AttendedSets(Sequence[np.ndarray]):
     [0, 1]
     """
 
-    def __init__(self, choices: Choices, points: Points) -> None:
+    def __init__(self, choices: AttendedIndices, points: Points) -> None:
         self.choices = choices
         self.points = points
 
     def __len__(self) -> int:
         return len(self.points.of_token)
 
-    def __getitem__(self, index: int) -> np.ndarray:  # pyright: ignore[reportIncompatibleMethodOverride]
-        chosen = self.choices[self.points.of_token[normalize_index(index, len(self), "`index`")]]
+    def __getitem__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, index: int
+    ) -> np.ndarray:
+        token = normalize_index(index, len(self), "`index`")
+        chosen = self.choices[self.points.of_token[token]]
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 
     def __repr__(self) -> str:
-        shown = ", ".join(str(self[token].tolist()) for token in range(min(len(self), 6)))
-        return f"AttendedSets([{shown}{', …' if len(self) > 6 else ''}])"
+        shown = [str(self[token].tolist()) for token in range(min(len(self), 6))]
+        if len(self) > 6:
+            shown.append("…")
+        return f"AttendedSets([{', '.join(shown)}])"
 
     def tolist(self) -> list[list[int]]:
         """The sets as lists of integers."""

@@ -36,7 +36,8 @@ def not_a_metric(table: np.ndarray) -> str:
     if not np.array_equal(table, table.T):
         with np.errstate(over="ignore"):
             gap = float(np.abs(table - table.T).max())
-        return f"it is not symmetric: |A - A.T| reaches {gap:.2g}. Pass (A + A.T)/2 if that is rounding"
+        way_out = "Pass (A + A.T)/2 if that is rounding"
+        return f"it is not symmetric: |A - A.T| reaches {gap:.2g}. {way_out}"
     if not is_positive_definite(table):
         smallest = np.linalg.eigvalsh(table.astype(np.float64))[0]
         return f"it is not positive definite: its smallest eigenvalue is {smallest:.3g}"
@@ -66,19 +67,21 @@ def is_positive_definite(table: np.ndarray) -> bool:
 
 
 def _is_proved(matrix: np.ndarray) -> bool:
-    shift = np.eye(len(matrix)) * (4 * (len(matrix) + 8) * _UNIT * float(np.trace(matrix)))
+    factor_of_error = (len(matrix) + 8) * _UNIT
+    shift = np.eye(len(matrix)) * (4 * factor_of_error * float(np.trace(matrix)))
     try:
         factor = np.linalg.cholesky(matrix - shift)
     except np.linalg.LinAlgError:
         return False
     left = np.linalg.norm(matrix - factor @ factor.T - shift)
-    error = (len(matrix) + 8) * _UNIT * (np.linalg.norm(factor) ** 2 + np.linalg.norm(matrix))
+    error = factor_of_error * (np.linalg.norm(factor) ** 2 + np.linalg.norm(matrix))
     return bool((left + error) * _ABOVE + _UNDERFLOW < shift[0, 0])
 
 
 def _is_refuted(matrix: np.ndarray, balanced: np.ndarray, exponents: np.ndarray) -> bool:
     vector = np.linalg.eigh(balanced)[1][:, 0]
-    rounded = np.rint(np.ldexp(vector / np.abs(vector).max(), 50)).astype(np.int64).astype(object)
+    scaled = np.ldexp(vector / np.abs(vector).max(), 50)
+    rounded = np.rint(scaled).astype(np.int64).astype(object)
     direction = rounded << (exponents.max() - exponents).astype(object)
     return direction @ matrix @ direction <= 0
 

@@ -21,18 +21,18 @@ class Steps:
     ----------
     rule : callable
         From the layer 0, 1, … to its step size, a positive number.
-    keeps : number or str, optional
+    contraction : number or str, optional
         The product of all ``1 / (1 + rule(k))``: 0 if the steps add up to infinity. It cannot be
         checked, so it is yours to prove; without it, tokens that still move have no known limit.
 
     Examples
     --------
-    >>> Steps(lambda k: Fraction(2, k + 2), keeps=0).at(1)
+    >>> Steps(lambda k: Fraction(2, k + 2), contraction=0).at(1)
     Fraction(2, 3)
     """
 
     rule: Callable[[int], Number]
-    keeps: Number | None = None
+    contraction: Number | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.rule):
@@ -40,14 +40,14 @@ class Steps:
                 f"`rule` must be a function of the layer, not {shorten(self.rule)}.",
                 argument="rule",
             )
-        if self.keeps is not None:
-            keeps = read_number(self.keeps, "`keeps`")
-            if not 0 <= keeps < 1:
+        if self.contraction is not None:
+            contraction = read_number(self.contraction, "`contraction`")
+            if not 0 <= contraction < 1:
                 raise InputError(
-                    f"`keeps` must be from 0 to less than 1, not {shorten(self.keeps)}.",
-                    argument="keeps",
+                    f"`contraction` must be from 0 to less than 1, not {shorten(self.contraction)}.",
+                    argument="contraction",
                 )
-            object.__setattr__(self, "keeps", keeps)
+            object.__setattr__(self, "contraction", contraction)
 
     def at(self, layer: int) -> Fraction:
         """The step of a layer.
@@ -98,9 +98,9 @@ def read_heads(heads: Any) -> tuple[Head, ...] | None:
     if heads is None:
         return None
     if isinstance(heads, list | tuple) and heads:
-        found = tuple(Head(**head) if isinstance(head, dict) else head for head in heads)
-        if all(isinstance(head, Head) for head in found):
-            return found
+        read = tuple(Head(**head) if isinstance(head, dict) else head for head in heads)
+        if all(isinstance(head, Head) for head in read):
+            return read
     raise InputError(
         f"`heads` must be a list of Head(metric, weight), not {shorten(heads)}.", argument="heads"
     )
@@ -166,7 +166,8 @@ def read_mask(mask: Any) -> np.ndarray | str | None:
 def inverse(matrix: np.ndarray) -> np.ndarray | None:
     """The inverse of a square matrix of Fractions; None if there is none.
 
-    >>> inverse(np.array([[Fraction(2), Fraction(1)], [Fraction(1), Fraction(1)]])).tolist() == [[1, -1], [-1, 2]]
+    >>> matrix = np.array([[2, 1], [1, 1]], dtype=object)
+    >>> inverse(matrix).tolist() == [[1, -1], [-1, 2]]
     True
     """
     rows = [[fmpq(*number.as_integer_ratio()) for number in row] for row in matrix.tolist()]

@@ -55,33 +55,30 @@ class Certificate(dict[str, Any]):
 def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) -> Certificate:
     """The certificate of a limit that the run proves; with its radius, if that is given."""
     if not run.certified or run.settled_at is None:
-        why = "float arithmetic proves nothing" if run.settled_at is not None else run.stopped
+        why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
         raise InputError(
             f"`certificate`: there is no proof to write down ({why}).", argument="certificate"
         )
     if not run.dynamics.is_plain:
         foreign = "`certificate`: the layer is not the paper's, for which there is no form yet."
         raise InputError(foreign, argument="certificate")
-    metric, points = run.dynamics.metric, run.points.integers
+    metric, points = run.dynamics.metric, run.details.points.integers
     try:
         document = {
             "format": "hardmax-limit-certificate",
             "version": 1,
             "alpha": str(run.dynamics.alpha),
-            "metric": None if metric is None else [[str(value) for value in row] for row in metric],
+            "metric": None if metric is None else _strings(metric),
             "denominator": str(points.denominator),
-            "points": [[str(value) for value in row] for row in points.numerators],
-            "multiplicities": run.points.multiplicities.tolist(),
+            "points": _strings(points.numerators),
+            "multiplicities": run.details.points.multiplicities.tolist(),
             "attended": _attended(run),
             "settled_at": run.settled_at,
-            "leaders": [
-                [point, since]
-                for point, since in enumerate(run.leader_since.tolist())
-                if since >= 0
-            ],
+            "leaders": _leaders(run),
             "limits": _limits(run, clusters),
         }
-        document |= {} if radius is None else {"radius": str(Fraction(radius))}
+        if radius is not None:
+            document["radius"] = str(Fraction(radius))
     except ValueError as error:
         # Python writes no integers of more than some thousand digits; many layers of tiny steps
         # make such.
@@ -96,10 +93,20 @@ def digest(document: dict[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
+def _strings(table: Any) -> list[list[str]]:
+    return [[str(value) for value in row] for row in table]
+
+
+def _leaders(run: Trajectory) -> list[list[int]]:
+    """Leaders, and the layers from which on they lead."""
+    since = run.details.leader_since.tolist()
+    return [[point, layer] for point, layer in enumerate(since) if layer >= 0]
+
+
 def _attended(run: Trajectory) -> list[dict[str, Any]]:
     """The attended sets of the points, listed at the layers at which they change."""
     entries: list[dict[str, Any]] = []
-    for phase in run.walk_again():
+    for phase in run.details.recompute_phases():
         sets = phase.choices.lists()
         if not entries or sets != entries[-1]["sets"]:
             entries.append({"from": phase.layer, "sets": sets})
@@ -107,18 +114,18 @@ def _attended(run: Trajectory) -> list[dict[str, Any]]:
 
 
 def _limits(run: Trajectory, clusters: Clusters) -> list[dict[str, Any]]:
-    of_token, labels = run.points.of_token, clusters.labels.tolist()
+    of_token, labels = run.details.points.of_token, clusters.labels.tolist()
     examples = of_token[np.unique(labels, return_index=True)[1]].tolist()
 
     def described(kind: Kind, point: int) -> dict[str, Any]:
         if isinstance(kind, Vertex):
             return {"vertex": int(of_token[kind.leader])}
-        (target,) = run._exactly(run.phases[-1]).targets([point])
+        (target,) = run.details.exactly(run.details.phases[-1]).targets([point])
         limit = {"point": [str(value) for value in target]}
         if not isinstance(kind, FaceProjection):
             return limit
         vertices = [int(of_token[leader]) for leader in kind.vertices]
         return {"face": vertices, "weights": [str(weight) for weight in kind.weights]} | limit
 
-    found = [described(*pair) for pair in zip(clusters.kinds, examples, strict=True)]
-    return [found[labels[members[0]]] for members in run.points.members]
+    limits = [described(*pair) for pair in zip(clusters.kinds, examples, strict=True)]
+    return [limits[labels[members[0]]] for members in run.details.points.members]

@@ -1,6 +1,7 @@
 """Limits of single tokens: their kinds and clusters, how often attended sets repeat, and distances
 to the limit."""
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,13 +11,14 @@ import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
+from hardmax._common.validation import normalize_index
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
 from hardmax._exact.vectors import Vector, fractions_table, power
 from hardmax._layer.parts import Steps
 from hardmax._runs.trajectory import Trajectory
-from hardmax._tokens.rationals import IntegerCloud, above, lengths, unit_of
+from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
 from hardmax.geometry.projection import project_exact
 
 
@@ -62,39 +64,72 @@ class Clusters:
 
     labels: np.ndarray
     """The cluster of each token, (n,)."""
-    points: np.ndarray
+    limit_points: np.ndarray
     """The limit of each cluster, (c, d)."""
     kinds: tuple[Kind, ...]
     """The kind of each cluster's limit."""
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.limit_points)
 
     @cached_property
     def sizes(self) -> np.ndarray:
         """The number of tokens in each cluster."""
         return np.bincount(self.labels, minlength=len(self))
 
+    def kind_of(self, token: int) -> Kind:
+        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`.
+
+        Parameters
+        ----------
+        token : int
+            Its number; -1 is the last one.
+        """
+        return self.kinds[self.labels[normalize_index(token, len(self.labels), "`token`")]]
+
     def __repr__(self) -> str:
-        return (
-            f"Clusters({pluralize(len(self), 'cluster')} of {pluralize(len(self.labels), 'token')})"
-        )
+        tokens = int(self.sizes.sum())
+        return f"Clusters({pluralize(len(self), 'cluster')} of {pluralize(tokens, 'token')})"
+
+
+def float_limits(run: Trajectory) -> np.ndarray:
+    """The limit of every token in float64, (n, d); where it is at the last layer, if the run did
+    not settle."""
+    return run._floats_at(run.layers) if run.settled_at is None else run._floats_at("limit")
+
+
+def limit_error(run: Trajectory) -> float:
+    """No limit is further than this from that of `float_limits`."""
+    if run.settled_at is not None:
+        return run.error if len(run._moving) < run.n else 0.0
+    if run.dynamics.value is not None:
+        return math.inf
+    # All tokens stay in the hull that is left, and no two points of a hull are further apart than
+    # twice the largest distance of its vertices from any one place; the true tokens are within the
+    # error of those in floats.
+    tokens = float_limits(run)
+    middle = tokens.min(axis=0) / 2 + tokens.max(axis=0) / 2
+    return above(2 * longest_above(tokens - middle) + 3 * run.error)
 
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
-    leader_of = run.leader_of()
+    leader_of = run._leader_of()
     if leader_of[0] >= 0:
         labels, first = number(leader_of)
-        return Clusters(
-            labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist()))
-        )
-    of_token = run.points.of_token
-    if run.settled_at is None or len(run.moving):  # to infinity
-        labels, first = number(of_token)
-        return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
-    choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])
-    leaders = np.flatnonzero(run.leader_since >= 0).tolist()
+        kinds = tuple(map(Vertex, leader_of[first].tolist()))
+        return Clusters(labels, run._floats_at("limit")[first], kinds)
+    if run.settled_at is None or len(run._moving):  # to infinity
+        labels, first = number(run.details.points.of_token)
+        return Clusters(labels, run._floats_at(run.layers)[first], (OtherLimit(),) * len(first))
+    return _clusters_by_exact_limits(run)
+
+
+def _clusters_by_exact_limits(run: Trajectory) -> Clusters:
+    """The clusters of a run that settled, in which some tokens follow no single leader."""
+    of_token, choices = run.details.points.of_token, run.details.phases[-1].choices
+    exactly = run.details.exactly(run.details.phases[-1])
+    leaders = np.flatnonzero(run.details.leader_since >= 0).tolist()
     # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
     # definite.
     places = exactly.positions(leaders)
@@ -104,62 +139,68 @@ def find_clusters(run: Trajectory) -> Clusters:
     # Followers of a leader end where it is; the limits of the others are compared exactly.
     ends_there = run.dynamics.value is None and not isinstance(run.dynamics.steps, Steps)
     follows = choices.follows_leader if ends_there else np.zeros(len(choices), dtype=bool)
-    others = np.flatnonzero(~follows).tolist()
-    targets = dict(zip(others, exactly.targets(others), strict=True))
-    limit_of, first_at = first_leader[choices.indices[choices.offsets[:-1]]], leader_at.copy()
+    compared = np.flatnonzero(~follows).tolist()
+    targets = dict(zip(compared, exactly.targets(compared), strict=True))
+    limit_of = first_leader[choices.indices[choices.offsets[:-1]]]
+    first_at = leader_at.copy()
     for point, target in targets.items():
         limit_of[point] = first_at.setdefault(target, point)
     labels, first = number(limit_of[of_token])
-    token = np.unique(of_token, return_index=True)[1].tolist()  # the first at each point
+    first_token = np.unique(of_token, return_index=True)[1].tolist()  # at each point
     leading = sorted((leader, place) for place, leader in leader_at.items())
-    kinds = [
-        _face(targets[point], leading, run, token)
-        if point in targets and targets[point] not in leader_at
-        else Vertex(token[point])
-        for point in limit_of[of_token[first]].tolist()
-    ]
-    return Clusters(labels, run.float_ends()[first], tuple(kinds))
+    kinds: list[Kind] = []
+    for point in limit_of[of_token[first]].tolist():
+        target = targets.get(point)
+        if target is None or target in leader_at:
+            kinds.append(Vertex(first_token[point]))
+        else:
+            kinds.append(_face(target, leading, run, first_token))
+    return Clusters(labels, run._floats_at("limit")[first], tuple(kinds))
 
 
 def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Labels of tokens with equal values, integers below their number, by first appearance; and
     these first tokens."""
-    first_with, everybody = np.empty_like(values), np.arange(len(values))
-    first_with[values[::-1]] = everybody[::-1]  # the last one that is written counts
+    first_with, tokens = np.empty_like(values), np.arange(len(values))
+    first_with[values[::-1]] = tokens[::-1]  # the last one that is written counts
     first = first_with[values]
-    return (np.cumsum(first == everybody) - 1)[first], np.flatnonzero(first == everybody)
+    is_first = first == tokens
+    return (np.cumsum(is_first) - 1)[first], np.flatnonzero(is_first)
 
 
 def _face(
-    limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, token: list[int]
+    limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, first_token: list[int]
 ) -> Kind:
     """The face onto which a limit is the projection of the origin, if there is one."""
-    if (
-        not leading
-        or not run.dynamics.is_definite
-        or run.dynamics.value is not None
-        or run.dynamics.heads
-    ):
+    dynamics = run.dynamics
+    has_faces = dynamics.is_definite and dynamics.value is None and not dynamics.heads
+    if not leading or not has_faces:
         return OtherLimit()
     places = fractions_table([place for _, place in leading])
     # The only face that the limit can lie on is that of the leaders furthest along A w.
     limits = IntegerCloud.of(fractions_table([limit]))
-    (furthest,) = by_all_scores(limits, IntegerCloud.of(places), run.dynamics).sets
-    nearest, weights = project_exact(places[furthest], run.dynamics.metric)
+    (furthest,) = by_all_scores(limits, IntegerCloud.of(places), dynamics).sets
+    nearest, weights = project_exact(places[furthest], dynamics.metric)
     if nearest != limit:
         return OtherLimit()
-    return FaceProjection(tuple(token[leading[i][0]] for i in furthest), tuple(weights))
+    vertices = tuple(first_token[leading[i][0]] for i in furthest)
+    return FaceProjection(vertices, tuple(weights))
 
 
 def find_period(run: Trajectory, longest: int = 64) -> int | None:
-    """After how many layers the attended sets repeat, three times at the end of a run that kept all
-    layers: the shortest period, of at most so many phases."""
-    both = [(phase.choices.offsets, phase.choices.indices) for phase in run.phases]
-    sets = [np.concatenate(pair, dtype=np.int64).tobytes() for pair in both]
-    starts = np.array([phase.layer for phase in run.phases])
+    """After how many layers the attended sets repeat, three times at the end of a run that did not
+    settle and kept all layers: the shortest period, of at most so many phases."""
+    if run.settled_at is not None:
+        return None
+    sets = []
+    for phase in run.details.phases:
+        both = phase.choices.offsets, phase.choices.indices
+        sets.append(np.concatenate(both, dtype=np.int64).tobytes())
+    starts = np.array([phase.layer for phase in run.details.phases])
     for period in range(1, min(longest, len(sets) // 3) + 1):
         shifts = (starts[period:] - starts[:-period])[-2 * period :]
-        if sets[-2 * period :] == sets[-3 * period : -period] and (shifts == shifts[-1]).all():
+        repeats = sets[-2 * period :] == sets[-3 * period : -period]
+        if repeats and (shifts == shifts[-1]).all():
             return int(shifts[-1])
     return None
 
@@ -169,8 +210,8 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
 
     Floats find the candidates; their distances are computed exactly where positions are known
     exactly, or to 50 digits where exact numbers would be long."""
-    of_token = run.points.of_token
-    floats = phase.floats_at(layer)[of_token], run.float_ends()
+    of_token = run.details.points.of_token
+    floats = phase.floats_at(layer)[of_token], run._floats_at("limit")
     unit = max(map(unit_of, floats))
     # In units of the largest coordinate, so that differences do not overflow.
     here, ends = (np.ldexp(table, -unit) for table in floats)
@@ -180,17 +221,16 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
     # Both ends of a distance are off by the run's error, and so are those of the distances it is
     # compared with.
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
-    near = np.unique(of_token[distances >= distances.max() - slack]).tolist()
-    exactly, share = (
-        run._exactly(phase).rounded(),
-        power(run.dynamics.contraction, layer - phase.layer),
-    )
-    limits = run._exactly(run.phases[-1]).rounded().targets(near)
-    ways = zip(exactly.targets(near), exactly.positions(near), limits, strict=True)
-    squares = (
-        ((w + share * (z - w) - x) ** 2 for w, z, x in zip(*way, strict=True)) for way in ways
-    )
-    return max(sum(each, Fraction(0)) for each in squares)
+    candidates = np.unique(of_token[distances >= distances.max() - slack]).tolist()
+    exactly = run.details.exactly(phase).rounded()
+    share = power(run.dynamics.contraction, layer - phase.layer)
+    limits = run.details.exactly(run.details.phases[-1]).rounded().targets(candidates)
+    targets, positions = exactly.targets(candidates), exactly.positions(candidates)
+    largest = Fraction(0)
+    for w, z, x in zip(targets, positions, limits, strict=True):
+        gaps = (a + share * (b - a) - c for a, b, c in zip(w, z, x, strict=True))
+        largest = max(largest, sum((gap**2 for gap in gaps), Fraction(0)))
+    return largest
 
 
 def first_within(run: Trajectory, goal: Fraction) -> int:
@@ -199,27 +239,32 @@ def first_within(run: Trajectory, goal: Fraction) -> int:
     In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex
     in t. If that is within the goal at the last layer of the phase, it is so from some layer on,
     which bisection finds."""
-    if isinstance(run.phases[-1], GeneralPhase):
-        return 1 + last_outside(
-            [phase for phase in run.walk_again() if isinstance(phase, GeneralPhase)], goal
-        )
-    first, settled, keep = 0, run.settled_at or 0, run.dynamics.contraction
-    square = squared_distance(run, run.phases[-1], settled)
+    if isinstance(run.details.phases[-1], GeneralPhase):
+        phases = [
+            phase for phase in run.details.recompute_phases() if isinstance(phase, GeneralPhase)
+        ]
+        return 1 + last_outside(phases, goal)
+    first, settled = 0, run.settled_at or 0
+    square = squared_distance(run, run.details.phases[-1], settled)
     if square > goal:
         common = square.denominator * goal.denominator
-        # The least m with keep^(2 m) square <= goal.
-        more = layers_negative(int(goal * common), 0, -int(square * common), keep)
+        # The least m with contraction^(2 m) square <= goal.
+        more = layers_negative(
+            int(goal * common), 0, -int(square * common), run.dynamics.contraction
+        )
         assert more is not None, "the goal is positive, and powers tend to 0"
         return settled + more
-    for phase in run.walk_again():
+    for phase in run.details.recompute_phases():
         if phase.layer >= settled:
             break
-        layers = range(phase.layer, settled if phase.until is None else min(phase.until, settled))
-        if squared_distance(run, phase, layers[-1]) > goal:
+        end = settled if phase.until is None else min(phase.until, settled)
+        layers = range(phase.layer, end)
+
+        def is_within(layer: int, phase: Any = phase) -> bool:
+            return squared_distance(run, phase, layer) <= goal
+
+        if not is_within(layers[-1]):
             first = layers.stop
-            continue
-        outside = bisect_left(
-            layers, True, key=lambda layer, phase=phase: squared_distance(run, phase, layer) <= goal
-        )
-        first = phase.layer + outside if outside else first
+        elif outside := bisect_left(layers, True, key=is_within):
+            first = phase.layer + outside
     return first

@@ -14,12 +14,15 @@ sets are the same there. Who follows a leader does so for ever, so only the othe
 at, up to the layer at which all follow leaders."""
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from hardmax._common.validation import InputError
 from hardmax._exact.argmax import directions_of, products
+from hardmax._layer.rules import check_plain
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -27,41 +30,34 @@ from hardmax.dynamics import Dynamics
 _MOST_LAYERS = 10_000
 
 
-def radius(run: Trajectory, layers: float = math.inf, *, together: bool = False) -> float:
-    """The radius of all layers of a run that has settled, or of the first few; 0 if a token attends
-    to several.
-
-    Copies of a token may be moved apart, or only `together`, like a word that a text has twice."""
-    run.dynamics.check_plain("`radius`")
-    if not run.certified or (run.settled_at is None and math.isinf(layers)):
+def radius(run: Trajectory) -> float:
+    """The radius of all layers of a run that has settled; 0 if a token attends to several."""
+    check_plain(run.dynamics, "`radius`")
+    if not run.certified or run.settled_at is None:
         raise InputError("`radius` needs a limit that is proved: use arithmetic='certified'.")
-    if (run.settled_at or 0) > _MOST_LAYERS:
-        raise InputError(
-            f"`radius`: settled at layer {run.settled_at:,}, but only {_MOST_LAYERS:,} are looked at."
-        )
-    counts, smallest = run.points.multiplicities ** (not together), math.inf
+    if run.settled_at > _MOST_LAYERS:
+        settled = f"settled at layer {run.settled_at:,}"
+        raise InputError(f"`radius`: {settled}, but only {_MOST_LAYERS:,} are looked at.")
+    counts, smallest = run.details.points.multiplicities, math.inf
     copies = bool((counts > 1).any())
-    pending = np.arange(run.points.count)
-    for phase in run.walk_again():
+    pending = np.arange(run.details.points.count)
+    for phase in run.details.recompute_phases():
         choices = phase.choices
-        if phase.layer >= layers:
-            return smallest
+        # Copies of a token may be moved apart.
         if not choices.all_single or (counts[choices.indices] > 1).any():
             return 0.0
         exactly = phase.exactly
         assert exactly is not None, "the CPU keeps exact positions"
-        for layer in range(
-            phase.layer, int(min(layers, phase.layer + 1 if phase.until is None else phase.until))
-        ):
-            positions = exactly.later(range(run.points.count), layer - phase.layer)
+        until = phase.layer + 1 if phase.until is None else phase.until
+        for layer in range(phase.layer, until):
+            positions = exactly.later(range(run.details.points.count), layer - phase.layer)
             cloud = IntegerCloud.of(np.array(positions, dtype=object))
-            smallest = min(
-                smallest, _of_layer(cloud, choices.indices, pending, run.dynamics, copies)
-            )
+            at_layer = _of_layer(cloud, choices.indices, pending, run.dynamics, copies)
+            smallest = min(smallest, at_layer)
             pending = pending[~choices.follows_leader[pending]]
         if not len(pending):
             return smallest
-    return smallest if layers < math.inf else 0.0
+    return 0.0
 
 
 def _of_layer(
@@ -76,31 +72,34 @@ def _of_layer(
     n, d = len(cloud.numerators), len(cloud.numerators[0])
     if n == 1 or not len(pending):
         return math.inf
-    unit = max(
-        1, *(abs(int(x)) for row in cloud.numerators for x in row)
-    )  # tokens in units of the largest coordinate
+    unit = max(1, _largest(cloud.numerators))  # tokens are measured by their largest coordinate
     look = directions_of(cloud.numerators, dynamics)
     metric = dynamics.metric_integers or [[int(i == j) for j in range(d)] for i in range(d)]
     back = products(cloud.numerators, list(zip(*metric, strict=True)))  # A^T z
-    size = max(abs(int(x)) for row in metric for x in row)  # not 0, or all would tie
-    scale = unit * size
+    scale = unit * _largest(metric)  # not 0, or all would tie
     a, at = (np.array([[int(x) / scale for x in row] for row in table]) for table in (look, back))
     scores = products([look[i] for i in pending], cloud.numerators)
     q, tiny = 2 * d, (d + 8) * 2.0**-50  # a matrix of entries up to 1 has a norm of at most d
     smallest = math.inf
-    for row, i in enumerate(pending.tolist()):
+    for i, row in zip(pending.tolist(), scores, strict=True):
         c = int(chosen[i])
-        others = np.array([j for j in range(n) if j != c])
-        best = int(scores[row][c])
-        leads = np.array([(best - int(scores[row][j])) / (scale * unit) for j in others])
-        between, along = at[c] - at[others], np.linalg.norm(a[i])
+        rivals = np.array([j for j in range(n) if j != c])
+        best = int(row[c])
+        leads = np.array([(best - int(row[j])) / (scale * unit) for j in rivals])
+        between, along = at[c] - at[rivals], np.linalg.norm(a[i])
         linear = np.linalg.norm(between, axis=1) + 2 * along
         if c == i:
             linear = np.linalg.norm(between + a[i], axis=1) + along
         elif not copies:
-            linear[others == i] = np.linalg.norm(at[c] - at[i] - a[i]) + along
+            linear[rivals == i] = np.linalg.norm(at[c] - at[i] - a[i]) + along
         b = linear * (1 + tiny) + tiny * d
         bounds = 2 * leads / (b + np.sqrt(b * b + 4 * q * leads)) * (1 - tiny)
         smallest = min(smallest, float(bounds.min()))
-    found = Fraction(smallest) * unit / cloud.denominator
-    return math.nextafter(float(found), 0.0) if smallest > 2.0**-900 else 0.0
+    if smallest <= 2.0**-900:
+        return 0.0
+    exact = Fraction(smallest) * unit / cloud.denominator
+    return math.nextafter(float(exact), 0.0)
+
+
+def _largest(table: Iterable[Iterable[Any]]) -> int:
+    return max(abs(int(x)) for row in table for x in row)

@@ -1,42 +1,77 @@
 """From clouds to runs: one by one, or many small clouds together in one kernel."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from hardmax._common.cached import cached_property
+from hardmax._common.files import read_arrays, read_bytes, shown_name
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._common.validation import InputError, check_int, check_path, shorten
 from hardmax._exact.general import GeneralPhase
-from hardmax._exact.positions import ExactPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.batch import WALKED, BatchOutcome, Then
+from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._float.solver import FloatPhase, Undecided
-from hardmax._runs.trajectory import Known, Tables, Trajectories, Trajectory
-from hardmax._tokens.batches import Cloud, Form, Packed, as_array, restore_table
+from hardmax._float.solver import Undecided
+from hardmax._layer.rules import check_dimension, merge_points
+from hardmax._runs.details import Decisions, KernelResult, Layer, RunDetails, is_limit
+from hardmax._runs.files import RunFile
+from hardmax._runs.trajectory import (
+    LazyTrajectory,
+    Tables,
+    Trajectories,
+    Trajectory,
+    name_of,
+)
+from hardmax._tokens.batches import (
+    Cloud,
+    Container,
+    PackedClouds,
+    as_array,
+    read_batch,
+    restore_table,
+)
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor
 from hardmax.dynamics import Dynamics
-from hardmax.engines import Engine, Solver, interpreted_if_small, walk, walk_many
-from hardmax.stops import NO_LIMIT, Record, Stop, check_memory
+from hardmax.engines import (
+    AnyPhase,
+    Cpu,
+    Engine,
+    Gpu,
+    Solver,
+    interpreted_if_small,
+    phases_of,
+    run_batch,
+    solvers_for,
+    takes_batch,
+)
+from hardmax.stops import (
+    NO_LIMIT,
+    AfterLayers,
+    Every,
+    LastOnly,
+    Record,
+    Settled,
+    Stop,
+    check_memory,
+)
 
 DEEPEST_KERNEL = 100_000  # layers that one kernel walks a batch through
 # Products of digits of exact positions, some 5 ns each, after which a cloud that has not settled is
 # given up.
 _MOST_WORK = 10**9
-_MOST_DECISIONS, _FEWER_DECISIONS = (
-    10_000,
-    500,
-)  # after which a cloud is given up; other layers may never settle
+# Decisions after which a cloud is given up; layers other than the paper's may never settle.
+_MOST_DECISIONS, _FEWER_DECISIONS = 10_000, 500
 _MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
 _AT_HAND = 2**20  # coordinates of the clouds of a batch whose runs are kept once they are made
 
-
-AnyPhase: TypeAlias = FloatPhase | ExactPhase | GeneralPhase
+StopReason: TypeAlias = str
 
 
 @dataclass(frozen=True)
@@ -48,47 +83,94 @@ class Plan:
     solvers: tuple[Solver, ...]
     stop: Stop
     record: Record
+    engine: Engine = CPU
 
 
-def run_cloud(
-    cloud: Cloud, plan: Plan, machine: Engine, kind: TensorKind | None = None
-) -> Trajectory:
+def run_clouds(
+    tokens: Any, plan: Plan, progress: Callable[[int, int], None] | None = None
+) -> Trajectory | Trajectories:
+    """The run of a cloud, or the runs of a batch."""
+    clouds, container = _read_clouds(tokens, plan.engine)
+    dimension = clouds[0].tokens.shape[1]
+    check_dimension(plan.dynamics, dimension)
+    if isinstance(plan.engine, Cpu):
+        plan.engine._check(dimension)
+    if not plan.stop.when_settled:
+        tables = [clouds] if isinstance(clouds, PackedClouds) else clouds
+        total = sum(len(table.tokens) for table in tables)
+        check_memory(plan.record.layers(0, plan.stop.last_layer), total, dimension)
+    if isinstance(clouds, PackedClouds) and _fit_one_kernel(clouds, plan):
+        return BatchTrajectories(clouds, container, plan, progress)
+    runs = []
+    for cloud in clouds:
+        runs.append(run_cloud(cloud, plan, container.tensors))
+        if progress is not None:
+            progress(len(runs), len(clouds))
+    if container.is_single:
+        return runs[0]
+    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
+    return Trajectories(runs, container, counts)
+
+
+def _read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Container]:
+    """The clouds in `tokens`, and the form they came in; a GPU reads tensors where they are."""
+    if isinstance(engine, Gpu):
+        from hardmax._runs.tensors import read_on_device
+
+        on_device = read_on_device(tokens, engine.device)
+        if on_device is not None:
+            return on_device
+    return read_batch(tokens)
+
+
+def _fit_one_kernel(clouds: PackedClouds, plan: Plan) -> bool:
+    """Whether one kernel can run all these clouds together."""
+    return (
+        clouds.tokens.dtype != object
+        and plan.solvers == solvers_for("certified", plan.engine)
+        and (plan.stop.when_settled or plan.stop.last_layer <= DEEPEST_KERNEL)
+        and takes_batch(plan.engine, clouds)
+    )
+
+
+def run_cloud(cloud: Cloud, plan: Plan, kind: TensorKind | None = None) -> Trajectory:
     """The run of one cloud, whose tokens are given back as tensors of a kind; repeated tokens are
     one point."""
     if is_tensor(cloud.tokens):
-        from hardmax._runs.tensors import run_there
+        from hardmax._runs.tensors import run_on_device
 
-        return run_there(cloud, plan, kind)
-    with machine.limited(), interpreted_if_small(*cloud.tokens.shape):
-        return replace(run_points(plan.dynamics.points(cloud), plan), tensor_kind=kind)
+        return run_on_device(cloud, plan, kind)
+    with plan.engine.limited(), interpreted_if_small(*cloud.tokens.shape):
+        return Trajectory(run_points(merge_points(plan.dynamics, cloud), plan), kind)
 
 
-def run_points(points: Points, plan: Plan) -> Trajectory:
+def run_points(points: Points, plan: Plan) -> RunDetails:
     """The run of one cloud whose repeated tokens are merged."""
     for solver in plan.solvers:
-        since = np.full(points.count, -1)
-
-        def mark(phase: AnyPhase, since: np.ndarray = since) -> AnyPhase:
-            since[~phase.is_leader] = -1  # with a value matrix leaders may be lost again
-            since[(since < 0) & phase.is_leader] = phase.layer
-            return phase
-
-        phases = map(mark, walk(solver, points, plan.dynamics))
+        leader_since = np.full(points.count, -1)
+        phases = _mark_leaders(phases_of(solver, points, plan.dynamics), leader_since)
+        if solver is not plan.solvers[-1]:
+            phases = _until_slow(phases, endless=plan.stop.last_layer == NO_LIMIT)
         try:
-            endless = plan.stop.last_layer == NO_LIMIT
-            kept = keep(
-                phases if solver is plan.solvers[-1] else _until_slow(phases, endless), points, plan
-            )
+            fields = PhaseCollector(points, plan).collect(phases, solver)
         except Undecided:
             continue
-        return Trajectory(
-            points=points, dynamics=plan.dynamics, solver=solver, leader_since=since, **kept
+        return RunDetails(
+            points=points, dynamics=plan.dynamics, leader_since=leader_since, **fields
         )
     raise AssertionError("the last solver decides everything")
 
 
+def _mark_leaders(phases: Iterable[AnyPhase], leader_since: np.ndarray) -> Iterator[AnyPhase]:
+    """The phases; on the way, note for each point the layer since which it leads."""
+    for phase in phases:
+        leader_since[~phase.is_leader] = -1  # with a value matrix leaders may be lost again
+        leader_since[(leader_since < 0) & phase.is_leader] = phase.layer
+        yield phase
+
+
 def _until_slow(phases: Iterable[AnyPhase], endless: bool) -> Iterator[AnyPhase]:
-    """The phases, as long as it pays to walk layer by layer; else another solver has to jump over
+    """The phases, as long as it pays to go layer by layer; else another solver has to jump over
     layers: where integers decide again and again that nothing has changed, and where a run without
     a last layer does not settle."""
     before, unchanged = None, 0
@@ -97,13 +179,10 @@ def _until_slow(phases: Iterable[AnyPhase], endless: bool) -> Iterator[AnyPhase]
             choices = phase.choices
             same = before is not None and np.array_equal(choices.indices, before.indices)
             unchanged = unchanged + 1 if same and "integers" in phase.decided_by else 0
-            leads = len(choices) * int(
-                (~choices.follows_leader).sum()
-            )  # that the other solver has to look at
-            # Of these a layer costs at least as much as two.
-            if unchanged > 32 + leads // 2 or (
-                endless and decided == _MOST_DECISIONS - 1 and leads < _MOST_LEADS
-            ):
+            # The leads that the other solver has to look at: a layer costs at least as much as two.
+            leads = len(choices) * int((~choices.follows_leader).sum())
+            too_many = endless and decided == _MOST_DECISIONS - 1 and leads < _MOST_LEADS
+            if too_many or unchanged > 32 + leads // 2:
                 raise Undecided
             before = choices
             yield phase
@@ -111,62 +190,94 @@ def _until_slow(phases: Iterable[AnyPhase], endless: bool) -> Iterator[AnyPhase]
         raise Undecided from None
 
 
-def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
-    """Follow phases to the stop; of them, those with a recorded layer and the last, and other
-    fields of the run."""
-    kept, stop, record = [], plan.stop, plan.record
-    margins, decided_by = [], {}
-    last, changed_at, settled_at = stop.last_layer, 0, None
-    work, why, phase = 0, "", None
-    most_decisions = _MOST_DECISIONS if plan.dynamics.is_plain else _FEWER_DECISIONS
-    try:
-        for phase in phases:
-            margins.append(phase.margin)
-            decided_by[phase.layer] = phase.decided_by
-            changed_at = changed_at if phase.unchanged else phase.layer
-            if phase.until is None:
-                settled_at = changed_at
-                last = min(last, phase.layer) if stop.when_settled else last
-            ends = phase.until is None or phase.until > last
-            if ends or record.layers(phase.layer, phase.until or last):
-                check_memory(kept, points.count, points.dimension)
-                kept.append(phase)
-            if ends:
-                break
-            if stop.when_settled and (moving := _proved_to_move(phase, len(margins))):
-                last, why = (
-                    phase.layer,
-                    f"{moving} move for ever within bounds, the others stand still",
-                )
-                break
-            if last == NO_LIMIT and len(margins) > most_decisions:
-                last = phase.layer
-                break
-            work += 0 if phase.exactly is None else phase.exactly.work
-            if stop.when_settled and work > _MOST_WORK:
-                bits = phase.layer * math.log2(phase.contraction.denominator)
-                bits = phase.bits if isinstance(phase, GeneralPhase) else bits
-                digits = int(bits * math.log10(2))
-                raise TooLong(
-                    f"exact positions have {digits:,} digits by now, and more with every layer"
-                )
-    except TooLong as error:
-        if phase is None or not stop.when_settled:
-            raise
-        assert phase.until is not None, "a phase that lasts for ever ends the run"
-        last = phase.until - 1  # up to there everything is known
-        kept += [] if kept and kept[-1] is phase else [phase]
-        too_long = f"exact positions would have more than {MOST_DIGITS:,} digits"
-        why = f"gave up at layer {last:,}: {error if work > _MOST_WORK else too_long}{_ties(phase, points)}"
-    check_memory(recorded := record.layers(0, last), points.count, points.dimension)
-    return {
-        "phases": tuple(kept),
-        "recorded": (*recorded, last),
-        "margins": np.array(margins),
-        "decided_by": decided_by,
-        "settled_at": settled_at,
-        "stopped": why or why_stopped(stop, last, settled_at),
-    }
+class PhaseCollector:
+    """Follows phases to the stop of a run, and keeps the last one and those with a recorded
+    layer."""
+
+    def __init__(self, points: Points, plan: Plan) -> None:
+        self.points, self.plan, self.last = points, plan, plan.stop.last_layer
+        self.kept: list[Any] = []
+        self.decided: list[tuple[int, str, float]] = []
+        self.changed_at, self.settled_at, self.work = 0, None, 0
+        self.latest: Any = None
+
+    def collect(self, phases: Iterable[Any], solver: Solver) -> dict[str, Any]:
+        """Take phases until the run ends; the fields of a `RunDetails` that follow from them."""
+        reason = None
+        try:
+            for phase in phases:
+                reason = self.add(phase)
+                if reason is not None:
+                    break
+        except TooLong:
+            if self.latest is None or not self.plan.stop.when_settled:
+                raise
+            digits = f"exact positions would have more than {MOST_DIGITS:,} digits"
+            reason = self._end_before_next(digits)
+        assert reason is not None, "phases go on until the run ends"
+        if not self.kept or self.kept[-1] is not self.latest:
+            self.kept.append(self.latest)
+        recorded = self.plan.record.layers(0, self.last)
+        check_memory(recorded, self.points.count, self.points.dimension)
+        layers, searches, margins = zip(*self.decided, strict=True)
+        by_integers = any("integers" in search for search in searches)
+        arithmetic = "exact" if by_integers else solver.arithmetic
+        return {
+            "solver": solver,
+            "phases": tuple(self.kept),
+            "recorded": (*recorded, self.last),
+            "decisions": Decisions(layers, searches, np.array(margins), arithmetic),
+            "settled_at": self.settled_at,
+            "stop_reason": reason,
+        }
+
+    def add(self, phase: Any) -> StopReason | None:
+        """Take the next phase; why the run ends with it, or None if it goes on."""
+        self.latest = phase
+        self.decided.append((phase.layer, phase.decided_by, phase.margin))
+        if not phase.unchanged:
+            self.changed_at = phase.layer
+        if phase.until is None:
+            self.settled_at = self.changed_at
+            if self.plan.stop.when_settled:
+                self.last = min(self.last, phase.layer)
+        ends = phase.until is None or phase.until > self.last
+        if ends or self.plan.record.layers(phase.layer, phase.until):
+            check_memory(self.kept, self.points.count, self.points.dimension)
+            self.kept.append(phase)
+        return self._usual_reason() if ends else self._give_up(phase)
+
+    def _give_up(self, phase: Any) -> StopReason | None:
+        """Why a run that has not reached its end had better stop here, if so."""
+        decisions, until_settled = len(self.decided), self.plan.stop.when_settled
+        if until_settled and (moving := _proved_to_move(phase, decisions)):
+            self.last = phase.layer
+            return f"{moving} move for ever within bounds, the others stand still"
+        most = _MOST_DECISIONS if self.plan.dynamics.is_plain else _FEWER_DECISIONS
+        if self.last == NO_LIMIT and decisions > most:
+            self.last = phase.layer
+            return self._usual_reason()
+        self.work += 0 if phase.exactly is None else phase.exactly.work
+        if not until_settled or self.work <= _MOST_WORK:
+            return None
+        if isinstance(phase, GeneralPhase):
+            bits = phase.bits
+        else:
+            bits = phase.layer * math.log2(self.plan.dynamics.contraction.denominator)
+        digits = int(bits * math.log10(2))
+        return self._end_before_next(
+            f"exact positions have {digits:,} digits by now, and more with every layer"
+        )
+
+    def _usual_reason(self) -> StopReason:
+        return why_stopped(self.plan.stop, self.last, self.settled_at)
+
+    def _end_before_next(self, reason: str) -> StopReason:
+        """End the run where the latest phase does: up to there everything is known."""
+        until = self.latest.until
+        assert until is not None, "a phase that lasts for ever ends the run"
+        self.last = until - 1
+        return f"gave up at layer {self.last:,}: {reason}{_ties(self.latest, self.points)}"
 
 
 def _proved_to_move(phase: Any, decisions: int) -> str:
@@ -185,7 +296,7 @@ def _ties(phase: Any, points: Points) -> str:
     return ""
 
 
-def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
+def why_stopped(stop: Stop, last: int, settled_at: int | None) -> StopReason:
     """Why a run that ends at layer `last` does so, in words."""
     if not stop.when_settled:
         settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
@@ -195,55 +306,50 @@ def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
     return f"gave up at layer {last:,}: not settled yet"
 
 
-class Together(Trajectories):
+class BatchTrajectories(Trajectories):
     """Runs that one kernel computed together. Clouds that floats could not decide have `exact`
     runs; the phases of any other cloud are computed when more is asked for than the kernel knows.
     Tensors stay on their device; what concerns one cloud is fetched."""
 
     def __init__(
         self,
-        clouds: Packed,
-        form: Form,
+        clouds: PackedClouds,
+        container: Container,
         plan: Plan,
-        machine: Engine,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        super().__init__((), form, clouds.multiplicities)
-        self.clouds, self.plan, self.machine, self._made = clouds, plan, machine, {}
+        super().__init__((), container, clouds.multiplicities)
+        self.clouds, self.plan, self._made = clouds, plan, {}
         self._at_hand = 1 + _AT_HAND * len(clouds) // math.prod(clouds.tokens.shape)
-        then = Then.STAY if plan.stop.when_settled else Then.GO_ON
-        layers = (
-            min(plan.stop.last_layer, _MOST_DECISIONS)
-            if plan.stop.when_settled
-            else plan.stop.last_layer
-        )
-        self.outcome = self.walk(layers, then, leave_long=True, progress=progress)
+        stop, layers = plan.stop, plan.stop.last_layer
+        if stop.when_settled:
+            layers = min(layers, _MOST_DECISIONS)
+        then = Then.STAY if stop.when_settled else Then.GO_ON
+        self.outcome = self._run_all(layers, then, leave_long=True, progress=progress)
         left = self.outcome.undecided
-        if layers < plan.stop.last_layer:
+        if layers < stop.last_layer:
             left = np.union1d(left, np.flatnonzero(self.outcome.settled == WALKED))
         # What floats could not prove is decided at once: it is part of the answer.
         self.exact = {cloud: self.make(cloud) for cloud in left.tolist()}
         for cloud, run in self.exact.items():  # where the kernel gave up, its arrays mean nothing
-            here, since = self._tokens_of(cloud), np.full(run.n, -1)
+            rows, since = self._rows_of(cloud), np.full(run.n, -1)
             since[run.leaders] = run.leader_layers
-            _put(self.outcome.tokens, here, run.floats_at(run.layers))
-            _put(self.outcome.leader_since, here, since)
+            _put(self.outcome.tokens, rows, run._floats_at(run.layers))
+            _put(self.outcome.leader_since, rows, since)
             self.outcome.settled[cloud] = WALKED if run.settled_at is None else run.settled_at
             self.outcome.errors[cloud] = run.error
 
-    def walk(self, layer: int, then: Then, **watched: Any) -> BatchOutcome:
-        """All clouds at a layer, or where they settled before it; `watched` as `walk_many` takes
+    def _run_all(self, layer: int, then: Then, **watched: Any) -> BatchOutcome:
+        """All clouds at a layer, or where they settled before it; `watched` as `run_batch` takes
         it."""
-        clouds, dynamics = self.clouds, self.plan.dynamics
-        return walk_many(
-            self.machine, clouds.tokens, clouds.offsets, dynamics, layer, then, **watched
-        )
+        plan = self.plan
+        return run_batch(plan.engine, self.clouds, plan.dynamics, layer, then, **watched)
 
     def make(self, cloud: int) -> Trajectory:
         """The run of one cloud, with its phases."""
-        one = self.clouds[cloud]
-        one = replace(one, tokens=as_array(one.tokens, "`tokens`"))
-        return run_cloud(one, self.plan, self.machine, self.form.tensors)
+        given = self.clouds[cloud]
+        fetched = replace(given, tokens=as_array(given.tokens, "`tokens`"))
+        return run_cloud(fetched, self.plan, self._container.tensors)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_made": {}}
@@ -251,7 +357,7 @@ class Together(Trajectories):
     def __len__(self) -> int:
         return len(self.clouds)
 
-    def _tokens_of(self, cloud: int) -> slice:
+    def _rows_of(self, cloud: int) -> slice:
         return slice(*self.clouds.offsets[cloud : cloud + 2].tolist())
 
     def _run(self, cloud: int) -> Trajectory:
@@ -260,30 +366,26 @@ class Together(Trajectories):
         if cloud not in self._made:
             if len(self._made) >= self._at_hand:
                 self._made.pop(next(iter(self._made)))
-            self._made[cloud] = self._known(cloud)
+            self._made[cloud] = self._lazy_run(cloud)
         return self._made[cloud]
 
-    def _known(self, cloud: int) -> Trajectory:
+    def _lazy_run(self, cloud: int) -> LazyTrajectory:
         """What the kernel knows of a run, and how to find out more."""
-        stop, outcome, here = self.plan.stop, self.outcome, self._tokens_of(cloud)
+        stop, outcome, rows = self.plan.stop, self.outcome, self._rows_of(cloud)
         settled = None if outcome.settled[cloud] == WALKED else int(outcome.settled[cloud])
         last = stop.last_layer if settled is None or not stop.when_settled else settled
-        return Trajectory._of_known(
-            Known(
-                lambda: self.make(cloud),
-                as_array(outcome.tokens[here], "`tokens`"),
-                ends=lambda: as_array(self.arrived.tokens[here], "`tokens`"),
-                leader_of=lambda: self.leader_of[here],
-            ),
-            as_array(outcome.leader_since[here], "`leader_since`"),
+        known = KernelResult(
             dynamics=self.plan.dynamics,
-            solver=self.plan.solvers[0],
             recorded=(*self.plan.record.layers(0, last), last),
+            last=as_array(outcome.tokens[rows], "`tokens`"),
+            leader_since=as_array(outcome.leader_since[rows], "`leader_since`"),
             settled_at=settled,
-            stopped=why_stopped(stop, last, settled),
-            tensor_kind=self.form.tensors,
+            stop_reason=why_stopped(stop, last, settled),
             error=float(outcome.errors[cloud]),
+            float_limits=lambda: as_array(self.arrived.tokens[rows], "`tokens`"),
+            leader_of=lambda: self.leader_of[rows],
         )
+        return LazyTrajectory(known, lambda: self.make(cloud).details, self._container.tensors)
 
     @property
     def _latest(self) -> int:
@@ -293,52 +395,53 @@ class Together(Trajectories):
     @cached_property
     def arrived(self) -> BatchOutcome:
         """All clouds at their limits, or at the last layer if they have not settled."""
-        arrived = self.walk(self._latest, Then.ARRIVE)
+        arrived = self._run_all(self._latest, Then.ARRIVE)
         for cloud in np.flatnonzero(self.outcome.settled == WALKED).tolist():
-            here = self._tokens_of(cloud)
-            arrived.tokens[here] = self.outcome.tokens[here]
+            rows = self._rows_of(cloud)
+            arrived.tokens[rows] = self.outcome.tokens[rows]
         for cloud, run in self.exact.items():
             if run.settled_at is not None:
-                _put(arrived.tokens, self._tokens_of(cloud), run.float_ends())
+                _put(arrived.tokens, self._rows_of(cloud), run._floats_at("limit"))
         return arrived
 
     @cached_property
     def leader_of(self) -> np.ndarray:
         """The leader that each token follows for ever, as its first token counted in its cloud; -1:
         none."""
-        found, clouds = self.outcome.leader_of, self.clouds
-        if found is None:  # a GPU does not find them
-            walked = walk_many(
-                CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, self._latest, Then.STAY
-            )
-            found = walked.leader_of
-        assert found is not None, "the CPU finds them"
+        leader_of = self.outcome.leader_of
+        if leader_of is None:  # a GPU does not find them
+            again = run_batch(CPU, self.clouds, self.plan.dynamics, self._latest, Then.STAY)
+            leader_of = again.leader_of
+        assert leader_of is not None, "the CPU finds them"
         for cloud, run in self.exact.items():
-            found[self._tokens_of(cloud)] = run.leader_of()
-        return found
+            leader_of[self._rows_of(cloud)] = run._leader_of()
+        return leader_of
 
-    def at(self, layer: int) -> Tables:
+    def at(self, layer: Layer) -> Tables:
+        table = self._limit_table() if is_limit(layer) else self._table_at(layer)
+        return restore_table(self._container, table, self.clouds.offsets, self._multiplicities)
+
+    def _table_at(self, layer: Any) -> Any:
         layer, stop = check_int(layer, "`layer`", at_least=0), self.plan.stop
         if layer > stop.last_layer and None in self.settled_at:
             cloud = self.settled_at.index(None)
             raise InputError(
-                f"`layer` {shorten(layer)} lies beyond this run, in which cloud {cloud} has not settled."
+                f"`layer` {shorten(layer)} lies beyond this run, in which cloud {cloud} has not "
+                "settled."
             )
-        is_last = layer == stop.last_layer and not stop.when_settled
-        table = (
-            concatenate([self.outcome.tokens]) if is_last else self.walk(layer, Then.GO_ON).tokens
-        )
+        if layer == stop.last_layer and not stop.when_settled:
+            table = concatenate([self.outcome.tokens])  # a copy
+        else:
+            table = self._run_all(layer, Then.GO_ON).tokens
         for cloud, run in self.exact.items():
-            _put(table, self._tokens_of(cloud), run.floats_at(layer))
-        return restore_table(self.form, table, self.clouds.offsets, self.multiplicities)
+            _put(table, self._rows_of(cloud), run._floats_at(layer))
+        return table
 
-    def ends(self) -> Tables:
+    def _limit_table(self) -> Any:
         if None in self.settled_at:
-            raise InputError(
-                f"Cloud {self.settled_at.index(None)} has not settled: where its tokens end is not known."
-            )
-        table = concatenate([self.arrived.tokens])  # a copy, for whoever asks
-        return restore_table(self.form, table, self.clouds.offsets, self.multiplicities)
+            cloud = self.settled_at.index(None)
+            raise InputError(f"Cloud {cloud} has not settled: where its tokens end is not known.")
+        return concatenate([self.arrived.tokens])  # a copy, for whoever asks
 
     @property
     def leaders(self) -> list[np.ndarray]:
@@ -349,7 +452,79 @@ class Together(Trajectories):
     def settled_at(self) -> list[int | None]:
         return [None if layer == WALKED else layer for layer in self.outcome.settled.tolist()]
 
+    def _file(self) -> RunFile:
+        stop, record = self.plan.stop, self.plan.record
+        if not isinstance(record, Every | LastOnly):
+            return super()._file()
+        # One kernel runs them all again, about as fast as a file is read.
+        step = record.m if isinstance(record, Every) else None
+        starts = as_array(self.clouds.tokens, "`tokens`")
+        return RunFile(
+            dynamics=self.plan.dynamics,
+            arithmetic=name_of(self.plan.solvers[0]),
+            layout=self._container.layout,
+            starts=replace(self.clouds, tokens=starts),
+            last=np.concatenate([run._floats_at(run.layers) for run in self]),
+            together=[stop.last_layer, stop.when_settled, step],
+        )
+
 
 def _put(table: Any, rows: slice, values: np.ndarray) -> None:
     """Write into an array, or into a tensor wherever it is."""
     table[rows] = table.new_tensor(values) if is_tensor(table) else values
+
+
+def load_run(path: str | Path) -> Trajectory | Trajectories:
+    """Read a file that `save` wrote, and compute the run again; tensors become arrays.
+
+    Parameters
+    ----------
+    path : str or Path
+        Name of the file.
+
+    Returns
+    -------
+    Trajectory or Trajectories
+        Whichever was saved.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from hardmax import Dynamics, simulate
+    >>> with TemporaryDirectory() as folder:
+    ...     simulate([[1.0], [2.0]], Dynamics(1), layers=1).save(Path(folder, "run.npz"))
+    ...     load_run(Path(folder, "run.npz")).at(1).ravel().tolist()
+    [1.5, 2.0]
+    """
+    path, wish = check_path(path), "expected what `Trajectory.save` or `Trajectories.save` writes"
+    name = shown_name(path)
+    arrays = read_arrays(read_bytes(path, wish), name)
+    try:
+        return _run_again(RunFile.parse(arrays))
+    except Exception as error:  # a header may be wrong in any way
+        raise InputError(
+            f"{name} cannot be read as a run ({shorten(error, 120)}): {wish}."
+        ) from None
+
+
+def _run_again(file: RunFile) -> Trajectory | Trajectories:
+    dynamics, slack = file.dynamics, file.arithmetic
+    check_dimension(dynamics, file.starts.tokens.shape[1])
+    arithmetic = TieSlack(slack) if isinstance(slack, float) else slack
+    solvers = solvers_for(arithmetic, CPU, plain=dynamics.is_plain)
+    container = Container(file.layout)
+    if file.together is not None:
+        layers, when_settled, step = file.together
+        stop = Settled(layers) if when_settled else AfterLayers(layers)
+        record = LastOnly() if step is None else Every(step)
+        return BatchTrajectories(file.starts, container, Plan(dynamics, solvers, stop, record))
+    runs = []
+    for cloud, (recorded, reason) in zip(file.starts, file.runs or (), strict=True):
+        record = Every(recorded[1] - recorded[0]) if len(recorded) > 1 else LastOnly()
+        plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
+        details = run_cloud(cloud, plan).details
+        runs.append(Trajectory(replace(details, recorded=tuple(recorded), stop_reason=reason)))
+    if container.is_single:
+        return runs[0]
+    return Trajectories(runs, container, file.starts.multiplicities)

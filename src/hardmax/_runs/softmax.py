@@ -9,6 +9,7 @@ layer to layer. Once one is larger than asked, or has no bound at all, everythin
 with twice as many bits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -20,6 +21,7 @@ import numpy as np
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int
 from hardmax._layer.attention import Softmax
+from hardmax._layer.rules import allowed_pairs, rescaling
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics
@@ -64,8 +66,9 @@ class Enclosures:
 
     def __repr__(self) -> str:
         _, n, d = self.tokens.shape
-        size = f"{pluralize(n, 'token')} in {pluralize(d, 'dimension')}, {pluralize(self.layers, 'layer')}"
-        return f"Enclosures({size}, no coordinate off by more than {self.error:.2g})"
+        tokens = f"{pluralize(n, 'token')} in {pluralize(d, 'dimension')}"
+        layers = pluralize(self.layers, "layer")
+        return f"Enclosures({tokens}, {layers}, no coordinate off by more than {self.error:.2g})"
 
 
 def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
@@ -77,14 +80,17 @@ def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
     layers = check_int(layers, "`layers`", at_least=0)
     rounding = float(np.abs(z).max()) * 2.0**-53
     if attention.error < rounding:
-        message = f"`error` {attention.error:g} is less than float64 can store of these tokens ({rounding:.1g})."
-        raise InputError(message, argument="error")
+        raise InputError(
+            f"`error` {attention.error:g} is less than float64 can store of these tokens "
+            f"({rounding:.1g}).",
+            argument="error",
+        )
     bits = 64
     while bits <= _MOST_BITS:
         with flint.ctx.workprec(bits):
-            found = _walk(z, counts, dynamics, attention, layers)
-        if found is not None:
-            tokens, error = found
+            enclosed = _run(z, counts, dynamics, attention, layers)
+        if enclosed is not None:
+            tokens, error = enclosed
             return Enclosures(dynamics, tokens, error, bits)
         bits *= 2
     limit = f"`error` {attention.error:g} cannot be proved with {_MOST_BITS:,} bits"
@@ -101,43 +107,52 @@ def _matrix(table: Any) -> Any:
     return flint.arb_mat([[_ball(x) for x in row] for row in table])
 
 
-def _walk(
+def _run(
     z: np.ndarray, counts: list[int], dynamics: Dynamics, attention: Softmax, layers: int
 ) -> tuple[np.ndarray, float] | None:
     """The tokens of all layers and the largest error; None if one is not proved to be as asked."""
-    n = len(z)
-    mask, place = dynamics.allowed(n), _matrix(z)
+    mask, balls = allowed_pairs(dynamics, len(z)), _matrix(z)
     metric = None if dynamics.metric is None else _matrix(dynamics.metric).transpose()
     beta, path, largest = _ball(attention.beta), [], 0.0
     for layer in range(layers + 1):
-        rows = place.tolist()
+        rows = balls.tolist()
         path.append([[float(x.mid()) for x in row] for row in rows])
-        balls, centres = chain(*rows), chain(*path[-1])
-        errors = [_above(abs(x - y).upper()) for x, y in zip(balls, centres, strict=True)]
+        centres = chain(*path[-1])
+        errors = [_above(abs(x - y).upper()) for x, y in zip(chain(*rows), centres, strict=True)]
         # A ball without bounds has the error nan or inf. (Of 0 and nan, Python's max is 0.)
         if not all(error <= attention.error for error in errors):
             return None
         largest = max(largest, *errors)
         if layer == layers:
             break
-        scores = (place if metric is None else place * metric) * place.transpose()
+        directions = balls if metric is None else balls * metric
+        scores = (directions * balls.transpose()).tolist()
         weights = []
-        for i, row in enumerate(scores.tolist()):
-            among = range(n) if mask is None else np.flatnonzero(mask[i]).tolist()
-            top = max(among, key=lambda j: row[j].mid())
-            powers = {j: counts[j] * (beta * (row[j] - row[top])).exp() for j in among if j != top}
-            # exp(0) without an error: the ball of a token that attends to one alone does not grow
-            # with beta.
-            powers[top] = flint.arb(counts[top])
-            total = sum(powers.values())
-            weights.append([powers[j] / total if j in powers else flint.arb(0) for j in range(n)])
-        means, alpha = flint.arb_mat(weights) * place, dynamics.alpha_at(layer)
-        keep = dynamics.rescaling(alpha)
+        for i, row in enumerate(scores):
+            among = range(len(z)) if mask is None else np.flatnonzero(mask[i]).tolist()
+            weights.append(_weights(row, among, counts, beta))
+        means, alpha = flint.arb_mat(weights) * balls, dynamics.alpha_at(layer)
+        contraction = rescaling(dynamics, alpha)
         if dynamics.value is None:
-            place = place * _ball(keep) + means * _ball(alpha * keep)
+            balls = balls * _ball(contraction) + means * _ball(alpha * contraction)
         else:
-            place = place * _matrix(keep.T) + means * _matrix((alpha * keep @ dynamics.value).T)
+            push = alpha * contraction @ dynamics.value
+            balls = balls * _matrix(contraction.T) + means * _matrix(push.T)
     return np.array(path), largest
+
+
+def _weights(scores: list[Any], among: Sequence[int], counts: list[int], beta: Any) -> list[Any]:
+    """The weights of all tokens for one that attends to those `among` them, given their scores."""
+    top = max(among, key=lambda j: scores[j].mid())
+    powers = {}
+    for j in among:
+        if j != top:
+            powers[j] = counts[j] * (beta * (scores[j] - scores[top])).exp()
+    # exp(0) without an error: the ball of a token that attends to one alone does not grow with
+    # beta.
+    powers[top] = flint.arb(counts[top])
+    total = sum(powers.values())
+    return [powers[j] / total if j in powers else flint.arb(0) for j in range(len(scores))]
 
 
 def _above(x: Any) -> float:

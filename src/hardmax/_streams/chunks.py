@@ -6,21 +6,30 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hardmax._common.columns import open_parquet
-from hardmax._common.validation import InputError, check_numeric, check_path, require_extra, shorten
+from hardmax._common.validation import (
+    InputError,
+    Progress,
+    check_numeric,
+    check_path,
+    check_progress,
+    require_extra,
+    shorten,
+)
 from hardmax._kernels.parallel import limit_threads
 
 COORDINATES = 2**20  # of a chunk, where we choose its size
 # of a dask array, or more on a large cluster, are examined before their results are put together
 _BLOCKS = 64
-_LOST = "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the call"
-Progress = Callable[[int, int], None] | None
+_LOST = (
+    "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the "
+    "call"
+)
 
 
 def is_stream(tokens: Any) -> bool:
@@ -37,73 +46,80 @@ def _library(tokens: Any) -> str:
 
 
 @dataclass
-class Local:
+class LocalChunks:
     """Chunks that this process reads one after the other. Counts, if given, are for `progress`."""
 
     dimension: int
     read: Callable[[], Iterator[Any]]
     count: int
-    progress: Progress = None
+    progress: Progress | None = None
 
     def map(
-        self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None
+        self, function: Callable[..., Any], *arguments: Any, per_chunk: Sequence[Any] | None = None
     ) -> Iterator[Any]:
+        """What a function returns for each chunk; it takes the tokens, the row of the first, the
+        arguments and, if there is one for each chunk, that of this chunk."""
         first = 0
         for number, chunk in enumerate(self.read()):
             table = read_chunk(chunk, first)
-            yield function(table, first, *arguments, *([] if own is None else [own[number]]))
+            last = () if per_chunk is None else (per_chunk[number],)
+            yield function(table, first, *arguments, *last)
             first += len(table)
             if self.progress is not None:
                 self.progress(first, self.count)
 
 
 @dataclass
-class Blocks:
+class DaskChunks:
     """Blocks of a dask array, each examined where it is."""
 
     array: Any
-    progress: Progress = None
+    progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        array, self.at_once = self.array, max(_BLOCKS, 2 * _check_cluster())
+        array = self.array
+        self.at_once = max(_BLOCKS, 2 * _check_cluster())
         if np.isnan(array.shape).any():
             array = _checked(array).compute_chunk_sizes()
         _check_shape(array.shape)
         # Put together, blocks would lose their masks.
         self.array = _checked(array).rechunk({1: -1}) if array.numblocks[1] > 1 else array
-        self.dimension, sizes = array.shape[1], self.array.chunks[0]
-        self.sizes, self.firsts = sizes, np.cumsum([0, *sizes]).tolist()
+        self.dimension, self.sizes = array.shape[1], self.array.chunks[0]
+        self.firsts = np.cumsum([0, *self.sizes]).tolist()
 
-    def lazily(
-        self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None
+    def map_lazily(
+        self, function: Callable[..., Any], *arguments: Any, per_chunk: Sequence[Any] | None = None
     ) -> list[Any]:
+        """What `map` yields, not computed."""
         from dask import delayed
 
         shared = delayed(arguments, traverse=False)
-        blocks = self.array.to_delayed().ravel()
-        owned = [[]] * len(blocks) if own is None else [[one] for one in own]
-        spans = [(rows, (0, self.dimension)) for rows in pairwise(self.firsts)]
-        each = zip(blocks, spans, owned, strict=True)
-        return [delayed(_on_block)(block, span, function, shared, one) for block, span, one in each]
+        results = []
+        for number, block in enumerate(self.array.to_delayed().ravel()):
+            span = (self.firsts[number : number + 2], (0, self.dimension))
+            last = () if per_chunk is None else (per_chunk[number],)
+            results.append(delayed(_on_block)(block, span, function, shared, last))
+        return results
 
     def map(
-        self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None
+        self, function: Callable[..., Any], *arguments: Any, per_chunk: Sequence[Any] | None = None
     ) -> Iterator[Any]:
+        """As that of `LocalChunks`."""
         import dask
 
-        blocks = self.lazily(function, *arguments, own=own)
+        blocks = self.map_lazily(function, *arguments, per_chunk=per_chunk)
         for start in range(0, len(blocks), self.at_once):
-            some = blocks[start : start + self.at_once]
+            batch = blocks[start : start + self.at_once]
             try:
                 with warnings.catch_warnings():
                     # Who is finished, a bit for each token, goes out with its block.
                     warnings.filterwarnings("ignore", "Sending large graph")
-                    done = dask.compute(*some)
+                    done = dask.compute(*batch)
             except CancelledError:
                 raise RuntimeError(f"{_LOST}.") from None
             yield from done
             if self.progress is not None:
-                self.progress(self.firsts[start + len(some)], self.firsts[-1])
+                self.progress(self.firsts[start + len(batch)], self.firsts[-1])
 
 
 def _check_cluster() -> int:
@@ -116,19 +132,18 @@ def _check_cluster() -> int:
 
     try:
         client: Any = get_client()
-        found, threads = client.get_versions(packages=["hardmax"]), client.nthreads()
+        versions, threads = client.get_versions(packages=["hardmax"]), client.nthreads()
     except ValueError:  # no cluster: Dask computes in this process
         return 0
     except OSError as error:
         raise RuntimeError(f"{_LOST} ({error}).") from None
-    own = found["client"]["packages"]["hardmax"]
-    for name, one in {"scheduler": found["scheduler"], **found["workers"]}.items():
-        its = one["packages"]["hardmax"]
-        if its != own:
-            has = "does not have hardmax" if its is None else f"has hardmax {its}"
-            raise RuntimeError(
-                f"Dask: {name} {has}, but this process has {own}. Install the same version everywhere."
-            )
+    here = versions["client"]["packages"]["hardmax"]
+    for name, process in {"scheduler": versions["scheduler"], **versions["workers"]}.items():
+        version = process["packages"]["hardmax"]
+        if version != here:
+            has = "does not have hardmax" if version is None else f"has hardmax {version}"
+            way_out = "Install the same version everywhere"
+            raise RuntimeError(f"Dask: {name} {has}, but this process has {here}. {way_out}.")
     return sum(threads.values())
 
 
@@ -150,21 +165,21 @@ def _check_block(block: Any, span: Any) -> np.ndarray:
     return table
 
 
-def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...], own: list[Any]) -> Any:
+def _on_block(
+    block: Any, span: Any, function: Any, shared: tuple[Any, ...], last: tuple[Any, ...]
+) -> Any:
     first = span[0][0]
     with limit_threads(1):  # Dask has a block for each of its threads
-        return function(read_chunk(_check_block(block, span), first), first, *shared, *own)
+        return function(read_chunk(_check_block(block, span), first), first, *shared, *last)
 
 
 def read_chunk(chunk: Any, first: int) -> np.ndarray:
     """The tokens of a chunk in float64, none of them rounded; `first` is the row of the first
     one."""
-    is_batch = hasattr(chunk, "columns")  # of pyarrow
-    columns = (
-        [one.to_numpy(zero_copy_only=False) for one in chunk.columns]
-        if is_batch
-        else np.asarray(chunk).T
-    )
+    if hasattr(chunk, "columns"):  # a batch of pyarrow
+        columns: Any = [column.to_numpy(zero_copy_only=False) for column in chunk.columns]
+    else:
+        columns = np.asarray(chunk).T
     table = np.empty((len(columns[0]), len(columns)))
     for axis, column in enumerate(columns):
         if column.dtype.kind not in "biuf" or column.dtype.itemsize > 8:
@@ -184,7 +199,7 @@ def read_chunk(chunk: Any, first: int) -> np.ndarray:
     return table
 
 
-def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
+def open_chunks(tokens: Any, progress: Progress | None) -> LocalChunks | DaskChunks:
     """The chunks of what `is_stream` recognizes."""
     check_progress(progress)
     library = _library(tokens)
@@ -195,16 +210,16 @@ def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
         raise InputError(f"{message}: a DataFrame has `.to_dask_array()`.", argument="tokens")
     shape = _check_shape(tokens.shape)
     if library == "dask":
-        return Blocks(tokens, progress)
-    step = max(1, COORDINATES // shape[1])
+        return DaskChunks(tokens, progress)
+    count, dimension = shape
+    step = max(1, COORDINATES // dimension)
     if library == "zarr":
         step = max(1, step // tokens.chunks[0]) * tokens.chunks[0]
-    return Local(
-        shape[1],
-        lambda: (tokens[start : start + step] for start in range(0, shape[0], step)),
-        shape[0],
-        progress,
-    )
+
+    def read() -> Iterator[Any]:
+        return (tokens[start : start + step] for start in range(0, count, step))
+
+    return LocalChunks(dimension, read, count, progress)
 
 
 def _check_shape(shape: Any) -> Any:
@@ -214,18 +229,17 @@ def _check_shape(shape: Any) -> Any:
     raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
 
 
-def _open_dataset(tokens: Any, progress: Progress) -> Local:
+def _open_dataset(tokens: Any, progress: Progress | None) -> LocalChunks:
     require_extra("Reading Parquet", "tables", "pyarrow")
     name = "`tokens`"
     if isinstance(tokens, str | Path):
         path = str(check_path(tokens, "`tokens`"))
-        found, name = sorted(glob.glob(path)), f"`{shorten(path, 80)}`"  # noqa: PTH207  the path may be absolute
-        if not found:
-            wish = (
-                "expected a Parquet file, a folder of them or a pattern such as 'points/*.parquet'"
-            )
-            raise InputError(f"{name} does not exist: {wish}.", argument="tokens")
-        tokens = found[0] if found == [path] else found
+        name = f"`{shorten(path, 80)}`"
+        files = sorted(glob.glob(path))  # noqa: PTH207  the path may be absolute
+        if not files:
+            wish = "a Parquet file, a folder of them or a pattern such as 'points/*.parquet'"
+            raise InputError(f"{name} does not exist: expected {wish}.", argument="tokens")
+        tokens = files[0] if files == [path] else files
     try:
         tokens = open_parquet(tokens) if isinstance(tokens, str | list) else tokens
         count, names = tokens.count_rows(), tokens.schema.names
@@ -241,12 +255,4 @@ def _open_dataset(tokens: Any, progress: Progress) -> Local:
         "batch_readahead": 1,
         "fragment_readahead": 1,
     }
-    return Local(len(names), lambda: tokens.to_batches(**options), count, progress)
-
-
-def check_progress(progress: Any) -> None:
-    """Refuse what cannot be called."""
-    if not (progress is None or callable(progress)):
-        raise InputError(
-            f"`progress` must be None or a function of (done, total), not {shorten(progress)}."
-        )
+    return LocalChunks(len(names), lambda: tokens.to_batches(**options), count, progress)

@@ -4,7 +4,7 @@ than memory."""
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,26 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_path, require_extra, shorten
+from hardmax._common.validation import InputError, Progress, check_path, require_extra, shorten
 from hardmax._exact.vectors import power
 from hardmax._float.search import CPU
-from hardmax._limits.clusters import FaceProjection, Kind, Vertex, find_clusters
-from hardmax._streams.chunks import Blocks, Local, Progress, open_chunks
-from hardmax._streams.observers import Core, Scene, Tokens, leaders, observe
+from hardmax._layer.rules import check_plain
+from hardmax._limits.clusters import (
+    Clusters,
+    FaceProjection,
+    Kind,
+    Vertex,
+    find_clusters,
+    limit_error,
+)
+from hardmax._streams.chunks import DaskChunks, LocalChunks, open_chunks
+from hardmax._streams.observers import (
+    DistinctTokens,
+    GatheredRun,
+    LayerSnapshot,
+    leader_rows,
+    observe,
+)
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 from hardmax.dynamics import Dynamics
@@ -27,106 +41,151 @@ if TYPE_CHECKING:
     from dask.array import Array
 
 
-class Answers(NamedTuple):
-    """All that is needed to answer for a chunk: the core, and columns of what to say of each of its
-    tokens."""
+def _places(tokens: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Where tokens are among some distinct values; at or beyond their number if they are not."""
+    # Points are numbered as they first appear.
+    return merge(Cloud(np.concatenate([values, tokens]))).of_token[len(values) :]
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkQuery:
+    """What is asked of every chunk, with all that it takes to answer."""
 
     dynamics: Dynamics
-    scenes: tuple[Scene, ...]
-    tokens: Tokens
+    snapshots: tuple[LayerSnapshot, ...]
+    tokens: DistinctTokens
+    """Those that were gathered."""
     columns: dict[str, np.ndarray]
+    """What to say of each of them."""
+
+    def answer(self, tokens: np.ndarray) -> dict[str, np.ndarray]:
+        """What to say of each token of a chunk."""
+        raise NotImplementedError
+
+    def places(self, tokens: np.ndarray) -> np.ndarray:
+        """Where tokens are among those that were gathered."""
+        places = _places(tokens, self.tokens.values)
+        if places.max(initial=-1) >= len(self.tokens):
+            raise InputError("The tokens have changed since their limit was found.")
+        return places
+
+    def leader_places(self, snapshots: tuple[LayerSnapshot, ...]) -> np.ndarray:
+        """Where the leaders of some snapshots are among those that were gathered."""
+        return np.searchsorted(self.tokens.rows, leader_rows(snapshots))
 
 
-def find_places(tokens: np.ndarray, core: Tokens) -> np.ndarray:
-    """Where some tokens are in the core."""
-    # Points are numbered as they first appear, and all tokens of the core are different.
-    places = merge(Cloud(np.concatenate([core.values, tokens]))).of_token[len(core) :]
-    if places.max(initial=-1) >= len(core):
-        raise InputError("The tokens have changed since their limit was found.")
-    return places
+class LimitQuery(ChunkQuery):
+    """The limits of the tokens."""
+
+    def answer(self, tokens: np.ndarray) -> dict[str, np.ndarray]:
+        places = observe(tokens, self.snapshots, self.dynamics).leader
+        follows = places >= 0
+        places[follows] = self.leader_places(self.snapshots)[places[follows]]
+        places[~follows] = self.places(tokens[~follows])
+        return {name: column[places] for name, column in self.columns.items()}
 
 
-def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> dict[str, np.ndarray]:
-    """The limits of the tokens of a chunk."""
-    core = observe(tokens, answers.scenes, answers.dynamics).leader
-    others = core < 0
-    core[~others] = np.searchsorted(answers.tokens.rows, leaders(answers.scenes))[core[~others]]
-    core[others] = find_places(tokens[others], answers.tokens)
-    return {name: column[core] for name, column in answers.columns.items()}
+@dataclass(frozen=True, eq=False)
+class LayerQuery(ChunkQuery):
+    """The tokens at a layer, to within rounding."""
+
+    layer: int
+
+    def answer(self, tokens: np.ndarray) -> dict[str, np.ndarray]:
+        snapshots, gathered = self.snapshots[: self.layer], self.columns["tokens"]
+        outcomes = observe(tokens, snapshots, self.dynamics)
+        positions, layers = outcomes.positions, len(snapshots)
+        since = np.where(outcomes.finished < 0, layers, outcomes.finished)
+        follows = (outcomes.leader >= 0) & ~outcomes.unsure
+        targets = gathered[self.leader_places(snapshots)][outcomes.leader[follows]]
+        powers = [power(self.dynamics.contraction, self.layer - k) for k in range(layers + 1)]
+        shares = np.array(list(map(float, powers)))[since[follows]][:, None]
+        positions[follows] = targets + shares * (positions[follows] - targets)
+        unknown = ~follows if self.layer > layers else outcomes.unsure
+        positions[unknown] = gathered[self.places(tokens[unknown])]
+        return {"tokens": positions}
 
 
-def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> dict[str, np.ndarray]:
-    """The tokens of a chunk at a layer, to within rounding."""
-    scenes, points = answers.scenes[:layer], answers.columns["points"]
-    fates = observe(tokens, scenes, answers.dynamics)
-    places, since = fates.places, np.where(fates.finished < 0, len(scenes), fates.finished)
-    told = (fates.leader >= 0) & ~fates.unsure
-    targets = points[np.searchsorted(answers.tokens.rows, leaders(scenes))][fates.leader[told]]
-    shares = np.array(
-        [float(power(answers.dynamics.contraction, layer - k)) for k in range(len(scenes) + 1)]
-    )
-    places[told] = targets + shares[since[told]][:, None] * (places[told] - targets)
-    others = ~told if layer > len(scenes) else fates.unsure
-    places[others] = points[find_places(tokens[others], answers.tokens)]
-    return {"points": places}
+def _answer(tokens: np.ndarray, _: int, query: ChunkQuery) -> dict[str, np.ndarray]:
+    return query.answer(tokens)
 
 
-def _write_part(tokens: np.ndarray, first: int, folder: Path, answer: Any, *arguments: Any) -> None:
+def _write_part(tokens: np.ndarray, first: int, folder: Path, query: ChunkQuery) -> None:
     import pyarrow as pa
 
-    found = answer(tokens, first, *arguments)
-    points = found.pop("points")
-    columns = {"token": first + np.arange(len(points))} | {
-        f"z{axis}": column for axis, column in enumerate(points.T)
-    }
-    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | found))
+    answer = query.answer(tokens)
+    points = answer.pop(next(iter(answer)))  # limits or tokens come first
+    columns = {"token": first + np.arange(len(tokens))}
+    columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
+    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | answer))
+
+
+def _find_copies(tokens: np.ndarray, first: int, values: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The rows of tokens that equal one of some distinct values, and which that is."""
+    places = _places(tokens, values)
+    (equal,) = np.nonzero(places < len(values))
+    return first + equal, places[equal]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Streamed:
     """What a streamed limit and a streamed run share: what is small, in memory."""
 
-    chunks_in: Local | Blocks
-    core: Core
+    _source: LocalChunks | DaskChunks
+    _gathered: GatheredRun
 
     @property
     def n(self) -> int:
         """Number of tokens."""
-        return self.core.count
+        return self._gathered.n
 
     @property
     def d(self) -> int:
         """Dimension of the tokens."""
-        return self.core.run.d
+        return self._gathered.run.d
 
     @property
     def settled_at(self) -> int | None:
         """The layer from which on every token goes straight to its limit; None if the run did not
         settle."""
-        return self.core.run.settled_at
+        return self._gathered.run.settled_at
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the run ended, in words."""
+        return self._gathered.run.stop_reason
 
     @property
     def leaders(self) -> np.ndarray:
-        """Row numbers of the leaders, increasing; where several tokens are at one place, the first
-        of them."""
-        return self.core.tokens.rows[self.core.run.leaders]
+        """Row numbers of the leaders, increasing. If some of them are repeated, the source is read
+        once more to find the copies."""
+        return self._leaders[0]
 
     @property
     def leader_layers(self) -> np.ndarray:
         """For each of the `leaders` the layer at which it became one."""
-        return self.core.run.leader_layers
+        return self._gathered.run.leader_layers[self._leaders[1]]
 
     @property
-    def gathered(self) -> int:
+    def distinct_leaders(self) -> np.ndarray:
+        """The first leader at each position where there is one."""
+        return self._gathered.tokens.rows[self._gathered.run.leaders]
+
+    @cached_property
+    def _leaders(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of all leaders, and of which of the distinct ones each is a copy."""
+        tokens, leading = self._gathered.tokens, self._gathered.run.leaders
+        if tokens.counts[leading].max(initial=1) == 1:
+            return self.distinct_leaders, np.arange(len(leading))
+        rows, which = zip(*self._source.map(_find_copies, tokens.values[leading]), strict=True)
+        return np.concatenate(rows), np.concatenate(which)
+
+    @property
+    def n_in_memory(self) -> int:
         """How many distinct tokens had to be in memory together."""
-        return len(self.core.tokens)
+        return len(self._gathered.tokens)
 
-    def _answers(self, **columns: np.ndarray) -> Answers:
-        return Answers(self.core.run.dynamics, self.core.scenes, self.core.tokens, columns)
-
-    def _asked(self) -> tuple[Any, ...]:
-        """The function that answers for a chunk, and its arguments, of which `Answers` are the
-        first."""
+    def _query(self) -> ChunkQuery:
         raise NotImplementedError
 
     def chunks(self) -> Iterator[dict[str, np.ndarray]]:
@@ -136,11 +195,10 @@ class Streamed:
         Yields
         ------
         dict
-            `points` (n, d), the tokens at the limit or at the last layer; for a limit also
-            `leader`, the first token at the leader where each ends, or -1 if it ends elsewhere, and
-            `cluster`.
+            For a run `tokens`, those at the last layer. For a limit `limit_points`, `leader`, the
+            first token at the leader where each ends, or -1 if it ends elsewhere, and `cluster`.
         """
-        return iter(self.chunks_in.map(*self._asked()))
+        return iter(self._source.map(_answer, self._query()))
 
     def write(self, folder: str | Path) -> None:
         """Write a Parquet file for each chunk (extra `tables`).
@@ -153,47 +211,64 @@ class Streamed:
             `cluster`.
         """
         require_extra("`write`", "tables", "pyarrow")
-        asked, target = self._asked(), make_folder(check_path(folder, "`folder`"), "`folder`")
+        query, target = self._query(), make_folder(check_path(folder, "`folder`"), "`folder`")
         if any(target.iterdir()):
             raise InputError(
                 f"`folder` must be new or empty, not {shorten(str(target))}.", argument="folder"
             )
-        for _ in self.chunks_in.map(_write_part, target, *asked):
+        for _ in self._source.map(_write_part, target, query):
             pass
 
     def to_dask(self) -> dict[str, "Array"]:
         """What `chunks` yields as dask arrays in the chunks of the tokens, not computed."""
-        if not isinstance(self.chunks_in, Blocks):
+        if not isinstance(self._source, DaskChunks):
             raise InputError(
                 "`to_dask` is for tokens that came as a dask array: iterate over `chunks()`."
             )
         import dask.array as da
 
-        asked = self._asked()
-        parts = list(zip(self.chunks_in.lazily(*asked), self.chunks_in.sizes, strict=True))
-
-        def lazy(name: str, column: np.ndarray) -> "Array":
-            shape, kind = column.shape[1:], column.dtype
-            return da.concatenate(
-                [da.from_delayed(part[name], (size, *shape), kind) for part, size in parts]
-            )
-
-        return {name: lazy(name, column) for name, column in asked[1].columns.items()}
+        query, sizes = self._query(), self._source.sizes
+        answers = self._source.map_lazily(_answer, query)
+        arrays = {}
+        for name, column in query.columns.items():
+            shape = column.shape[1:]
+            parts = [
+                da.from_delayed(answer[name], (size, *shape), column.dtype)
+                for answer, size in zip(answers, sizes, strict=True)
+            ]
+            arrays[name] = da.concatenate(parts)
+        return arrays
 
     def __repr__(self) -> str:
-        settled = (
-            "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
-        )
+        layer = self.settled_at
+        settled = "not settled" if layer is None else f"settled at layer {layer}"
+        size = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
+        leaders = pluralize(len(self.distinct_leaders), "distinct leader")
         return (
-            f"{type(self).__name__}({pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}: "
-            f"{pluralize(len(self.leaders), 'leader')}, {settled}; {self.gathered:,} gathered)"
+            f"{type(self).__name__}({size}: {leaders}, {settled}; {self.n_in_memory:,} in memory)"
         )
+
+
+class StreamedClusters(Clusters):
+    """Clusters of a cloud that is read chunk by chunk: it is read once more for their `labels`."""
+
+    _limit: "StreamedLimit"
+
+    def __init__(
+        self, lim: "StreamedLimit", points: np.ndarray, kinds: tuple[Kind, ...], sizes: np.ndarray
+    ) -> None:
+        vars(self).update(_limit=lim, limit_points=points, kinds=kinds, sizes=sizes)
+
+    @cached_property
+    def labels(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The cluster of each token, (n,)."""
+        return self._limit._column("cluster")
 
 
 class StreamedLimit(Streamed):
     """Infinite-depth limit of a cloud that is read chunk by chunk. Made by `limit`.
 
-    It equals the limit of the same tokens in one array to the bit.
+    It has the attributes of `Limit`, equal to those of the same tokens in one array to the bit.
 
     Examples
     --------
@@ -203,67 +278,79 @@ class StreamedLimit(Streamed):
     >>> with TemporaryDirectory() as folder:
     ...     points = np.memmap(f"{folder}/points", dtype=float, mode="w+", shape=(3, 1))
     ...     points[:] = [[3.0], [-1.0], [1.0]]
-    ...     found = limit(points, Dynamics(1))
-    ...     [chunk["points"].ravel().tolist() for chunk in found.chunks()]
+    ...     lim = limit(points, Dynamics(1))
+    ...     [chunk["limit_points"].ravel().tolist() for chunk in lim.chunks()]
     [[3.0, -1.0, 3.0]]
-    >>> found.leaders.tolist(), found.cluster_sizes.tolist(), found.settled_at
+    >>> lim.leaders.tolist(), lim.clusters.sizes.tolist(), lim.settled_at
     ([0, 1], [2, 1], 0)
     """
 
-    @cached_property
-    def polytope(self) -> Polytope:
-        """The hull of the leaders; its vertex v is the token `leaders[v]`."""
-        run = self.core.run
-        return Polytope(run.floats_at(run.layers)[run.leaders], all_vertices=True)
+    @property
+    def certified(self) -> bool:
+        """Whether the limit is proved."""
+        return self.settled_at is not None
 
     @property
-    def cluster_points(self) -> np.ndarray:
-        """The limit of each cluster, (clusters, d); clusters are in the order of their first
-        tokens."""
+    def limit_points(self) -> np.ndarray:
+        """The limit of every token, (n, d), in memory: the source is read once more. `chunks`
+        yields them chunk by chunk."""
+        return self._column("limit_points")
+
+    @property
+    def limit_error(self) -> float:
+        """No limit is further than this from `limit_points`, also if the run did not settle."""
+        return limit_error(self._gathered.run)
+
+    @property
+    def clusters(self) -> Clusters:
+        """Tokens with equal limits. The source is read once more for their `labels`."""
         return self._clusters[0]
 
-    @property
-    def cluster_sizes(self) -> np.ndarray:
-        """The number of tokens in each cluster."""
-        return self._clusters[1]
-
-    @property
-    def cluster_kinds(self) -> tuple[Kind, ...]:
-        """The kind of each cluster's limit."""
-        return self._clusters[2]
+    @cached_property
+    def polytope(self) -> Polytope:
+        """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
+        run = self._gathered.run
+        return Polytope(run._floats_at(run.layers)[run.leaders], all_vertices=True)
 
     @cached_property
-    def _clusters(self) -> tuple[np.ndarray, np.ndarray, tuple[Kind, ...], np.ndarray]:
-        """Limits, sizes and kinds of the clusters, and the cluster of each token of the core."""
+    def _clusters(self) -> tuple[Clusters, np.ndarray]:
+        """The clusters of the cloud, and the cluster of each token that was gathered."""
+        gathered = self._gathered
         if self.settled_at is None:
-            raise InputError(
-                f"The run has not settled ({self.core.run.stopped}): where its tokens end is not known."
-            )
-        core, rows, found = self.core, self.core.tokens.rows, find_clusters(self.core.run)
-        # Tokens of the core count as often as the last pass left them; the others are followers.
-        left, leading = (
-            find_places(core.left.values, core.tokens),
-            np.searchsorted(rows, core.followers.values[:, 0]),
-        )
-        members = found.labels[np.concatenate([left, leading])]
-        counts = np.concatenate([core.left.counts, core.followers.counts])
-        first = np.full(len(found), np.iinfo(np.int64).max)
-        np.minimum.at(first, members, np.concatenate([core.left.rows, core.followers.rows]))
+            wish = "where its tokens end is not known"
+            raise InputError(f"The run has not settled ({self.stop_reason}): {wish}.")
+        in_memory, rows = find_clusters(gathered.run), gathered.tokens.rows
+        # Gathered tokens count as often as the last pass left them; the others are followers.
+        counted, followers = gathered.counted, gathered.followers
+        counted_places = _places(counted.values, gathered.tokens.values)
+        leader_places = np.searchsorted(rows, followers.leaders)
+        members = in_memory.labels[np.concatenate([counted_places, leader_places])]
+        counts = np.concatenate([counted.counts, followers.counts])
+        first = np.full(len(in_memory), np.iinfo(np.int64).max)
+        np.minimum.at(first, members, np.concatenate([counted.rows, followers.first]))
         order = np.argsort(first)
-        kinds = tuple(_of_rows(found.kinds[label], rows) for label in order)
-        sizes = np.bincount(members, counts, len(found)).astype(np.int64)[order]
-        return found.points[order], sizes, kinds, np.argsort(order)[found.labels]
+        kinds = tuple(_of_rows(in_memory.kinds[label], rows) for label in order)
+        sizes = np.bincount(members, counts, len(in_memory)).astype(np.int64)[order]
+        clusters = StreamedClusters(self, in_memory.limit_points[order], kinds, sizes)
+        return clusters, np.argsort(order)[in_memory.labels]
 
-    def _asked(self) -> tuple[Any, ...]:
-        _, _, kinds, labels = self._clusters
-        leader = np.array([kind.leader if isinstance(kind, Vertex) else -1 for kind in kinds])
-        return answer_limits, self._answers(
-            points=self.core.run.float_ends(), leader=leader[labels], cluster=labels
-        )
+    def _column(self, name: str) -> np.ndarray:
+        return np.concatenate([chunk[name] for chunk in self.chunks()])
+
+    def _query(self) -> ChunkQuery:
+        clusters, labels = self._clusters
+        leader = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
+        run = self._gathered.run
+        columns = {
+            "limit_points": run._floats_at("limit"),
+            "leader": np.array(leader)[labels],
+            "cluster": labels,
+        }
+        return LimitQuery(run.dynamics, self._gathered.snapshots, self._gathered.tokens, columns)
 
 
 def _of_rows(kind: Kind, rows: np.ndarray) -> Kind:
-    """A kind that names tokens of the core, naming them by their rows."""
+    """A kind that names gathered tokens, naming them by their rows."""
     if isinstance(kind, Vertex):
         return Vertex(int(rows[kind.leader]))
     if isinstance(kind, FaceProjection):
@@ -283,24 +370,28 @@ class StreamedRun(Streamed):
     ...     points = np.memmap(f"{folder}/points", dtype=float, mode="w+", shape=(3, 1))
     ...     points[:] = [[3.0], [-1.0], [1.0]]
     ...     run = simulate(points, Dynamics(1), layers=1, record=LastOnly())
-    ...     [chunk["points"].ravel().tolist() for chunk in run.chunks()]
+    ...     [chunk["tokens"].ravel().tolist() for chunk in run.chunks()]
     [[3.0, -1.0, 2.0]]
     """
 
     @property
     def layers(self) -> int:
         """Last layer of the run."""
-        return self.core.run.layers
+        return self._gathered.run.layers
 
-    def _asked(self) -> tuple[Any, ...]:
-        return answer_layer, self._answers(points=self.core.run.floats_at(self.layers)), self.layers
+    def _query(self) -> ChunkQuery:
+        run, gathered = self._gathered.run, self._gathered
+        columns = {"tokens": run._floats_at(self.layers)}
+        return LayerQuery(
+            run.dynamics, gathered.snapshots, gathered.tokens, columns, layer=self.layers
+        )
 
 
 def open_stream(
-    tokens: Any, dynamics: Dynamics, progress: Progress, arithmetic: Any, engine: Any
-) -> Local | Blocks:
+    tokens: Any, dynamics: Dynamics, progress: Progress | None, arithmetic: Any, engine: Any
+) -> LocalChunks | DaskChunks:
     """The chunks of a cloud, if it can be read chunk by chunk."""
-    dynamics.check_plain("A cloud that is read chunk by chunk")
+    check_plain(dynamics, "A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError(
             "A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None."

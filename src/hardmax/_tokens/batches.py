@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,21 +32,18 @@ def read_table(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if array.ndim != 2:
         came = f"of shape {shorten(array.shape)}" if array.ndim else shorten(values)
-        hint = (
-            " Are there rows of different lengths? Tokens on a line have shape (n, 1)."
-            if array.ndim == 1
-            else ""
-        )
-        raise InputError(f"{name} must be a table of shape (n, d), not {came}.{hint}")
+        message = f"{name} must be a table of shape (n, d), not {came}."
+        if array.ndim == 1:
+            message += " Are there rows of different lengths? Tokens on a line have shape (n, 1)."
+        raise InputError(message)
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats(array, name, exact=True)
     table = np.ascontiguousarray(to_fractions(array, name) if floats is None else floats)
     if table.dtype != object and not np.isfinite(table).all():
         row = int(np.argmin(np.isfinite(table).all(axis=1)))
-        raise InputError(
-            f"{name} must be finite: token {row} is {shorten(table[row].tolist())}. Remove or replace it."
-        )
+        token = shorten(table[row].tolist())
+        raise InputError(f"{name} must be finite: token {row} is {token}. Remove or replace it.")
     return table
 
 
@@ -78,15 +76,13 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
-    if (
-        exact
-        and kind in "iuO"
-        and np.isfinite(floats).all()
-        and (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any()
-    ):
-        # Python compares integers with floats as they are; numpy would round them first.
-        return floats if floats.ravel().tolist() == (entries or array.ravel().tolist()) else None
-    return floats
+    if not exact or kind not in "iuO" or not np.isfinite(floats).all():
+        return floats
+    if not (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any():
+        return floats
+    # Python compares integers with floats as they are; numpy would round them first.
+    numbers = entries or array.ravel().tolist()
+    return floats if floats.ravel().tolist() == numbers else None
 
 
 class Layout(Enum):
@@ -99,7 +95,7 @@ class Layout(Enum):
 
 
 @dataclass(frozen=True)
-class Form:
+class Container:
     """The form in which tokens came, and in which results are returned."""
 
     layout: Layout
@@ -129,13 +125,12 @@ class Ragged:
     """
 
     def __init__(self, tokens: Any, offsets: Any, multiplicities: Any = None) -> None:
-        if not (
-            is_tensor(tokens) and tokens.ndim == 2 and to_float64(tokens, tokens.device) is not None
-        ):
+        is_table = is_tensor(tokens) and tokens.ndim == 2
+        if not is_table or to_float64(tokens, tokens.device) is None:
             tokens = read_table(tokens, "`tokens`")
         offsets = whole_numbers(offsets, "`offsets`")
         ends = offsets[[0, -1]].tolist() if offsets.ndim == 1 and len(offsets) else None
-        if ends != [0, len(tokens)] or (offsets[1:] <= offsets[:-1]).any():
+        if ends != [0, len(tokens)] or (np.diff(offsets) <= 0).any():
             wish = f"run from 0 to the number of tokens ({len(tokens)}), without empty clouds"
             raise InputError(f"`offsets` must {wish}, not {shorten(offsets.tolist())}.")
         self.tokens, self.offsets = tokens, offsets
@@ -163,7 +158,7 @@ class Cloud:
 
 
 @dataclass(frozen=True, eq=False)
-class Packed(Sequence[Cloud]):
+class PackedClouds(Sequence[Cloud]):
     """Checked clouds in one table: a copy, since the caller's array may change while a run still
     reads it."""
 
@@ -176,55 +171,50 @@ class Packed(Sequence[Cloud]):
 
     def __getitem__(self, index: int) -> Cloud:  # pyright: ignore[reportIncompatibleMethodOverride]
         index = range(len(self))[index]
-        there = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
-        return Cloud(
-            self.tokens[there], None if self.multiplicities is None else self.multiplicities[there]
-        )
+        rows = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+        counts = None if self.multiplicities is None else self.multiplicities[rows]
+        return Cloud(self.tokens[rows], counts)
 
 
-def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
+def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
     """The clouds in `tokens`, checked, and the form they came in."""
     kind = kind_of(tokens)
     if isinstance(tokens, Ragged):
         table = read_table(tokens.tokens, "`tokens`") if kind else tokens.tokens.copy()
-        return Packed(table, tokens.offsets, tokens.multiplicities), Form(Layout.RAGGED, kind)
+        return PackedClouds(table, tokens.offsets, tokens.multiplicities), Container(
+            Layout.RAGGED, kind
+        )
     if isinstance(tokens, list | tuple) and depth(tokens) > 2:
-        return _listed_clouds(tokens), Form(Layout.LIST, kind)
+        return _listed_clouds(tokens), Container(Layout.LIST, kind)
     array = tokens if isinstance(tokens, list | tuple) else as_array(tokens, "`tokens`")
     if not isinstance(array, np.ndarray) or array.ndim != 3:
-        return [Cloud(read_table(array, "`tokens`"))], Form(Layout.CLOUD, kind)
+        return [Cloud(read_table(array, "`tokens`"))], Container(Layout.CLOUD, kind)
     if len(array) == 0:
         raise InputError("`tokens` is empty: a batch needs at least one cloud.")
     clouds, n, d = array.shape
     if array.dtype.kind in "biuf" and array.size and np.isfinite(array).all():
         table = np.array(read_table(array.reshape(clouds * n, d), "`tokens`"))
-        return Packed(table, np.arange(0, clouds * n + 1, n)), Form(Layout.STACK, kind)
+        return PackedClouds(table, np.arange(0, clouds * n + 1, n)), Container(Layout.STACK, kind)
     # Objects and strings are read one by one anyway, and errors then name the cloud.
-    return _listed_clouds(list(array)), Form(Layout.STACK, kind)
+    return _listed_clouds(list(array)), Container(Layout.STACK, kind)
 
 
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
     # Most lists are of arrays that can be read together.
     widths = {_width(cloud) for cloud in clouds}
-    if (
-        len(widths) == 1
-        and None not in widths
-        and np.isfinite(table := np.concatenate(clouds)).all()
-    ):
-        return Packed(table, np.cumsum([0, *map(len, clouds)]))
+    if len(widths) == 1 and None not in widths:
+        table = np.concatenate(clouds)
+        if np.isfinite(table).all():
+            return PackedClouds(table, np.cumsum([0, *map(len, clouds)]))
     tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
-    if others := [
-        f"cloud {b} has {table.shape[1]}"
-        for b, table in enumerate(tables)
-        if table.shape[1] != dimension
-    ]:
-        raise InputError(
-            f"`tokens`: all clouds must have one dimension; cloud 0 has {dimension}, {others[0]}."
-        )
+    for b, table in enumerate(tables):
+        if table.shape[1] != dimension:
+            came = f"cloud 0 has {dimension}, cloud {b} has {table.shape[1]}"
+            raise InputError(f"`tokens`: all clouds must have one dimension; {came}.")
     if any(table.dtype == object for table in tables):
         return list(map(Cloud, tables))
-    return Packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
+    return PackedClouds(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
 
 
 def _width(cloud: Any) -> int | None:
@@ -239,7 +229,7 @@ def kind_of(tokens: Any) -> TensorKind | None:
     return TensorKind.of(tokens.tokens if isinstance(tokens, Ragged) else tokens)
 
 
-def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
+def restore(form: Container, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
     """Tables, one for each cloud, arrays or tensors, in the form in which the tokens came."""
     return restore_table(
         form, concatenate(clouds), np.cumsum([0, *map(len, clouds)]), multiplicities
@@ -247,7 +237,7 @@ def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None
 
 
 def restore_table(
-    form: Form, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None
+    form: Container, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None
 ) -> Any:
     """A table of all tokens, an array or a tensor, in the form in which they came."""
     table = table if form.tensors is None else form.tensors.tensor(table)
@@ -265,32 +255,28 @@ def restore_table(
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
     counts, tokens = whole_numbers(values, "`multiplicities`"), int(offsets[-1])
     if counts.shape != (tokens,) or (counts < 1).any():
-        raise InputError(
-            f"`multiplicities` must be {tokens} whole numbers from 1 up, not {shorten(counts.tolist())}."
-        )
+        wish = f"{tokens} whole numbers from 1 up"
+        raise InputError(f"`multiplicities` must be {wish}, not {shorten(counts.tolist())}.")
     # Means are taken in floats as well, which count one by one to 2^53. Sums of integers may
     # overflow, those of floats may be rounded, but not both to something smaller.
-    if (
-        max(
-            np.add.reduceat(counts.astype(kind), offsets[:-1]).max()
-            for kind in (np.int64, np.float64)
-        )
-        > 2**53
-    ):
-        raise InputError(
-            "`multiplicities` of a cloud must add up to at most 2^53. Divide them by a common factor."
-        )
+    for kind in (np.int64, np.float64):
+        totals = np.add.reduceat(counts.astype(kind), offsets[:-1])
+        if totals.max() > 2**53:
+            raise InputError(
+                "`multiplicities` of a cloud must add up to at most 2^53. "
+                "Divide them by a common factor."
+            )
     return counts
 
 
 def whole_numbers(values: Any, name: str) -> np.ndarray:
     """An int64 array of integers; True and 2.0 are refused."""
     array = as_array(values, name)
-    kind = array.dtype.kind
-    are_whole = kind in "iu" or (
-        kind == "O" and all(type(plain(entry)) is int for entry in array.ravel().tolist())
-    )
-    if not are_whole or (array.size and max(int(array.max()), -int(array.min())) >= 2**63):
+    are_whole = array.dtype.kind in "iu"
+    if array.dtype.kind == "O":
+        are_whole = all(type(plain(entry)) is int for entry in array.ravel().tolist())
+    extremes = [int(array.max()), -int(array.min())] if are_whole and array.size else []
+    if not are_whole or max(extremes, default=0) >= 2**63:
         raise InputError(f"{name} must be whole numbers below 2^63, not {shorten(values)}.")
     return array.astype(np.int64)
 
@@ -302,5 +288,10 @@ def depth(values: Any, at_most: int = 4) -> int:
     return values.ndim if isinstance(getattr(values, "ndim", None), int) else 0
 
 
-OneCloud: TypeAlias = Sequence[Sequence[Number]]
-ManyClouds: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
+# What type checkers know of one cloud and of many. An array whose number of axes they do not know
+# counts as one cloud. Lists and arrays are apart: in one union, pyright finds no overload.
+CloudList: TypeAlias = Sequence[Sequence[Number]]
+CloudArray: TypeAlias = np.ndarray[tuple[int, int], Any]
+BatchList: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
+BatchArray: TypeAlias = np.ndarray[tuple[int, int, int], Any] | Sequence[np.ndarray[Any, Any]]
+ChunkedCloud: TypeAlias = np.memmap[Any, Any] | str | Path

@@ -45,11 +45,8 @@ def finite_number(value: Any, name: str) -> Decimal | Fraction:
 def read_number(value: Any, name: str) -> Fraction:
     """The rational that an argument is: a float as its shortest decimal; True, which is 1 in
     Python, is refused."""
-    number = Fraction(
-        finite_number(
-            None if isinstance(value, bool | np.bool_) else _shortest_decimal(value), name
-        )
-    )
+    given = None if isinstance(value, bool | np.bool_) else _shortest_decimal(value)
+    number = Fraction(finite_number(given, name))
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
         raise InputError(
             f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.", argument=name
@@ -102,9 +99,10 @@ def to_fractions(
     source = as_array(values, name)
     result = np.empty(source.shape, dtype=object)
     for index, value in np.ndenumerate(source):
-        where = (
-            f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"
-        )
+        if len(index) == 2:
+            where = f"row {index[0]}, column {index[1]}"
+        else:
+            where = f"entry {shorten(index)}"
         result[index] = Fraction(finite_number(reading(value), f"{name} ({where})"))
     return result
 
@@ -116,19 +114,16 @@ def as_array(values: Any, name: str) -> np.ndarray:
         return values
     if is_tensor(values):
         return to_numpy(values, name)
-    if rows_of := getattr(values, "iter_rows", None) or getattr(values, "itertuples", None):
-        # As an array, a data frame of polars or pandas would round integers beside floats.
-        values = list(
-            rows_of() if hasattr(values, "iter_rows") else rows_of(index=False, name=None)
-        )
+    # As an array, a data frame of polars or pandas would round integers beside floats.
+    if hasattr(values, "iter_rows"):
+        values = list(values.iter_rows())
+    elif hasattr(values, "itertuples"):
+        values = list(values.itertuples(index=False, name=None))
     is_list = isinstance(values, list | tuple)
     if not is_list or not set(map(type, values)) <= {list, tuple}:
         check_numeric(values, name, within=1)
-        values = (
-            [to_numpy(row, name) if is_tensor(row) else row for row in values]
-            if is_list
-            else values
-        )
+        if is_list:
+            values = [to_numpy(row, name) if is_tensor(row) else row for row in values]
     try:
         array = np.asarray(values, dtype=object if is_list else None)
         array.flat  # noqa: B018  numpy fails on what is nested deeper than 32 levels
@@ -157,21 +152,16 @@ class IntegerCloud:
 
     def reduced(self) -> "IntegerCloud":
         """The same points over the smallest common denominator."""
-        common = math.gcd(
-            int(self.denominator), *(int(value) for row in self.numerators for value in row)
-        )
-        return IntegerCloud(
-            [[value // common for value in row] for row in self.numerators],
-            self.denominator // common,
-        )
+        numbers = (int(value) for row in self.numerators for value in row)
+        common = math.gcd(int(self.denominator), *numbers)
+        rows = [[value // common for value in row] for row in self.numerators]
+        return IntegerCloud(rows, self.denominator // common)
 
     def floats(self) -> np.ndarray:
         """Each coordinate rounded once, to the nearest float64."""
         denominator = int(self.denominator)
-        return np.array(
-            [[int(value) / denominator for value in row] for row in self.numerators],
-            dtype=np.float64,
-        )
+        rows = [[int(value) / denominator for value in row] for row in self.numerators]
+        return np.array(rows, dtype=np.float64)
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
@@ -195,7 +185,8 @@ def lengths(table: np.ndarray) -> np.ndarray:
     """The length of each row (n, d), up to rounding."""
     unit = unit_of(table)
     with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(np.sqrt((np.ldexp(table, -unit) ** 2).sum(axis=1)), unit)
+        squares = (np.ldexp(table, -unit) ** 2).sum(axis=1)
+        return np.ldexp(np.sqrt(squares), unit)
 
 
 def longest_above(table: np.ndarray) -> float:
@@ -216,4 +207,5 @@ def rounding_of(table: np.ndarray) -> float:
     unit = unit_of(table)
     relative = 2.0**-53 * longest_above(np.ldexp(table, -unit))
     # The nearest float of a number next to 0 is no further away than the smallest positive one.
-    return above(float(np.ldexp(relative, unit))) + math.sqrt(table.shape[1]) * 2.0**-1074
+    near_zero = math.sqrt(table.shape[1]) * 2.0**-1074
+    return above(float(np.ldexp(relative, unit))) + near_zero

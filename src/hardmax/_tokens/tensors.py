@@ -45,19 +45,17 @@ def to_float64(tensor: torch.Tensor, device: Any) -> torch.Tensor | None:
     not finite."""
     import torch
 
-    dense = tensor.layout is torch.strided and not (
-        tensor.is_meta or tensor.is_quantized or tensor.is_complex()
-    )
-    if not dense or not tensor.numel():
+    special = tensor.is_meta or tensor.is_quantized or tensor.is_complex()
+    if special or tensor.layout is not torch.strided or not tensor.numel():
         return None
-    there = tensor.detach().to(device)
+    moved = tensor.detach().to(device)
     # Beyond 2^53 integers may be rounded; torch cannot compare some unsigned ones on every device.
-    is_long = not there.dtype.is_floating_point and there.dtype.itemsize == 8
-    if is_long and (
-        not there.dtype.is_signed or any(abs(int(extreme)) > 2**53 for extreme in there.aminmax())
-    ):
-        return None
-    copy = there.to(torch.float64) + 0.0
+    if not moved.dtype.is_floating_point and moved.dtype.itemsize == 8:
+        if not moved.dtype.is_signed:
+            return None
+        if any(abs(int(extreme)) > 2**53 for extreme in moved.aminmax()):
+            return None
+    copy = moved.to(torch.float64) + 0.0
     # The extremes of numbers among which there is a nan are nan.
     return copy if all(map(math.isfinite, torch.stack(copy.aminmax()).tolist())) else None
 
@@ -86,13 +84,11 @@ class TensorKind:
             return None
         kinds = [cls(item.dtype, item.device) if is_tensor(item) else None for item in items]
         if None in kinds or len(set(kinds)) > 1:
-            came = ", ".join(
-                sorted(
-                    {f"{kind.dtype} on {kind.device}" if kind else "no tensor" for kind in kinds}
-                )
-            )
+            names = {f"{kind.dtype} on {kind.device}" if kind else "no tensor" for kind in kinds}
+            came = ", ".join(sorted(names))
             raise InputError(
-                f"`tokens` must be tensors of one dtype on one device, or none, not {came}. Use .to(…)."
+                "`tokens` must be tensors of one dtype on one device, or none, "
+                f"not {came}. Use .to(…)."
             )
         import torch
 

@@ -127,9 +127,9 @@ def _draw(path: Path, function: str, *data: Any) -> list[Path]:
 
 
 def _show_reviews(folder: Path) -> list[Path]:
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import load_model
 
-    model = load(DEFAULT_MODEL)
+    model = load_model(DEFAULT_MODEL)
     print_text(TEXTS)
     for name, review in REVIEWS.items():
         explanation = model.explain(review)

@@ -124,12 +124,12 @@ def _compile_kernels() -> None:
     """Compile, and cache, what large clouds, batches of clouds and texts call."""
     import numpy as np
 
-    from hardmax import Dynamics, limit, load
+    from hardmax import Dynamics, limit, load_model
 
     draw = np.random.default_rng(0).standard_normal
     for shape in ((500, 2), (5000, 3), (2000, 10), (100, 20, 2)):
         limit(draw(shape), Dynamics(1))
-    model, text = load("sentiment-en"), "An awful script, but the cast is great. "
+    model, text = load_model("sentiment-en"), "An awful script, but the cast is great. "
     model.predict([text] * 2000)
     model.explain(text * 1000)
 
@@ -151,7 +151,7 @@ def _check_arithmetic() -> dict[str, Any]:
     )
     passed = run.certified and gap <= Fraction(run.error)
     outcome = (
-        f"correct (decided by {run.arithmetic})"
+        f"correct (decided by {run.details.decisions.arithmetic})"
         if passed
         else f"off by {float(gap):.1g}: please report it"
     )

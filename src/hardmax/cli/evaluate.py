@@ -39,31 +39,30 @@ def evaluate_command(
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation import evaluate_model
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import load_model
 
-    loaded = load(model)
-    found = evaluate_model(
-        loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels]
-    )
+    loaded = load_model(model)
+    labels = [names.get(str(label), label) for label in corpus.labels]
+    evaluation = evaluate_model(loaded, corpus.texts, labels)
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
         from hardmax.figures.style import save_figure
         from hardmax.text.evaluation import calibration_curve
 
-        save_figure(
-            reliability_figure(calibration_curve(found.truth, found.probabilities)), picture
-        )
+        curve = calibration_curve(evaluation.truth, evaluation.probabilities)
+        save_figure(reliability_figure(curve), picture)
         notify(f"wrote {picture}")
     if card is not None:
         from hardmax.text.documents import card_page
 
-        write_whole(card, card_page(loaded, Path(model).name, corpus.texts, found).encode())
+        page = card_page(loaded, Path(model).name, corpus.texts, evaluation)
+        write_whole(card, page.encode())
         notify(f"wrote {card}")
     document = {
         "model": opt.describe(loaded),
         "classes": list(loaded.classes),
-        **found.metrics,
-        "leaders": [asdict(leader) for leader in found.leaders[:SHOWN_LEADERS]],
+        **evaluation.metrics,
+        "leaders": [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
         print_json({"hardmax": __version__} | document)
@@ -78,27 +77,21 @@ def _read_names(text: str) -> dict[str, str]:
     {'1': 'positive', '0': 'negative'}
     """
     pairs = [[name.strip() for name in part.split("=", 1)] for part in text.split(",")]
-    if not all(len(pair) == 2 and all(pair) for pair in pairs) or len(
-        {pair[0] for pair in pairs}
-    ) < len(pairs):
+    are_pairs = all(len(pair) == 2 and all(pair) for pair in pairs)
+    if not are_pairs or len({pair[0] for pair in pairs}) < len(pairs):
         raise InputError(
-            f"`--map` must be pairs such as 1=positive,0=negative, each label once, not {text!r:.60}."
+            "`--map` must be pairs such as 1=positive,0=negative, each label once, "
+            f"not {text!r:.60}."
         )
-    return {pair[0]: pair[1] for pair in pairs}
+    return dict(pairs)
 
 
 def _show(model: str, document: dict[str, Any]) -> None:
     """Every number, the confusion matrix and the most frequent leaders."""
-    facts = {"model": model} | {
-        name: value for name, value in document.items() if isinstance(value, int | float)
-    }
-    print_facts(facts)
-    names = document["classes"]
-    print_table(
-        ["true \\ predicted", *names],
-        ([name, *row] for name, row in zip(names, document["confusion"], strict=True)),
-    )
-    print_table(
-        list(document["leaders"][0]) if document["leaders"] else ["no leaders"],
-        (list(one.values()) for one in document["leaders"]),
-    )
+    numbers = {name: value for name, value in document.items() if isinstance(value, int | float)}
+    print_facts({"model": model} | numbers)
+    names, leaders = document["classes"], document["leaders"]
+    rows = zip(names, document["confusion"], strict=True)
+    print_table(["true \\ predicted", *names], ([name, *row] for name, row in rows))
+    header = list(leaders[0]) if leaders else ["no leaders"]
+    print_table(header, (list(leader.values()) for leader in leaders))

@@ -24,9 +24,9 @@ def explain_command(
     opt.check_target(html, "--html", ".html", ".htm")
     content = opt.read_text(text, file)
 
-    from hardmax.text.shipped import load  # only now: it takes a while to import
+    from hardmax.text.shipped import load_model  # only now: it takes a while to import
 
-    explanation = load(model).explain(content)
+    explanation = load_model(model).explain(content)
     if html is not None:
         explanation.save(html)
         notify(f"wrote {html}")

@@ -40,9 +40,9 @@ def flip_command(
     but not all could be tried."""
     content = opt.read_text(text, file)
 
-    from hardmax.text.shipped import load  # only now: it takes a while to import
+    from hardmax.text.shipped import load_model  # only now: it takes a while to import
 
-    loaded = load(model)
+    loaded = load_model(model)
     label = next(
         (each for each in loaded.classes if str(each) == to), to
     )  # a class may be a number

@@ -1,5 +1,6 @@
 """`hardmax limit`: where every token ends after infinitely many layers."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
-    from hardmax._limits.clusters import Kind
+    from hardmax._limits.clusters import Clusters, Kind
     from hardmax.dynamics import Dynamics
     from hardmax.limits import Limit, Limits
 
@@ -122,25 +123,22 @@ def _stream(
         if output is not None:
             found.write(output)
             out.notify(f"wrote {output}")
-    names = ("n", "d", "settled_at", "gathered")
+    names = ("n", "d", "settled_at", "n_in_memory")
     facts = {
         **dynamics.to_dict(),
         **{name: getattr(found, name) for name in names},
         "leaders": found.leaders.tolist(),
     }
-    parts = (found.cluster_points.tolist(), found.cluster_sizes.tolist(), found.cluster_kinds)
-    clusters = list(zip(*parts, strict=True))
+    clusters = found.clusters
     if as_json:
-        listed = [
-            {"point": point, "size": size} | _kind_document(kind) for point, size, kind in clusters
-        ]
+        listed = _cluster_documents(clusters)
         out.print_json({"hardmax": __version__} | facts | {"clusters": listed})
         return
-    out.print_facts(facts, "n", "d", "alpha", "leaders", "settled_at", "gathered")
+    out.print_facts(facts, "n", "d", "alpha", "leaders", "settled_at", "n_in_memory")
     header = out.fit_columns([f"z{number}" for number in range(found.d)], beside=44)
     rows = (
-        [n, *out.fit_columns(one[0], beside=44), str(one[2]), one[1]]
-        for n, one in enumerate(clusters)
+        [label, *out.fit_columns(point, beside=44), str(kind), size]
+        for label, (point, size, kind) in enumerate(_described(clusters))
     )
     out.print_table(["cluster", *header, "kind", "size"], rows)
 
@@ -168,27 +166,41 @@ def _write(
 
 def document(lim: "Limit") -> dict[str, Any]:
     """Everything about a limit, for JSON."""
+    from hardmax._limits.clusters import find_period
+    from hardmax.theorem import theorem_reason
+
     run, clusters = lim.run, lim.clusters
-    found = zip(clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True)
+    reason = theorem_reason(lim)
     names = ("n", "d", "layers", "settled_at", "arithmetic")
     return {
         **run.dynamics.to_dict(),
         **{name: getattr(run, name) for name in names},
-        "stopped": lim.stopped,
+        "stop_reason": lim.stop_reason,
         f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
         "certified": lim.certified,
-        "bound": out.finite_or_none(lim.bound),
-        "theorem_applies": lim.theorem_applies,
-        "theorem_reason": lim.theorem_reason,
-        "cycle": lim.period,
+        "limit_error": out.finite_or_none(lim.limit_error),
+        "theorem_applies": not reason,
+        "theorem_reason": reason,
+        "period": find_period(run),
         "leaders": lim.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
-        "clusters": [
-            {"point": point, "size": size} | _kind_document(kind) for point, size, kind in found
-        ],
+        "clusters": _cluster_documents(clusters),
         "labels": clusters.labels.tolist(),
-        "points": lim.points.tolist(),
+        "limit_points": lim.limit_points.tolist(),
     }
+
+
+def _described(clusters: "Clusters") -> Iterator[tuple[list[float], int, "Kind"]]:
+    """The limit, size and kind of each cluster."""
+    points, sizes = clusters.limit_points.tolist(), clusters.sizes.tolist()
+    return zip(points, sizes, clusters.kinds, strict=True)
+
+
+def _cluster_documents(clusters: "Clusters") -> list[dict[str, Any]]:
+    return [
+        {"point": point, "size": size} | _kind_document(kind)
+        for point, size, kind in _described(clusters)
+    ]
 
 
 def _kind_document(kind: "Kind") -> dict[str, Any]:
@@ -214,9 +226,9 @@ def show_limit(lim: "Limit", document: dict[str, Any]) -> None:
         "leaders",
         "settled_at",
         f"layers_to_{NEAR}",
-        "stopped",
-        "bound",
-        "cycle",
+        "stop_reason",
+        "limit_error",
+        "period",
     )
     out.print_facts(document, *names, "theorem_applies", "theorem_reason", "arithmetic")
     members: list[list[int]] = [[] for _ in lim.clusters.kinds]

@@ -29,7 +29,7 @@ def models_command(
     Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was
     measured once, on texts that were not used in training. --picture draws the weights of its
     strongest tokens."""
-    from hardmax.text.shipped import available, load
+    from hardmax.text.shipped import available, load_model
 
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
@@ -38,13 +38,13 @@ def models_command(
             raise InputError(
                 "`--picture` and `--card` need a model: name a shipped one, or a folder."
             )
-        listed = [_describe(name, load(name)) for name in available()]
+        listed = [_describe(name, load_model(name)) for name in available()]
         if as_json:
             print_json(listed)
         else:
-            print_table(list(listed[0]), (list(one.values()) for one in listed))
+            print_table(list(listed[0]), (list(row.values()) for row in listed))
         return
-    loaded, name = load(model), Path(model).name
+    loaded, name = load_model(model), Path(model).name
     if picture is not None:
         from hardmax.figures.style import save_figure
 
@@ -55,15 +55,15 @@ def models_command(
 
         write_whole(card, card_page(loaded, name).encode())
         notify(f"wrote {card}")
-    found = {
-        str(label): {one.word: one.weight for one in loaded.keywords(label, KEYWORDS)}
-        for label in loaded.classes
-    }
+    strongest = {}
+    for label in loaded.classes:
+        words = loaded.keywords(label, KEYWORDS)
+        strongest[str(label)] = {keyword.word: keyword.weight for keyword in words}
     if as_json:
-        print_json(_describe(name, loaded) | {"keywords": found})
+        print_json(_describe(name, loaded) | {"keywords": strongest})
     elif picture is None and card is None:
         print_facts(_describe(name, loaded))
-        for label, weights in found.items():
+        for label, weights in strongest.items():
             print_table([f"strongest tokens for {label}", "weight"], weights.items())
 
 

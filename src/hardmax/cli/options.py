@@ -133,13 +133,12 @@ def read_text(text: str | None, file: str | None) -> str:
 
 
 def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
-    """The labelled texts in a file; which columns were chosen, and which rows left out, is printed
-    to stderr."""
+    """The labelled texts in a file; which rows were left out is printed to stderr."""
     from hardmax.text import corpora
 
     corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
-    for line in filter(None, (*corpus.notes, corpus.describe_bad())):
-        notify(line)
+    if corpus.bad:
+        notify(corpus.describe_bad())
     return corpus
 
 

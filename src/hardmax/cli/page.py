@@ -56,9 +56,9 @@ def page_command(
         data["cloud"] = _read_cloud(cloud, alpha, metric)
     if names:
         from hardmax.text.page import pack
-        from hardmax.text.shipped import load
+        from hardmax.text.shipped import load_model
 
-        data["models"] = [pack(load(name)) for name in names]
+        data["models"] = [pack(load_model(name)) for name in names]
     write_page(output, data)
     notify(f"wrote {output}")
     if open_it and not webbrowser.open(Path(output).resolve().as_uri()):
@@ -66,6 +66,7 @@ def page_command(
 
 
 def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, Any]:
+    from hardmax._layer.rules import check_dimension
     from hardmax._tokens.batches import read_batch
     from hardmax._tokens.points import merge
     from hardmax.io import read_cloud
@@ -80,5 +81,5 @@ def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, A
         raise InputError(
             f"`--cloud` must be one cloud, but {file!r} has {len(clouds)}: save one of them by itself."
         )
-    dynamics.check_dimension(clouds[0].tokens.shape[1])
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics) | {"name": Path(file).stem}

@@ -1,8 +1,8 @@
 """`hardmax score`: classify every row of a table."""
 
 import time
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -51,83 +51,58 @@ def score_command(
     from hardmax._kernels.parallel import limit_threads
     from hardmax.text.score_files import check_output, score_file
     from hardmax.text.scoring import ScoreOptions
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import load_model
 
     kept = None if columns is None else tuple(name.strip() for name in columns.split(","))
     options = ScoreOptions(text=text, abstain=abstain, on_bad_rows=on_bad_rows, columns=kept)
     target = check_path(out, "`out`")
     check_output(source, target, force)
     began = time.perf_counter()
-    with progress_bar("scoring") as bar, limit_threads(threads) if threads else nullcontext():
+    with progress_bar("scoring") as bar, limit_threads(threads):
 
         def update(share: float, rows: int) -> None:
             if bar:
-                bar(
-                    int(1000 * share),
-                    1000,
-                    f"{rows / max(time.perf_counter() - began, 1e-9):,.0f} rows/s",
-                )
+                speed = rows / max(time.perf_counter() - began, 1e-9)
+                bar(int(1000 * share), 1000, f"{speed:,.0f} rows/s")
 
-        report = score_file(load(model), source, target, options, force=force, progress=update)
+        report = score_file(
+            load_model(model), source, target, options, force=force, progress=update
+        )
     _warn(report, on_bad_rows)
-    document = _document(report, source, out, model, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    labels = [{"label": label, "rows": rows} for label, rows in sorted(report.labels.items())]
+    bad_rows = [{"place": place, "error": fault} for place, fault in report.bad_rows]
+    document = {
+        "input": source,
+        "output": out,
+        "model": model,
+        **asdict(report),
+        "labels": labels,
+        "bad_rows": bad_rows,
+        "seconds": round(seconds, 3),
+        "rows_per_second": round((report.rows - report.scored_before) / seconds, 1),
+    }
     if as_json:
         print_json(document)
-    else:
-        print_facts(
-            document,
-            "output",
-            "rows",
-            "undecided",
-            "abstained",
-            "bad",
-            "seconds",
-            "rows_per_second",
-        )
-        print_table(["label", "rows"], (list(one.values()) for one in document["labels"]))
+        return
+    print_facts(
+        document, *("output", "rows", "undecided", "abstained", "bad", "seconds", "rows_per_second")
+    )
+    print_table(["label", "rows"], (list(row.values()) for row in labels))
 
 
 def _warn(report: "ScoringReport", on_bad_rows: str) -> None:
     """Print to stderr what those who use the file should know."""
-    if report.resumed:
-        notify(
-            f"continued after {pluralize(report.resumed, 'row')} that an earlier run or another process scored"
-        )
-    if report.note:
-        notify(report.note)
-    renamed = [
-        f"{name} as {new}" for name, new in report.names.items() if new.startswith("hardmax_")
-    ]
+    if report.scored_before:
+        rows = pluralize(report.scored_before, "row")
+        notify(f"continued after {rows} that an earlier run or another process scored")
+    renamed = [f"{name} as {ours}" for name, ours in report.columns.items() if name != ours]
     if renamed:
-        notify(
-            f"the table already has columns of these names, so ours are renamed: {', '.join(renamed)}"
-        )
+        shown = ", ".join(renamed)
+        notify(f"the table already has columns of these names, so ours are renamed: {shown}")
     if report.bad:
         from hardmax.text.tables import join_first
 
-        shown = join_first([f"{place}: {fault}" for place, fault in report.listed], report.bad)
+        shown = join_first([f"{place}: {fault}" for place, fault in report.bad_rows], report.bad)
         what = "without an answer" if on_bad_rows == "null" else "left out"
         notify(f"{pluralize(report.bad, 'bad row')} {what} ({shown})")
-
-
-def _document(
-    report: "ScoringReport", source: str, out: str, model: str, seconds: float
-) -> dict[str, Any]:
-    return {
-        "input": source,
-        "output": out,
-        "model": model,
-        "text": report.text,
-        "columns": report.names,
-        "rows": report.rows,
-        "labels": [{"label": label, "rows": rows} for label, rows in sorted(report.labels.items())],
-        "undecided": report.undecided,
-        "abstained": report.abstained,
-        "bad": report.bad,
-        "bad_rows": [
-            {"place": place, "error": fault} for place, fault in report.listed
-        ],  # the first hundred
-        "scored_before": report.resumed,
-        "seconds": round(seconds, 3),
-        "rows_per_second": round((report.rows - report.resumed) / seconds, 1),
-    }

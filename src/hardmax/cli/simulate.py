@@ -105,15 +105,21 @@ def _read_record(text: str) -> "Every | LastOnly":
 
 
 def _document(run: "Trajectory") -> dict[str, Any]:
-    names = ("n", "d", "layers", "stopped", "settled_at", "arithmetic", "certified")
+    decisions = run.details.decisions
     return {
         **run.dynamics.to_dict(),
-        **{name: getattr(run, name) for name in names},
+        "n": run.n,
+        "d": run.d,
+        "layers": run.layers,
+        "stop_reason": run.stop_reason,
+        "settled_at": run.settled_at,
+        "arithmetic": decisions.arithmetic,
+        "certified": run.certified,
         "error": out.finite_or_none(run.error),
-        "smallest_margin": out.finite_or_none(run.smallest_margin),
-        "decided_at": list(run.decided_at),
-        "decided_by": list(run.decided_by.values()),
-        "margins": [out.finite_or_none(margin) for margin in run.margins.tolist()],
+        "smallest_margin": out.finite_or_none(decisions.smallest_margin),
+        "decided_at": list(decisions.layers),
+        "decided_by": list(decisions.searches),
+        "margins": [out.finite_or_none(margin) for margin in decisions.margins.tolist()],
         "leaders": run.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
         "tokens": run.at(run.layers).tolist(),
@@ -132,7 +138,7 @@ def _show(run: "Trajectory", document: dict[str, Any]) -> None:
         "settled_at",
         "smallest_margin",
         "arithmetic",
-        "stopped",
+        "stop_reason",
     )
     out.print_facts(document, *names)
     since = dict(zip(document["leaders"], document["leader_layers"], strict=True))

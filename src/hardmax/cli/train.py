@@ -19,7 +19,9 @@ def train_command(
     longest_phrase: Annotated[
         int, typer.Option(help="Longest phrase that is a token, in words.")
     ] = 2,
-    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary.")] = None,
+    max_features: Annotated[
+        int | None, typer.Option(help="Largest size of the vocabulary.")
+    ] = None,
     min_df: Annotated[int | None, typer.Option(help="Leave out tokens of fewer texts.")] = None,
     stop_words: Annotated[
         str | None,
@@ -28,7 +30,9 @@ def train_command(
     consistent: Annotated[
         bool, typer.Option("--consistent", help="Tokens speak for their most frequent class.")
     ] = False,
-    strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
+    inverse_regularisation: Annotated[
+        float | None, typer.Option("--C", help="Inverse of the regularisation strength.")
+    ] = None,
     gate: Annotated[
         float | None, typer.Option(help="Share of the strongest above which a token is active.")
     ] = None,
@@ -39,7 +43,7 @@ def train_command(
         int | None, typer.Option(help="Silent words that are added to each text.")
     ] = None,
     vectors: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME", help="Word vectors: auto, english, none, or a file of GloVe or npz."
         ),
@@ -60,18 +64,20 @@ def train_command(
     """
     from hardmax.train import Settings
 
+    if vectors == "none":
+        vectors = None
     settings = Settings(
-        longest_phrase=longest_phrase,
-        max_tokens=max_tokens,
+        ngram_range=(1, longest_phrase),
+        max_features=max_features,
         min_df=min_df,
         stop_words=None if stop_words is None else stop_words.split(","),
         consistent=consistent,
-        strength=strength,
+        C=inverse_regularisation,
         gate=gate,
         alpha=alpha,
         neutral_weight=neutral_weight,
-        vectors=None if vectors == "none" else vectors,
-        seed=seed,
+        vectors=vectors,
+        random_state=seed,
     )
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
@@ -91,19 +97,10 @@ def train_command(
     if as_json:
         from hardmax import __version__
 
-        about = {
-            "hardmax": __version__,
-            "output": output,
-            "model": opt.describe(model),
-            "classes": list(model.classes),
-        }
-        print_json(about | model.metrics)
+        about = {"hardmax": __version__, "output": output, "model": opt.describe(model)}
+        print_json(about | {"classes": list(model.classes)} | model.metrics)
         return
-    chosen = ("strength", "gate", "alpha", "neutral_weight", "vectors")
+    chosen = ("C", "gate", "alpha", "neutral_weight", "vectors")
     measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
-    print_facts(
-        {"model": repr(model)} | model.metrics["settings"] | model.metrics,
-        "model",
-        *chosen,
-        *measured,
-    )
+    facts = {"model": repr(model)} | model.metrics["settings"] | model.metrics
+    print_facts(facts, "model", *chosen, *measured)

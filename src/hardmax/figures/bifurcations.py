@@ -1,10 +1,12 @@
 """`bifurcations(...).plot()`: whom every token attends to in the end, along the step size."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hardmax._common.format import pluralize
 from hardmax.figures import style
 from hardmax.figures.palette import GREY, INK, LEADER, SHADE, look_of_leader
+from hardmax.figures.style import Axes
 
 if TYPE_CHECKING:
     from hardmax._beyond.bifurcations import Bifurcations, Outcome
@@ -14,82 +16,73 @@ _MOST_NUMBERED = 30  # tokens of which all have a number beside their row
 _LABEL = 0.14  # share of the width that the name of a value takes
 
 
-def plot_bifurcations(found: "Bifurcations", *, ax: Any = None, figsize: Any = None) -> style.Axes:
+def plot_bifurcations(bifurcations: "Bifurcations", *, ax: Any = None, figsize: Any = None) -> Axes:
     """Bars on the axes, or on those of a new figure: a row for each token, a colour for each
     leader."""
-    rows = max(len(outcome.attended) if outcome else 1 for outcome in _outcomes(found))
-    figure = (
-        style.new_figure(style.check_figsize(figsize, (6.4, 1.5 + 0.26 * rows)))
-        if ax is None
-        else None
-    )
+    outcomes = [interval.outcome for interval in bifurcations.intervals]
+    rows = max(len(outcome.attended) if outcome else 1 for outcome in outcomes)
+    given = style.axes_for(ax, figsize, (6.4, 1.5 + 0.26 * rows))
     with style.style_context():
-        given = figure.add_subplot() if figure else style.check_axes(ax)
-        if figure:
-            title = f"{pluralize(len(found.values), 'bifurcation')}: whom each token ends with"
-            given.set_title(title, loc="left", pad=18)
-        _draw(found, given, rows)
+        if ax is None:
+            count = pluralize(len(bifurcations.values), "bifurcation")
+            given.set_title(f"{count}: whom each token ends with", loc="left", pad=18)
+        _draw(bifurcations, given, rows)
     return given
 
 
-def _outcomes(found: "Bifurcations") -> "list[Outcome | None]":
-    return [interval.outcome for interval in found.intervals]
-
-
-def _draw(found: "Bifurcations", ax: style.Axes, rows: int) -> None:
-    leaders = sorted(
-        {leader for outcome in _outcomes(found) if outcome for leader in outcome.leaders}
-    )
-    number = {leader: place for place, leader in enumerate(leaders)}
-    low, high = float(found.intervals[0].low), float(found.intervals[-1].high)
-    for interval in found.intervals:
-        left, right = float(interval.low), float(interval.high)
-        if interval.outcome is None:
-            ax.axvspan(left, right, color=SHADE, zorder=0)
-            look = {"ha": "center", "va": "center", "fontsize": 8, "color": INK}
-            ax.text(
-                (left + right) / 2, (rows - 1) / 2, "not decided", rotation=90, clip_on=True, **look
-            )
-            continue
-        for token, several in enumerate(interval.outcome.attended):
-            color = look_of_leader(number.get(several[0], GREY) if len(several) == 1 else GREY)[0]
-            leads = token in interval.outcome.leaders
-            ax.barh(
-                token,
-                right - left,
-                left=left,
-                height=0.86 if leads else 0.5,
-                color=color,
-                ec="white",
-                lw=0.6,
-            )
-            if right - left > _NARROWEST * (high - low):
-                text = (
-                    ""
-                    if leads
-                    else ", ".join(map(str, several[:3])) + (", …" if len(several) > 3 else "")
-                )
-                look = {"ha": "center", "va": "center", "fontsize": 7, "color": INK}
-                ax.text((left + right) / 2, token, text, **look, clip_on=True)
-                if leads:
-                    ax.plot((left + right) / 2, token, LEADER, color=INK, ms=8)
-    labelled = low - (high - low)
-    for value in found.values:
-        ax.axvline(float(value), color=INK, lw=1, ls="--")
-        if float(value) - labelled > _LABEL * (high - low):
-            labelled, above = (
-                float(value),
-                {"xytext": (0, 3), "textcoords": "offset points", "ha": "center"},
-            )
-            ax.annotate(
-                str(value),
-                (labelled, 1),
-                xycoords=("data", "axes fraction"),
-                va="bottom",
-                fontsize=8,
-                **above,
-            )
+def _draw(bifurcations: "Bifurcations", ax: Axes, rows: int) -> None:
+    intervals = bifurcations.intervals
+    outcomes = [interval.outcome for interval in intervals if interval.outcome]
+    leaders = sorted({leader for outcome in outcomes for leader in outcome.leaders})
+    low, high = float(intervals[0].low), float(intervals[-1].high)
     ax.set(xlabel="alpha", ylabel="token", xlim=(low, high), ylim=(rows - 0.4, -0.6))
+    for interval in intervals:
+        ends = float(interval.low), float(interval.high)
+        if interval.outcome is None:
+            ax.axvspan(*ends, color=SHADE, zorder=0)
+            middle = (rows - 1) / 2
+            _write("not decided", sum(ends) / 2, middle, ax, fontsize=8, rotation=90)
+        else:
+            _draw_bars(interval.outcome, leaders, ends, ax)
+    _name_values(bifurcations, ax)
     if rows <= _MOST_NUMBERED:
         ax.set_yticks(range(rows))
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    style.hide_frame(ax, "top", "right", "left")
+
+
+def _draw_bars(outcome: "Outcome", leaders: list[int], ends: tuple[float, float], ax: Axes) -> None:
+    """A bar for each token, from one end of the interval to the other."""
+    left, right = ends
+    low, high = ax.get_xlim()
+    is_wide = right - left > _NARROWEST * (high - low)
+    for token, attended in enumerate(outcome.attended):
+        is_single = len(attended) == 1 and attended[0] in leaders
+        color = look_of_leader(leaders.index(attended[0]) if is_single else GREY)[0]
+        leads = token in outcome.leaders
+        height = 0.86 if leads else 0.5
+        ax.barh(token, right - left, height, left, color=color, ec="white", lw=0.6)
+        if is_wide and leads:
+            ax.plot(sum(ends) / 2, token, LEADER, color=INK, ms=8)
+        elif is_wide:
+            _write(_names(attended), sum(ends) / 2, token, ax, fontsize=7)
+
+
+def _names(tokens: Sequence[int]) -> str:
+    return ", ".join(map(str, tokens[:3])) + ", …" * (len(tokens) > 3)
+
+
+def _write(text: str, x: float, y: float, ax: Axes, **look: Any) -> None:
+    ax.text(x, y, text, ha="center", va="center", color=INK, clip_on=True, **look)
+
+
+def _name_values(bifurcations: "Bifurcations", ax: Axes) -> None:
+    """A dashed line at each value, and its name above it where there is room."""
+    low, high = ax.get_xlim()
+    last_named = low - (high - low)
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    for value in bifurcations.values:
+        ax.axvline(float(value), color=INK, lw=1, ls="--")
+        if float(value) - last_named > _LABEL * (high - low):
+            last_named = float(value)
+            look = {"ha": "center", "va": "bottom", "fontsize": 8}
+            ax.annotate(str(value), (last_named, 1), (0, 3), **place, **look)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_TOKENS, MOST_CLOUDS, MOST_CLASSES, MOST_ROWS, MOST_BARS = 600, 6, 6, 8, 16
 LONGEST_CELL = 40  # characters
+_PLACES = {1: (0.14, 0.2, 0.84, 0.76), 3: (0.02, 0.04, 0.92, 0.92)}  # of axes, by dimension
 _SHARP = 2  # pixels of the picture for each one on the screen
 _KEY = "star: leader, with its token number · small mark: start · line: path · "
 # HTML takes its colours from the notebook, light or dark; pictures have a white ground.
@@ -34,7 +35,7 @@ def cloud_card(cloud: Any) -> str:
     if not picture:
         return _card(cloud, _leader_table(run))
     remarks = [f"first two principal coordinates of {run.d}"] if run.d > 3 else []
-    remarks += [f"some of {run.n:,} tokens drawn"] if run.points.count > MOST_TOKENS else []
+    remarks += [f"some of {run.n:,} tokens drawn"] if run.details.points.count > MOST_TOKENS else []
     end = f"dot: layer {run.layers:,}" if run is cloud else "diamond or cross: any other limit"
     return _card(cloud, f"<div>{picture}</div>", _note(_KEY + end), _note(", ".join(remarks)))
 
@@ -66,11 +67,8 @@ def model_card(model: "TextModel") -> str:
         draw_weights(model, bars, figure.add_subplot(), inside=False)
 
     picture = _picture(draw, (3.7, 0.9 + 0.19 * len(bars)), repr(model))
-    rows = [
-        ["class", "token", "weight"],
-        *([model.classes[bar.class_index], bar.name, bar.note] for bar in bars),
-    ]
-    return _card(model, picture or _table(rows))
+    rows = [[model.classes[bar.class_index], bar.name, bar.note] for bar in bars]
+    return _card(model, picture or _table([["class", "token", "weight"], *rows]))
 
 
 class Bar(NamedTuple):
@@ -86,19 +84,17 @@ class Bar(NamedTuple):
 def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) -> list[Bar]:
     """The heaviest tokens of each class, or of some; weights for the first of two classes are
     negative."""
-    found, two = [], len(model.classes) == 2
-    for side in (1, 0) if two else range(len(model.classes)):
-        if only is None or side in only:
-            sign = (
-                -1 if two and side == 0 else 1
-            )  # weights of two classes go down from the top, through zero
-            best = [
-                (token.word, sign * token.weight, side)
-                for token in model.keywords(model.classes[side], top)
-            ]
-            found += best[::sign]
-    digits = max(0, 2 - int(np.log10(max([abs(weight) for _, weight, _ in found], default=1.0))))
-    return [Bar(word, weight, side, f"{weight:+.{digits}f}") for word, weight, side in found]
+    weights: list[tuple[str, float, int]] = []
+    is_two = len(model.classes) == 2
+    for number in (1, 0) if is_two else range(len(model.classes)):
+        if only is None or number in only:
+            # Weights of two classes go down from the top, through zero.
+            sign = -1 if is_two and number == 0 else 1
+            words = model.keywords(model.classes[number], top)
+            weights += [(word.word, sign * word.weight, number) for word in words][::sign]
+    largest = max((abs(weight) for _, weight, _ in weights), default=1.0)
+    digits = max(0, 2 - int(np.log10(largest)))
+    return [Bar(word, weight, number, f"{weight:+.{digits}f}") for word, weight, number in weights]
 
 
 def _run_of(cloud: Any) -> "Trajectory":
@@ -112,35 +108,27 @@ def _cloud_picture(cloud: Any, side: float) -> str:
         from hardmax.figures.layers import draw_layer
         from hardmax.figures.limits import draw_limit
 
-        rect = (
-            (0.02, 0.04, 0.92, 0.92)
-            if d == 3
-            else (0.14, 0.2, 0.84, 0.76)
-            if d == 1
-            else (0.14, 0.1, 0.84, 0.87)
-        )
+        rect = _PLACES.get(d, (0.14, 0.1, 0.84, 0.87))
         ax = figure.add_axes(rect, projection="3d" if d == 3 else None)
         if hasattr(cloud, "run"):
             draw_limit(cloud, ax, most=MOST_TOKENS)
         else:
             draw_layer(cloud, cloud.layers, ax, most=MOST_TOKENS)
-        ax.set(xlabel="", ylabel="", **({"zlabel": ""} if d == 3 else {}))
+        ax.set(xlabel="", ylabel="")
+        if d == 3:
+            ax.set(zlabel="")
 
     return _picture(draw, (side, side / 2 if d == 1 else side), repr(cloud))
 
 
 def _leader_table(run: "Trajectory") -> str:
-    places, since, leaders = (
-        run.floats_at(run.layers),
-        run.leader_layers.tolist(),
-        run.leaders.tolist(),
-    )
-    rows = [
-        [token, since[row], ", ".join(f"{x:.4g}" for x in places[token].tolist())]
-        for row, token in enumerate(leaders[:MOST_ROWS])
-    ]
-    more = [[f"and {len(leaders) - len(rows):,} more"]] if len(leaders) > len(rows) else []
-    return _table([["leader", "since layer", "position"], *rows, *more])
+    places, leaders = run._floats_at(run.layers), run.leaders.tolist()
+    rows: list[list[object]] = [["leader", "since layer", "position"]]
+    for token, since in zip(leaders[:MOST_ROWS], run.leader_layers.tolist(), strict=False):
+        rows.append([token, since, ", ".join(f"{x:.4g}" for x in places[token].tolist())])
+    if len(leaders) > MOST_ROWS:
+        rows.append([f"and {len(leaders) - MOST_ROWS:,} more"])
+    return _table(rows)
 
 
 # ---------------------------------------------------------------- HTML
@@ -158,14 +146,12 @@ def _note(text: str) -> str:
 
 
 def _table(rows: Sequence[Sequence[object]]) -> str:
-    cells = (
-        "".join(
-            f'<td style="{_CELL}">{escape_html(truncate(str(cell), LONGEST_CELL))}</td>'
-            for cell in row
-        )
-        for row in rows
-    )
-    return f'<table style="border-collapse:collapse">{"".join(f"<tr>{row}</tr>" for row in cells)}</table>'
+    body = ""
+    for row in rows:
+        shown = [escape_html(truncate(str(cell), LONGEST_CELL)) for cell in row]
+        cells = [f'<td style="{_CELL}">{cell}</td>' for cell in shown]
+        body += f"<tr>{''.join(cells)}</tr>"
+    return f'<table style="border-collapse:collapse">{body}</table>'
 
 
 def _picture(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -> str:
@@ -182,4 +168,5 @@ def _picture(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -
         draw(figure)
         figure.savefig(buffer, format="png")
     data, width = base64.b64encode(buffer.getvalue()).decode(), round(100 * size[0])
-    return f'<img alt="{escape_html(alt)}" width="{width}" style="{_PICTURE}" src="data:image/png;base64,{data}"/>'
+    look = f'alt="{escape_html(alt)}" width="{width}" style="{_PICTURE}"'
+    return f'<img {look} src="data:image/png;base64,{data}"/>'

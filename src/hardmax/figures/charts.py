@@ -1,6 +1,7 @@
 """Charts of a classifier (its heaviest tokens, how well it is calibrated) and of a sweep (any two
 of its columns)."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -14,6 +15,7 @@ from hardmax.figures import style
 from hardmax.figures.cards import Bar, heaviest
 from hardmax.figures.labels import escape_mathtext
 from hardmax.figures.palette import BLUE, FAINT, INK, VERMILION, look_of_class
+from hardmax.figures.style import Axes, Figure, Patch
 
 if TYPE_CHECKING:
     import pyarrow
@@ -31,133 +33,118 @@ def plot_weights(
     only: Collection[int] | None = None,
     ax: Any = None,
     figsize: Any = None,
-) -> style.Axes:
+) -> Axes:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new
     figure."""
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
-    figure = (
-        style.new_figure(style.check_figsize(figsize, (5.6, 1.4 + 0.22 * len(bars))))
-        if ax is None
-        else None
-    )
+    given = style.axes_for(ax, figsize, (5.6, 1.4 + 0.22 * len(bars)))
     with style.style_context():
-        given = figure.add_subplot() if figure else style.check_axes(ax)
         draw_weights(model, bars, given, inside=ax is not None)
     return given
 
 
-def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
+def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: Axes, *, inside: bool) -> None:
     """Horizontal bars of `heaviest`, the first on top, in the colour and the hatch of their
     classes; with a legend inside the axes, or below them, where the layout makes room."""
     handles = []
-    for side in sorted({bar.class_index for bar in bars}):
-        mine = [(row, bar) for row, bar in enumerate(bars) if bar.class_index == side]
-        look: dict[str, Any] = {"ec": "white", "lw": 0, "hatch": _HATCHES[side % len(_HATCHES)]}
-        look["fc"] = look_of_class(side, len(model.classes))[0]
-        group = ax.barh(
-            [row for row, _ in mine], [bar.value for _, bar in mine], height=0.8, **look
-        )
-        ax.bar_label(group, [bar.note for _, bar in mine], padding=3, fontsize="small", color=INK)
-        name = escape_mathtext(truncate(f"for {model.classes[side]}", LONGEST_NAME))
-        handles.append(style.Patch(label=name, **look))
+    for number in sorted({bar.class_index for bar in bars}):
+        rows = [row for row, bar in enumerate(bars) if bar.class_index == number]
+        color = look_of_class(number, len(model.classes))[0]
+        hatch = _HATCHES[number % len(_HATCHES)]
+        look: dict[str, Any] = {"fc": color, "ec": "white", "lw": 0, "hatch": hatch}
+        group = ax.barh(rows, [bars[row].value for row in rows], height=0.8, **look)
+        notes = [bars[row].note for row in rows]
+        ax.bar_label(group, notes, padding=3, fontsize="small", color=INK)
+        handles.append(Patch(label=_short(f"for {model.classes[number]}"), **look))
+    legend = ax.legend if inside else ax.figure.legend
     place: dict[str, Any] = (
         {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
     )
-    (ax if inside else ax.figure).legend(handles=handles, frameon=False, fontsize="small", **place)
-    ax.set_yticks(
-        range(len(bars)), [escape_mathtext(truncate(bar.name, LONGEST_NAME)) for bar in bars]
-    )
+    legend(handles=handles, frameon=False, fontsize="small", **place)
+    ax.set_yticks(range(len(bars)), [_short(bar.name) for bar in bars])
     ax.set_ylim(len(bars) - 0.4, -0.6)
-    lowest, highest = (
-        min([0.0, *(bar.value for bar in bars)]),
-        max([0.0, *(bar.value for bar in bars)]),
-    )
+    values = [0.0, *(bar.value for bar in bars)]
+    lowest, highest = min(values), max(values)
     room = 0.16 * ((highest - lowest) or 1.0)  # for the notes
     ax.set_xlim(lowest - room * (lowest < 0), highest + room * (highest > 0 or lowest == 0))
     ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    style.hide_frame(ax, "top", "right", "left")
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(
-        "weight (the logit is a mean of weights)"
-        + ("" if len(model.classes) == 2 else ", above the mean of all classes")
-    )
+    above = ", above the mean of all classes" * (len(model.classes) > 2)
+    ax.set_xlabel(f"weight (the logit is a mean of weights){above}")
     ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
 
 
-def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> style.Figure:
+def _short(name: str) -> str:
+    return escape_mathtext(truncate(name, LONGEST_NAME))
+
+
+def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Figure:
     """A reliability diagram of what `calibration_curve` gives: mean probability of each bin against
     its accuracy."""
-    confidence, right, texts = curve
-    low = max(0.0, min(confidence.min(), right.min()) - 0.05)
-    error = float((np.abs(confidence - right) * texts).sum() / texts.sum())
+    confidence, accuracy, texts = curve
+    low = max(0.0, min(confidence.min(), accuracy.min()) - 0.05)
+    error = float((np.abs(confidence - accuracy) * texts).sum() / texts.sum())
     with style.style_context():
-        figure = style.Figure(figsize=(4.4, 4.4))
+        figure = Figure(figsize=(4.4, 4.4))
         ax = figure.add_subplot()
-        ax.plot([low, 1], [low, 1], color=FAINT, lw=0.9, ls="--", label="perfectly calibrated")
-        ax.vlines(
-            confidence,
-            confidence,
-            right,
-            colors=VERMILION,
-            lw=1.6,
-            alpha=0.7,
-            zorder=2,
-            label="gap",
-        )
-        ax.plot(confidence, right, color=BLUE, marker="o", ms=4, lw=1.1, zorder=3, label="model")
+        diagonal = {"color": FAINT, "lw": 0.9, "ls": "--", "label": "perfectly calibrated"}
+        ax.plot([low, 1], [low, 1], **diagonal)
+        gap = {"colors": VERMILION, "lw": 1.6, "alpha": 0.7, "label": "gap"}
+        ax.vlines(confidence, confidence, accuracy, zorder=2, **gap)
+        line = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.1, "label": "model"}
+        ax.plot(confidence, accuracy, zorder=3, **line)
         ax.set_aspect("equal")
-        ax.set(
-            xlim=(low, 1.02), ylim=(low, 1.02), xlabel="predicted probability", ylabel="accuracy"
-        )
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.set_title(
-            f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}", loc="left"
-        )
+        ax.set(xlim=(low, 1.02), ylim=(low, 1.02))
+        ax.set(xlabel="predicted probability", ylabel="accuracy")
+        style.hide_frame(ax, "top", "right")
+        title = f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}"
+        ax.set_title(title, loc="left")
         ax.legend(loc="upper left", frameon=False, fontsize=8)
     return figure
 
 
-def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = None) -> style.Figure:
+def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = None) -> Figure:
     """One column of a sweep against another: means, and where the middle half of the cells is; a
     line for each value of a third column."""
-    names = [x, y, by] if by else [x, y]
-    if missing := [name for name in names if name not in table.column_names]:
-        known = ", ".join(table.column_names)
-        raise InputError(f"The sweep has no column {shorten(missing[0])}: there are {known}.")
-    columns = {name: table[name].to_pylist() for name in names}
-    rows = list(
-        zip(columns[x], columns[y], columns[by] if by else [""] * table.num_rows, strict=True)
-    )
-    cells = [
-        (_as_number(a), _as_number(b), group)
-        for a, b, group in rows
-        if a is not None and b is not None
-    ]
-    if not cells or any(isinstance(value, str) for a, b, _ in cells for value in (a, b)):
+    for name in filter(None, (x, y, by)):
+        if name not in table.column_names:
+            known = ", ".join(table.column_names)
+            raise InputError(f"The sweep has no column {shorten(name)}: there are {known}.")
+    xs, ys = ([_as_number(value) for value in table[name].to_pylist()] for name in (x, y))
+    groups = table[by].to_pylist() if by else [""] * table.num_rows
+    cells = [cell for cell in zip(xs, ys, groups, strict=True) if None not in cell[:2]]
+    if not cells or any(isinstance(value, str) for cell in cells for value in cell[:2]):
         raise InputError(f"{shorten(x)} and {shorten(y)} must be columns of numbers to be drawn.")
     with style.style_context():
-        figure = style.Figure(figsize=(5.2, 3.6))
+        figure = Figure(figsize=(5.2, 3.6))
         ax = figure.add_subplot()
         for number, group in enumerate(dict.fromkeys(group for *_, group in cells)):
-            color, marker = look_of_class(number, 3)
-            places = sorted({a for a, _, own in cells if own == group})
-            at = {
-                place: [b for a, b, own in cells if (a, own) == (place, group)] for place in places
-            }
-            low, high = np.array([np.quantile(values, (0.25, 0.75)) for values in at.values()]).T
-            label = escape_mathtext(truncate(f"{by} = {group}", LONGEST_NAME)) if by else None
-            means = [float(np.mean(values)) for values in at.values()]
-            ax.plot(list(at), means, color=color, marker=marker, ms=4, lw=1.2, label=label)
-            ax.fill_between(list(at), low, high, color=color, alpha=0.15, lw=0)
-        smallest, largest = min(a for a, *_ in cells), max(a for a, *_ in cells)
+            label = _short(f"{by} = {group}") if by else None
+            own = [(place, value) for place, value, other in cells if other == group]
+            _draw_means(own, ax, number, label)
+        places = [place for place, *_ in cells]
+        smallest, largest = min(places), max(places)
         if smallest > 0 and largest >= 50 * smallest:
             ax.set_xscale("log")
         ax.set(xlabel=escape_mathtext(x), ylabel=escape_mathtext(y))
-        ax.spines[["top", "right"]].set_visible(False)
+        style.hide_frame(ax, "top", "right")
         ax.set_title(f"mean and middle half of {len(cells):,} cells", loc="left")
         if by:
             ax.legend(frameon=False, fontsize=8)
     return figure
+
+
+def _draw_means(cells: list[tuple[float, float]], ax: Axes, number: int, label: str | None) -> None:
+    """The means of the values at each place, and a band for the middle half of them."""
+    color, marker = look_of_class(number, 3)
+    values = defaultdict(list)
+    for place, value in sorted(cells, key=lambda cell: cell[0]):
+        values[place].append(value)
+    low, high = np.array([np.quantile(some, (0.25, 0.75)) for some in values.values()]).T
+    means = [float(np.mean(some)) for some in values.values()]
+    ax.plot(list(values), means, color=color, marker=marker, ms=4, lw=1.2, label=label)
+    ax.fill_between(list(values), low, high, color=color, alpha=0.15, lw=0)
 
 
 def _as_number(value: Any) -> Any:

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.format import sanitize_line
-from hardmax.figures import style
 from hardmax.figures.palette import FAINT, INK
+from hardmax.figures.style import Annotation, Axes, FigureCanvasAgg, withStroke
 
 _TURNS = 16  # directions that are tried, from the right towards larger y
-_DISTANCES = np.array(
-    [2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0]
-)  # from the edge of the mark in points
+_DISTANCES = np.array([2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0])  # from the mark, in points
 _NEAR = 6.0  # up to here it is plain which mark a label belongs to
 
 
@@ -26,11 +24,11 @@ def place_labels(
     places: np.ndarray,
     words: Sequence[str],
     reaches: Sequence[float],
-    ax: style.Axes,
+    ax: Axes,
     *,
     size: float = 8,
     centre: np.ndarray | None = None,
-) -> list[style.Annotation]:
+) -> list[Annotation]:
     """A label for each of the first places (n, 2), in order; those for which there is no room are
     left out.
 
@@ -38,38 +36,41 @@ def place_labels(
     is a `centre`, directions away from it are tried first. The limits of the axes must be set
     before, and its place in the figure. A thin line joins a label to its mark if it is not beside
     it."""
-    renderer: Any = style.FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
+    renderer: Any = FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
     pixels = float(renderer.points_to_pixels(1.0))
     frame = np.array(ax.get_window_extent(renderer).extents) / pixels
-    marks, half = ax.transData.transform(places) / pixels, np.array(reaches).reshape(-1, 1)
-    boxes = np.concatenate([marks - half, marks + half], axis=1)
-    taken = np.empty((0, 4))
-    placed = []
+    marks = ax.transData.transform(places) / pixels
+    boxes = _boxes(marks, 2 * np.array(reaches).reshape(-1, 1))
+    taken, placed = np.empty((0, 4)), []
     for number, word in enumerate(words):
         reach, place = reaches[number], tuple(places[number].tolist())
         label = _write(word, place, ax, size)
-        box = label.get_window_extent(renderer).padded(pixels)
-        extent = np.array([box.width, box.height]) / pixels
+        padded = label.get_window_extent(renderer).padded(pixels)
+        extent = np.array([padded.width, padded.height]) / pixels
         offsets = _offsets(extent, reach, None if centre is None else places[number] - centre)
-        tried = np.concatenate(
-            [marks[number] + offsets - extent / 2, marks[number] + offsets + extent / 2], axis=1
-        )
-        inside = (tried[:, :2] >= frame[:2]).all(axis=1) & (tried[:, 2:] <= frame[2:]).all(axis=1)
-        others = np.concatenate([taken, np.delete(boxes, number, axis=0)])
-        free = np.flatnonzero(inside & ~_overlap(tried, others).any(axis=1))
-        if not len(free):
+        tried = _boxes(marks[number] + offsets, extent)
+        inside = (tried[:, :2] >= frame[:2]) & (tried[:, 2:] <= frame[2:])
+        occupied = np.concatenate([taken, np.delete(boxes, number, axis=0)])
+        is_free = inside.all(axis=1) & ~_overlap(tried, occupied).any(axis=1)
+        if not is_free.any():
             label.remove()
             continue
-        label.set_position(offsets[free[0]].tolist())
-        taken = np.vstack([taken, tried[free[0]]])
+        best = int(is_free.argmax())
+        offset = offsets[best]
+        label.set_position(offset.tolist())
+        taken = np.vstack([taken, tried[best]])
         placed.append(label)
-        edge = np.copysign(np.maximum(np.abs(offsets[free[0]]) - extent / 2, 0.0), offsets[free[0]])
+        edge = np.copysign(np.maximum(np.abs(offset) - extent / 2, 0.0), offset)
         if math.hypot(*edge) > reach + _NEAR:
             line = {"arrowstyle": "-", "color": FAINT, "lw": 0.5, "shrinkA": 0, "shrinkB": 0}
-            ax.annotate(
-                "", place, xytext=tuple(edge), textcoords="offset points", arrowprops=line, zorder=7
-            )
+            where = {"xytext": tuple(edge), "textcoords": "offset points"}
+            ax.annotate("", place, **where, arrowprops=line, zorder=7)
     return placed
+
+
+def _boxes(centres: np.ndarray, extents: np.ndarray) -> np.ndarray:
+    """Boxes (n, 4) of these extents: left, bottom, right, top."""
+    return np.concatenate([centres - extents / 2, centres + extents / 2], axis=1)
 
 
 def _offsets(extent: np.ndarray, reach: float, away: np.ndarray | None) -> np.ndarray:
@@ -77,29 +78,23 @@ def _offsets(extent: np.ndarray, reach: float, away: np.ndarray | None) -> np.nd
     turns = np.arange(_TURNS)
     if away is not None:
         outwards = math.atan2(away[1], away[0]) * _TURNS / math.tau
-        turns = turns[
-            np.argsort(np.abs((turns - outwards + _TURNS / 2) % _TURNS - _TURNS / 2), kind="stable")
-        ]
+        away_from_it = np.abs((turns - outwards + _TURNS / 2) % _TURNS - _TURNS / 2)
+        turns = np.argsort(away_from_it, kind="stable")
     angles = turns * math.tau / _TURNS
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    return (((reach + _DISTANCES)[:, None, None] + extent / 2) * directions).reshape(-1, 2)
+    distances = (reach + _DISTANCES)[:, None, None] + extent / 2
+    return (distances * directions).reshape(-1, 2)
 
 
-def _overlap(some: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _overlap(tried: np.ndarray, occupied: np.ndarray) -> np.ndarray:
     """Which boxes (n, 4) have more than an edge in common with which others (m, 4)."""
-    return np.all((some[:, None, :2] < others[:, 2:]) & (others[:, :2] < some[:, None, 2:]), axis=2)
+    tried = tried[:, None]
+    begins_before = tried[..., :2] < occupied[:, 2:]
+    return np.all(begins_before & (occupied[:, :2] < tried[..., 2:]), axis=2)
 
 
-def _write(word: str, place: Any, ax: style.Axes, size: float) -> style.Annotation:
-    halo = [style.withStroke(linewidth=2, foreground="white")]  # it may lie over dots
-    look = {
-        "ha": "center",
-        "va": "center",
-        "color": INK,
-        "fontsize": size,
-        "zorder": 8,
-        "path_effects": halo,
-    }
-    return ax.annotate(
-        escape_mathtext(word), place, xytext=(0, 0), textcoords="offset points", **look
-    )
+def _write(word: str, place: Any, ax: Axes, size: float) -> Annotation:
+    halo = [withStroke(linewidth=2, foreground="white")]  # it may lie over dots
+    look = {"ha": "center", "va": "center", "color": INK, "zorder": 8, "path_effects": halo}
+    where = {"xytext": (0, 0), "textcoords": "offset points"}
+    return ax.annotate(escape_mathtext(word), place, **where, fontsize=size, **look)

@@ -1,4 +1,4 @@
-"""`run.plot()` and `run.animate()`: one layer of a run, with its leaders, who follows whom, and the
+"""`run.plot()` and films: one layer of a run, with its leaders, who follows whom, and the
 paths so far."""
 
 from collections import defaultdict
@@ -30,6 +30,7 @@ from hardmax.figures.palette import (
     look_of_leader,
     mark_scale,
 )
+from hardmax.figures.style import Axes, Figure, MarkerPath, Patch
 
 MOST_SLICES = 6
 """A circle cut into more slices cannot be read: it is left grey."""
@@ -39,7 +40,7 @@ _SIDE, _SIDE_IN_ROW = 4.4, 3.0  # of a panel, in inches
 
 
 def draw_layer(
-    run: Trajectory, layer: int, ax: style.Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
+    run: Trajectory, layer: int, ax: Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
 ) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once.
 
@@ -78,27 +79,30 @@ def draw_layer(
     view, hull = _prepare(run, layer, ax), check_bool(hull, "`hull`")
     choices = run.attended(layer).choices
     shown = _shown(choices.is_leader, check_int(most, "`most`", at_least=1))
-    sets = {point: tuple(choices[point].tolist()) for point in shown.tolist()}
     number = _numbers(run, np.unique(choices.indices))
-    first = np.empty(run.points.count, dtype=int)  # the first token on each point
-    first[run.points.of_token[::-1]] = np.arange(run.n)[::-1]
-    places = view.places(run.floats_at(layer)[first])
-    stars, circles = shown[choices.is_leader[shown]], shown[~choices.is_leader[shown]]
+    first = np.empty(run.details.points.count, dtype=int)  # the first token on each point
+    first[run.details.points.of_token[::-1]] = np.arange(run.n)[::-1]
+    tokens = run._floats_at(layer)[first]
+    places = view.places(tokens)
+    leads = choices.is_leader[shown]
+    stars, circles = shown[leads], shown[~leads]
+    sets = {point: tuple(choices[point].tolist()) for point in circles.tolist()}
     groups = np.where(choices.sizes[shown] == 1, number[choices.firsts(shown)], GREY)
-    shade = places[run.points.of_token[run.leaders]]
-    path = np.stack([*plane.bends(run, layer, first[shown]), run.floats_at(layer)[first[shown]]])
-    return {
-        "hull": plane.draw_hull(shade, ax) if hull and len(shade) else [],
-        **plane.draw_flow(view.path(path), groups, ax),
-        **_draw_followers(places, {point: sets[point] for point in circles.tolist()}, number, ax),
-        **plane.draw_leaders(places[stars], number[stars].tolist(), first[stars].tolist(), ax),
-    }
+    corners = places[run.details.points.of_token[run.leaders]]
+    drawn: plane.Artists = {"hull": []}
+    if hull and len(corners):
+        drawn["hull"] = plane.draw_hull(corners, ax)
+    path = np.stack([*plane.bends(run, layer, first[shown]), tokens[shown]])
+    drawn |= plane.draw_flow(view.path(path), groups, ax)
+    drawn |= _draw_followers(places, sets, number, ax)
+    names = first[stars].tolist()
+    return drawn | plane.draw_leaders(places[stars], number[stars].tolist(), names, ax)
 
 
-def _prepare(run: Trajectory, layer: int, ax: style.Axes) -> plane.View:
+def _prepare(run: Trajectory, layer: int, ax: Axes) -> plane.View:
     check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
-    run.floats_at(layer)  # a layer that is not there is refused before anything is drawn
-    return plane.prepare(ax, run.floats_at(0), f"layer {layer:,}")
+    run._floats_at(layer)  # a layer that is not there is refused before anything is drawn
+    return plane.prepare(ax, run._floats_at(0), f"layer {layer:,}")
 
 
 def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
@@ -106,81 +110,67 @@ def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
     some of all."""
     if len(is_leader) <= most:
         return np.arange(len(is_leader))
-    leading = np.flatnonzero(is_leader)
-    return np.union1d(
-        leading[:: len(leading) // most + 1],
-        np.arange(0, len(is_leader), len(is_leader) // most + 1),
-    )
+    leading, every = np.flatnonzero(is_leader), len(is_leader) // most + 1
+    some_leaders = leading[:: len(leading) // most + 1]
+    return np.union1d(some_leaders, np.arange(0, len(is_leader), every))
 
 
 def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
     """A number for the look of each point, the same at all layers: leaders first, then others that
     are attended to."""
-    ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
-    for phase in run.phases:
+    ranked = dict.fromkeys(np.flatnonzero(run.details.leader_since >= 0).tolist())
+    for phase in run.details.phases:
         ranked |= dict.fromkeys(np.unique(phase.choices.indices).tolist())
     ranked |= dict.fromkeys(attended.tolist())
-    numbers = np.full(run.points.count, GREY)
+    numbers = np.full(run.details.points.count, GREY)
     numbers[list(ranked)] = np.arange(len(ranked))
     return numbers
 
 
 def _draw_followers(
-    places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: style.Axes
+    places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: Axes
 ) -> plane.Artists:
     """Circles, or pies, with lines to whom they attend."""
     small = mark_scale(len(sets))
     attended = {goal for goals in sets.values() for goal in goals}
     color = {point: look_of_leader(int(number[point]))[0] for point in attended | sets.keys()}
-    alike, pairs = defaultdict(list), defaultdict(list)
+    pies, pairs, whole = defaultdict(list), defaultdict(list), []
     for point, goals in sets.items():
-        alike[goals if 1 < len(goals) <= MOST_SLICES else ()].append(point)
+        pie = pies[goals] if 1 < len(goals) <= MOST_SLICES else whole
+        pie.append(point)
         for goal in goals:
             pairs[color[goal]].append((point, goal))
-    whole, rims, look = (
-        alike.pop((), []),
-        sorted(attended & sets.keys()),
-        {"s": _CIRCLE * small, "zorder": 4},
-    )
+    look = {"s": _CIRCLE * small, "zorder": 4}
     faces = [color[sets[point][0]] if len(sets[point]) == 1 else FAINT for point in whole]
-    return {
-        "circles": [
-            plane.marks(places[whole], ax, c=faces, edgecolors="white", lw=0.5 * small, **look)
-        ],
-        "slices": [
-            _draw_slice(places[points], slice_, len(goals), ax, color=color[goal], **look)
-            for goals, points in alike.items()
-            for slice_, goal in enumerate(goals)
-        ],
-        "rims": [
-            plane.marks(
-                places[rims],
-                ax,
-                fc="none",
-                ec=[color[p] for p in rims],
-                lw=_RIM * small**0.5,
-                **look,
-            )
-        ],
-        "attention": [
-            plane.draw_lines(
-                places[np.array(ends).T], ax, color=shade, lw=0.8 * small, ls=":", zorder=2
-            )
-            for shade, ends in pairs.items()
-        ],
-    }
+    white = {"edgecolors": "white", "lw": 0.5 * small}
+    circles = plane.marks(places[whole], ax, c=faces, **white, **look)
+    slices = []
+    for goals, points in pies.items():
+        for part, goal in enumerate(goals):
+            shares = part / len(goals), (part + 1) / len(goals)
+            slices.append(_draw_slice(places[points], shares, ax, color=color[goal], **look))
+    both = sorted(attended & sets.keys())
+    rim = {"fc": "none", "ec": [color[point] for point in both], "lw": _RIM * small**0.5}
+    rims = plane.marks(places[both], ax, **rim, **look)
+    dotted = {"lw": 0.8 * small, "ls": ":", "zorder": 2}
+    lines = []
+    for shade, ends in pairs.items():
+        lines.append(plane.draw_lines(places[np.array(ends).T], ax, color=shade, **dotted))
+    return {"circles": [circles], "slices": slices, "rims": [rims], "attention": lines}
 
 
 def _draw_slice(
-    places: np.ndarray, slice_: int, of: int, ax: style.Axes, *, s: float, **look: Any
+    places: np.ndarray, shares: tuple[float, float], ax: Axes, *, s: float, **look: Any
 ) -> Any:
-    wedge = style.MarkerPath.wedge(90 + 360 * slice_ / of, 90 + 360 * (slice_ + 1) / of)
+    """Slices of pies, from one share of the circle to another."""
+    begin, end = (90 + 360 * share for share in shares)
+    wedge = MarkerPath.wedge(begin, end)
     # A marker is blown up until it fills its box; a slice of the pie must not be.
-    area = s * float(np.abs(np.asarray(wedge.vertices)).max()) ** 2
-    return plane.marks(places, ax, s=area, marker=wedge, lw=0, **look)
+    reach = float(np.abs(np.asarray(wedge.vertices)).max())
+    return plane.marks(places, ax, s=s * reach**2, marker=wedge, lw=0, **look)
 
 
-# ---------------------------------------------------------------- run.plot(), run.animate() and a comparison
+# ---------------------------------------------------------------- run.plot(), films and a comparison
 
 
 def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
@@ -188,11 +178,9 @@ def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: An
     array of them."""
     if not isinstance(layers, Sequence | np.ndarray):
         shown = run.layers if layers is None else check_int(layers, "`layers`", at_least=0)
-        return (
-            _new_panels(run, [shown], figsize)[0]
-            if ax is None
-            else _titled(run, shown, style.check_axes(ax))
-        )
+        if ax is not None:
+            return _titled(run, shown, style.check_axes(ax))
+        return _new_panels(run, [shown], figsize)[0]
     several = _check_layers(layers, MOST_PANELS)
     if ax is not None:
         raise InputError(
@@ -203,15 +191,17 @@ def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: An
 
 def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif`."""
-    usual = sorted({*run.recorded[:: -(-len(run.recorded) // DEFAULT_FRAMES)], run.layers})
-    frames = usual if layers is None else _check_layers(layers, MOST_FRAMES)
+    if layers is None:
+        every = -(-len(run.recorded) // DEFAULT_FRAMES)
+        frames = sorted({*run.recorded[::every], run.layers})
+    else:
+        frames = _check_layers(layers, MOST_FRAMES)
     path, fps = check_path(path), check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
     if path.suffix.lower() != ".gif":
         raise InputError(f"`path` must end in .gif, not {path.suffix or 'nothing'!r}.")
-    run.floats_at(max(frames))  # a layer that is not there is refused before the work
-    figure = style.Figure(
-        figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained", facecolor="white"
-    )
+    run._floats_at(max(frames))  # a layer that is not there is refused before the work
+    size = 4.0, 2.0 if run.d == 1 else 4.0
+    figure = Figure(figsize=size, dpi=120, layout="constrained", facecolor="white")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
 
     def frame(layer: int) -> None:
@@ -223,36 +213,31 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
 
 def arithmetics_figure(
     runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray
-) -> style.Figure:
+) -> Figure:
     """A panel for each run in the plane, with the `watched` tokens and the points where they
     belong, `goals`."""
     with style.style_context():
-        figure = style.Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
+        figure = Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
         panels = figure.subplots(1, len(runs), squeeze=False)[0]
         for ax, (title, run) in zip(panels, runs.items(), strict=True):
             draw_layer(run, run.layers, ax)
             ax.set_title(title)
-            ax.scatter(
-                *goals.T, s=120, facecolors="none", edgecolors=FAINT, linewidths=1.4, zorder=7
-            )
+            ring = {"facecolors": "none", "edgecolors": FAINT, "linewidths": 1.4}
+            ax.scatter(*goals.T, s=120, zorder=7, **ring)
             for token, goal in zip(watched, goals, strict=True):
-                path = np.asarray(run)[:, token]
-                right = bool(np.allclose(path[-1], goal, atol=1e-9))
-                color, mark = (BLUE, "o") if right else (VERMILION, "X")
-                ax.plot(*path.T, color=color, lw=1.8, zorder=7)
-                ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors="white", zorder=8)
-                look = {
-                    "textcoords": "offset points",
-                    "xytext": (-6, -4),
-                    "ha": "right",
-                    "color": color,
-                }
-                ax.annotate(f"token {token}", path[0], fontsize=8, **look)
-        figure.supxlabel(
-            "star: leader    ring: where a watched token belongs    cross: it ends elsewhere",
-            fontsize=8,
-        )
+                _draw_watched(token, np.asarray(run)[:, token], goal, ax)
+        key = "star: leader    ring: where a watched token belongs    cross: it ends elsewhere"
+        figure.supxlabel(key, fontsize=8)
     return figure
+
+
+def _draw_watched(token: int, path: np.ndarray, goal: np.ndarray, ax: Axes) -> None:
+    is_right = bool(np.allclose(path[-1], goal, atol=1e-9))
+    color, mark = (BLUE, "o") if is_right else (VERMILION, "X")
+    ax.plot(*path.T, color=color, lw=1.8, zorder=7)
+    ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors="white", zorder=8)
+    where = {"textcoords": "offset points", "xytext": (-6, -4), "ha": "right"}
+    ax.annotate(f"token {token}", path[0], fontsize=8, color=color, **where)
 
 
 def _check_layers(value: Any, at_most: int) -> list[int]:
@@ -268,19 +253,17 @@ def _check_layers(value: Any, at_most: int) -> list[int]:
 
 def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     side = _SIDE if len(layers) == 1 else _SIDE_IN_ROW
-    size = style.check_figsize(
-        figsize, (side * len(layers), (0.6 * side if run.d == 1 else side) + 0.8)
-    )
-    run.floats_at(max(layers))  # a layer that is not there is refused before there is a figure
+    height = 0.6 * side if run.d == 1 else side
+    size = style.check_figsize(figsize, (side * len(layers), height + 0.8))
+    run._floats_at(max(layers))  # a layer that is not there is refused before there is a figure
     figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
     with style.style_context():
         panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
         for panel, layer in zip(panels, layers, strict=True):
             _prepare(run, layer, panel)
             panel.set_title(_title(run, layer), loc="left")
-        figure.legend(
-            handles=_legend(run), loc="outside lower left", ncols=2, frameon=False, fontsize=7
-        )
+        below = {"loc": "outside lower left", "ncols": 2}
+        figure.legend(handles=_legend(run), frameon=False, fontsize=7, **below)
         # Labels find room on axes that are where they will be.
         figure.get_layout_engine().execute(figure)
         for panel, layer in zip(panels, layers, strict=True):
@@ -288,7 +271,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     return panels
 
 
-def _titled(run: Trajectory, layer: int, ax: style.Axes) -> style.Axes:
+def _titled(run: Trajectory, layer: int, ax: Axes) -> Axes:
     with style.style_context():
         draw_layer(run, layer, ax)
         ax.set_title(_title(run, layer), loc="left")
@@ -296,18 +279,19 @@ def _titled(run: Trajectory, layer: int, ax: style.Axes) -> style.Axes:
 
 
 def _title(run: Trajectory, layer: int) -> str:
-    some = ", some drawn" if run.points.count > plane.MOST_TOKENS else ""
-    return f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {pluralize(len(run.leaders), 'leader')}"
+    some = ", some drawn" if run.details.points.count > plane.MOST_TOKENS else ""
+    tokens, leaders = pluralize(run.n, "token"), pluralize(len(run.leaders), "leader")
+    return f"layer {layer:,}: {tokens}{some}, {leaders}"
 
 
 def _legend(run: Trajectory) -> list[Any]:
     leader = style.sign(LEADER, INK, "leader, with its token number", 11)
-    others = [
-        style.sign("o", FAINT, "token, in the colour of whom it attends to", 7),
-        style.sign("o", FAINT, "its start and its path", 3.5, line="-"),
-        style.sign("", FAINT, "attends to", 0, line=":"),
-    ]
-    hull = style.Patch(fc=plane.SEE_THROUGH, ec=FAINT, label="hull of the leaders")
+    follower = style.sign("o", FAINT, "token, in the colour of whom it attends to", 7)
+    start = style.sign("o", FAINT, "its start and its path", 3.5, line="-")
+    attention = style.sign("", FAINT, "attends to", 0, line=":")
+    hull = Patch(fc=plane.SEE_THROUGH, ec=FAINT, label="hull of the leaders")
     if not len(run.leaders):
-        return others
-    return [leader, hull] if len(run.leaders) == run.n else [leader, *others, hull]
+        return [follower, start, attention]
+    if len(run.leaders) == run.n:
+        return [leader, hull]
+    return [leader, follower, start, attention, hull]

@@ -6,10 +6,11 @@ import numpy as np
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
-from hardmax._limits.clusters import FaceProjection, OtherLimit
+from hardmax._limits.clusters import FaceProjection, OtherLimit, float_limits
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
+from hardmax.figures.style import Axes, Figure, Line2D, PathCollection
 
 if TYPE_CHECKING:
     from hardmax.limits import Limit
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 MOST_CLUSTERS_IN_LEGEND = 18
 
 
-def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -> plane.Artists:
+def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plane.Artists:
     """Draw tokens and their paths to the limits, in the colour and shape of their cluster.
 
     Leaders are numbered stars, and have the colours that `draw_layer` gives them. Projections of
@@ -47,36 +48,28 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     >>> len(draw_limit(lim, Figure().subplots())["leaders"][0].get_offsets())
     4
     """
-    view, every = _prepare(lim, ax), (lim.run.n - 1) // check_int(most, "`most`", at_least=1) + 1
+    view, most = _prepare(lim, ax), check_int(most, "`most`", at_least=1)
+    some = np.s_[:: (lim.run.n - 1) // most + 1]
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
-    corners, groups = (
-        view.places(lim.float_points[leaders]),
-        number[clusters.labels[leaders]].tolist(),
-    )
-    projected = {
-        label: kind for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)
-    }
-    others = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, OtherLimit)]
-    path = np.stack(
-        [*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), lim.float_points[::every]]
-    )
-    return {
-        # Of a projected polytope the shadow is shown. Its metric does not matter here.
-        "hull": plane.draw_hull(corners, ax) if len(leaders) else [],
-        **plane.draw_flow(view.path(path), number[clusters.labels[::every]], ax),
-        "faces": [_draw_face(lim, label, face, view, ax) for label, face in projected.items()],
-        "projections": [_draw_ends(lim, list(projected), view, number, PROJECTION, ax)],
-        "elsewhere": [_draw_ends(lim, others, view, number, ELSEWHERE, ax)],
-        **plane.draw_leaders(corners, groups, leaders.tolist(), ax),
-    }
+    corners = view.places(float_limits(lim.run)[leaders])
+    groups = number[clusters.labels[leaders]].tolist()
+    # Of a projected polytope the shadow is shown. Its metric does not matter here.
+    drawn: plane.Artists = {"hull": plane.draw_hull(corners, ax) if len(leaders) else []}
+    path = [*plane.bends(lim.run, lim.run.layers + 1, some), float_limits(lim.run)[some]]
+    drawn |= plane.draw_flow(view.path(np.stack(path)), number[clusters.labels[some]], ax)
+    faces = _labels_of(lim, FaceProjection)
+    drawn["faces"] = [_draw_face(lim, label, view, ax) for label in faces]
+    drawn["projections"] = [_draw_ends(lim, faces, view, PROJECTION, ax)]
+    drawn["elsewhere"] = [_draw_ends(lim, _labels_of(lim, OtherLimit), view, ELSEWHERE, ax)]
+    return drawn | plane.draw_leaders(corners, groups, leaders.tolist(), ax)
 
 
-def _prepare(lim: "Limit", ax: style.Axes) -> plane.View:
+def _prepare(lim: "Limit", ax: Axes) -> plane.View:
     if not isinstance(getattr(lim, "run", None), Trajectory):
         raise InputError(
             f"`lim` must be a Limit, as `limit` gives for one cloud, not {shorten(lim)}."
         )
-    return plane.prepare(ax, lim.run.floats_at(0), "limit")
+    return plane.prepare(ax, lim.run._floats_at(0), "limit")
 
 
 def _numbers(lim: "Limit") -> np.ndarray:
@@ -86,34 +79,34 @@ def _numbers(lim: "Limit") -> np.ndarray:
     return np.argsort(np.concatenate([leading, rest]))
 
 
+def _labels_of(lim: "Limit", kind: type) -> list[int]:
+    """The clusters of a kind."""
+    return [label for label, own in enumerate(lim.clusters.kinds) if isinstance(own, kind)]
+
+
 def _draw_ends(
-    lim: "Limit",
-    labels: list[int],
-    view: plane.View,
-    number: np.ndarray,
-    marker: str,
-    ax: style.Axes,
-) -> style.PathCollection:
-    colors = [look_of_leader(group)[0] for group in number[labels].tolist()]
-    look = {"s": 64, "c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6, "zorder": 5}
-    return plane.marks(view.places(lim.clusters.points[labels]), ax, **look)
+    lim: "Limit", labels: list[int], view: plane.View, marker: str, ax: Axes
+) -> PathCollection:
+    colors = [look_of_leader(group)[0] for group in _numbers(lim)[labels].tolist()]
+    look = {"c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6}
+    return plane.marks(view.places(lim.clusters.limit_points[labels]), ax, s=64, zorder=5, **look)
 
 
-def _draw_face(
-    lim: "Limit", label: int, face: FaceProjection, view: plane.View, ax: style.Axes
-) -> style.Line2D:
+def _draw_face(lim: "Limit", label: int, view: plane.View, ax: Axes) -> Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
-    corners = view.places(lim.float_points[list(face.vertices)])
-    end = view.places(lim.clusters.points[[label]])
+    face: Any = lim.clusters.kinds[label]
+    corners = view.places(float_limits(lim.run)[list(face.vertices)])
+    end = view.places(lim.clusters.limit_points[[label]])
     color = look_of_leader(int(_numbers(lim)[label]))[0]
-    look = {"color": color, "lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
-    return plane.draw_lines(np.stack([np.broadcast_to(end, corners.shape), corners]), ax, **look)
+    look = {"lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
+    lines = np.stack([np.broadcast_to(end, corners.shape), corners])
+    return plane.draw_lines(lines, ax, color=color, **look)
 
 
 # ---------------------------------------------------------------- with a title and a legend
 
 
-def plot_limit(lim: "Limit", *, ax: Any = None, figsize: Any = None) -> style.Axes:
+def plot_limit(lim: "Limit", *, ax: Any = None, figsize: Any = None) -> Axes:
     """`draw_limit` on the axes; on new ones with a title and a legend."""
     if ax is not None:
         draw_limit(lim, ax)
@@ -121,9 +114,9 @@ def plot_limit(lim: "Limit", *, ax: Any = None, figsize: Any = None) -> style.Ax
     return _draw_on(style.new_figure(style.check_figsize(figsize, _size(lim))), lim)
 
 
-def limit_figure(lim: "Limit") -> style.Figure:
+def limit_figure(lim: "Limit") -> Figure:
     """`draw_limit` as a figure of its own, without pyplot, with a title and a legend."""
-    figure = style.Figure(figsize=_size(lim), dpi=style.DPI, layout="constrained")
+    figure = Figure(figsize=_size(lim), dpi=style.DPI, layout="constrained")
     _draw_on(figure, lim)
     return figure
 
@@ -132,7 +125,7 @@ def _size(lim: "Limit") -> tuple[float, float]:
     return 6.4, 2.6 if lim.run.d == 1 else 4.6
 
 
-def _draw_on(figure: Any, lim: "Limit") -> style.Axes:
+def _draw_on(figure: Any, lim: "Limit") -> Axes:
     with style.style_context():
         ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None, anchor="NW")
         _prepare(lim, ax)
@@ -149,33 +142,29 @@ def _title(lim: "Limit") -> str:
     count = pluralize(lim.run.n, "token") + (f" (one in {every} drawn)" if every > 1 else "")
     if lim.settled_at is not None:
         return f"{count}, settled at layer {lim.settled_at}"
-    return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.bound:.2g}"
+    return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.limit_error:.2g}"
 
 
-def _legend(lim: "Limit") -> list[style.Line2D]:
+def _legend(lim: "Limit") -> list[Line2D]:
     """What the marks mean, and what each cluster is: the largest ones if there are too many."""
-    kinds, settled, number = lim.clusters.kinds, lim.settled_at is not None, _numbers(lim)
-    signs = (
-        [style.sign(LEADER, INK, "leader, with its token number", 11)] if len(lim.leaders) else []
-    )
-    if any(isinstance(kind, FaceProjection) for kind in kinds):
+    kinds, is_settled, number = lim.clusters.kinds, lim.settled_at is not None, _numbers(lim)
+    signs = []
+    if len(lim.leaders):
+        signs.append(style.sign(LEADER, INK, "leader, with its token number", 11))
+    if _labels_of(lim, FaceProjection):
         signs.append(style.sign(PROJECTION, INK, "projection of the origin onto a face", 7))
-    if any(isinstance(kind, OtherLimit) for kind in kinds):
-        signs.append(
-            style.sign(ELSEWHERE, INK, "another limit" if settled else "last seen here", 7)
-        )
-    if not settled:
+    if _labels_of(lim, OtherLimit):
+        name = "another limit" if is_settled else "last seen here"
+        signs.append(style.sign(ELSEWHERE, INK, name, 7))
+    if not is_settled:
         return signs
     sizes = lim.clusters.sizes
     largest = np.argsort(-sizes, kind="stable")[:MOST_CLUSTERS_IN_LEGEND]
     for label in largest[np.argsort(number[largest])].tolist():
         color, shape = look_of_leader(int(number[label]))
-        signs.append(
-            style.sign(shape, color, f"{kinds[label]}: {pluralize(int(sizes[label]), 'token')}", 6)
-        )
-    left = len(kinds) - len(largest)
-    return (
-        [*signs, style.sign("", INK, f"and {pluralize(left, 'smaller cluster')}", 0)]
-        if left
-        else signs
-    )
+        tokens = pluralize(int(sizes[label]), "token")
+        signs.append(style.sign(shape, color, f"{kinds[label]}: {tokens}", 6))
+    left_out = len(kinds) - len(largest)
+    if left_out:
+        signs.append(style.sign("", INK, f"and {pluralize(left_out, 'smaller cluster')}", 0))
+    return signs

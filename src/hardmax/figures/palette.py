@@ -22,11 +22,9 @@ GREY = -1
 def look_of_leader(number: int) -> tuple[str, str]:
     """Colour and shape of a leader and its followers: the first 126 pairs differ. Grey circles for
     `GREY`."""
-    return (
-        (FAINT, "o")
-        if number == GREY
-        else (_LEADERS[number % len(_LEADERS)], SHAPES[number % len(SHAPES)])
-    )
+    if number == GREY:
+        return FAINT, "o"
+    return _LEADERS[number % len(_LEADERS)], SHAPES[number % len(SHAPES)]
 
 
 def place_of_class(number: Any, classes: int) -> Any:

@@ -12,6 +12,17 @@ from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import style
 from hardmax.figures.labels import place_labels
 from hardmax.figures.palette import FAINT, INK, LEADER, SHADE, look_of_leader, mark_scale
+from hardmax.figures.style import (
+    Artist,
+    Axes,
+    Axes3D,
+    Line2D,
+    MaxNLocator,
+    PathCollection,
+    Poly3DCollection,
+    Polygon,
+    withStroke,
+)
 from hardmax.geometry._hull import going_round
 from hardmax.geometry.polytope import Polytope
 
@@ -20,6 +31,7 @@ MOST_TOKENS = 5000
 MOST_BENDS, MOST_LABELS = 100, 40
 SEE_THROUGH = (INK, 0.07)  # grey on white, and what is behind it still shows
 _STAR = 130.0
+_LABELS = "xlabel", "ylabel", "zlabel"
 _SAMPLE = 20_000  # of so many tokens the directions of largest spread are found
 Artists = dict[str, list[Any]]
 """What a figure drew, by what it shows."""
@@ -36,9 +48,8 @@ class View:
 
     def places(self, points: np.ndarray) -> np.ndarray:
         """Where points (…, d) are drawn: (…, 2 or 3)."""
-        return np.einsum(
-            "...d,dk->...k", points, self.axes
-        )  # of so few columns BLAS makes heavy work
+        # Of so few columns BLAS makes heavy work.
+        return np.einsum("...d,dk->...k", points, self.axes)
 
     def path(self, path: np.ndarray) -> np.ndarray:
         """Where tokens are drawn on their way: from (k, n, d) to (k, n, 2 or 3)."""
@@ -48,11 +59,11 @@ class View:
         return drawn
 
 
-def view_of(tokens: np.ndarray, ax: style.Axes) -> View:
+def view_of(tokens: np.ndarray, ax: Axes) -> View:
     """The view of tokens (n, d) on these axes: themselves where they fit, else principal
     coordinates."""
     d, names = tokens.shape[1], ("$z_1$", "$z_2$", "$z_3$")
-    if isinstance(style.check_axes(ax), style.Axes3D):
+    if isinstance(style.check_axes(ax), Axes3D):
         if d != 3:
             raise InputError(
                 f"`ax` is in three dimensions, but the tokens have {d}: use two-dimensional axes."
@@ -62,22 +73,20 @@ def view_of(tokens: np.ndarray, ax: style.Axes) -> View:
         return View(np.array([[1.0, 0.0]]), ("$z$", ""), falling=True)
     if d == 2:
         return View(np.eye(2), names)
-    return View(
-        principal_axes(tokens), (f"principal coordinate 1 of {d}", "principal coordinate 2")
-    )
+    names = f"principal coordinate 1 of {d}", "principal coordinate 2"
+    return View(principal_axes(tokens), names)
 
 
 def principal_axes(tokens: np.ndarray) -> np.ndarray:
     """The two directions (d, 2) in which the tokens (n, d) spread most, seen from the origin as it
     is.
 
-    >>> principal_axes(np.array([[0.0, 3.0, 0.0], [0.0, -3.0, 0.0], [1.0, 0.0, 0.0]])).round(1).tolist()
+    >>> tokens = np.array([[0.0, 3.0, 0.0], [0.0, -3.0, 0.0], [1.0, 0.0, 0.0]])
+    >>> principal_axes(tokens).round(1).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
     """
     some = tokens[:: len(tokens) // _SAMPLE + 1]
-    some = some / (
-        np.abs(some).max() or 1.0
-    )  # no square of it is too large or too small for a float
+    some = some / (np.abs(some).max() or 1.0)  # whose squares are within the range of floats
     # The triangle of a QR decomposition has the same directions, and d rows instead of n.
     triangle = np.linalg.qr(some - some.mean(axis=0), mode="r")
     _, _, directions = np.linalg.svd(triangle, full_matrices=True)
@@ -91,15 +100,14 @@ def principal_axes(tokens: np.ndarray) -> np.ndarray:
 def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndarray]:
     """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets
     change."""
-    layers = [layer for layer in run.decided_at if layer < end] or [0]
-    # Of large clouds the start alone: each layer between has to be computed again.
-    some = (
-        layers[:: len(layers) // MOST_BENDS + 1] if run.points.count <= MOST_TOKENS else layers[:1]
-    )
-    return [run.floats_at(layer)[tokens] for layer in some]
+    layers = [layer for layer in run.details.decisions.layers if layer < end] or [0]
+    every = len(layers) // MOST_BENDS + 1
+    if run.details.points.count > MOST_TOKENS:
+        every = len(layers)  # the start alone: each layer between has to be computed again
+    return [run._floats_at(layer)[tokens] for layer in layers[::every]]
 
 
-def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
+def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:
     """Axes with numbers for a cloud that starts at these points (n, d), and the origin if it is
     near.
 
@@ -107,18 +115,20 @@ def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
     tokens on a line come down to."""
     view = view_of(starts, ax)
     places = view.path(starts[None])[0]
-    near = bool(np.abs(places.mean(axis=0)).max() <= 3 * np.ptp(places, axis=0).max())
-    if isinstance(ax, style.Axes3D):
+    spread = np.ptp(places, axis=0).max()
+    near = bool(np.abs(places.mean(axis=0)).max() <= 3 * spread)
+    if isinstance(ax, Axes3D):
         _prepare_space(ax, places)
     else:
         ax.set_aspect("equal")
-        ax.axis(window(np.vstack([places, np.zeros((int(near), 2))])))
+        origin = np.zeros((int(near), 2))
+        ax.axis(window(np.vstack([places, origin])))
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(style.MaxNLocator(5, steps=[1, 2, 5, 10]))
+            axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         for side in ax.spines.values():
             side.set_color(SHADE)
         ax.tick_params(color=FAINT, labelcolor=INK, labelsize="small")
-    ax.set(**dict(zip(("xlabel", "ylabel", "zlabel")[: places.shape[1]], view.names, strict=False)))
+    ax.set(**dict(zip(_LABELS[: places.shape[1]], view.names, strict=False)))
     if view.falling:
         ax.set_aspect("auto")
         ax.set(ylim=(-0.25, 1.15), yticks=[1, 0], yticklabels=["start", end])
@@ -127,18 +137,19 @@ def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
     return view
 
 
-def _prepare_space(ax: style.Axes3D, places: np.ndarray) -> None:
+def _prepare_space(ax: Axes3D, places: np.ndarray) -> None:
     ax.computed_zorder = False  # stars lie over facets, whichever is in front
     low, high = places.min(axis=0), places.max(axis=0)
     reach = float((high - low).max()) / 2 or 1.0
-    x, y, z = ((low + high) / 2).tolist()
-    ax.set(xlim=(x - reach, x + reach), ylim=(y - reach, y + reach), zlim=(z - reach, z + reach))
+    middle = (low + high) / 2
+    x, y, z = np.transpose([middle - reach, middle + reach]).tolist()
+    ax.set(xlim=x, ylim=y, zlim=z)
     ax.set_box_aspect((1, 1, 1), zoom=0.9)  # pyright: ignore[reportArgumentType]
     ax.grid(False)
     ax.tick_params(labelsize="x-small", pad=0)
     axes: Any = (ax.xaxis, ax.yaxis, ax.zaxis)
     for axis in axes:
-        axis.set_major_locator(style.MaxNLocator(4))
+        axis.set_major_locator(MaxNLocator(4))
         axis.pane.set_alpha(0.0)
         axis.labelpad = -4
 
@@ -155,26 +166,20 @@ def window(places: np.ndarray) -> tuple[float, float, float, float]:
     return x - reach, x + reach, y - reach, y + reach
 
 
-def draw_origin(ax: style.Axes) -> style.PathCollection:
+def draw_origin(ax: Axes) -> PathCollection:
     """A small plus at the origin."""
-    return ax.scatter(
-        *[0] * (3 if isinstance(ax, style.Axes3D) else 2),
-        s=30,
-        marker="+",
-        c=FAINT,
-        lw=0.8,
-        zorder=2,
-    )
+    origin: Any = [0] * (3 if isinstance(ax, Axes3D) else 2)
+    return ax.scatter(*origin, s=30, marker="+", c=FAINT, lw=0.8, zorder=2)
 
 
-def marks(places: np.ndarray, ax: style.Axes, **look: Any) -> style.PathCollection:
+def marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:
     """A mark at each place (n, 2 or 3)."""
     # In space matplotlib pales what is far away, and a pale colour is another colour.
-    flat = {"depthshade": False} if isinstance(ax, style.Axes3D) else {}
+    flat = {"depthshade": False} if isinstance(ax, Axes3D) else {}
     return ax.scatter(*places.T, **look, **flat)
 
 
-def draw_lines(path: np.ndarray, ax: style.Axes, **look: Any) -> style.Line2D:
+def draw_lines(path: np.ndarray, ax: Axes, **look: Any) -> Line2D:
     """Paths (k, n, 2 or 3) as one line with gaps, which is drawn a hundred times faster than a line
     for each."""
     gaps = np.full((1, *path.shape[1:]), np.nan)
@@ -182,56 +187,46 @@ def draw_lines(path: np.ndarray, ax: style.Axes, **look: Any) -> style.Line2D:
     return ax.plot(*joined.T, **look)[0]
 
 
-def draw_flow(path: np.ndarray, groups: np.ndarray, ax: style.Axes) -> Artists:
+def draw_flow(path: np.ndarray, groups: np.ndarray, ax: Axes) -> Artists:
     """Paths (k, n, 2 or 3) of the tokens that move, and small marks at their starts, in the look of
     their groups."""
     moves = np.ptp(path, axis=0).max(axis=1) > 0
-    path, groups, small = path[:, moves], groups[moves], mark_scale(len(groups))
-    drawn: Artists = {"paths": [], "starts": []}
+    small = mark_scale(len(groups))
+    path, groups = path[:, moves], groups[moves]
+    line = {"lw": 1.1 * small, "alpha": 0.6, "zorder": 2}
+    mark = {"s": 28 * small**0.5, "edgecolors": "white", "lw": 0.4 * small, "zorder": 3}
+    paths, starts = [], []
     for group in np.unique(groups).tolist():
-        mine, (color, shape) = path[:, groups == group], look_of_leader(group)
-        drawn["paths"].append(
-            draw_lines(mine, ax, color=color, lw=1.1 * small, alpha=0.6, zorder=2)
-        )
-        look = {
-            "marker": shape,
-            "color": color,
-            "edgecolors": "white",
-            "lw": 0.4 * small,
-            "zorder": 3,
-        }
-        drawn["starts"].append(marks(mine[0], ax, s=28 * small**0.5, **look))
-    return drawn
+        color, shape = look_of_leader(group)
+        followers = path[:, groups == group]
+        paths.append(draw_lines(followers, ax, color=color, **line))
+        starts.append(marks(followers[0], ax, color=color, marker=shape, **mark))
+    return {"paths": paths, "starts": starts}
 
 
 def draw_leaders(
-    places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: style.Axes
+    places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: Axes
 ) -> Artists:
     """Stars in the colours of their groups, and the numbers of the tokens; of very many, those that
     find room."""
     size = _STAR * mark_scale(len(places)) ** 0.5
     colors = [look_of_leader(group)[0] for group in groups]
-    stars = marks(places, ax, s=size, c=colors, marker=LEADER, edgecolors=INK, lw=0.5, zorder=6)
+    look = {"marker": LEADER, "edgecolors": INK, "lw": 0.5, "zorder": 6}
+    stars = marks(places, ax, s=size, c=colors, **look)
     places, names = places[:MOST_LABELS], [str(token) for token in tokens[:MOST_LABELS]]
-    if isinstance(ax, style.Axes3D):
-        look = {
-            "fontsize": 8,
-            "path_effects": [style.withStroke(linewidth=2, foreground="white")],
-            "zorder": 7,
-        }
-        labels = [
-            ax.text(x, y, z, f"  {name}", **look)
-            for (x, y, z), name in zip(places.tolist(), names, strict=True)
-        ]
+    if isinstance(ax, Axes3D):
+        halo = [withStroke(linewidth=2, foreground="white")]
+        labels = []
+        for (x, y, z), name in zip(places.tolist(), names, strict=True):
+            labels.append(ax.text(x, y, z, f"  {name}", fontsize=8, path_effects=halo, zorder=7))
     else:
-        reach = [size**0.5 / 2] * len(places)
-        labels = place_labels(
-            places, names, reach, ax, centre=places.mean(axis=0) if len(places) else None
-        )
+        reaches = [size**0.5 / 2] * len(places)
+        centre = places.mean(axis=0) if len(places) else None
+        labels = place_labels(places, names, reaches, ax, centre=centre)
     return {"leaders": [stars], "labels": labels}
 
 
-def draw_hull(places: np.ndarray, ax: style.Axes) -> list[style.Artist]:
+def draw_hull(places: np.ndarray, ax: Axes) -> list[Artist]:
     """The hull of places: a polygon, facets in space, or the segment or point that is left of
     it."""
     polytope = Polytope(places)
@@ -241,11 +236,8 @@ def draw_hull(places: np.ndarray, ax: style.Axes) -> list[style.Artist]:
     if polytope.dimension == 1:
         return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
     look = {"facecolor": SEE_THROUGH, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
-    if isinstance(ax, style.Axes3D):
+    if isinstance(ax, Axes3D):
         facets = [corners[list(face)] for face in polytope.faces(2)]
-        return [
-            ax.add_collection3d(
-                style.Poly3DCollection([facet[going_round(facet)] for facet in facets], **look)
-            )
-        ]
-    return [ax.add_patch(style.Polygon(corners[going_round(corners)], **look))]
+        rounds = [facet[going_round(facet)] for facet in facets]
+        return [ax.add_collection3d(Poly3DCollection(rounds, **look))]
+    return [ax.add_patch(Polygon(corners[going_round(corners)], **look))]

@@ -68,9 +68,8 @@ def style_context(*, small: bool = False) -> Iterator[None]:
 
 def sign(marker: str, color: str, text: str, size: float, *, line: str = "none") -> Line2D:
     """An entry of a legend: a mark, or a line."""
-    return Line2D(
-        [], [], ls=line, lw=1.2, marker=marker, color=color, markersize=size, mew=0.0, label=text
-    )
+    look = {"marker": marker, "color": color, "markersize": size, "mew": 0.0}
+    return Line2D([], [], ls=line, lw=1.2, label=text, **look)
 
 
 def new_figure(figsize: tuple[float, float]) -> Any:
@@ -80,6 +79,21 @@ def new_figure(figsize: tuple[float, float]) -> Any:
     # Not inside our look: with its first figure pyplot loads its backend, and what that sets (in a
     # notebook, that figures are shown) would be undone at the end of the look.
     return pyplot.figure(figsize=figsize, dpi=DPI, layout="constrained")
+
+
+def axes_for(ax: Any, figsize: Any, default: tuple[float, float]) -> Axes:
+    """The axes that were given, or those of a new figure."""
+    if ax is not None:
+        return check_axes(ax)
+    figure = new_figure(check_figsize(figsize, default))
+    with style_context():
+        return figure.add_subplot()
+
+
+def hide_frame(ax: Axes, *sides: str) -> None:
+    """Without the frame of the axes on these sides."""
+    for side in sides:
+        ax.spines[side].set_visible(False)
 
 
 def check_axes(value: Any, name: str = "`ax`") -> Axes:
@@ -95,9 +109,8 @@ def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, floa
         width, height = (check_real(side, "`figsize`", above=0) for side in value)
         if max(width, height) <= LARGEST_FIGURE:
             return width, height
-    raise InputError(
-        f"`figsize` must be a width and a height up to {LARGEST_FIGURE} inches, not {shorten(value)}."
-    )
+    expected = f"a width and a height up to {LARGEST_FIGURE} inches"
+    raise InputError(f"`figsize` must be {expected}, not {shorten(value)}.")
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
@@ -128,7 +141,6 @@ def write_gif(
         draw(number)
         canvas.draw()
         images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
-    images[0].save(
-        buffer, "GIF", save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0
-    )
+    timing = {"duration": round(1000 / fps), "loop": 0}
+    images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], **timing)
     write_whole(path, buffer.getvalue())

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax._common.validation import InputError
+from hardmax._layer.rules import check_dimension
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
@@ -32,7 +33,7 @@ def read_metric(metric: Any, dimension: int) -> Dynamics:
     """Dynamics with a metric for points of this dimension: any square matrix, the identity for
     None."""
     dynamics = Dynamics(1, np.eye(dimension) if metric is None else metric)
-    dynamics.check_dimension(dimension)
+    check_dimension(dynamics, dimension)
     return dynamics
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from flint import fmpz_mat
 
 from hardmax._common.validation import InputError
+from hardmax._layer.rules import check_definite
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
 from hardmax.geometry._affine import read_metric
@@ -63,7 +64,7 @@ def project_exact(
         )
     # Positive factors change neither the weights nor which point is nearest, so integers will do.
     corners = IntegerCloud.of(rows - aims).numerators
-    matrix = None if metric is None else read_metric(metric, d).check_definite().metric_integers
+    matrix = None if metric is None else check_definite(read_metric(metric, d)).metric_integers
     shares = _wolfe(corners, matrix)
     weights = tuple(shares.get(j, Fraction(0)) for j in range(len(rows)))
     point = tuple(sum((w * rows[j, c] for j, w in shares.items()), Fraction(0)) for c in range(d))

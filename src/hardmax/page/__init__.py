@@ -18,6 +18,7 @@ from hardmax import __version__
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_html
 from hardmax._common.validation import InputError, check_path, shorten
+from hardmax._layer.rules import check_plain
 
 if TYPE_CHECKING:
     from hardmax._tokens.points import Points
@@ -53,7 +54,7 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
 def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else
     is a fraction."""
-    dynamics.check_plain("The page")
+    check_plain(dynamics, "The page")
     # A token that was given a multiplicity is as many tokens.
     count, width = max(points.tokens, int(points.multiplicities.sum())), points.dimension
     if count > MOST_TOKENS or width > MOST_DIMENSIONS:

@@ -2,7 +2,7 @@
 
 No torch here: training is in `hardmax.train`, the scikit-learn estimator in `hardmax.sklearn`.
 
->>> from hardmax.text import Tokeniser, plant
+>>> from hardmax.text import Tokeniser, make_synthetic_corpus
 >>> [token.surface for token in Tokeniser(longest_phrase=1).tokens("Don't miss it!")]
 ["don't", 'miss', 'it']
 """

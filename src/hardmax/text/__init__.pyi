@@ -4,13 +4,14 @@ from .card import token_table as token_table
 from .cloud import Reading as Reading
 from .cloud import make_reading as make_reading
 from .corpora import Corpus as Corpus
-from .corpora import plant as plant
+from .corpora import make_synthetic_corpus as make_synthetic_corpus
 from .corpora import read_corpus as read_corpus
+from .documents import write_report as write_report
 from .explain import Explanation as Explanation
 from .interpret import frequent_leaders as frequent_leaders
 from .reading import Modifier as Modifier
 from .reading import VotingRule as VotingRule
-from .shipped import load as load
+from .shipped import load_model as load_model
 from .text_model import TextModel as TextModel
 from .tokeniser import Tokeniser as Tokeniser
 from .vocabulary import Vocabulary as Vocabulary

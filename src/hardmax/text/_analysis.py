@@ -34,7 +34,7 @@ class Analysis:
     Examples
     --------
     >>> import hardmax as hm
-    >>> model = hm.load("sentiment-en")
+    >>> model = hm.load_model("sentiment-en")
     >>> analysis = model.analyse(["An awful script.", "Great!"])
     >>> first = slice(*analysis.offsets[:2])
     >>> words = [model.vocabulary.surfaces[token] for token in analysis.ids[first]]
@@ -126,7 +126,7 @@ def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     """For each token the one at which it ends, after infinitely many layers; -1 if it ends between
     several."""
     from hardmax._limits.clusters import Vertex
-    from hardmax._runs.run import Together
+    from hardmax._runs.run import BatchTrajectories
     from hardmax.dynamics import Dynamics
     from hardmax.limits import limit
 
@@ -136,7 +136,7 @@ def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     bounds = np.append(starts, len(votes))
     limits = limit(Ragged(votes, bounds), Dynamics(1))
     ends = np.full(len(votes), -1)
-    if isinstance(limits.runs, Together):
+    if isinstance(limits.runs, BatchTrajectories):
         ends = limits.runs.leader_of.copy()
     for text in np.flatnonzero(ends[starts] < 0).tolist():  # not all of its tokens follow leaders
         clusters = limits[text].clusters

@@ -29,14 +29,15 @@ REPLACEMENT = "\ufffd"
 APOSTROPHES, MARKS = "'\u2019", ".,-"
 _ENDS = '!?;:()[]{}"\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1a\uff1b\uff1f'
 # Commas, dashes and brackets end a clause.
-_ENDS += "\xab\xbb\u2013\u2014\u201c\u201d\u201e\u060c\u3001\uff0c\uff08\uff09\u300a\u300b\u300c\u300d\u3010\u3011"
+_ENDS += "\xab\xbb\u2013\u2014\u201c\u201d\u201e\u060c\u3001"
+_ENDS += "\uff0c\uff08\uff09\u300a\u300b\u300c\u300d\u3010\u3011"
 
 # Ranges of characters, in hexadecimal, and what they are; a later table wins over an earlier one.
 _PUNCTUATION = """
-80-A9 AB-B1 B4 B6-B8 BB BF D7 F7      controls, no-break space, ¡ ¢ £ … © « ¬ ­ ® ¯ ° ± ´ ¶ · ¸ » ¿ × ÷
+80-A9 AB-B1 B4 B6-B8 BB BF D7 F7      controls, no-break space, Latin punctuation such as ¡ « ¿ ×
 37E 387 55A-55F 5BE                   Greek, Armenian, the Hebrew hyphen
 60C 61B 61F 66A-66D 6D4 964-965       Arabic, Devanagari
-2000-200B 200E-206F 20A0-20CF         spaces, – — “ ” ‘ …, directions, currencies; not the joiners inside words
+2000-200B 200E-206F 20A0-20CF         spaces, – — “ ” ‘ …, directions, currencies; not joiners
 2190-25FF 2E00-2E7F                   arrows, mathematics, boxes
 3000-3003 3008-301F 30FB              Chinese, Japanese, Korean
 D800-DFFF                             surrogates on their own
@@ -51,7 +52,8 @@ E81-EAF EBD EC6 EDC-EDF               Lao
 1780-17B3 17D7 17DC                   Khmer
 2600-27BF 2B00-2BFF 1F000-1FAFF       emoji
 22EF                                  ⋯, which stands for a word that was taken out
-2E80-2FDF 3005-3007 3021-3029 3031-3035 3038-303C 3400-4DBF 4E00-9FFF F900-FAFF 20000-3FFFD  Chinese characters
+2E80-2FDF 3005-3007 3021-3029 3031-3035 3038-303C  Chinese characters
+3400-4DBF 4E00-9FFF F900-FAFF 20000-3FFFD
 3041-3096 309D-309F 1B001-1B11F       hiragana
 3105-312F 31A0-31BF                   bopomofo
 A000-A4CF 17000-18D7F 1B170-1B2FF     Yi, Tangut, Khitan, Nüshu
@@ -60,7 +62,8 @@ _SIGN = """
 300-36F 20D0-20F0 FE00-FE0F           accents, frames as in 1️⃣, variants
 E30-E3A E45 E47-E4E                   Thai
 EB0-EBC EC8-ECE                       Lao
-102B-103E 1056-1059 105E-1060 1062-1064 1067-106D 1071-1074 1082-108D 108F 109A-109D A9E5 AA7B-AA7D  Burmese
+102B-103E 1056-1059 105E-1060 1062-1064 1067-106D  Burmese
+1071-1074 1082-108D 108F 109A-109D A9E5 AA7B-AA7D
 17B4-17D3 17DD                        Khmer
 200C                                  the non-joiner
 302A-302F 3099-309C 30FC              tones of Chinese, voice in hiragana, ー
@@ -73,24 +76,21 @@ _TABLES = (
     (JOINER, "200D 1039 17D2"),
     (LEAD, "E40-E44 EC0-EC4 vowels that are written before their consonant"),
     (FLAG, "1F1E6-1F1FF 🇩🇪 is two of them"),
-    (
-        SEPARATOR,
-        "E3F E4F E5A-E5B F01-F0C F3A-F3D 104A 17D9-17DB Thai, Tibetan with what ends a syllable, Burmese, Khmer",
-    ),
+    (SEPARATOR, "E3F E4F E5A-E5B F01-F0C F3A-F3D 104A 17D9-17DB Thai, Tibetan, Burmese, Khmer"),
     (CLAUSE_END, "F0D-F12 F14 104B 17D4-17D6 17D8 Tibetan, Burmese, Khmer"),
 )
 
 
 def _ranges(table: str) -> list[tuple[int, int]]:
-    found = []
+    ranges = []
     for line in table.splitlines():
         for cell in line.split():
             first, _, last = cell.partition("-")
             try:
-                found.append((int(first, 16), int(last or first, 16)))
+                ranges.append((int(first, 16), int(last or first, 16)))
             except ValueError:  # from here on the line is a remark
                 break
-    return found
+    return ranges
 
 
 def _make_classes() -> np.ndarray:
@@ -99,13 +99,9 @@ def _make_classes() -> np.ndarray:
     for kind, table in _TABLES:
         for first, last in _ranges(table):
             classes[first : last + 1] = kind
-    for kind, members in (
-        (CLAUSE_END, _ENDS),
-        (APOSTROPHE, APOSTROPHES),
-        (MARK, MARKS),
-        (TAG_START, "<"),
-    ):
-        classes[[ord(character) for character in members]] = kind
+    members = {CLAUSE_END: _ENDS, APOSTROPHE: APOSTROPHES, MARK: MARKS, TAG_START: "<"}
+    for kind, characters in members.items():
+        classes[list(map(ord, characters))] = kind
     return classes
 
 
@@ -119,9 +115,8 @@ def _make_lowered() -> np.ndarray:
 
 
 CHARACTERS = Characters(_make_classes(), _make_lowered())
-_FOLDED = {code: low for code, low in enumerate(CHARACTERS.lowered.tolist()) if code != low} | {
-    0x2019: "'"
-}
+_FOLDED: dict[int, int | str] = {0x2019: "'"}
+_FOLDED |= {code: low for code, low in enumerate(CHARACTERS.lowered.tolist()) if code != low}
 
 
 def fold(text: str) -> str:

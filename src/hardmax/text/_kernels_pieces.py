@@ -12,9 +12,8 @@ from hardmax._kernels.compiling import njit
 # Kinds of characters. Those from LETTER on make words. SIGN and JOINER belong to the word before
 # them, and are letters where there is none; SOLO is a word of its own, and so are LEAD with the
 # SOLO after it, a pair of FLAGs, and what a JOINER joins. What a MARK is depends on its neighbours.
-SEPARATOR, APOSTROPHE, MARK, CLAUSE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(
-    11
-)
+SEPARATOR, APOSTROPHE, MARK, CLAUSE_END, TAG_START = range(5)
+LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(5, 11)
 LONGEST_TAG = 200  # characters between the first letter and `>`
 
 
@@ -86,11 +85,8 @@ def _read(data, at, end):
     lead = np.int64(data[at])
     if lead < 0x80:
         return lead, 1
-    second, third, fourth = (
-        _tail(data, at + 1, end),
-        _tail(data, at + 2, end),
-        _tail(data, at + 3, end),
-    )
+    second, third = _tail(data, at + 1, end), _tail(data, at + 2, end)
+    fourth = _tail(data, at + 3, end)
     if 0xC2 <= lead < 0xE0 and second >= 0:
         return (lead & 0x1F) << 6 | second, 2
     if 0xE0 <= lead < 0xF0 and second >= 0 and third >= 0:
@@ -126,11 +122,9 @@ def _read_unusual(data, at, end, before, classes):
         after, _ = _read(data, at + size, end)
     if kind == APOSTROPHE:
         is_inside = before >= 0 and LETTER <= _class_of(after, classes) <= JOINER
-        return (
-            (np.int64(0x27), size, np.int64(LETTER))
-            if is_inside
-            else (code, size, np.int64(SEPARATOR))
-        )
+        if is_inside:
+            return np.int64(0x27), size, np.int64(LETTER)
+        return code, size, np.int64(SEPARATOR)
     if code == 0x2D:
         return code, size, np.int64(CLAUSE_END if after == 0x2D else SEPARATOR)
     is_inside = _is_digit(before) and _is_digit(after)
@@ -195,9 +189,9 @@ def find_pieces(data, at, end, characters, found, begins=None):
         kind = np.int64(classes[code])
         # Most characters are plain letters and spaces: no call for them.
         if code >= 0x80 or kind in (APOSTROPHE, MARK):
-            before = (
-                np.int64(letters[length - 1]) if length > start and tie == LETTER else np.int64(-1)
-            )
+            before = np.int64(-1)
+            if length > start and tie == LETTER:
+                before = np.int64(letters[length - 1])
             code, size, kind = _read_unusual(data, at, end, before, classes)
         joins = kind == LETTER
         if kind > LETTER or tie > LETTER:
@@ -205,10 +199,8 @@ def find_pieces(data, at, end, characters, found, begins=None):
             tie, kind = _tie_after(tie, kind, joins), min(kind, LETTER)
         if length > start and not joins:
             is_short = length - start <= _LETTERS and union < _ASCII
-            ends[pieces], keys[pieces] = (
-                length,
-                packed if is_short else _hash(letters, start, length),
-            )
+            ends[pieces] = length
+            keys[pieces] = packed if is_short else _hash(letters, start, length)
             pieces, start = pieces + 1, length
             packed, union = _NONE, _NONE
         at += size

@@ -106,12 +106,11 @@ def fill_pairs(table, keys, pairs):
 @njit
 def _room_to_stand(longest, longest_phrase):
     """A Standing for a text of at most `longest` bytes."""
-    room = (
-        (longest + 1) // 2 * longest_phrase
-    )  # a word takes two bytes, with what divides it from the next
-    places = np.empty((3, room), np.int32)
+    # A word takes two bytes, with what divides it from the next.
+    room = (longest + 1) // 2 * longest_phrase
+    tokens, firsts, lasts = np.empty((3, room), np.int32)
     return Standing(
-        places[0], places[1], places[2], np.empty(room, np.int64), np.zeros(longest + 1, np.bool_)
+        tokens, firsts, lasts, np.empty(room, np.int64), np.zeros(longest + 1, np.bool_)
     )
 
 
@@ -164,6 +163,7 @@ def _keep_segments(standing, found):
             continue
         first, size = i + 1, last - i - 1
         if size > 1:
+            # Inserted one by one, up to 32: sooner than a call that sorts.
             for t in range(size):
                 key, at = np.int64(tokens[first + t]) << 32 | t, t
                 while 0 < at <= 32 and keys[at - 1] > key:
@@ -261,19 +261,14 @@ def _collect(standing, count, attending, factors, place, found, text):
         token = standing.tokens[i]
         if place[token] < 0:
             place[token] = tokens
-            found.ids[base + tokens], found.counts[base + tokens], found.factors[base + tokens] = (
-                token,
-                0,
-                0.0,
-            )
+            at = base + tokens
+            found.ids[at], found.counts[at], found.factors[at] = token, 0, 0.0
             tokens += 1
         at = base + place[token]
         found.counts[at] += 1
-        attended = (
-            _attended_by(standing.firsts[i], standing.lasts[i], attending)
-            if len(factors)
-            else np.int32(-1)
-        )
+        attended = np.int32(-1)
+        if len(factors):
+            attended = _attended_by(standing.firsts[i], standing.lasts[i], attending)
         found.factors[at] += factors[attending.modifiers[attended]] if attended >= 0 else 1.0
     for at in range(base, base + tokens):
         place[found.ids[at]] = -1
@@ -297,17 +292,6 @@ def encode_texts(
         reads = len(modifiers.factors) > 0 and attend(pieces, size, numbers, modifiers, attending)
         factors = modifiers.factors if reads else none
         found.sizes[text] = _collect(standing, count, attending, factors, place, found, text)
-
-
-@njit
-def close_ranks(found, offsets, ids, counts, factors):
-    """Copy what the texts got, without the room that was left between them."""
-    at = 0
-    for text in range(len(found.sizes)):
-        for t in range(found.bases[text], found.bases[text] + found.sizes[text]):
-            ids[at], counts[at], factors[at] = found.ids[t], found.counts[t], found.factors[t]
-            at += 1
-        offsets[text + 1] = at
 
 
 @njit
@@ -343,13 +327,6 @@ def read_text(data, characters, words, phrases, modifiers, cutting):
 
 
 @njit
-def _grown(array, length):
-    larger = np.empty(length, array.dtype)
-    larger[: len(array)] = array
-    return larger
-
-
-@njit
 def number_words(data, offsets, longest, characters):
     """(stream, ends, spellings, starts): the words of all texts as numbers by first appearance, and
     their spellings.
@@ -359,14 +336,15 @@ def number_words(data, offsets, longest, characters):
     """
     found = make_pieces(longest)
     letters, cuts, own_keys = found
-    stream, used = np.empty(1024, np.int32), 0
+    # No more pieces and letters than bytes; memory that is not written to costs nothing.
+    most = offsets[-1] - offsets[0]
+    stream, used = np.empty(most, np.int32), 0
     ends = np.zeros(len(offsets), np.int64)
-    table, keys, words = np.full(1024, -1, np.int32), np.empty(512, np.uint64), 0
-    spellings, starts = np.empty(8192, np.uint32), np.zeros(513, np.int64)
+    spellings, starts = np.empty(most, np.uint32), np.empty(most + 1, np.int64)
+    starts[0] = 0
+    table, keys, words = np.full(1024, -1, np.int32), np.empty(most, np.uint64), 0
     for text in range(len(offsets) - 1):
         pieces = find_pieces(data, offsets[text], offsets[text + 1], characters, found)
-        while used + pieces > len(stream):
-            stream = _grown(stream, 2 * len(stream))
         end = 0
         for piece in range(pieces):
             start, end = end, cuts[piece]
@@ -376,15 +354,12 @@ def number_words(data, offsets, longest, characters):
                 continue
             slot = find_slot(letters, start, end, own_keys[piece], table, keys, spellings, starts)
             if table[slot] < 0:
-                while starts[words] + end - start > len(spellings):
-                    spellings = _grown(spellings, 2 * len(spellings))
-                spellings[starts[words] : starts[words] + end - start] = letters[start:end]
-                starts[words + 1] = starts[words] + end - start
-                keys[words], table[slot] = own_keys[piece], words
+                first, last = starts[words], starts[words] + end - start
+                spellings[first:last] = letters[start:end]
+                keys[words], table[slot], starts[words + 1] = own_keys[piece], words, last
                 words += 1
             stream[used - 1] = table[slot]
-            if words == len(keys):
-                keys, starts = _grown(keys, 2 * words), _grown(starts, 2 * words + 1)
+            if 2 * words == len(table):
                 table = np.empty(4 * words, np.int32)
                 fill_table(table, keys, words)
         ends[text + 1] = used

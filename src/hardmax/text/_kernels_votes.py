@@ -86,9 +86,8 @@ def vote_texts(first, last, said, voting, found):
             for row in range(rows):
                 vote = votes[t, row] if found.active[t] else 0.0
                 if voting.share < 1.0 and vote != 0.0:
-                    vote = voting.share * vote + (1.0 - voting.share) * (
-                        high if vote > 0.0 else low
-                    )
+                    leader = high if vote > 0.0 else low
+                    vote = voting.share * vote + (1.0 - voting.share) * leader
                 votes[t, row] = vote / size
                 found.logits[text, row] += votes[t, row]
         for row in range(rows):

@@ -24,10 +24,8 @@ class TextBytes:
     offsets: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in (
-            "data",
-            "offsets",
-        ):  # for arrays that may be written to, kernels would be compiled once more
+        # For arrays that may be written to, kernels would be compiled once more.
+        for name in ("data", "offsets"):
             array = getattr(self, name).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -37,11 +35,8 @@ class TextBytes:
 
     def strings(self) -> list[str]:
         """The texts as strings; bytes that are no UTF-8 become U+FFFD."""
-        data = self.data.tobytes()
-        return [
-            data[first:last].decode(errors="replace")
-            for first, last in pairwise(self.offsets.tolist())
-        ]
+        data, bounds = self.data.tobytes(), pairwise(self.offsets.tolist())
+        return [data[first:last].decode(errors="replace") for first, last in bounds]
 
     def part(self, first: int, last: int) -> "TextBytes":
         """The texts from `first` up to but not including `last`; nothing is copied but the
@@ -50,11 +45,9 @@ class TextBytes:
 
     def pick(self, rows: np.ndarray) -> "TextBytes":
         """Some of the texts, in the order of `rows`."""
-        pieces = [
-            np.empty(0, dtype=np.uint8),
-            *(self.data[self.offsets[row] : self.offsets[row + 1]] for row in rows),
-        ]
-        return TextBytes(np.concatenate(pieces), np.cumsum([len(piece) for piece in pieces]))
+        pieces = [self.data[self.offsets[row] : self.offsets[row + 1]] for row in rows]
+        data = np.concatenate([np.empty(0, dtype=np.uint8), *pieces])
+        return TextBytes(data, np.cumsum([0, *map(len, pieces)]))
 
 
 def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
@@ -76,21 +69,18 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
         return _of_arrow(arrow, name)
     if isinstance(texts, np.ndarray) and texts.ndim != 1:
         raise InputError(f"{name} has shape {texts.shape}: {_EXPECTED}.")
-    if not hasattr(type(texts), "__iter__") or isinstance(
-        texts, dict | set | frozenset | bytearray | memoryview
-    ):
+    is_other = isinstance(texts, dict | set | frozenset | bytearray | memoryview)
+    if is_other or not hasattr(type(texts), "__iter__"):
         raise InputError(f"{name} is of type {type(texts).__name__}: {_EXPECTED}.")
     try:
         listed = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
     except Exception:  # an iterator of somebody's own, or a class
         raise InputError(f"{name} cannot be read, it is {shorten(texts)}: {_EXPECTED}.") from None
-    pieces = [
-        encode_text(text) if isinstance(text, str) else _refuse(row, text, name)
-        for row, text in enumerate(listed)
-    ]
-    offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
-    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
-    return TextBytes(np.frombuffer(b"".join(pieces), dtype=np.uint8), offsets)
+    pieces = []
+    for row, text in enumerate(listed):
+        pieces.append(encode_text(text) if isinstance(text, str) else _refuse(row, text, name))
+    data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
+    return TextBytes(data, np.cumsum([0, *map(len, pieces)], dtype=np.int64))
 
 
 def encode_text(text: str) -> bytes:
@@ -118,9 +108,8 @@ def _refuse(row: int, value: Any, name: str) -> NoReturn:
 
 def _as_arrow(texts: Any) -> Any:
     """An Arrow array, if it is one or a series that can become one without Python objects."""
-    if not hasattr(type(texts), "__arrow_c_stream__") and not hasattr(
-        type(texts), "__arrow_c_array__"
-    ):
+    kind = type(texts)
+    if not hasattr(kind, "__arrow_c_stream__") and not hasattr(kind, "__arrow_c_array__"):
         return None
     try:
         import pyarrow
@@ -133,28 +122,21 @@ def _as_arrow(texts: Any) -> Any:
 
 
 def _of_arrow(array: Any, name: str) -> TextBytes:
-    import pyarrow
     import pyarrow.compute
 
-    kind = pyarrow.types
-    if kind.is_dictionary(array.type):
+    if pyarrow.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
-    texts = (kind.is_string, kind.is_large_string, kind.is_string_view)
-    if not any(is_text(array.type) for is_text in texts):
+    if not str(array.type).startswith(("string", "large_string")):
         raise InputError(f"{name} has values of type {array.type}: expected texts.")
     if array.null_count:
         _refuse(pyarrow.compute.index(array.is_null(), True).as_py(), None, name)
     # Large strings have offsets of 64 bits, so that any number of chunks fits into one array.
-    chunks = [pyarrow.array([], pyarrow.large_string()), *array.cast(pyarrow.large_string()).chunks]
-    joined = chunks[-1] if len(chunks) == 2 else pyarrow.concat_arrays(chunks)
+    joined = array.cast(pyarrow.large_string()).combine_chunks()
     _, places, content = joined.buffers()
     if not len(joined):
         return TextBytes(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64))
-    offsets = np.frombuffer(places, dtype=np.int64)[joined.offset : joined.offset + len(joined) + 1]
-    data = (
-        np.empty(0, dtype=np.uint8) if content is None else np.frombuffer(content, dtype=np.uint8)
-    )
-    return TextBytes(data, offsets)
+    offsets = np.frombuffer(places, dtype=np.int64)[joined.offset :][: len(joined) + 1]
+    return TextBytes(np.frombuffer(content or b"", dtype=np.uint8), offsets)
 
 
 def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
@@ -165,8 +147,6 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     """
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
-        named = ", ".join(shorten(each) for each in classes[:SHOWN]) + ", …" * (
-            len(classes) > SHOWN
-        )
-        raise InputError(f"{name} must be one of {named}, not {shorten(label)}.", argument=name)
+        names = ", ".join(map(shorten, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
+        raise InputError(f"{name} must be one of {names}, not {shorten(label)}.", argument=name)
     return classes.index(label)

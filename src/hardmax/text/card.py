@@ -33,7 +33,7 @@ pipeline_tag: text-classification
 ```python
 import hardmax as hm
 
-model = hm.load("PATH")
+model = hm.load_model("PATH")
 print(model.explain("…"))
 ```
 
@@ -65,12 +65,12 @@ def write_card(model: "TextModel") -> str:
     """The text of README.md."""
     measured, edited = shown_values(model.metrics), model.metrics.get("edited")
     table = f"| | |\n|---|---|\n{_rows(measured)}" if measured else "Nothing was measured."
-    is_edited = isinstance(edited, dict) and edited
+    has_changes = isinstance(edited, dict) and bool(edited)
     return _CARD.format(
         formula=_cell(formula(model)),
         facts=_rows(_facts(model)),
         measured=table,
-        edited=_EDITED.format(rows=_rows(edited)) if is_edited else "",
+        edited=_EDITED.format(rows=_rows(edited)) if has_changes else "",
         limitations=_limitations(model),
     )
 
@@ -90,6 +90,13 @@ def describe(model: "TextModel", limit: int = 2000) -> str:
     str
         Task, classes, how the answer is formed, modifiers, the heaviest tokens of each class,
         limitations.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> model = hm.load_model("sentiment-en")
+    >>> print(describe(model).splitlines()[0])
+    A text classifier with the classes negative, positive.
     """
     limit = check_int(limit, "`limit`", at_least=500)
     labels = model.classes[:_MOST_CLASSES]
@@ -128,6 +135,13 @@ def token_table(model: "TextModel") -> "pandas.DataFrame":
     -------
     pandas.DataFrame
         In the order of the vocabulary.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> model = hm.load_model("sentiment-en")
+    >>> token_table(model).columns.tolist()
+    ['token', 'weight towards positive', 'texts of negative', 'texts of positive']
     """
     require_extra("A table of tokens", "tables", "pandas")
     import pandas

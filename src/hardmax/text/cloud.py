@@ -75,6 +75,14 @@ def make_reading(model: "TextModel", text: str) -> Reading:
     Reading
         Its votes, before they are divided by the size of the text, are those that
         `hardmax.simulate` gives.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> model = hm.load_model("sentiment-en")
+    >>> reading = make_reading(model, "It never gets boring.")
+    >>> reading.tokens[reading.attends[reading.tokens.index("boring")]]
+    'never'
     """
     words, known = find_known(check_str(text, "`text`"), model.vocabulary, model.tokeniser)
     reader, weights = model._reader, model._voting.weights[[number for number, _, _ in known]]

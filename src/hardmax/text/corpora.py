@@ -39,8 +39,6 @@ class Corpus:
     """The label of each text."""
     bad: tuple[Row, ...] = ()
     """Rows that were left out: where they are, and why."""
-    notes: tuple[str, ...] = ()
-    """Which columns were chosen, where there were several candidates."""
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of synthetic texts, the words that carry each class."""
 
@@ -52,8 +50,10 @@ class Corpus:
 
     def describe_bad(self) -> str:
         """One line about the rows that were left out; empty if there are none."""
+        if not self.bad:
+            return ""
         shown = tables.join_first([f"{row.place}: {row.fault}" for row in self.bad], len(self.bad))
-        return f"left out {pluralize(len(self.bad), 'bad row')} ({shown})" if self.bad else ""
+        return f"left out {pluralize(len(self.bad), 'bad row')} ({shown})"
 
 
 def read_corpus(
@@ -107,172 +107,111 @@ def stream_corpus(
     """The texts of a file or folder, a Dask DataFrame, or tables one after another; in parts of so
     many characters."""
     check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
-    roles = {"text": text, "label": label}.items()
 
-    def choose(names: Sequence[str], shown: str) -> tuple[list[str], list[str]]:
-        chosen = [tables.choose_column(name, role, names, shown) for role, name in roles]
-        return [name for name, _ in chosen], [note for _, note in chosen if note]
+    def choose(names: Sequence[str], shown: str) -> list[str]:
+        roles = {"text": text, "label": label}.items()
+        return [tables.choose_column(name, role, names, shown) for role, name in roles]
 
-    shown = f"`{source}`" if isinstance(source, str | Path) else "`source`"
-    columns, notes = ["text", "label"], []
+    columns, shown = ["text", "label"], f"`{source}`"
     if not isinstance(source, str | Path):
-        rows = _table_rows(source, lambda names: choose(names, shown)[0])
+        shown = "`source`"
+        rows = _table_rows(source, choose)
     elif Path(source).is_dir() and not tables.parquet_files(Path(source)):
         rows = _folder_rows(Path(source))
     else:
         table = tables.open_table(Path(source))
-        columns, notes = choose(table.names, table.shown)
+        columns = choose(table.names, table.shown)
         rows = table.rows(columns)
     read, bad = 0, ()
-    while (corpus := _collect(rows, columns, notes, characters)).texts or corpus.bad:
+    while (corpus := _collect(rows, columns, characters)).texts or corpus.bad:
         if on_bad_rows == "refuse" and corpus.bad:
             raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)
-        read, bad, notes = read + len(corpus), bad or corpus.bad, []
+        read, bad = read + len(corpus), bad or corpus.bad
         yield corpus
     if not read:
-        raise InputError(
-            f"{shown} has no text with a label: {Corpus([], [], bad).describe_bad() or 'it has no rows'}."
-        )
+        why = Corpus([], [], bad).describe_bad() or "it has no rows"
+        raise InputError(f"{shown} has no text with a label: {why}.")
 
 
-def _table_rows(source: Any, choose: Callable[[list[str]], list[str]]) -> Iterator[Row]:
+def _table_rows(source: Any, choose: Callable[[list[str], str], list[str]]) -> Iterator[Row]:
     """The texts and labels of tables in memory; partitions of Dask are computed one at a time."""
     import narwhals as nw
 
-    partitions = (
-        (part.compute() for part in source.partitions) if hasattr(source, "partitions") else source
-    )
+    is_dask = hasattr(source, "partitions")
     try:
-        for number, table in enumerate(partitions, 1):
-            frame: Any = nw.from_native(table, eager_only=True)
-            texts, labels = (
-                frame[name].to_list() for name in choose([str(name) for name in frame.columns])
-            )
-            for row, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
-                yield Row(f"table {number} row {row}", {"text": text, "label": label})
+        for number, table in enumerate(source.partitions if is_dask else source, 1):
+            frame: Any = nw.from_native(table.compute() if is_dask else table, eager_only=True)
+            names = choose([str(name) for name in frame.columns], "`source`")
+            for row, cells in enumerate(frame.select(names).iter_rows(), 1):
+                cells = dict(zip(("text", "label"), cells, strict=True))
+                yield Row(f"table {number} row {row}", cells)
     except TypeError:
-        wish = "a path, a Dask DataFrame, or tables of pandas, polars or pyarrow"
         raise InputError(
-            f"`source` must be {wish}, not {type(source).__name__}.", argument="source"
+            "`source` must be a path, a Dask DataFrame, or tables of pandas, polars or pyarrow, "
+            f"not {type(source).__name__}.",
+            argument="source",
         ) from None
 
 
-def _collect(
-    rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str], characters: int | None
-) -> Corpus:
+def _collect(rows: Iterator[Row], columns: Sequence[str], characters: int | None) -> Corpus:
     texts, labels, bad, size = [], [], [], 0
     for place, cells, broken in rows:
-        text, label = cells.get(columns[0]), cells.get(columns[1])
+        text, label = map(cells.get, columns)
         if fault := broken or _fault(text, label):
             bad.append(Row(place, cells if characters is None else {}, fault))
             continue
         texts.append(text)
         labels.append(label.strip() if isinstance(label, str) else label)
-        size += len(texts[-1])
+        size += len(text)
         if characters is not None and size >= characters:
             break
-    return Corpus(texts, labels, tuple(bad), tuple(notes))
+    return Corpus(texts, labels, tuple(bad))
 
 
 def _fault(text: Any, label: Any) -> str:
+    if fault := tables.text_fault(text):
+        return fault
     if is_missing(label) or not str(label).strip():
-        return tables.text_fault(text) or "no label"
+        return "no label"
     if not isinstance(label, str | int | float):
         return f"the label is of type {type(label).__name__}"
-    return tables.text_fault(text) or ("" if tables.is_utf8([text, str(label)]) else "not UTF-8")
+    return "" if tables.is_utf8([text, str(label)]) else "not UTF-8"
 
 
 def _folder_rows(path: Path) -> Iterator[Row]:
     root = path / "train" if (path / "train").is_dir() and not any(path.glob("*.txt")) else path
-    # aclImdb keeps texts without labels in a folder of this name.
-    labelled = (file for file in sorted(root.glob("*/*")) if file.parent.name != "unsup")
-    files = [file for file in labelled if file.suffix.lower() == ".txt" and file.is_file()]
+    files = []
+    for file in sorted(root.glob("*/*")):
+        # aclImdb keeps texts without labels in a folder of this name.
+        if file.suffix.lower() == ".txt" and file.is_file() and file.parent.name != "unsup":
+            files.append(file)
     wish = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
     if not files:
         raise InputError(f"`{path}` has no texts: expected {wish}.")
     tables.warn_of_unread(path, files, "only the .txt files in folders of classes are read")
     for file in files:
-        text = read_bytes(file, wish).decode("utf-8-sig", "surrogateescape")
-        yield Row(f"{file.parent.name}/{file.name}", {"text": text, "label": file.parent.name})
+        text, label = (
+            read_bytes(file, wish).decode("utf-8-sig", "surrogateescape"),
+            file.parent.name,
+        )
+        yield Row(f"{label}/{file.name}", {"text": text, "label": label})
 
 
-# ---------------------------------------------------------------- made up
+# ---------------------------------------------------------------- synthetic
 
 _FILLERS = (
-    *(
-        "the",
-        "a",
-        "this",
-        "that",
-        "film",
-        "movie",
-        "plot",
-        "story",
-        "scene",
-        "actor",
-        "actress",
-        "director",
-        "camera",
-    ),
-    *(
-        "music",
-        "script",
-        "ending",
-        "cast",
-        "dialogue",
-        "was",
-        "is",
-        "felt",
-        "looked",
-        "seemed",
-        "with",
-        "and",
-        "from",
-    ),
-    *(
-        "about",
-        "during",
-        "after",
-        "before",
-        "where",
-        "while",
-        "they",
-        "we",
-        "it",
-        "people",
-        "evening",
-        "cinema",
-    ),
-    *(
-        "every",
-        "some",
-        "many",
-        "first",
-        "second",
-        "minute",
-        "hour",
-        "screen",
-        "audience",
-        "character",
-        "version",
-    ),
+    "the a this that film movie plot story scene actor actress director camera music script ending "
+    "cast dialogue was is felt looked seemed with and from about during after before where while "
+    "they we it people evening cinema every some many first second minute hour screen audience "
+    "character version"
 )
 _SENTIMENT = {
-    "negative": ("awful", "dreadful", "boring", "clumsy", "stale", "lifeless", "dire", "shoddy"),
-    "positive": (
-        "superb",
-        "delightful",
-        "gripping",
-        "charming",
-        "witty",
-        "radiant",
-        "moving",
-        "masterly",
-    ),
+    "negative": "awful dreadful boring clumsy stale lifeless dire shoddy",
+    "positive": "superb delightful gripping charming witty radiant moving masterly",
 }
 
 
-def plant(
+def make_synthetic_corpus(
     texts: int = 1000,
     *,
     classes: Sequence[str] = ("negative", "positive"),
@@ -305,50 +244,41 @@ def plant(
 
     Examples
     --------
-    >>> corpus = plant(2, words=2, length=6, seed=1)
+    >>> corpus = make_synthetic_corpus(2, words=2, length=6, seed=1)
     >>> corpus.labels, sorted(corpus.words)
     (['negative', 'positive'], ['negative', 'positive'])
     """
-    count, seed = (
-        check_int(texts, "`texts`", at_least=1, at_most=10**7),
-        check_int(seed, "`seed`", at_least=0),
-    )
-    words, length = (
-        check_int(n, name, at_least=1, at_most=10**5)
-        for n, name in ((words, "`words`"), (length, "`length`"))
-    )
+    check_int(texts, "`texts`", at_least=1, at_most=10**7)
+    check_int(words, "`words`", at_least=1, at_most=10**5)
+    check_int(length, "`length`", at_least=1, at_most=10**5)
+    check_real(disturbed, "`disturbed`", at_least=0, at_most=1)
     names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
-    if (
-        not all(isinstance(name, str) for name in names)
-        or len(names) < 2
-        or len(set(names)) != len(names)
-    ):
+    are_texts = all(isinstance(name, str) for name in names)
+    if not are_texts or len(names) < 2 or len(set(names)) != len(names):
         raise InputError(
             f"`classes` must be at least two texts, all different, not {shorten(classes)}."
         )
-    check_real(disturbed, "`disturbed`", at_least=0, at_most=1)
-    rng, planted = np.random.default_rng(seed), {}
+    rng = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
+    planted = {}
     for number, name in enumerate(names):
-        planted[name] = (*_SENTIMENT.get(name, ()), *(f"word{number}x{n}" for n in range(words)))[
-            :words
-        ]
-    labels = [names[number % len(names)] for number in range(count)]
-    return Corpus(
-        [_write(label, planted, length, disturbed, rng) for label in labels], labels, words=planted
-    )
+        invented = [f"word{number}x{n}" for n in range(words)]
+        planted[name] = (*_SENTIMENT.get(name, "").split(), *invented)[:words]
+    labels = [names[number % len(names)] for number in range(texts)]
+    written = [_write_text(label, planted, length, disturbed, rng) for label in labels]
+    return Corpus(written, labels, words=planted)
 
 
-def _write(
+def _write_text(
     label: str, planted: dict[str, tuple[str, ...]], length: int, disturbed: float, rng: Any
 ) -> str:
-    words = list(rng.choice(_FILLERS, size=length))
+    words = list(rng.choice(_FILLERS.split(), size=length))
     carriers = list(rng.choice(planted[label], size=int(rng.integers(2, 4))))
     if rng.random() < disturbed:
-        others = [name for name in planted if name != label]
-        carriers.append(rng.choice(planted[others[rng.integers(len(others))]]))
+        other_labels = [name for name in planted if name != label]
+        other = other_labels[rng.integers(len(other_labels))]
+        carriers.append(rng.choice(planted[other]))
     for word in carriers:
         words.insert(int(rng.integers(len(words) + 1)), word)
     half = len(words) // 2
-    return " ".join(
-        " ".join(map(str, part)).capitalize() + "." for part in (words[:half], words[half:]) if part
-    )
+    sentences = [" ".join(part).capitalize() + "." for part in (words[:half], words[half:]) if part]
+    return " ".join(sentences)

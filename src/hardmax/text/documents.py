@@ -21,7 +21,7 @@ from hardmax.text.text_model import TextModel
 _KEYWORDS, _CLASSES, _LEADERS, _ERRORS = 12, 20, 20, 5
 
 
-def report(explanations: Iterable[Explanation], path: str | Path) -> None:
+def write_report(explanations: Iterable[Explanation], path: str | Path) -> None:
     """Write explanations, one below the other and with an index, to a `.html` file, whole or not at
     all.
 
@@ -34,9 +34,9 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
 
     Examples
     --------
-    >>> from hardmax import load, report
-    >>> model, path = load("sentiment-en"), getfixture("tmp_path") / "two.html"
-    >>> report([model.explain(text) for text in ("A great film.", "Awful.")], path)
+    >>> from hardmax.text import load_model, write_report
+    >>> model, path = load_model("sentiment-en"), getfixture("tmp_path") / "two.html"
+    >>> write_report([model.explain(text) for text in ("A great film.", "Awful.")], path)
     """
     path = check_path(path)
     if path.suffix.lower() not in (".html", ".htm"):
@@ -76,7 +76,7 @@ def card_page(
     if texts is not None and evaluation is not None:
         wrong = np.flatnonzero(evaluation.predicted != evaluation.truth)
         confidence = evaluation.probabilities[wrong, evaluation.predicted[wrong]]
-        worst = wrong[np.argsort(-confidence, kind="stable")][:_ERRORS].tolist()
+        worst: list[int] = wrong[np.argsort(-confidence, kind="stable")][:_ERRORS].tolist()
         for row in worst:
             label = model.classes[evaluation.truth[row]]
             errors.append((row + 1, label, model.explain(texts[row])))

@@ -1,9 +1,9 @@
 """Texts as the tokens that a vocabulary knows: ragged, distinct, with multiplicities, and as
 modifiers change them."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import chain, pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,6 @@ from hardmax.text._kernels_tokens import (
     Found,
     Modifiers,
     Phrases,
-    close_ranks,
     encode_texts,
     fill_pairs,
     read_text,
@@ -48,19 +47,19 @@ class Encoded:
         return len(self.offsets) - 1
 
 
+_NOTHING = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64))
+
+
 def join_parts(parts: Sequence[Any]) -> Any:
     """The texts of all parts, at least one, one part after the other; they are all `Encoded`, or
     `Analysis`."""
     if len(parts) == 1:
         return parts[0]
-    shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
-    offsets = [[0], *(part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False))]
-    columns = {each.name: [getattr(part, each.name) for part in parts] for each in fields(parts[0])}
-    columns |= {"offsets": offsets}
-    joined = {
-        n: sum(own) if isinstance(own[0], int) else np.concatenate(own)
-        for n, own in columns.items()
-    }
+    joined = {}
+    for name in (field.name for field in fields(parts[0])):
+        joined[name] = np.concatenate([getattr(part, name) for part in parts])
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    joined["offsets"] = np.concatenate([[0], np.cumsum(sizes)])
     return type(parts[0])(**joined)
 
 
@@ -103,16 +102,10 @@ def encode_parts(
     With `few`, texts that are not long are read without waiting for numba, by the definition.
     """
     with interpreted(encode_texts, if_small=few and len(texts.data) <= SHORT) as in_python:
-        defined = [
-            _define(text, vocabulary, tokeniser, reader).encoded
-            for text in texts.strings()
-            if in_python
-        ]
+        strings = texts.strings() if in_python else []
+        defined = [_define(text, vocabulary, tokeniser, reader).encoded for text in strings]
     if in_python:
-        nothing = Encoded(
-            np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64)
-        )
-        yield join_parts([nothing, *defined])
+        yield join_parts([_NOTHING, *defined])
         return
     lexicon, first = lexicon_of(vocabulary, reader), 0
     while first < len(texts) or not first:
@@ -160,34 +153,31 @@ def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Rea
     """One text, read as the definition says: no arrays have to be made for it, and nothing
     compiled."""
     words, known = find_known(text, vocabulary, tokeniser)
-    numbers, attended = reader.attend(words)
+    modifiers, attended = reader.attend(words)
     rows = []
-    for number, first, last in known:
-        other = attended[first] if max(numbers[first : last + 1]) < 0 else -1
-        seen = (
-            (words[other].start, words[other].end, numbers[other]) if other >= 0 else (-1, -1, -1)
-        )
-        rows.append((number, words[first].start, words[last].end, *seen))
+    for token, first, last in known:
+        seen = attended[first] if max(modifiers[first : last + 1]) < 0 else -1
+        place = (-1, -1, -1)
+        if seen >= 0:
+            place = words[seen].start, words[seen].end, modifiers[seen]
+        rows.append((token, words[first].start, words[last].end, *place))
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)
-    return _group(table[:, 0].astype(np.int32), table[:, 1:], reader)
+    return _group(table[:, 0], table[:, 1:], reader)
 
 
 def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
     """The distinct ones of the tokens of a text, and the places of each."""
-    _, firsts, kinds = np.unique(tokens, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(firsts))[kinds]  # by first appearance
-    counts = np.bincount(rank, minlength=len(firsts))
-    places = places[np.argsort(rank, kind="stable")]
-    factors = np.array([1.0, *(modifier.factor for modifier in reader.modifiers)])[places[:, 4] + 1]
-    bounds = np.concatenate([[0], np.cumsum(counts)])
-    encoded = Encoded(
-        tokens[np.sort(firsts)].astype(np.int32),
-        counts.astype(np.int32),
-        np.bincount(np.sort(rank), factors, minlength=len(counts)) / counts,
-        np.array([0, len(counts)]),
+    ids, firsts, kinds, counts = np.unique(
+        tokens, return_index=True, return_inverse=True, return_counts=True
     )
-    parts = [places[first:last] for first, last in pairwise(bounds.tolist())]
-    return Read(encoded, [part[:, :2] for part in parts], [part[:, 2:] for part in parts])
+    order = np.argsort(firsts)  # by first appearance
+    factors = np.array([1.0, *(modifier.factor for modifier in reader.modifiers)])[places[:, 4] + 1]
+    means = np.bincount(kinds, factors, minlength=len(ids)) / counts
+    ids, counts_by_id = ids[order].astype(np.int32), counts[order].astype(np.int32)
+    encoded = Encoded(ids, counts_by_id, means[order], np.array([0, len(ids)]))
+    groups = np.split(places[np.argsort(kinds, kind="stable")], np.cumsum(counts)[:-1])
+    by_id = [groups[kind] for kind in order]
+    return Read(encoded, [group[:, :2] for group in by_id], [group[:, 2:] for group in by_id])
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +191,6 @@ class Lexicon:
     words: Words
     phrases: Phrases
     modifiers: Modifiers
-    spellings: list[str]
-    """Of the words."""
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, reader: Reader) -> "Lexicon":
@@ -210,12 +198,8 @@ class Lexicon:
             surface.split(" ") if surface.isascii() else cut_surface(surface)
             for surface in vocabulary.surfaces
         ]
-        words: dict[str, int] = {}
-        for word in chain.from_iterable(cut):
-            words.setdefault(word, len(words))
-        for modifier in reader.modifiers:
-            if not modifier.is_form:
-                words.setdefault(modifier.word, len(words))
+        known = chain(*cut, (m.word for m in reader.modifiers if not m.is_form))
+        words = {word: number for number, word in enumerate(dict.fromkeys(known))}
         nodes: dict[int, int] = {}
         token_of_node: dict[int, int] = {}
         for token, (first, *rest) in enumerate(cut):
@@ -229,8 +213,7 @@ class Lexicon:
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
         phrases = Phrases(slots, keys, tokens, len(vocabulary))
-        spellings = list(words)
-        return cls(_dictionary(spellings), phrases, _modifiers(reader, spellings), spellings)
+        return cls(_dictionary(words), phrases, _modifiers(reader, words))
 
 
 _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary()
@@ -239,34 +222,31 @@ _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary
 def lexicon_of(vocabulary: Vocabulary, reader: Reader = NOT_READ) -> Lexicon:
     """The arrays for a vocabulary, made once and kept as long as it: texts often come in many
     batches."""
-    before, lexicon = _made.get(vocabulary, (None, None))
-    if lexicon is None or any(
-        not m.is_form and m.word not in vocabulary.index for m in reader.modifiers
-    ):
-        lexicon = lexicon if before == reader and lexicon else Lexicon.of(vocabulary, reader)
-    elif before != reader:  # the same words, read in another way
-        lexicon = replace(lexicon, modifiers=_modifiers(reader, lexicon.spellings))
-    _made[vocabulary] = reader, lexicon
-    return lexicon
+    made = _made.get(vocabulary)
+    if made is None or made[0] != reader:
+        made = _made[vocabulary] = reader, Lexicon.of(vocabulary, reader)
+    return made[1]
 
 
-def _modifiers(reader: Reader, words: list[str]) -> Modifiers:
-    forms = [(number, m) for number, m in enumerate(reader.modifiers) if m.is_form]
-    spelt = ["".join(m.word.split(ANY)) for _, m in forms]
-    of_word = [reader.number_of(word) if reader.modifiers else -1 for word in words]
+def _modifiers(reader: Reader, words: Iterable[str]) -> Modifiers:
+    modifiers = reader.modifiers
+    forms = [number for number, modifier in enumerate(modifiers) if modifier.is_form]
+    patterns = [modifiers[number].word for number in forms]
+    spellings = [pattern.replace(ANY, "") for pattern in patterns]
+    letters = "".join(spellings).encode("utf-32-le")
     return Modifiers(
-        np.array([m.factor for m in reader.modifiers], dtype=np.float64),
-        np.array([m.strength for m in reader.modifiers], dtype=np.float64),
-        np.array(of_word, dtype=np.int32),
-        np.frombuffer("".join(spelt).encode("utf-32-le"), dtype="<u4").astype(np.uint32),
-        np.cumsum([0, *map(len, spelt)], dtype=np.int64),
-        np.array([m.word.startswith(ANY) for _, m in forms], dtype=bool),
-        np.array([number for number, _ in forms], dtype=np.int32),
-        reader.scope,
+        factors=np.array([modifier.factor for modifier in modifiers], dtype=np.float64),
+        strengths=np.array([modifier.strength for modifier in modifiers], dtype=np.float64),
+        of_word=np.array([reader.number_of(word) for word in words], dtype=np.int32),
+        letters=np.frombuffer(letters, dtype="<u4").astype(np.uint32),
+        bounds=np.cumsum([0, *map(len, spellings)], dtype=np.int64),
+        is_ending=np.array([pattern.startswith(ANY) for pattern in patterns], dtype=bool),
+        of_form=np.array(forms, dtype=np.int32),
+        scope=reader.scope,
     )
 
 
-def _dictionary(words: list[str]) -> Words:
+def _dictionary(words: Iterable[str]) -> Words:
     """The words cut by the kernel itself, so that their hashes are those it will find in texts."""
     data = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
     found = make_pieces(len(data))
@@ -287,9 +267,7 @@ def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> En
     longest = int(lengths.max(initial=0))
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
     encode_texts(texts.data, texts.offsets, longest, CHARACTERS, *parts, tokeniser.cutting, found)
-    total = int(found.sizes.sum())
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    ids, counts = np.empty((2, total), dtype=np.int32)
-    factors = np.empty(total)
-    close_ranks(found, offsets, ids, counts, factors)
-    return Encoded(ids, counts, factors, offsets)
+    offsets = np.concatenate([[0], np.cumsum(found.sizes)])
+    # Without the room that was left between texts.
+    used = np.repeat(bases[:-1] - offsets[:-1], found.sizes) + np.arange(offsets[-1])
+    return Encoded(ids[used], counts[used], found.factors[used], offsets)

@@ -47,25 +47,21 @@ def evaluate(
     from sklearn.metrics import confusion_matrix, f1_score, log_loss, recall_score
 
     labels = np.arange(probabilities.shape[1])
-    never: Any = 0.0  # the F1 of a class that neither occurs nor is predicted
     predicted = probabilities.argmax(axis=1) if predicted is None else predicted
+    never: Any = 0.0  # the F1 of a class that neither occurs nor is predicted
+    f1 = f1_score(truth, predicted, labels=labels, average=None, zero_division=never).tolist()
+    # Of the classes that occur: 1 / classes is chance, however many texts each has.
+    occurring = np.unique(truth)
+    balanced = recall_score(truth, predicted, labels=occurring, average="macro")
+    squares = (probabilities - np.eye(len(labels))[truth]) ** 2
     return {
         "texts": len(truth),
         "accuracy": float((truth == predicted).mean()),
-        # Of the classes that occur: 1 / classes is chance, however many texts each has.
-        "balanced_accuracy": float(
-            recall_score(truth, predicted, labels=np.unique(truth), average="macro")
-        ),
-        "f1_macro": float(
-            f1_score(truth, predicted, labels=labels, average="macro", zero_division=never)
-        ),
-        **(
-            {"f1_binary": float(f1_score(truth, predicted, zero_division=never))}
-            if len(labels) == 2
-            else {}
-        ),
+        "balanced_accuracy": float(balanced),
+        "f1_macro": float(np.mean(f1)),
+        **({"f1_binary": f1[1]} if len(labels) == 2 else {}),
         "log_loss": float(log_loss(truth, probabilities, labels=labels)),
-        "brier": float(((probabilities - np.eye(len(labels))[truth]) ** 2).sum(axis=1).mean()),
+        "brier": float(squares.sum(axis=1).mean()),
         "calibration_error": calibration_error(truth, probabilities),
         "confusion": confusion_matrix(truth, predicted, labels=labels).tolist(),
     }
@@ -78,12 +74,10 @@ def calibration_curve(
     the predicted class."""
     # scikit-learn's curve does not tell how many texts a bin has, and takes one class of two.
     confidence, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
-    parts = [
-        part for part in np.array_split(np.argsort(confidence, kind="stable"), _BINS) if len(part)
-    ]
-    means = [(confidence[part].mean(), right[part].mean(), len(part)) for part in parts]
-    said, true, texts = (np.array(column) for column in zip(*means, strict=True))
-    return said, true, texts
+    bins = np.array_split(np.argsort(confidence, kind="stable"), min(_BINS, len(truth)))
+    means = [(confidence[part].mean(), right[part].mean(), len(part)) for part in bins]
+    mean_confidence, accuracy, texts = (np.array(column) for column in zip(*means, strict=True))
+    return mean_confidence, accuracy, texts
 
 
 def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
@@ -105,32 +99,30 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)
     predicted, decided = predicted_classes(model, found), found.decided
+    right = truth == predicted
     metrics = evaluate(truth, found.probabilities, predicted) | {
         "undecided": float((~decided).mean()),
-        "accuracy_decided": float((truth == predicted)[decided].mean()) if decided.any() else None,
+        "accuracy_decided": float(right[decided].mean()) if decided.any() else None,
         "leaders_per_text": float(found.leaders_per_text.mean()),
         "active_tokens": float(found.active_per_text.mean()),
     }
-    return Evaluation(
-        truth, predicted, decided, found.probabilities, metrics, frequent_leaders(model, found)
-    )
+    leaders = frequent_leaders(model, found)
+    return Evaluation(truth, predicted, decided, found.probabilities, metrics, leaders)
 
 
 def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     # A CSV file has only texts: "1" there is the class 1 of a model that was trained on a table of
     # numbers.
-    number = {str(name): c for c, name in enumerate(classes)} | {
-        name: c for c, name in enumerate(classes)
-    }
-    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    for label in listed:
-        if not isinstance(label, str | int | float) or (
-            label not in number and str(label) not in number
-        ):
+    number_of = {str(name): number for number, name in enumerate(classes)}
+    number_of |= {name: number for number, name in enumerate(classes)}
+    numbers = []
+    for label in labels.tolist() if isinstance(labels, np.ndarray) else labels:
+        number = None
+        if isinstance(label, str | int | float):
+            number = number_of.get(label, number_of.get(str(label)))
+        if number is None:
             known = ", ".join(map(str, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
             hint = f"Rename the labels; on the command line, with --map {label}={classes[0]},…."
             raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. {hint}")
-    return np.array(
-        [number[label] if label in number else number[str(label)] for label in listed],
-        dtype=np.int64,
-    )
+        numbers.append(number)
+    return np.array(numbers, dtype=np.int64)

@@ -114,8 +114,8 @@ class Explanation:
 
     Examples
     --------
-    >>> from hardmax import load
-    >>> why = load("sentiment-en").explain("It never gets boring.")
+    >>> from hardmax import load_model
+    >>> why = load_model("sentiment-en").explain("It never gets boring.")
     >>> [(link.word, link.modifier) for link in why.links if link.word == "boring"]
     [('boring', 'never')]
     >>> bool(np.isclose(why.bias + sum(entry.vote for entry in why.ledger), why.logit))

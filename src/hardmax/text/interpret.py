@@ -53,43 +53,61 @@ def keywords(
     number = number_of_class(label, model.classes, "`label`")
     min_df = _enough(model) if min_df is None else check_int(min_df, "`min_df`", at_least=0)
     top_k = check_int(top_k, "`top_k`", at_least=1)
-    known = model.vocabulary
-    weights = model._voting.weights
-    mine = (
-        (weights[:, 0] if number else -weights[:, 0])
-        if weights.shape[1] == 1
-        else weights[:, number] - weights.mean(axis=1)
-    )
-    rows = np.flatnonzero((mine > 0) & (known.documents >= min_df))
-    best = rows[np.argsort(-mine[rows], kind="stable")][:top_k]
+    known, weights = model.vocabulary, model._voting.weights
+    if weights.shape[1] == 1:
+        weights = np.hstack([-weights, weights])
+    else:
+        weights = weights - weights.mean(axis=1, keepdims=True)
+    weight = weights[:, number]
+    tokens = np.flatnonzero((weight > 0) & (known.documents >= min_df))
+    best = tokens[np.argsort(-weight[tokens], kind="stable")][:top_k]
+    texts = zip(known.counts[best, number].tolist(), known.documents[best].tolist(), strict=True)
     return [
-        Keyword(
-            known.surfaces[v], float(mine[v]), int(known.counts[v, number]), int(known.documents[v])
-        )
-        for v in best.tolist()
+        Keyword(known.surfaces[token], float(weight[token]), *counts)
+        for token, counts in zip(best.tolist(), texts, strict=True)
     ]
 
 
 def frequent_leaders(
-    model: "TextModel", found: Analysis, most: int | None = None
+    model: "TextModel", analysis: Analysis, top_k: int | None = None
 ) -> tuple[Leader, ...]:
-    """The tokens that lead most of the analysed texts, the most frequent first; among equals, by
-    the alphabet."""
-    tokens, times = np.unique(found.ids[found.leads], return_counts=True)
+    """The tokens that lead most of the analysed texts.
+
+    Parameters
+    ----------
+    model : TextModel
+        The model that analysed them.
+    analysis : Analysis
+        What `model.analyse(texts)` gives.
+    top_k : int, optional
+        At most so many tokens.
+
+    Returns
+    -------
+    tuple of Leader
+        The most frequent first; among equals, by the alphabet.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> model = hm.load_model("sentiment-en")
+    >>> analysis = model.analyse(["An awful script.", "Awful!"])
+    >>> [(leader.word, leader.texts) for leader in frequent_leaders(model, analysis, 1)]
+    [('awful', 2)]
+    """
+    tokens, times = np.unique(analysis.ids[analysis.leads], return_counts=True)
     shown = model.vocabulary.documents[tokens] >= _enough(model)
     tokens, times = tokens[shown], times[shown]
-    surfaces = model.vocabulary.surfaces
-    ranked = sorted(
-        zip((-times).tolist(), (surfaces[token] for token in tokens), tokens.tolist(), strict=True)
-    )
+    surfaces = [model.vocabulary.surfaces[token] for token in tokens]
+    ranked = sorted(zip((-times).tolist(), surfaces, tokens.tolist(), strict=True))
     leaders = []
-    for times, word, token in ranked[:most]:
+    for times, word, token in ranked[:top_k]:
         scores = model._voting.weights[token]
         best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
         leader = Leader(
             word=word,
             texts=-times,
-            share=-times / len(found),
+            share=-times / len(analysis),
             lean=model.classes[best],
         )
         leaders.append(leader)

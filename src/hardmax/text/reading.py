@@ -103,6 +103,11 @@ class VotingRule:
     neutral_weight : int, default 1
         So many silent tokens are added to each text: the more, the more modest are probabilities of
         short texts.
+
+    Examples
+    --------
+    >>> VotingRule(gate=0.2, alpha=0.5)
+    VotingRule(scope=4, gate=0.2, alpha='1/2', neutral_weight=1)
     """
 
     scope: int = 4

@@ -40,7 +40,7 @@ from hardmax.text.scoring import ScoreOptions, Scorer
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 
-PART_ROWS, PART_BYTES = 50_000, 1 << 25
+PART_ROWS = 16_384
 _LISTED = 100  # bad rows that are named
 _METADATA = b"hardmax score"
 _PACKED = {"compression": "zstd", "compression_level": 1}
@@ -55,19 +55,17 @@ class ScoringReport:
     rows: int = 0
     """Rows read."""
     bad: int = 0
-    listed: list[tuple[str, str]] = field(default_factory=list)
+    bad_rows: list[tuple[str, str]] = field(default_factory=list)
     """Place and fault of the first bad rows."""
     labels: dict[str, int] = field(default_factory=dict)
     undecided: int = 0
     abstained: int = 0
     parts: int = 0
-    resumed: int = 0
+    scored_before: int = 0
     """Rows that an earlier run had scored."""
     text: str = ""
     """The column that was scored."""
-    note: str = ""
-    """On that choice."""
-    names: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
     """The names of our columns."""
 
     def add(self, other: "ScoringReport") -> None:
@@ -75,7 +73,7 @@ class ScoringReport:
         for name in ("rows", "bad", "undecided", "abstained"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.labels = dict(Counter(self.labels) + Counter(other.labels))
-        self.listed += other.listed[: _LISTED - len(self.listed)]
+        self.bad_rows += other.bad_rows[: _LISTED - len(self.bad_rows)]
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ def score_file(
 def _score_folder(job: _Job, source: Path, target: Path) -> ScoringReport:
     """A part for each file, under the same name, written by whoever has its lock."""
     whole = tables.open_table(source)
-    text, note = tables.choose_column(job.options.text, "text", whole.names, whole.shown)
+    text = tables.choose_column(job.options.text, "text", whole.names, whole.shown)
     whole.keep(job.options.columns or whole.names)
     scorer = Scorer(job.model, whole.names, job.options)
     parts = {target / file.relative_to(source): file for file in tables.parquet_files(source)}
@@ -173,12 +171,12 @@ def _score_folder(job: _Job, source: Path, target: Path) -> ScoringReport:
                 report = asdict(_score_part(scoring, path, mark, update))
                 scored += report["rows"]
             done[path] = ScoringReport(**report)
-    report = ScoringReport(text=text, note=note, names=scorer.names, parts=len(parts))
+    report = ScoringReport(text=text, columns=scorer.names, parts=len(parts))
     for path, part in done.items():
         name = path.relative_to(target)
-        part.listed = [(f"{name} {place}", fault) for place, fault in part.listed]
+        part.bad_rows = [(f"{name} {place}", fault) for place, fault in part.bad_rows]
         report.add(part)
-    report.resumed = report.rows - scored
+    report.scored_before = report.rows - scored
     return report
 
 
@@ -197,13 +195,12 @@ def _score_stream(job: _Job, source: str, target: Path, folder: Path) -> Scoring
     to_file = folder != target
     with ExitStack() as stack:
         table, inputs = _open(source, stack)
-        text, note = tables.choose_column(job.options.text, "text", table.names, table.shown)
+        text = tables.choose_column(job.options.text, "text", table.names, table.shown)
         names = job.options.columns or table.schema(text).names
         scorer = Scorer(job.model, list(names), job.options)
         mark = job.mark(*inputs)
         report = ScoringReport(**_resume(folder, mark, job.force or to_file))
-        report.text, report.note, report.names = text, note, scorer.names
-        report.resumed = report.rows
+        report.text, report.columns, report.scored_before = text, scorer.names, report.rows
         scoring = _Scoring(table, scorer, report)
         how, write = _PACKED, len
         if to_file:
@@ -284,7 +281,7 @@ class _Scoring:
         """The rows that are not scored yet; at least one part in all."""
         report = self.report
         part = [self.schema.empty_table()]
-        for batch in self.table.batches(report.text, report.resumed):
+        for batch in self.table.batches(report.text, report.scored_before):
             texts = batch.table[report.text]
             rows, answers = self.scorer.answer(texts, batch.faults, batch.places.__getitem__)
             kept = batch.table if self._kept is None else batch.table.select(self._kept)
@@ -292,9 +289,8 @@ class _Scoring:
             columns = [*kept.columns, *answers.columns]
             part.append(pa.Table.from_arrays(columns, schema=self.schema))
             report.add(_count(batch, answers))
-            progress(batch.share, report.rows - report.resumed)
-            size = sum(table.nbytes for table in part)
-            if sum(map(len, part)) >= PART_ROWS or size >= PART_BYTES:
+            progress(batch.share, report.rows - report.scored_before)
+            if sum(map(len, part)) >= PART_ROWS:
                 yield pa.concat_tables(part)
                 part = []
         if any(map(len, part)) or (part and not report.parts):
@@ -306,7 +302,7 @@ def _count(batch: tables.Batch, answers: Any) -> ScoringReport:
     return ScoringReport(
         rows=len(batch.table),
         bad=len(batch.faults),
-        listed=[(batch.places[row], fault) for row, fault in sorted(batch.faults.items())],
+        bad_rows=[(batch.places[row], fault) for row, fault in sorted(batch.faults.items())],
         labels=Counter(map(str, label.drop_null().to_pylist())),
         undecided=pc.sum(pc.invert(decided)).as_py() or 0,
         abstained=pc.sum(abstain).as_py() or 0,
@@ -384,25 +380,26 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
             yield writer.write_table
         return
     with path.open("w", encoding="utf-8", newline="") as stream:
+        delimiter = "\t" if target.suffix.lower() == ".tsv" else ","
+        lines = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        as_json = [column.name for column in schema if column.metadata == tables.JSON_CELLS]
+
+        def write(table: Any) -> None:
+            for row in table.to_pylist():
+                if kind == "csv":
+                    lines.writerow(map(_cell, row.values()))
+                else:
+                    parsed = {name: json.loads(row[name] or "null") for name in as_json}
+                    stream.write(_json(row | parsed) + "\n")
+
         if kind == "csv":
-            delimiter = "\t" if target.suffix.lower() == ".tsv" else ","
-            lines = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
             lines.writerow(schema.names)
-            yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
-        else:
-            as_json = [column.name for column in schema if column.metadata == tables.JSON_CELLS]
-            yield lambda table: stream.writelines(
-                _json_line(row, as_json) for row in table.to_pylist()
-            )
+        yield write
 
 
-def _cells(row: dict[str, Any]) -> list[Any]:
-    """A row of CSV: truth values, lists and objects as JSON has them."""
-    return [_json(cell) if isinstance(cell, bool | list | dict) else cell for cell in row.values()]
-
-
-def _json_line(row: dict[str, Any], as_json: list[str]) -> str:
-    return _json(row | {name: json.loads(row[name] or "null") for name in as_json}) + "\n"
+def _cell(value: Any) -> Any:
+    """A cell of CSV: truth values, lists and objects as JSON has them."""
+    return _json(value) if isinstance(value, bool | list | dict) else value
 
 
 def _json(value: Any) -> str:

@@ -18,7 +18,7 @@ from hardmax._kernels.parallel import limit_threads
 from hardmax.text import tables
 from hardmax.text._analysis import Analysis, predicted_classes, weigh_parts
 from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.shipped import MODELS, load
+from hardmax.text.shipped import MODELS, load_model
 from hardmax.text.storage import digest, saved_in
 from hardmax.text.text_model import TextModel
 
@@ -94,7 +94,7 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
 def _answer_frame(model: TextModel, frame: Any, options: ScoreOptions) -> tuple[Any, Any]:
     """The rows that are kept, and the answers to them."""
     names = [str(name) for name in frame.columns]
-    column, _ = tables.choose_column(options.text, "text", names, "`table`")
+    column = tables.choose_column(options.text, "text", names, "`table`")
     values = frame[column].to_list()
     texts = [encode_text(value).decode() if isinstance(value, str) else None for value in values]
     column = pa.array(texts, pa.large_string())
@@ -143,7 +143,7 @@ if hasattr(os, "register_at_fork"):
 
 @lru_cache(maxsize=4)
 def _load(name: str, mark: str) -> TextModel:
-    model = load(name)
+    model = load_model(name)
     if digest(model) != mark:
         raise InputError(
             f"The model `{name}` of this worker is not the one that was asked for: copy it again."

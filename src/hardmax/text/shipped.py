@@ -15,7 +15,7 @@ def available() -> list[str]:
     return sorted(path.parent.name for path in MODELS.glob("*/config.json"))
 
 
-def load(name_or_path: str | Path) -> TextModel:
+def load_model(name_or_path: str | Path) -> TextModel:
     """Load a model that ships with the package, or one from a folder. Nothing is downloaded.
 
     Parameters
@@ -31,7 +31,7 @@ def load(name_or_path: str | Path) -> TextModel:
 
     Examples
     --------
-    >>> load("sentiment-en").predict(["I don't like it.", "I love it."]).tolist()
+    >>> load_model("sentiment-en").predict(["I don't like it.", "I love it."]).tolist()
     ['negative', 'positive']
     """
     path = check_path(name_or_path, "`name_or_path`")
@@ -45,5 +45,6 @@ def load(name_or_path: str | Path) -> TextModel:
     names = ", ".join(available()) or "none in this version"
     shown = truncate(str(path), 120)
     raise InputError(
-        f"`{shown}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder."
+        f"`{shown}` is neither a shipped model nor a folder: shipped are {names}. "
+        "Name one, or a folder."
     )

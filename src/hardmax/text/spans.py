@@ -19,7 +19,8 @@ def cut(text: str, spans: Sequence[Span]) -> str:
     >>> cut("a good film", [(2, 6)])
     'a ⋯ film'
     """
-    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
+    starts = [0, *(end for _, end in spans)]
+    ends = [*(start for start, _ in spans), len(text)]
     return JOINT.join(text[start:end] for start, end in zip(starts, ends, strict=True))
 
 
@@ -39,10 +40,10 @@ class Units:
         >>> Units.of("Good, not GOOD.", Tokeniser()).words
         ('good', 'not')
         """
-        found: dict[str, list[Span]] = {}
+        places: dict[str, list[Span]] = {}
         for token in replace(tokeniser, longest_phrase=1).tokens(text):
-            found.setdefault(token.surface, []).append((token.start, token.end))
-        return cls(text, tuple(found), tuple(map(tuple, found.values())))
+            places.setdefault(token.surface, []).append((token.start, token.end))
+        return cls(text, tuple(places), tuple(map(tuple, places.values())))
 
     def __len__(self) -> int:
         return len(self.words)

@@ -74,8 +74,7 @@ def write_model(model: "TextModel", folder: Path) -> None:
                 for name, data in files.items():
                     write_whole(draft / name, data)
                 if target.exists():
-                    shutil.copymode(target, draft)
-                    _copy_others(target, draft, OURS)
+                    _copy_others(target, draft)
                     target.rename(former)
                 draft.rename(target)
                 sync_folder(target.parent)
@@ -85,9 +84,10 @@ def write_model(model: "TextModel", folder: Path) -> None:
                 _restore(target)
         _folders[model] = target
     except Timeout:
-        raise InputError(
+        problem = (
             f"`{folder}` is being written by another process: wait for it, or remove `{lock}`."
-        ) from None
+        )
+        raise InputError(problem) from None
     except OSError as error:
         raise InputError(f"`{folder}` cannot be written: {reason(error)}.") from None
 
@@ -129,13 +129,8 @@ def deciding_files(model: "TextModel", *, errors: str = "strict") -> dict[str, b
         "tokeniser": asdict(model.tokeniser),
         "tokens": len(model.vocabulary),
     }
-    return dict(
-        zip(
-            DECIDING,
-            (_json(config, errors), save(tensors), write_vocabulary(model.vocabulary)),
-            strict=True,
-        )
-    )
+    contents = _json(config, errors), save(tensors), write_vocabulary(model.vocabulary)
+    return dict(zip(DECIDING, contents, strict=True))
 
 
 _digests: WeakKeyDictionary["TextModel", str] = WeakKeyDictionary()
@@ -151,18 +146,15 @@ def digest(model: "TextModel") -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder
     of the model."""
     if model not in _digests:
-        files = deciding_files(
-            model, errors="surrogatepass"
-        )  # such a model cannot be saved, but it can classify
+        # Names that UTF-8 does not have: such a model cannot be saved, but it can classify.
+        files = deciding_files(model, errors="surrogatepass")
         lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
         _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digests[model]
 
 
 def _beside(target: Path) -> tuple[Path, Path, Path]:
-    part, old, lock = (
-        target.with_name(f".{target.name}.{suffix}") for suffix in ("part", "old", "lock")
-    )
+    part, old, lock = (target.with_name(f".{target.name}.{end}") for end in ("part", "old", "lock"))
     return part, old, lock
 
 
@@ -170,10 +162,10 @@ def identity(folder: Path) -> tuple[int, int] | None:
     """Differs between a folder and the one that takes its place; None if there is none, or its name
     is too long."""
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_ctime_ns
+    return status.st_ino, status.st_ctime_ns
 
 
 def _restore(target: Path) -> None:
@@ -196,14 +188,11 @@ def _check_target(target: Path, folder: Path) -> None:
         )
 
 
-def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
-    for path in former.iterdir():
-        if path.name in ours:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.copytree(path, draft / path.name, symlinks=True)
-        else:
-            shutil.copy2(path, draft / path.name, follow_symlinks=False)
+def _copy_others(former: Path, draft: Path) -> None:
+    def ours(folder: str, names: list[str]) -> set[str]:
+        return OURS if folder == str(former) else set()
+
+    shutil.copytree(former, draft, symlinks=True, ignore=ours, dirs_exist_ok=True)
 
 
 def _read(folder: Path, kind: type[Kind]) -> Kind:
@@ -217,13 +206,14 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
     for name in DECIDING:
         if hashes.get(name) != hashlib.sha256(files[name]).hexdigest():
             raise InputError(
-                f"`{folder / name}` is not the file that was saved: its hash differs. Copy it again."
+                f"`{folder / name}` is not the file that was saved: its hash differs. "
+                "Copy it again."
             )
     config = _read_object(files, "config.json", folder)
     if config.get("format") != FORMAT or config.get("version") != VERSION:
-        found = f"{config.get('format')!r}, version {config.get('version')!r}"
+        kind_read = f"{config.get('format')!r}, version {config.get('version')!r}"
         raise InputError(
-            f"`{folder / 'config.json'}` is of {found}: expected {FORMAT!r}, version {VERSION}."
+            f"`{folder / 'config.json'}` is of {kind_read}: expected {FORMAT!r}, version {VERSION}."
         )
     try:
         metrics = _read_object(files, "metrics.json", folder)
@@ -231,9 +221,8 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
     except InputError as error:
         raise InputError(f"The model in `{folder}` cannot be used: {error}") from None
     except (KeyError, TypeError) as error:
-        raise InputError(
-            f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}."
-        ) from None
+        problem = f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}."
+        raise InputError(problem) from None
     _folders[model] = folder.absolute()
     return model
 
@@ -249,7 +238,8 @@ def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
     vocabulary = read_vocabulary(files["vocabulary.txt"])
     if len(vocabulary) != config["tokens"]:
         raise InputError(
-            f"vocabulary.txt has {len(vocabulary)} tokens: expected {config['tokens']}, as in config.json."
+            f"vocabulary.txt has {len(vocabulary)} tokens: "
+            f"expected {config['tokens']}, as in config.json."
         )
     return {
         "vocabulary": vocabulary,
@@ -269,10 +259,10 @@ def _read_tensors(data: bytes) -> dict[str, np.ndarray]:
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError, TypeError):
         raise InputError("model.safetensors is cut off, or not a safetensors file.") from None
-    if tuple(sorted(tensors)) != TENSORS:
-        raise InputError(
-            f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected bias, weights."
-        )
+    names = tuple(sorted(tensors))
+    if names != TENSORS:
+        shown = ", ".join(names) or "nothing"
+        raise InputError(f"model.safetensors has {shown}: expected bias, weights.")
     for name, tensor in tensors.items():
         if tensor.dtype != np.float32:
             raise InputError(f"`{name}` is {tensor.dtype}: expected float32.")
@@ -280,16 +270,15 @@ def _read_tensors(data: bytes) -> dict[str, np.ndarray]:
 
 
 def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, Any]:
-    found = parse_json(files[name], shown_name(folder / name), _EXPECTED)
-    if not isinstance(found, dict):
+    document = parse_json(files[name], shown_name(folder / name), _EXPECTED)
+    if not isinstance(document, dict):
         raise InputError(f"`{folder / name}` is not a JSON object: {_EXPECTED}.")
-    return found
+    return document
 
 
 def _json(value: Any, errors: str = "strict") -> bytes:
     try:
-        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(
-            errors=errors
-        )
+        text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+        return f"{text}\n".encode(errors=errors)
     except (TypeError, ValueError) as error:
         raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None

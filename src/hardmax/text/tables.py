@@ -86,32 +86,23 @@ def open_table(path: Path) -> "LineTable | ParquetTable":
     return ParquetTable(path)
 
 
-def choose_column(
-    name: str | None, role: str, columns: Sequence[str], shown: str
-) -> tuple[str, str]:
-    """The column that was named, or the first with a common name, and a note if several have
-    one."""
+def choose_column(name: str | None, role: str, columns: Sequence[str], shown: str) -> str:
+    """The column that was named, or the first with a common name; a warning if several have one."""
     known = f"{shown} has the columns {', '.join(columns)}"
     if name is not None:
-        if check_str(name, f"`{role}`") in columns:
-            return name, ""
-        problem = f"`{role}` is {shorten(name)}, but {known}. Name one of them."
-        raise InputError(problem, argument=role)
-    by_name = {column.lower(): column for column in reversed(columns)}
-    candidates = [by_name[common] for common in COMMON_NAMES[role] if common in by_name]
+        if check_str(name, f"`{role}`") not in columns:
+            problem = f"`{role}` is {shorten(name)}, but {known}. Name one of them."
+            raise InputError(problem, argument=role)
+        return name
+    candidates = [c for common in COMMON_NAMES[role] for c in columns if c.lower() == common]
     if not candidates:
         problem = f"`{role}` must be named with {role}=: {known}, none of which has a common name."
         raise InputError(problem, argument=role, also=(f"{role}=",))
     chosen, *rest = candidates
-    if not rest:
-        return chosen, ""
-    also = f"{', '.join(rest)} would be possible, too (choose with --{role})"
-    return chosen, f"the {role} column is {chosen}; {also}"
-
-
-def check_columns(columns: Sequence[str], names: Sequence[str], shown: str) -> list[str]:
-    """Each of the columns once, all of which must be there."""
-    return [choose_column(name, "columns", names, shown)[0] for name in dict.fromkeys(columns)]
+    if rest:
+        also = f"{', '.join(rest)} would be possible, too (choose with `{role}`)"
+        warnings.warn(f"the {role} column is {chosen}; {also}", stacklevel=2)
+    return chosen
 
 
 class Table:
@@ -121,8 +112,10 @@ class Table:
     names: list[str]
 
     def keep(self, columns: Sequence[str]) -> None:
-        """Leave out all columns but these."""
-        self.names = check_columns(columns, self.names, self.shown)
+        """Leave out all columns but these, which must be there; each once."""
+        for name in columns:
+            choose_column(name, "columns", self.names, self.shown)
+        self.names = list(dict.fromkeys(columns))
 
 
 class LineTable(Table):
@@ -353,22 +346,18 @@ def text_faults(values: Iterable[Any]) -> dict[int, str]:
 
 def _json_rows(lines: Iterable[str]) -> Iterator[Row]:
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            cells, fault = _read_object(line)
-            yield Row(f"line {number}", cells, fault)
-
-
-def _read_object(line: str) -> tuple[dict[str, Any], str]:
-    """The object in a line of JSON, and what is wrong with it."""
-    try:
-        cells = json.loads(line, parse_float=_read_float)
-    except (json.JSONDecodeError, RecursionError):
-        return {}, "not JSON"
-    except ValueError:  # of floats, and of whole numbers of thousands of digits
-        return {}, "a number that is too large"
-    if not isinstance(cells, dict):
-        return {}, "not a JSON object"
-    return cells, "" if is_utf8([line]) else "not UTF-8"
+        if not line.strip():
+            continue
+        cells, fault = {}, "" if is_utf8([line]) else "not UTF-8"
+        try:
+            cells = json.loads(line, parse_float=_read_float)
+        except (json.JSONDecodeError, RecursionError):
+            fault = "not JSON"
+        except ValueError:  # of floats, and of whole numbers of thousands of digits
+            fault = "a number that is too large"
+        if not isinstance(cells, dict):
+            cells, fault = {}, "not a JSON object"
+        yield Row(f"line {number}", cells, fault)
 
 
 def _read_float(written: str) -> float:

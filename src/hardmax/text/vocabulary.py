@@ -18,9 +18,8 @@ from hardmax.text._texts import TextBytes
 from hardmax.text.tokeniser import LONGEST_PHRASE, cut_surface, join_words
 
 _WORD = "[a-z0-9]+(?:'[a-z0-9]+)*"
-_PLAIN = re.compile(
-    f"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}"
-)  # most tokens: sooner found than cut
+# Most tokens: sooner found than cut.
+_PLAIN = re.compile(f"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,9 +46,9 @@ class Vocabulary:
     def __init__(self, surfaces: Sequence[str], counts: Any) -> None:
         self._set(_read_surfaces(surfaces), _read_counts(counts))
         if self.counts.ndim != 2 or len(self.counts) != len(self.surfaces):
-            expected = f"({len(self.surfaces)}, classes)"
             raise InputError(
-                f"`counts` has shape {self.counts.shape}: expected {expected}, a row for each token."
+                f"`counts` has shape {self.counts.shape}: "
+                f"expected ({len(self.surfaces)}, classes), a row for each token."
             )
 
     def _set(self, surfaces: tuple[str, ...], counts: np.ndarray) -> None:
@@ -63,15 +62,13 @@ class Vocabulary:
         return len(self.surfaces)
 
     def __repr__(self) -> str:
-        shown = "".join(f"{shorten(surface)}, " for surface in self.surfaces[:3]) + "…" * (
-            len(self) > 3
-        )
-        return f"Vocabulary({pluralize(len(self), 'token')}: {shown.removesuffix(', ')})"
+        shown = ", ".join(map(shorten, self.surfaces[:3])) + ", …" * (len(self) > 3)
+        return f"Vocabulary({pluralize(len(self), 'token')}: {shown})"
 
     @cached_property
     def index(self) -> dict[str, int]:
         """The number of each token."""
-        return dict(zip(self.surfaces, range(len(self.surfaces)), strict=True))
+        return dict(zip(self.surfaces, range(len(self)), strict=True))
 
     @property
     def documents(self) -> np.ndarray:
@@ -81,15 +78,16 @@ class Vocabulary:
     @classmethod
     def _of(cls, surfaces: tuple[str, ...], counts: np.ndarray) -> "Vocabulary":
         """Surfaces that need no check."""
-        found = cls.__new__(cls)
-        found._set(surfaces, counts)
-        return found
+        vocabulary = cls.__new__(cls)
+        vocabulary._set(surfaces, counts)
+        return vocabulary
 
 
 def write_vocabulary(vocabulary: Vocabulary) -> bytes:
     """A line for each token, its surface and its counts by class, separated by tabs; UTF-8."""
     rows = zip(vocabulary.surfaces, vocabulary.counts.tolist(), strict=True)
-    return "".join("\t".join([surface, *map(str, row)]) + "\n" for surface, row in rows).encode()
+    lines = ("\t".join([surface, *map(str, counts)]) + "\n" for surface, counts in rows)
+    return "".join(lines).encode()
 
 
 def read_vocabulary(data: bytes) -> Vocabulary:
@@ -102,11 +100,8 @@ def read_vocabulary(data: bytes) -> Vocabulary:
     cells = data.replace(b"\n", b"\t").split(b"\t")
     try:
         surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
-        counts = (
-            np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18")
-            .astype(np.int64)
-            .T
-        )
+        columns = [cells[column:-1:width] for column in range(1, width)]
+        counts = np.array(columns, dtype="S18").astype(np.int64).T
     except ValueError:  # of decoding, of numbers, of shapes
         surfaces, counts = [], np.full((1, 1), -1)
     is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all()
@@ -119,9 +114,8 @@ def read_vocabulary(data: bytes) -> Vocabulary:
 
 def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:
     """Some of the tokens, in this order."""
-    return Vocabulary._of(
-        tuple(vocabulary.surfaces[token] for token in tokens.tolist()), vocabulary.counts[tokens]
-    )
+    surfaces = tuple(vocabulary.surfaces[token] for token in tokens.tolist())
+    return Vocabulary._of(surfaces, vocabulary.counts[tokens])
 
 
 def choose_tokens(
@@ -143,32 +137,26 @@ def choose_tokens(
 
     >>> from hardmax.text._texts import read_texts
     >>> texts = read_texts(["not good", "not good at all", "so good", "so good indeed"])
-    >>> choose_tokens([(texts, np.array([0, 0, 1, 1]))], 2, 2, words=3, phrases=1, min_df=2).surfaces
+    >>> chunks = [(texts, np.array([0, 0, 1, 1]))]
+    >>> choose_tokens(chunks, 2, 2, words=3, phrases=1, min_df=2).surfaces
     ('good', 'not', 'so', 'not good')
     """
     numbers: dict[str, int] = {}
-    tallies, sizes = (
-        [_Tally(classes) for _ in range(longest_phrase)],
-        np.zeros(classes, dtype=np.int64),
-    )
+    tallies = [_Tally(classes) for _ in range(longest_phrase)]
+    sizes = np.zeros(classes, dtype=np.int64)
     for last in range(min(2, longest_phrase), longest_phrase + 1):
-        for found, labels in chunks:
-            stream, owners, own_numbers = number_words_of(found, numbers)
+        for texts, labels in chunks:
+            stream, owners, known = number_words_of(texts, numbers)
             if last <= 2:
                 sizes += np.bincount(labels, minlength=classes)
-                tallies[0].add(own_numbers, stream, owners, labels)
-            stream = (
-                np.where(stream >= 0, own_numbers[stream], -1)
-                if len(own_numbers)
-                else stream.astype(np.int64)
-            )
+                tallies[0].add(known, stream, owners, labels)
+            # After the last word comes what stands for the end of a clause.
+            stream = np.append(known, -1)[stream]
             _tally_phrases(tallies[:last], stream, owners, labels, min_df)
     spellings = list(numbers)
     documents = tallies[0].counts.sum(axis=1)
-    ranked = sorted(
-        (-int(documents[word]), spellings[word])
-        for word in _best(documents, documents >= min_df, words)
-    )
+    best = _best(documents, documents >= min_df, words)
+    ranked = sorted((-int(documents[word]), spellings[word]) for word in best)
     surfaces = [surface for _, surface in ranked[:words]]
     surfaces += _choose_phrases(tallies, spellings, sizes, phrases, min_df)
     return Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
@@ -178,33 +166,33 @@ class _Tally:
     """How many texts of each class have each of some numbers, which are sorted."""
 
     def __init__(self, classes: int) -> None:
-        self.keys, self.counts = np.empty(0, dtype=np.int64), np.empty((0, classes), dtype=np.int64)
+        self.keys = np.empty(0, dtype=np.int64)
+        self.counts = np.empty((0, classes), dtype=np.int64)
 
     def add(
         self, keys: np.ndarray, stream: np.ndarray, owners: np.ndarray, labels: np.ndarray
     ) -> None:
         """Count the texts of a chunk, in whose stream `k` stands for `keys[k]`."""
         counts = _count_texts(stream, owners, labels, self.counts.shape[1])
-        order = np.argsort(keys)
-        keys, counts = keys[order], counts[order]
-        places = np.searchsorted(self.keys, keys)
-        is_new = np.append(self.keys, -1)[places] != keys
-        self.counts[places[~is_new]] += counts[~is_new]
-        self.counts = np.insert(self.counts, places[is_new], counts[is_new], axis=0)
-        self.keys = np.insert(self.keys, places[is_new], keys[is_new])
+        keys, counts = np.append(self.keys, keys), np.concatenate([self.counts, counts])
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        is_first = np.diff(keys, prepend=-1) > 0
+        self.keys = keys[is_first]
+        self.counts = np.add.reduceat(counts[order], np.flatnonzero(is_first))
 
 
 def number_words_of(
-    found: TextBytes, numbers: dict[str, int]
+    texts: TextBytes, numbers: dict[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The words of a chunk by numbers of its own, the text of each, and which of all `numbers`
     these are."""
-    longest = int(np.diff(found.offsets).max(initial=0))
-    stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
+    longest = int(np.diff(texts.offsets).max(initial=0))
+    stream, ends, spellings, starts = number_words(texts.data, texts.offsets, longest, CHARACTERS)
     letters = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
     words = (letters[first:last] for first, last in pairwise(starts.tolist()))
-    own = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
-    return stream, np.repeat(np.arange(len(found)), np.diff(ends)), own
+    known = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
+    return stream, np.repeat(np.arange(len(texts)), np.diff(ends)), known
 
 
 def _tally_phrases(
@@ -219,10 +207,11 @@ def _tally_phrases(
         if length == len(tallies):
             tally.add(*np.unique(keys, return_inverse=True), owners[places], labels)
             return
-        found = np.searchsorted(tally.keys, keys)
-        prefixes = np.full(len(stream), -1)
+        phrases = np.searchsorted(tally.keys, keys)
         # A phrase is no more frequent than its beginning.
-        prefixes[places] = np.where(tally.counts.sum(axis=1)[found] >= min_df, found, -1)
+        is_frequent = tally.counts.sum(axis=1)[phrases] >= min_df
+        prefixes = np.full(len(stream), -1)
+        prefixes[places] = np.where(is_frequent, phrases, -1)
 
 
 def _choose_phrases(
@@ -242,10 +231,9 @@ def _choose_phrases(
         # classes did not matter, the sum over c of (n_c - e_c)^2 / e_c.
         squares = sum(counts[:, c] * counts[:, c] / sizes[c] for c in np.flatnonzero(sizes))
         scores = squares * sizes.sum() / documents - documents
-        candidates = _best(scores, documents >= min_df, most)
-        ranked += [
-            (-float(scores[phrase]), join_words(words_of(phrase, length))) for phrase in candidates
-        ]
+        for phrase in _best(scores, documents >= min_df, most):
+            surface = join_words(words_of(phrase, length))
+            ranked.append((-float(scores[phrase]), surface))
     return [surface for _, surface in sorted(ranked)[:most]]
 
 
@@ -256,39 +244,38 @@ def _count_texts(
     nothing."""
     from scipy.sparse import csr_array
 
-    here = numbers >= 0
-    numbers, kinds = numbers[here], int(numbers.max(initial=-1)) + 1
-    bounds = np.searchsorted(owners[here], np.arange(len(labels) + 1))
-    found = csr_array(
-        (np.ones(len(numbers), dtype=bool), numbers, bounds), shape=(len(labels), max(kinds, 1))
-    )
-    found.sum_duplicates()  # each number once in a text
-    of_class = np.repeat(labels, np.diff(found.indptr))
-    counts = np.bincount(found.indices * np.int64(classes) + of_class, minlength=kinds * classes)
-    return counts.reshape(kinds, classes)
+    is_word = numbers >= 0
+    numbers, kinds = numbers[is_word], int(numbers.max(initial=-1)) + 1
+    bounds = np.searchsorted(owners[is_word], np.arange(len(labels) + 1))
+    data, shape = np.ones(len(numbers), dtype=bool), (len(labels), max(kinds, 1))
+    has_number = csr_array((data, numbers, bounds), shape=shape)
+    has_number.sum_duplicates()  # each number once in a text
+    of_class = np.repeat(labels, np.diff(has_number.indptr))
+    cells = has_number.indices * np.int64(classes) + of_class
+    return np.bincount(cells, minlength=kinds * classes).reshape(kinds, classes)
 
 
 def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
     """All that may be among the best `most`, in no order, those equal to the last of them
     included."""
     candidates = np.flatnonzero(allowed)
-    if most < 1 or len(candidates) <= most:
-        return candidates.tolist() if most > 0 else []
-    bar = np.partition(scores[candidates], len(candidates) - most)[len(candidates) - most]
-    return candidates[scores[candidates] >= bar].tolist()
+    if len(candidates) > most > 0:
+        last = len(candidates) - most
+        bar = np.partition(scores[candidates], last)[last]
+        candidates = candidates[scores[candidates] >= bar]
+    return candidates.tolist() if most > 0 else []
 
 
 def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
     listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
-    if not isinstance(listed, list | tuple) or not all(
-        isinstance(surface, str) for surface in listed
-    ):
+    is_list = isinstance(listed, list | tuple)
+    if not is_list or not all(isinstance(surface, str) for surface in listed):
         raise InputError(f"`surfaces` must be a list of texts, not {shorten(surfaces)}.")
     for surface in listed:
         if not _PLAIN.fullmatch(surface) and not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
-            wish = "words in lower case, joined by single spaces"
             raise InputError(
-                f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: expected {wish}."
+                f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: "
+                "expected words in lower case, joined by single spaces."
             )
     return tuple(listed)
 

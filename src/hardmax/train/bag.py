@@ -36,7 +36,7 @@ def to_matrix(found: Encoded, tokens: int) -> Any:
     return csr_array((found.factors, found.ids, found.offsets), shape=(len(found), tokens))
 
 
-class Stored:
+class SpilledArrays:
     """Arrays in memory, or in a file of a temporary folder, which is removed with this."""
 
     def __init__(self, folder: Path | None, *arrays: np.ndarray) -> None:
@@ -109,7 +109,7 @@ class Bag:
 class Bags:
     """The texts of a corpus as bags of tokens, a chunk each, and sentences apart from texts."""
 
-    stored: list[tuple[bool, Stored]]
+    stored: list[tuple[bool, SpilledArrays]]
     """Whether they are texts, and their arrays: factors, tokens, offsets, and the text that each
     comes from."""
     tokens: int
@@ -139,7 +139,7 @@ class Bags:
             about = self.labels[owners], weights, self.groups[owners]
             yield Bag(matrix, *about, self.classes, is_whole)
 
-    def _load(self, stored: Stored) -> tuple[Any, np.ndarray]:
+    def _load(self, stored: SpilledArrays) -> tuple[Any, np.ndarray]:
         factors, ids, offsets, owners = stored.load()
         return csr_array((factors, ids, offsets), shape=(len(owners), self.tokens)), owners
 
@@ -159,7 +159,7 @@ class Bags:
             matrix, owners = self._load(stored)
             part = matrix[:, tokens]  # which stay in order of appearance
             kept.append(
-                (is_whole, Stored(self.folder, part.data, part.indices, part.indptr, owners))
+                (is_whole, SpilledArrays(self.folder, part.data, part.indices, part.indptr, owners))
             )
         vectors = None if self.vectors is None else self.vectors[tokens]
         return replace(self, stored=kept, tokens=len(tokens), vectors=vectors)
@@ -253,7 +253,7 @@ def regress(
         meanings = lengths[:, None] * (bag.matrix @ vectors).toarray()
         products += meanings.T @ (weights[:, None] * meanings)
         arrays = factors, by_token.indices, by_token.indptr, bag.labels, weights, meanings.ravel()
-        stored.append(Stored(folder, *arrays))
+        stored.append(SpilledArrays(folder, *arrays))
         by_token.data = factors**2
         curvature += by_token.T @ weights
         total += weights.sum()
@@ -266,7 +266,7 @@ def regress(
     sizes = np.repeat(1 / np.sqrt(curved), rows)
     ends = np.cumsum([len(scale), width]) * rows
 
-    def load(part: Stored) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
+    def load(part: SpilledArrays) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
         factors, texts, offsets, labels, weights, meanings = part.load()
         matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
         return matrix, matrix.T, labels, weights, meanings.reshape(len(labels), width)

@@ -1,11 +1,9 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,123 +11,29 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.validation import InputError
-from hardmax.text._texts import TextBytes, read_texts
+from hardmax.text._texts import read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
-from hardmax.text.encoding import NOT_READ, encode
+from hardmax.text.encoding import NOT_READ
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import Tokeniser, cut_surface
+from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, Stored, regress, scales, to_matrix
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, regress, scales
+from hardmax.train.corpus import Chunk, TrainingCorpus
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
-from hardmax.train.tuning import FOLDS, find_folds, tune
+from hardmax.train.tuning import FOLDS, Trial, find_folds, tune
 from hardmax.train.vectors import Vectors, read_vectors
 
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
-_SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
-_LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
-_WIDE_ENDS = re.compile("[。！？]".encode())
-_SENTENCE_ENDS = re.compile(
-    rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？"))
-)
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
-DOUBT = (
-    0.02  # of held-out log loss: word vectors mostly help, and few texts do not say this for sure
-)
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, eq=False)
-class _Chunk:
-    """Texts with some sentences of each after them, in memory or in a file."""
-
-    stored: Stored
-    """The bytes of all, their offsets, and the text that each comes from, itself for a text."""
-    labels: np.ndarray
-    """The class of each text."""
-
-    @classmethod
-    def of(
-        cls,
-        texts: TextBytes,
-        labels: np.ndarray,
-        *,
-        sentences: bool,
-        rng: np.random.Generator,
-        folder: Path | None,
-    ) -> "_Chunk":
-        data, chosen, owners = texts.data.tobytes(), [], []
-        for text, (first, last) in enumerate(pairwise(texts.offsets.tolist()) if sentences else ()):
-            found = [each for each in _cut_sentences(data[first:last]) if len(each) >= _SHORTEST]
-            if len(found) > 1:  # else there is nothing new
-                taken = rng.permutation(len(found))[:_SENTENCES].tolist()
-                chosen += [found[each] for each in taken]
-                owners += [text] * len(taken)
-        own = texts.data[texts.offsets[0] : texts.offsets[-1]]
-        every = np.concatenate([own, np.frombuffer(b"".join(chosen), dtype=np.uint8)])
-        ends = len(own) + np.cumsum([len(each) for each in chosen], dtype=np.int64)
-        offsets = np.concatenate([texts.offsets - texts.offsets[0], ends])
-        return cls(
-            Stored(
-                folder, every, offsets, np.concatenate([np.arange(len(texts)), owners]).astype(int)
-            ),
-            labels,
-        )
-
-    def read(self) -> tuple[TextBytes, np.ndarray]:
-        """The texts and sentences, and the text that each comes from."""
-        data, offsets, owners = self.stored.load()
-        return TextBytes(data, offsets), owners
-
-
-@dataclass(frozen=True, eq=False)
-class _Corpus:
-    chunks: list[_Chunk]
-    labels: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray
-    classes: int
-    sentences: float
-    """The weight of a sentence."""
-    folder: Path | None
-    """For what is not kept in memory."""
-    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Not known before the texts have been encoded once."""
-    vectors: Vectors | None = None
-
-    def __iter__(self) -> Iterator[tuple[TextBytes, np.ndarray]]:
-        """The texts of each chunk, without the sentences, and their classes."""
-        for chunk in self.chunks:
-            yield chunk.read()[0].part(0, len(chunk.labels)), chunk.labels
-
-    def encode(
-        self, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ
-    ) -> Bags:
-        """The texts and sentences with the tokens of a vocabulary, as modifiers change them."""
-        stored, first = [], 0
-        for chunk in self.chunks:
-            texts, owners = chunk.read()
-            matrix = to_matrix(encode(texts, vocabulary, tokeniser, reader), len(vocabulary))
-            whole = len(chunk.labels)
-            for is_whole, rows in ((True, slice(0, whole)), (False, slice(whole, None))):
-                part, own = matrix[rows], owners[rows] + first
-                if len(own):
-                    arrays = part.data, part.indices, part.indptr, own
-                    stored.append((is_whole, Stored(self.folder, *arrays)))
-            first += whole
-        about = self.labels, self.weights, self.groups, self.folds, self.sentences
-        vectors = None if self.vectors is None else self.vectors.of(vocabulary)
-        return Bags(stored, len(vocabulary), self.classes, *about, self.folder, vectors=vectors)
-
-
-def _cut_sentences(text: bytes) -> list[bytes]:
-    return (_SENTENCE_ENDS if _WIDE_ENDS.search(text) else _LATIN_ENDS).split(text)
+DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
+Announce = Callable[[str], None]  # of what training does next
 
 
 def fit(
@@ -139,7 +43,7 @@ def fit(
     *,
     sample_weight: np.ndarray | None = None,
     groups: Any = None,
-    progress: Progress | None = None,
+    progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier of texts.
 
@@ -171,27 +75,22 @@ def fit(
     [True, False]
     """
     settings = settings or Settings()
-    found = read_texts(texts)
+    read = read_texts(texts)
     classes, numbers = np.unique(np.asarray(labels), return_inverse=True)
-    if len(numbers) != len(found):
+    if len(numbers) != len(read):
         raise InputError(
-            f"`labels` has {len(numbers)} entries: expected {len(found)}, one for each text."
+            f"`labels` has {len(numbers)} entries: expected {len(read)}, one per text."
         )
-    weights = (
-        np.ones(len(found))
-        if sample_weight is None
-        else np.asarray(sample_weight, dtype=np.float64)
-    )
-    of_group = (
-        np.arange(len(found))
-        if groups is None
-        else np.unique(np.asarray(groups), return_inverse=True)[1]
-    )
-    rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
-    chunk = _Chunk.of(found, numbers, sentences=with_sentences, rng=rng, folder=None)
-    return _fit(
-        [chunk], _count_characters(found), classes, settings, weights, of_group, None, progress
-    )
+    weights = np.ones(len(read))
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    of_group = np.arange(len(read))
+    if groups is not None:
+        of_group = np.unique(np.asarray(groups), return_inverse=True)[1]
+    chunk = Chunk.of(read, numbers, rng=_generator(settings))
+    shape = {"classes": len(classes), "sentences": settings.sentences}
+    corpus = TrainingCorpus([chunk], numbers, weights, of_group, **shape)
+    return _fit(corpus, classes, settings, progress)
 
 
 def fit_tables(
@@ -201,7 +100,7 @@ def fit_tables(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
-    progress: Progress | None = None,
+    progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier on texts that need not fit into memory.
 
@@ -234,93 +133,124 @@ def fit_tables(
     >>> fit_tables(table for _ in range(5)).predict(["good", "a bad one"]).tolist()
     [1, 0]
     """
-    settings, say = settings or Settings(), progress or (lambda line: None)
-    rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
+    settings, say = settings or Settings(), progress or _say_nothing
+    rng = _generator(settings)
     with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
-        chunks, labels, lengths, bad = [], [], [], []
+        chunks, bad = [], []
         columns = {"text": text, "label": label}
         for part in stream_corpus(
             source, **columns, on_bad_rows=on_bad_rows, characters=CHARACTERS
         ):
-            for note in part.notes:
-                say(note)
             bad += part.bad
-            if not part.texts:
-                continue
-            found = read_texts(part.texts)
-            lengths.append(_count_characters(found))
-            labels.append(np.asarray(part.labels))
-            chunks.append(
-                _Chunk.of(found, labels[-1], sentences=with_sentences, rng=rng, folder=Path(name))
-            )
+            if part.texts:
+                read = read_texts(part.texts)
+                chunks.append(Chunk.of(read, np.asarray(part.labels), rng=rng, folder=Path(name)))
         if bad:
             say(Corpus([], [], tuple(bad)).describe_bad())
-        classes, numbers = np.unique(np.concatenate(labels), return_inverse=True)
-        bounds = np.cumsum([len(each) for each in labels])[:-1]
-        chunks = [
-            replace(chunk, labels=own)
-            for chunk, own in zip(chunks, np.split(numbers, bounds), strict=True)
-        ]
-        equal, groups = np.ones(len(numbers)), np.arange(len(numbers))
-        return _fit(
-            chunks, np.concatenate(lengths), classes, settings, equal, groups, Path(name), progress
-        )
+        labels = np.concatenate([chunk.labels for chunk in chunks])
+        classes, numbers = np.unique(labels, return_inverse=True)
+        bounds = np.cumsum([len(chunk.labels) for chunk in chunks])[:-1]
+        split = np.split(numbers, bounds)
+        chunks = [replace(chunk, labels=part) for chunk, part in zip(chunks, split, strict=True)]
+        shape = {"classes": len(classes), "sentences": settings.sentences, "folder": Path(name)}
+        equal, apart = np.ones(len(numbers)), np.arange(len(numbers))
+        corpus = TrainingCorpus(chunks, numbers, equal, apart, **shape)
+        return _fit(corpus, classes, settings, progress)
+
+
+def _generator(settings: Settings) -> np.random.Generator | None:
+    """What draws sentences from texts, if sentences count."""
+    return np.random.default_rng(settings.random_state) if settings.sentences > 0 else None
+
+
+def _say_nothing(line: str) -> None:
+    """Progress for nobody."""
 
 
 def _fit(
-    chunks: list[_Chunk],
-    lengths: np.ndarray,
+    corpus: TrainingCorpus,
     classes: np.ndarray,
     settings: Settings,
-    weights: np.ndarray,
-    groups: np.ndarray,
-    folder: Path | None,
-    progress: Progress | None,
+    progress: Announce | None,
 ) -> TextModel:
-    say = progress or (lambda line: None)
+    say = progress or _say_nothing
     if len(classes) < 2:
-        raise InputError(
-            f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes."
-        )
-    tables = _read_tables(settings, len(weights))
-    weights = weights / weights.mean()  # equal weights are as none
-    labels = np.concatenate([chunk.labels for chunk in chunks])
-    corpus = _Corpus(chunks, labels, weights, groups, len(classes), settings.sentences, folder)
-    say(f"{len(weights):,} texts, {len(classes)} classes")
+        only = classes.tolist()[0]
+        raise InputError(f"`labels` has only the label {only!r}: expected at least two classes.")
+    texts = len(corpus.labels)
+    tables = _read_tables(settings, texts)
+    corpus = replace(corpus, weights=corpus.weights / corpus.weights.mean())  # equal is as none
+    say(f"{texts:,} texts, {len(classes)} classes")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
-    folds = find_folds(bags, settings.seed)
+    folds = find_folds(bags, settings.random_state)
     corpus, bags = replace(corpus, folds=folds), replace(bags, folds=folds)
-    overlapping = replace(settings.tokeniser, overlapping=True)
     reader = _find_reader(corpus, candidates, bags, replace(settings, overlapping=True))
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
         candidates = _silence(candidates, reader)
+        overlapping = replace(settings.tokeniser, overlapping=True)
         bags = corpus.encode(candidates, overlapping, reader)
-    results = []
+    best = None
     for vectors in tables:
-        if results and not (vectors and vectors.suit(candidates)):
+        if best and not (vectors and vectors.suit(candidates)):
             break
         say(f"word vectors: {vectors.name if vectors else 'none'}")
         corpus = replace(corpus, vectors=vectors)
-        own = replace(bags, vectors=vectors and vectors.of(candidates))
-        chosen, measured = tune(partial(_weigh, corpus, reader), candidates, own, settings, say)
+        with_vectors = replace(bags, vectors=vectors and vectors.of(candidates))
+        weigh = partial(_weigh, corpus, reader)
+        trial, measured = tune(weigh, candidates, with_vectors, settings, say)
         loss = measured["held_out_log_loss"] + DOUBT * (vectors is None)
-        results.append((loss, chosen, measured, corpus))
+        if best is None or loss < best.loss:
+            best = _Tuned(loss, trial, measured, corpus)
         if measured["held_out_accuracy"] == 1:
             break  # there is nothing to gain
-    _, chosen, measured, corpus = min(results, key=lambda result: result[0])
-    _, vocabulary, fitted = _weigh(corpus, reader, chosen.known, chosen.bags, chosen.settings)
+    assert best is not None
+    return _assemble(best, classes, reader, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tuned:
+    """The best trial with one table of word vectors, or without."""
+
+    loss: float
+    trial: Trial
+    measured: dict[str, Any]
+    corpus: TrainingCorpus
+
+
+def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Settings) -> TextModel:
+    """The model that all texts give with the chosen settings."""
+    trial, vectors = best.trial, best.corpus.vectors
+    chosen = replace(trial.settings, vectors=vectors and vectors.name)
+    assert chosen.alpha is not None
+    assert chosen.neutral_weight is not None
+    assert chosen.gate is not None
+    _, vocabulary, fitted = _weigh(best.corpus, reader, trial.known, trial.bags, trial.settings)
     if len(fitted.kept) < len(vocabulary):
         vocabulary = take_tokens(vocabulary, fitted.kept)
         fitted = fitted._replace(weights=fitted.weights[fitted.kept])
-    if corpus.vectors is not None and settings.max_tokens is None:
+    if vectors is not None and settings.max_features is None:
         unwanted = {*settings.exclude, *(settings.stop_words or ())}
-        unwanted |= {word for word in corpus.vectors.rows if reader.turns(word)}
-        vocabulary, fitted = _add_unseen(vocabulary, fitted, corpus.vectors, unwanted)
-    tuned = replace(chosen.settings, vectors=corpus.vectors and corpus.vectors.name)
-    return _model(
-        vocabulary, fitted, plain_names(classes), tuned, reader, measured | _quantiles(lengths)
+        unwanted |= {word for word in vectors.rows if reader.turns(word)}
+        vocabulary, fitted = _add_unseen(vocabulary, fitted, vectors, unwanted)
+    measured = dict(best.measured)
+    temperature = measured.pop("temperature")
+    lengths = np.concatenate([chunk.lengths for chunk in best.corpus.chunks])
+    return TextModel(
+        vocabulary=vocabulary,
+        weights=fitted.weights / temperature,
+        bias=fitted.bias_of_mean(chosen.neutral_weight) / temperature,
+        classes=plain_names(classes),
+        modifiers=reader.modifiers,
+        rule=VotingRule(
+            scope=reader.scope,
+            gate=chosen.gate,
+            alpha=chosen.alpha,
+            neutral_weight=chosen.neutral_weight,
+        ),
+        tokeniser=chosen.tokeniser,
+        metrics={"settings": _settings_dict(chosen)} | measured | _quantiles(lengths),
     )
 
 
@@ -346,36 +276,25 @@ def _add_unseen(
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
     """Classes as a model folder can hold them: texts, numbers, truth values; anything else by what
     it says."""
-    return tuple(
-        value if isinstance(value, str | int | float | bool) else str(value)
-        for value in classes.tolist()
-    )
-
-
-def _count_characters(texts: TextBytes) -> np.ndarray:
-    starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
-    return np.array(
-        [np.count_nonzero(starts[first:last]) for first, last in pairwise(texts.offsets.tolist())]
-    )
+    storable = str | int | float | bool
+    return tuple(c if isinstance(c, storable) else str(c) for c in classes.tolist())
 
 
 def _quantiles(lengths: np.ndarray) -> dict[str, list[int]]:
     """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would
     mean nothing."""
-    return (
-        {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()}
-        if len(lengths) >= 100
-        else {}
-    )
+    if len(lengths) < 100:
+        return {}
+    return {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()}
 
 
-def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, Bags]:
+def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabulary, Bags]:
     """All words and phrases that enough texts, and enough groups, have; and the texts and sentences
     with them."""
     tokeniser = replace(settings.tokeniser, overlapping=True)
     min_df = settings.min_df or 1
     most = {"words": MOST_WORDS, "phrases": MOST_PHRASES}
-    known = choose_tokens(corpus, corpus.classes, settings.longest_phrase, **most, min_df=min_df)
+    known = choose_tokens(corpus, corpus.classes, settings.ngram_range[1], **most, min_df=min_df)
     bags = corpus.encode(known, tokeniser)
     of_texts = np.zeros((len(known), corpus.classes), dtype=np.int64)
     of_groups = np.zeros_like(of_texts)
@@ -412,7 +331,9 @@ def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
     return take_tokens(candidates, np.flatnonzero(speaking))
 
 
-def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings) -> Reader:
+def _find_reader(
+    corpus: TrainingCorpus, candidates: Vocabulary, bags: Bags, settings: Settings
+) -> Reader:
     """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
     if not settings.reading:
         return NOT_READ
@@ -439,7 +360,7 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
 
 def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
     """What the weights of single words say of short texts from which they were not learnt."""
-    how = {"strength": settings.strength or 1.0, "scaling": settings.scaling or "contrast"}
+    how = {"C": settings.C or 1.0, "scaling": settings.scaling or "contrast"}
     settings = replace(settings, **how)
     rows = 1 if bags.classes == 2 else bags.classes
     ids = np.array([words.index.get(word, -1) for word in short.words])
@@ -459,7 +380,7 @@ def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings
 
 
 def _weigh(
-    corpus: _Corpus,
+    corpus: TrainingCorpus,
     reader: Reader,
     candidates: Vocabulary,
     bags: Bags,
@@ -471,9 +392,9 @@ def _weigh(
     """All texts with the tokens of the vocabulary, the vocabulary, and the weights of its tokens,
     without what the texts of a fold say."""
     fitted = _regress(bags.without(fold), settings, start)
-    if settings.max_tokens is None and settings.overlapping:
+    if settings.max_features is None and settings.overlapping:
         return bags, candidates, fitted
-    kept = _best(bags.without(fold), fitted.weights, settings.max_tokens)
+    kept = _best(bags.without(fold), fitted.weights, settings.max_features)
     vocabulary, start = take_tokens(candidates, kept), fitted._replace(weights=fitted.weights[kept])
     bags = corpus.encode(vocabulary, settings.tokeniser, reader)
     return bags, vocabulary, _regress(bags.without(fold), settings, start)
@@ -481,18 +402,20 @@ def _weigh(
 
 def _regress(bags: Bags, settings: Settings, start: Fitted | None) -> Fitted:
     """The weights of the tokens that enough of the texts have; those of others are 0."""
-    assert settings.strength is not None
+    assert settings.C is not None
     assert settings.scaling is not None
     of_groups: Any = sum(bag.counts(weighted=False).sum(axis=1) for bag in bags if bag.is_whole)
     kept = np.flatnonzero(of_groups >= max(1, settings.min_df or 1))
     part = bags.take(kept)
     typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
-    how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
+    how = {
+        "with_bias": settings.fit_intercept,
+        "consistent": settings.consistent,
+        "folder": bags.folder,
+    }
     start = start and start._replace(weights=start.weights[kept])
     scale = scales(part, settings.scaling)
-    found = regress(
-        part, settings.strength, scale, typical, **how, start=start, vectors=part.vectors
-    )
+    found = regress(part, settings.C, scale, typical, **how, start=start, vectors=part.vectors)
     weights = np.zeros((bags.tokens, found.weights.shape[1]))
     weights[kept] = found.weights
     return found._replace(weights=weights, kept=kept)
@@ -506,38 +429,7 @@ def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:
     return kept[np.argsort(-heaviest[kept], kind="stable")]
 
 
-def _told(settings: Settings) -> dict[str, Any]:
+def _settings_dict(settings: Settings) -> dict[str, Any]:
     """The settings as plain data; of lists of words, how many."""
-    return asdict(settings) | {
-        "exclude": len(settings.exclude),
-        "stop_words": len(settings.stop_words or ()),
-    }
-
-
-def _model(
-    vocabulary: Vocabulary,
-    fitted: Fitted,
-    names: tuple[Any, ...],
-    settings: Settings,
-    reader: Reader,
-    measured: dict[str, Any],
-) -> TextModel:
-    assert settings.alpha is not None
-    assert settings.neutral_weight is not None
-    assert settings.gate is not None
-    temperature = measured.pop("temperature")
-    return TextModel(
-        vocabulary=vocabulary,
-        weights=fitted.weights / temperature,
-        bias=fitted.bias_of_mean(settings.neutral_weight) / temperature,
-        classes=names,
-        modifiers=reader.modifiers,
-        rule=VotingRule(
-            scope=reader.scope,
-            gate=settings.gate,
-            alpha=settings.alpha,
-            neutral_weight=settings.neutral_weight,
-        ),
-        tokeniser=settings.tokeniser,
-        metrics={"settings": _told(settings)} | measured,
-    )
+    counts = {"exclude": len(settings.exclude), "stop_words": len(settings.stop_words or ())}
+    return asdict(settings) | counts

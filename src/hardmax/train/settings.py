@@ -14,7 +14,7 @@ from hardmax._common.validation import (
     shorten,
 )
 from hardmax._tokens.rationals import read_number
-from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser
 
 SCALINGS = ("rarity", "contrast", "evidence")  # of which the first two are tried
 GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
@@ -27,15 +27,15 @@ class Settings:
 
     Parameters
     ----------
-    longest_phrase : int, default 2
-        Tokens are words, and phrases of up to so many words.
+    ngram_range : (int, int), default (1, 2)
+        Tokens are words, and phrases of up to as many words as the second number; the first is 1.
     overlapping : bool, default True
         Count every token that occurs in a text; if False, every word belongs to one token at most,
         that of the largest weight.
     min_df : int, optional
         Leave out tokens that occur in fewer texts (or groups, if there are groups); by default the
         largest of 1, 2 and 3 at which held-out texts are predicted hardly worse.
-    max_tokens : int, optional
+    max_features : int, optional
         Keep the most influential tokens; by default all.
     sentences : float, default 0
         Weight of each of three sentences of a text beside the text itself, which helps with short
@@ -46,19 +46,20 @@ class Settings:
         Words of which no token may consist, alone or with others of them; by default frequent words
         of which each class has about as many are no tokens, if held-out texts are predicted hardly
         worse.
-    strength : float, optional
-        Inverse regularisation of the logistic regression: larger fits more closely.
+    C : float, optional
+        Inverse of the regularisation strength of the logistic regression: larger fits more closely.
     gate : float, optional
         A token is active if it is stronger than this share of the strongest in its text.
-    alpha : str, optional
-        How far tokens move towards their leaders: "0" (not at all) or the alpha of one layer.
+    alpha : number or str, optional
+        How far tokens move towards their leaders: 0 (not at all) or the alpha of one layer. Kept as a
+        text, exactly.
     neutral_weight : int, optional
         So many silent words are added to each text: the more, the more modest short texts are.
     scaling : {"rarity", "contrast", "evidence"}, optional
         How much tokens may weigh: the rarer, the more; with two classes also the more, the more
         unevenly they are spread; or by this alone, and little if they are rare. The first two are
         tried.
-    bias : bool, default True
+    fit_intercept : bool, default True
         Whether to fit an intercept, the log odds of the classes.
     consistent : bool, default False
         Whether, with two classes, every token must speak for the class in which it is more
@@ -70,10 +71,10 @@ class Settings:
         "english" are those that ship with the package; a file is in GloVe's text format, or npz
         with `words` and `vectors`, the most frequent words first; a mapping is from words to
         vectors. "auto" takes the English ones if there are at most 1,000 texts, which are in
-        English, and held-out texts do not speak against them. Unless there is a `max_tokens`, up to
+        English, and held-out texts do not speak against them. Unless there is a `max_features`, up to
         20,000 words that only the table of vectors has become tokens. Cannot be combined with
         `consistent`.
-    seed : int, default 0
+    random_state : int, default 0
         Random seed of the cross-validation.
 
     Examples
@@ -84,29 +85,34 @@ class Settings:
     0.2
     """
 
-    longest_phrase: int = 2
+    ngram_range: tuple[int, int] = (1, 2)
     overlapping: bool = True
     min_df: int | None = None
-    max_tokens: int | None = None
+    max_features: int | None = None
     sentences: float = 0.0
     exclude: Sequence[str] = ()
     stop_words: Sequence[str] | None = None
-    strength: float | None = None
+    C: float | None = None
     gate: float | None = None
-    alpha: str | None = None
+    alpha: Any = None
     neutral_weight: int | None = None
     scaling: str | None = None
-    bias: bool = True
+    fit_intercept: bool = True
     consistent: bool = False
     reading: bool = True
     vectors: Any = "auto"
-    seed: int = 0
+    random_state: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "longest_phrase", self.tokeniser.longest_phrase)  # which it checks
-        for name, least in (("min_df", 0), ("seed", 0), ("max_tokens", 1), ("neutral_weight", 1)):
+        object.__setattr__(self, "ngram_range", _read_ngram_range(self.ngram_range))
+        for name, least in (
+            ("min_df", 0),
+            ("random_state", 0),
+            ("max_features", 1),
+            ("neutral_weight", 1),
+        ):
             self._check(name, check_int, at_least=least, at_most=2**31 - 1)
-        self._check("strength", check_real, above=0)
+        self._check("C", check_real, above=0)
         if self.scaling not in (None, *SCALINGS):
             wish = " or ".join(map(repr, SCALINGS))
             raise InputError(
@@ -114,7 +120,7 @@ class Settings:
             )
         for name in ("sentences", "gate"):
             self._check(name, check_real, at_least=0)
-        check_bool(self.bias, "`bias`")
+        check_bool(self.fit_intercept, "`fit_intercept`")
         check_bool(self.reading, "`reading`")
         check_bool(self.consistent, "`consistent`")
         if self.vectors is not None:
@@ -145,4 +151,18 @@ class Settings:
     @property
     def tokeniser(self) -> Tokeniser:
         """How texts are cut into tokens."""
-        return Tokeniser(longest_phrase=self.longest_phrase, overlapping=self.overlapping)
+        return Tokeniser(longest_phrase=self.ngram_range[1], overlapping=self.overlapping)
+
+
+def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
+    """From single words to phrases of so many, checked."""
+    expected = f"(1, n), n at most {LONGEST_PHRASE}: words, and phrases of up to n words"
+    problem = f"`ngram_range` must be {expected}, not {shorten(ngram_range)}."
+    bounds = {"at_least": 1, "at_most": LONGEST_PHRASE}
+    try:
+        first, last = (check_int(number, "`ngram_range`", **bounds) for number in ngram_range)
+    except (TypeError, ValueError):  # InputError is one of these
+        first, last = 0, 0
+    if first != 1:
+        raise InputError(problem, argument="ngram_range")
+    return first, last

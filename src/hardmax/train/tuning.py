@@ -29,9 +29,7 @@ SPREADS = (
     2.0,
     5.0,
 )  # times as frequent a word may be in one class as in another, if it says little
-SHORT = (
-    8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
-)
+SHORT = 8  # known tokens: texts cut to so many count as much for probabilities as whole texts
 FEWEST_GROUPS = 10  # of a class, if texts that are alike stay together
 _HASHES = 16
 _ALIKE = 0.7  # texts that share more of their tokens stay in one fold
@@ -39,23 +37,25 @@ _SMALL = 4096  # tokens that are gathered without waiting for numba
 Weigh = Callable[..., tuple[Bags, Vocabulary, Fitted]]
 
 
-def find_folds(bags: Bags, seed: int) -> np.ndarray:
+def find_folds(bags: Bags, random_state: int) -> np.ndarray:
     """The fold of each text: groups stay together, and every class is spread over the folds."""
-    rng = np.random.default_rng(seed)
-    groups, label_of_group = _join_duplicates(bags), np.zeros(len(bags.labels), dtype=np.int64)
-    label_of_group[groups] = bags.labels
-    if (
-        np.bincount(label_of_group[: groups.max() + 1], minlength=bags.classes).min()
-        < FEWEST_GROUPS
-    ):
+    groups = _join_duplicates(bags)
+    if np.bincount(_labels_of(groups, bags.labels), minlength=bags.classes).min() < FEWEST_GROUPS:
         groups = bags.groups  # hardly more than copies: then every fold has to have some
-        label_of_group[groups] = bags.labels
-    fold_of_group = np.zeros(int(groups.max()) + 1, dtype=np.int64)
-    label_of_group = label_of_group[: len(fold_of_group)]
+    label_of_group = _labels_of(groups, bags.labels)
+    fold_of_group = np.zeros(len(label_of_group), dtype=np.int64)
+    rng = np.random.default_rng(random_state)
     for label in range(bags.classes):
         members = rng.permutation(np.flatnonzero(label_of_group == label))
         fold_of_group[members] = (np.arange(len(members)) + label) % FOLDS
     return fold_of_group[groups]
+
+
+def _labels_of(groups: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """A label for each group, that of its last text."""
+    label_of_group = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    label_of_group[groups] = labels
+    return label_of_group
 
 
 def _join_duplicates(bags: Bags) -> np.ndarray:
@@ -110,24 +110,7 @@ def tune(
     few = range(1 if len(bags.labels) > MANY_TEXTS else FOLDS)
 
     def try_out(before: Trial, folds: range = few, **choices: Any) -> Trial:
-        chosen, held_out, start = replace(before.settings, **choices), [], {}
-        for fold in folds:
-            # From its own weights: those of other folds know the texts that are held out.
-            how = {"fold": fold, "start": before.start.get(fold)}
-            every, _, fitted = weigh(before.known, before.bags, chosen, **how)
-            held_out.append(HeldOut.of(every.held_out(fold), fitted, settings.gates))
-            if every is before.bags:
-                start[fold] = fitted
-        weights = (
-            NEUTRAL_WEIGHTS[1::3] if chosen.neutral_weight is None else (chosen.neutral_weight,)
-        )
-        best = min(
-            (calibrate(held_out, 0, "0", weight) for weight in weights), key=lambda m: m.loss
-        )
-        error = float(best.losses.std() / np.sqrt(len(bags.labels)))
-        return replace(
-            before, settings=chosen, start=start, held_out=held_out, loss=best.loss, error=error
-        )
+        return _try_out(weigh, before, folds, choices)
 
     best = _choose_strength(try_out, Trial(settings, known, bags), say)
     limit = best.loss + SLACK * best.error
@@ -152,23 +135,44 @@ def tune(
         best = trial
     held_out = best.held_out
     if len(few) < FOLDS:
-        rest = try_out(best, range(len(few), FOLDS))
-        held_out = [*held_out, *rest.held_out]
-    measured, choices = _choose_reading(held_out, best.settings)
-    g = settings.gates.index(choices["gate"])
-    active = float(np.concatenate([part.active[g] for part in held_out]).mean())
-    accuracy = _accuracy(held_out, g, choices["alpha"], choices["neutral_weight"])
+        held_out = [*held_out, *try_out(best, range(len(few), FOLDS)).held_out]
+    measured, choices = _choose_voting(held_out, best.settings)
+    gate = settings.gates.index(choices["gate"])
     told = {
-        "held_out_accuracy": accuracy,
+        "held_out_accuracy": _accuracy(held_out, gate, choices["alpha"], choices["neutral_weight"]),
         "held_out_log_loss": measured.loss,
-        "held_out_active_tokens": active,
+        "held_out_active_tokens": float(
+            np.mean([n for h in held_out for n in h.whole.active[gate]])
+        ),
         "temperature": measured.temperature,
     }
-    said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
+    chosen = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
+    accuracy, active = told["held_out_accuracy"], told["held_out_active_tokens"]
     say(
-        f"{said}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, {active:.1f} active tokens per text"
+        f"{chosen}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, "
+        f"{active:.1f} active tokens per text"
     )
     return replace(best, settings=replace(best.settings, **choices)), told
+
+
+def _try_out(weigh: Weigh, before: Trial, folds: range, choices: dict[str, Any]) -> Trial:
+    """A trial with other choices, on some of the folds."""
+    settings, held_out, start = replace(before.settings, **choices), [], {}
+    for fold in folds:
+        # From its own weights: those of other folds know the texts that are held out.
+        guess = before.start.get(fold)
+        bags, _, fitted = weigh(before.known, before.bags, settings, fold=fold, start=guess)
+        held_out.append(HeldOut.of(bags.held_out(fold), fitted, settings.gates))
+        if bags is before.bags:
+            start[fold] = fitted
+    weights = NEUTRAL_WEIGHTS[1::3]
+    if settings.neutral_weight is not None:
+        weights = (settings.neutral_weight,)
+    tried = [calibrate(held_out, 0, "0", weight) for weight in weights]
+    best = min(tried, key=lambda measured: measured.loss)
+    error = float(best.losses.std() / np.sqrt(len(before.bags.labels)))
+    found = {"settings": settings, "start": start, "held_out": held_out}
+    return replace(before, **found, loss=best.loss, error=error)
 
 
 def _telling(known: Vocabulary, bags: Bags, spread: float) -> np.ndarray:
@@ -187,19 +191,20 @@ def _choose_strength(
 ) -> Trial:
     """The scaling that is best at a middling strength, and stronger or weaker as long as that is
     better."""
-    given, classes = first.settings, first.bags.classes
-    scalings = SCALINGS[: 2 if classes == 2 else 1] if given.scaling is None else (given.scaling,)
-    strengths = STRENGTHS if given.strength is None else (given.strength,)
+    given = first.settings
+    scalings = SCALINGS[: 2 if first.bags.classes == 2 else 1]
+    if given.scaling is not None:
+        scalings = (given.scaling,)
+    strengths = STRENGTHS if given.C is None else (given.C,)
     middle = min(FIRST, len(strengths) - 1)
 
     def step(before: Trial, scaling: Any, strength: float) -> Trial:
-        trial = try_out(before, scaling=scaling, strength=strength)
-        say(f"scaling {scaling}, strength {strength:g}: held-out log loss {trial.loss:.4f}")
+        trial = try_out(before, scaling=scaling, C=strength)
+        say(f"scaling {scaling}, C {strength:g}: held-out log loss {trial.loss:.4f}")
         return trial
 
-    best = min(
-        (step(first, each, strengths[middle]) for each in scalings), key=lambda trial: trial.loss
-    )
+    trials = [step(first, scaling, strengths[middle]) for scaling in scalings]
+    best = min(trials, key=lambda trial: trial.loss)
     for path in (strengths[middle + 1 :], strengths[:middle][::-1]):
         before = best
         for strength in path:
@@ -212,99 +217,102 @@ def _choose_strength(
     return best
 
 
-def _choose_reading(
+def _choose_voting(
     held_out: "list[HeldOut]", settings: Settings
 ) -> "tuple[Measured, dict[str, Any]]":
     """Neutral weight, gate and alpha, and what held-out texts get with them."""
     weights = NEUTRAL_WEIGHTS if settings.neutral_weight is None else (settings.neutral_weight,)
-    short = {weight: calibrate(held_out, 0, "0", weight, short=True).loss for weight in weights}
-    weight = min(short, key=short.__getitem__)
-    by_gate = [calibrate(held_out, g, "0", weight) for g in range(len(settings.gates))]
+    losses = [calibrate(held_out, 0, "0", weight, short=True).loss for weight in weights]
+    weight = weights[int(np.argmin(losses))]
+    by_gate = [calibrate(held_out, gate, "0", weight) for gate in range(len(settings.gates))]
     best = min(by_gate, key=lambda measured: measured.loss)
     # As few active tokens as possible, at hardly any price.
     limit = best.loss + SLACK * best.losses.std() / np.sqrt(len(best.losses))
-    g = max(g for g, measured in enumerate(by_gate) if measured.loss <= limit)
-    alpha, measured = "0", by_gate[g]
+    gate = max(gate for gate, measured in enumerate(by_gate) if measured.loss <= limit)
+    alpha, measured = "0", by_gate[gate]
     if settings.alpha is not None:
-        alpha, measured = settings.alpha, calibrate(held_out, g, settings.alpha, weight)
-    elif held_out[0].own.shape[-1] == 1:
-        tried = {alpha: calibrate(held_out, g, alpha, weight) for alpha in ALPHAS}
+        alpha, measured = settings.alpha, calibrate(held_out, gate, settings.alpha, weight)
+    elif held_out[0].whole.own.shape[-1] == 1:
+        tried = {alpha: calibrate(held_out, gate, alpha, weight) for alpha in ALPHAS}
         rival = min(tried, key=lambda alpha: tried[alpha].loss)
         gain = measured.losses - tried[rival].losses
         if gain.mean() > 2 * gain.std() / np.sqrt(len(gain)):  # more than noise
             alpha, measured = rival, tried[rival]
-    return measured, {"gate": settings.gates[g], "alpha": alpha, "neutral_weight": weight}
+    return measured, {"gate": settings.gates[gate], "alpha": alpha, "neutral_weight": weight}
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What the tokens of texts say, by gate and text."""
+
+    sizes: np.ndarray
+    """How many tokens each text has, whatever the gate."""
+    own: np.ndarray
+    """Sums of the votes of active tokens, (gates, texts, rows)."""
+    lead: np.ndarray
+    """Sums of the votes of their leaders, (gates, texts, rows)."""
+    active: np.ndarray
+    """How many tokens are active, (gates, texts)."""
+
+    @classmethod
+    def of(cls, matrix: Any, weights: np.ndarray, gates: Sequence[float]) -> "Sums":
+        texts, rows = matrix.shape[0], weights.shape[1]
+        own, lead = np.zeros((2, len(gates), texts, rows))
+        active = np.zeros((len(gates), texts), dtype=np.int64)
+        ids, offsets = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+        with interpreted(gather, if_small=len(ids) <= _SMALL):
+            gather(ids, matrix.data, offsets, weights, np.array(gates, float), own, lead, active)
+        return cls(np.diff(offsets), own, lead, active)
+
+    @classmethod
+    def join(cls, parts: "list[Sums]") -> "Sums":
+        """Those of all texts."""
+        by_gate = (
+            np.concatenate([getattr(part, name) for part in parts], axis=1)
+            for name in ("own", "lead", "active")
+        )
+        return cls(np.concatenate([part.sizes for part in parts]), *by_gate)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Held-out texts: sums of the votes of active tokens and of their leaders, by gate, text and
-    class."""
+    """Held-out texts, and what is said in them: in all of each, and in its first tokens."""
 
     labels: np.ndarray
     weights: np.ndarray
-    sizes: np.ndarray
-    own: np.ndarray
-    lead: np.ndarray
-    active: np.ndarray
     fitted: Fitted
-    short: tuple[np.ndarray, ...]
-    """Sizes and sums of the same texts, cut short."""
+    whole: Sums
+    short: Sums
 
     @classmethod
     def of(cls, bags: Bags, fitted: Fitted, gates: Sequence[float]) -> "HeldOut":
-        parts = []
         weights = fitted.weights[fitted.kept]
+        labels, text_weights, whole, short = [], [], [], []
         for bag in bags:
             matrix = bag.matrix[:, fitted.kept]  # as if the other tokens were not known
-            said, starts, sizes = (
-                (matrix.indices, matrix.data),
-                matrix.indptr,
-                np.diff(matrix.indptr),
-            )
-            cut = np.minimum(sizes, SHORT)
-            places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
-            first = said[0][places], said[1][places]
-            short = _gather(*first, np.concatenate([[0], np.cumsum(cut)]), weights, gates)
-            parts.append(
-                (
-                    bag.labels,
-                    bag.weights,
-                    sizes,
-                    *_gather(*said, starts, weights, gates),
-                    cut,
-                    *short[:2],
-                )
-            )
-        # Those of gates have one row for each gate.
-        labels, weights, sizes, own, lead, active, *short = (
-            np.concatenate(arrays, axis=0 if arrays[0].ndim == 1 else 1)
-            for arrays in zip(*parts, strict=True)
-        )
-        return cls(labels, weights, sizes, own, lead, active, fitted, tuple(short))
+            labels.append(bag.labels)
+            text_weights.append(bag.weights)
+            whole.append(Sums.of(matrix, weights, gates))
+            short.append(Sums.of(_first_of_rows(matrix, SHORT), weights, gates))
+        about = np.concatenate(labels), np.concatenate(text_weights)
+        return cls(*about, fitted, Sums.join(whole), Sums.join(short))
 
     def logits(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""
+        sums = self.short if short else self.whole
         share = float(1 / (1 + Fraction(alpha)))  # what a token keeps of its own
-        sizes, own, lead = self.short if short else (self.sizes, self.own, self.lead)
-        mean = (share * own[gate] + (1 - share) * lead[gate]) / (sizes + neutral_weight)[:, None]
+        votes = share * sums.own[gate] + (1 - share) * sums.lead[gate]
+        mean = votes / (sums.sizes + neutral_weight)[:, None]
         return mean + self.fitted.bias_of_mean(neutral_weight)
 
 
-def _gather(
-    ids: np.ndarray,
-    factors: np.ndarray,
-    offsets: np.ndarray,
-    weights: np.ndarray,
-    gates: Sequence[float],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    texts, rows = len(offsets) - 1, weights.shape[1]
-    own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
-    active = np.zeros((len(gates), texts), dtype=np.int64)
-    with interpreted(gather, if_small=len(ids) <= _SMALL):
-        said = ids.astype(np.int64), factors, offsets.astype(np.int64)
-        gather(*said, weights, np.array(gates, dtype=float), own, lead, active)
-    return own, lead, active
+def _first_of_rows(matrix: Any, most: int) -> Any:
+    """A sparse matrix with only the first entries of each row."""
+    sizes = np.minimum(np.diff(matrix.indptr), most)
+    ends = np.cumsum(sizes)
+    places = np.arange(sizes.sum()) + np.repeat(matrix.indptr[:-1] - ends + sizes, sizes)
+    offsets = np.concatenate([[0], ends])
+    return csr_array((matrix.data[places], matrix.indices[places], offsets), shape=matrix.shape)
 
 
 def _accuracy(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: int) -> float:
@@ -315,9 +323,8 @@ def _accuracy(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: in
         if logits.shape[1] == 1:
             right.append(np.where(logits[:, 0] == 0, 0.5, (logits[:, 0] > 0) == part.labels))
         else:
-            right.append(
-                np.where(part.active[gate] == 0, 0.5, logits.argmax(axis=1) == part.labels)
-            )
+            silent = part.whole.active[gate] == 0
+            right.append(np.where(silent, 0.5, logits.argmax(axis=1) == part.labels))
     return float(np.concatenate(right).mean())
 
 
@@ -335,26 +342,23 @@ def calibrate(
 ) -> Measured:
     """The best temperature for held-out texts; if `short`, their loss when they are cut short is
     added to it."""
-    whole, cut = (
-        np.concatenate(
-            [part.logits(gate, alpha, neutral_weight, short=is_cut) for part in held_out]
-        )
-        for is_cut in (False, short)
-    )
+    how = gate, alpha, neutral_weight
+    whole = np.concatenate([part.logits(*how) for part in held_out])
+    cut = np.concatenate([part.logits(*how, short=short) for part in held_out])
     labels = np.concatenate([part.labels for part in held_out])
     weights = np.concatenate([part.weights for part in held_out])
 
     def loss(exponent: float, logits: np.ndarray) -> float:
         losses, doubt = _losses(logits * np.exp(exponent), labels)
-        # As if one text more had been of any class: no text is certain, however well the classes are separated.
+        # As if one text more had been of any class: no text is certain, however well the classes
+        # are separated.
         return float((weights @ losses + doubt) / (weights.sum() + 1))
 
-    found: Any = minimize_scalar(
-        loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-2}
-    )
-    more = loss(found.x, cut) if short else 0.0
-    losses = _losses(whole * np.exp(found.x), labels)[0]
-    return Measured(float(np.exp(-found.x)), float(found.fun) + more, losses)
+    search = {"bounds": (-6, 12), "method": "bounded", "options": {"xatol": 1e-2}}
+    best: Any = minimize_scalar(loss, args=(whole,), **search)
+    more = loss(best.x, cut) if short else 0.0
+    losses = _losses(whole * np.exp(best.x), labels)[0]
+    return Measured(float(np.exp(-best.x)), float(best.fun) + more, losses)
 
 
 def _losses(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:

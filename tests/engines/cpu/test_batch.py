@@ -16,7 +16,7 @@ import hardmax as hm
 from hardmax._float.batch import UNDECIDED, WALKED, Rules, Then, _choose_all, make_room, walk_batch
 from hardmax._float.bounds import float_metric, kernel_factors
 from hardmax._kernels.parallel import limit_threads
-from hardmax._runs.run import Together
+from hardmax._runs.run import BatchTrajectories
 
 HALF = hm.Dynamics("1/2")
 U = Fraction(1, 2**53)
@@ -24,7 +24,7 @@ U = Fraction(1, 2**53)
 
 def assert_same_as_one_by_one(batch, dynamics, layers):
     runs = hm.simulate(batch, dynamics, layers=layers)
-    assert isinstance(runs, Together)
+    assert isinstance(runs, BatchTrajectories)
     alone = [hm.simulate(cloud, dynamics, layers=layers) for cloud in batch]
     for layer in {0, layers // 2, layers}:
         for tokens, run in zip(runs.at(layer), alone, strict=True):
@@ -33,7 +33,10 @@ def assert_same_as_one_by_one(batch, dynamics, layers):
         runs.leaders, runs.settled_at, runs, alone, strict=True
     ):
         assert leaders.tolist() == single.leaders.tolist() == run.leaders.tolist()
-        assert (settled_at, run.arithmetic) == (single.settled_at, single.arithmetic)
+        assert (settled_at, run.details.decisions.arithmetic) == (
+            single.settled_at,
+            single.details.decisions.arithmetic,
+        )
 
 
 @settings(max_examples=examples(150))
@@ -83,7 +86,7 @@ def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
             assert outcome.settled[b] == (WALKED if settled is None else settled)
             wished = path[-1 if settled is None or then is Then.GO_ON else settled]
             if then is Then.ARRIVE and settled is not None:
-                wished = exact_rows(np.array(truth.ends(), dtype=np.float64))
+                wished = exact_rows(np.array(truth.at("limit"), dtype=np.float64))
             error = Fraction(float(outcome.errors[b]))
             pairs = zip(exact_rows(outcome.tokens[start:end]), wished, strict=True)
             square = max(sum((x - y) ** 2 for x, y in zip(*rows, strict=True)) for rows in pairs)

@@ -91,7 +91,8 @@ def test_on_clouds_full_of_ties_too(name, seed):
         points = rng.standard_normal((n, d)).round(int(rng.integers(0, 6)))
     points = np.unique(points, axis=0)
     directions = rng.integers(-4, 5, (m, d)) * 2.0 ** rng.integers(-30, 30, (m, 1))
-    # No lead of a few decimals is as large as the slack, where a last digit would decide who comes close.
+    # No lead of a few decimals is as large as the slack, where a last digit would decide who comes
+    # close.
     slack = (
         np.abs(directions).max(axis=1) * 1.2345678901234567 * 10.0 ** -float(rng.integers(1, 14))
         + 1e-30

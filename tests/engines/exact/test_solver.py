@@ -21,8 +21,8 @@ keeps = st.sampled_from(
     [Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)]
 )
 coefficients = st.integers(-60, 60)
-# Token 2 ties tokens 0 and 1 and follows their middle (1, 0, 0); along that, token 3 lies further out than they do.
-# It catches up where 1.1 (1 - t/2) - 3 t/10 = 1 - t/2, that is at t = 2/7.
+# Token 2 ties tokens 0 and 1 and follows their middle (1, 0, 0); along that, token 3 lies further
+# out than they do. It catches up where 1.1 (1 - t/2) - 3 t/10 = 1 - t/2, that is at t = 2/7.
 OVERTAKEN = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
 
 
@@ -136,7 +136,7 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
     dynamics = hm.Dynamics(alpha)
     run = hm.simulate(OVERTAKEN, dynamics, layers=5000, arithmetic="exact")
     overtaken = next(m for m in range(1, 5000) if dynamics.contraction**m <= Fraction(2, 7))
-    assert run.decided_at == (0, overtaken)
+    assert run.details.decisions.layers == (0, overtaken)
     assert run.settled_at == overtaken
     assert [run.attended(layer)[2].tolist() for layer in (overtaken - 1, overtaken)] == [
         [0, 1],
@@ -149,7 +149,7 @@ def test_a_run_looks_no_further_than_its_last_layer(alpha, monkeypatch):
     monkeypatch.setattr(ExactPhase, "integers_at", None)
     lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", max_layers=10)
     assert (lim.settled_at, lim.run.layers) == (None, 10)
-    assert (lim.run.phases[-1].until or 0) > 10**6
+    assert (lim.run.details.phases[-1].until or 0) > 10**6
 
 
 # The last token is tied; t runs from 1 down to 0 as it goes to its target. When the sets settle,
@@ -176,7 +176,8 @@ CORNERS = {
         [[10, 10, 0, 0], [10, -10, 0, 0], [9, 0, 0, 600], [15, 0, -70, 10], [1, 0, 1, 0]],
         *(1, 0, (0,)),
     ),
-    # It is level at t = 5/6 and at no other time: that is layer 1 if alpha is 1/5, and no layer if it is 1.
+    # It is level at t = 5/6 and at no other time: that is layer 1 if alpha is 1/5, and no layer if
+    # it is 1.
     "a token level in a layer": (
         [[10, 10, 0, 0], [10, -10, 0, 0], [0, 0, 0, 50], [15, 0, -9, 10], [1, 0, 1, 0]],
         *("1/5", 3, (0, 1, 2, 3)),
@@ -210,7 +211,7 @@ def test_sets_are_computed_where_they_may_change_and_not_before(
 ):
     dynamics = hm.Dynamics(alpha)
     run = hm.simulate(tokens, dynamics, layers=12, arithmetic=arithmetic)
-    assert (run.settled_at, run.decided_at) == (settled_at, decided_at)
+    assert (run.settled_at, run.details.decisions.layers) == (settled_at, decided_at)
     assert_same_sets(
         run,
         oracle.walk([[Fraction(x) for x in token] for token in tokens], dynamics.alpha, None, 12),

@@ -16,7 +16,7 @@ import hardmax as hm
 from hardmax._float import active_set
 from hardmax._float.active_set import ActiveSet, shell_of
 from hardmax._float.bounds import Frame
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 
 
 def settled_run(cloud, dynamics, fewest_points: float):
@@ -53,9 +53,15 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
     few, all_of_them = (
         settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf)
     )
-    assert any(len(phase.source.inactive) > 1 for phase in few.phases) or d == 4 or alpha == "3"
+    assert (
+        any(len(phase.source.inactive) > 1 for phase in few.details.phases)
+        or d == 4
+        or alpha == "3"
+    )
     assert_same_runs(few, all_of_them, few.settled_at + 3)
-    assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
+    assert (
+        few.details.decisions.margins <= all_of_them.details.decisions.margins * (1 + 1e-9)
+    ).all()
 
 
 @settings(max_examples=examples(200))
@@ -78,7 +84,7 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     cloud = np.concatenate([leaders[1:], [[0, 0, size], [0, 0, -2 * size]], followers, leaders[:1]])
     dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]))
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
-    assert len(few.phases[1].source) < len(cloud) == len(few.attended(1)[19])
+    assert len(few.details.phases[1].source) < len(cloud) == len(few.attended(1)[19])
     assert_same_runs(few, all_of_them, 4)
 
 
@@ -95,7 +101,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     now, turns = members(positions, np.zeros((64, 2))), np.linspace(0, 2 * np.pi, 720)
     directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
-        now = now.after_layers(Choices.of_single(choices), layers)
+        now = now.after_layers(AttendedIndices.of_single(choices), layers)
         assert len(now) == left
         assert now.members is not None
         scores, gone = now.all_positions() @ directions.T, np.setdiff1d(np.arange(64), now.members)
@@ -117,13 +123,13 @@ def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds_along_each_axis
     )
     now, sizes, step = members(positions, errors, 2e9), np.abs(positions), 7 * 2.0**-53
     single = np.array([1, 1, 4, 0, 4, 2])
-    later = now.after_layers(Choices.of_single(single), 2)
+    later = now.after_layers(AttendedIndices.of_single(single), 2)
     wished = np.maximum(errors, errors[single]) + step * np.maximum(sizes, sizes[single])
     assert later.errors == pytest.approx(wished, rel=1e-5)
     assert (later.errors > wished).all()
     longest = np.linalg.norm(positions, axis=1).max()
     assert later.worst == pytest.approx(2e9 + step * longest, rel=1e-5)
-    tied = now.after_layers(Choices.of_sets([[1], [1], [0, 4, 5], [0], [4], [2, 3]]), 1)
+    tied = now.after_layers(AttendedIndices.of_sets([[1], [1], [0, 4, 5], [0], [4], [2, 3]]), 1)
     added = (step + 4 * 2.0**-53) * longest
     wished = np.full((2, 2), np.linalg.norm(errors, axis=1).max() + added)
     assert tied.errors[[2, 5]] == pytest.approx(wished, rel=1e-5)

@@ -53,8 +53,8 @@ def test_points_of_all_sizes_attend_truly(make, d, axes):
     run, truth = (
         hm.simulate(cloud, dynamics, layers=1, arithmetic=each) for each in ("certified", "exact")
     )
-    assert "bands" in run.decided_by[0]
-    assert ("integers" not in run.decided_by[0]) or make is tiny or axes is not None
+    assert "bands" in run.details.decisions.searches[0]
+    assert ("integers" not in run.details.decisions.searches[0]) or make is tiny or axes is not None
     assert [run.attended(layer).tolist() for layer in (0, 1)] == [
         truth.attended(layer).tolist() for layer in (0, 1)
     ]

@@ -24,7 +24,7 @@ from hardmax._float.bounds import (
     step_error,
 )
 from hardmax._float.search import Cpu
-from hardmax._layer.attended import Choices
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 
@@ -102,7 +102,7 @@ def test_a_metric_that_is_largest_along_axes_on_which_tokens_are_small_needs_no_
     cloud = np.random.default_rng(0).uniform(-1e-5, 1e-5, (300, 1)) ** np.arange(1, 9)
     steep = hm.Dynamics("1/2", np.diag(10.0 ** np.array([20, -26, -16, -51, -12, 2, 50, -49])))
     run = hm.simulate(cloud, steep, layers=2)
-    assert (run.arithmetic, run.settled_at) == ("certified", 0)
+    assert (run.details.decisions.arithmetic, run.settled_at) == ("certified", 0)
     assert (
         run.attended(0).tolist()
         == hm.simulate(cloud, steep, layers=2, arithmetic="exact").attended(0).tolist()
@@ -128,7 +128,7 @@ def test_scores_that_floats_add_up_wrongly_are_not_believed_nor_by_the_kernel_fo
     for search in ("dense", "shells", "rounded"):
         run = hm.simulate(cloud, hm.Dynamics(1), layers=0, engine=Cpu(search))
         assert run.attended(0)[0].tolist() == [2]
-        assert "integers" in run.decided_by[0]
+        assert "integers" in run.details.decisions.searches[0]
     exact = hm.simulate(cloud, hm.Dynamics(1), layers=1, arithmetic="exact")
     runs = hm.simulate([cloud] * 2, hm.Dynamics(1), layers=1)
     assert runs.leaders[0].tolist() == exact.leaders.tolist()
@@ -173,7 +173,9 @@ def test_no_step_is_off_by_more_than_its_bound_and_some_by_more_than_half():
 
 def off_mean(points: list[float], counts: list[int]) -> Fraction:
     """By how much the mean of some points, counted with multiplicity, is off in floats."""
-    choices = Choices.of_sets([list(range(len(points)))] + [[j] for j in range(1, len(points))])
+    choices = AttendedIndices.of_sets(
+        [list(range(len(points)))] + [[j] for j in range(1, len(points))]
+    )
     mean = mean_positions(np.array(points)[:, None], choices, np.array(counts))[0, 0]
     true = sum((m * Fraction(x) for m, x in zip(counts, points, strict=True)), Fraction(0)) / sum(
         counts

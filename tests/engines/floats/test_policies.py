@@ -42,7 +42,7 @@ def test_of_two_ties_that_end_the_earlier_ends_first(places, arithmetic):
     assert_same_sets(run, history)
     assert np.abs(run.at(20) - np.array(history[20][0], dtype=np.float64)).max() <= 1e-12
     # 6/5 is level at t = 1/2, 11/10 at t = 2/7, the others never.
-    assert set(run.decided_at) == {0} | {
+    assert set(run.details.decisions.layers) == {0} | {
         8 if place == "6/5" else 14 for place in places if Fraction(place) > 1
     }
 
@@ -78,7 +78,10 @@ def test_ties_on_their_way_and_rivals_beside_it_are_those_of_fractions(
     run, truth = (
         hm.simulate(exact, dynamics, layers=12, arithmetic=how) for how in ("certified", "exact")
     )
-    assert (run.decided_at, run.settled_at) == (truth.decided_at, truth.settled_at)
+    assert (run.details.decisions.layers, run.settled_at) == (
+        truth.details.decisions.layers,
+        truth.settled_at,
+    )
     for each in (run, truth):
         assert_same_sets(each, history)
         for layer, (tokens, _) in enumerate(history):
@@ -103,8 +106,11 @@ def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, skew
     assert [ours.attended(k).tolist() for k in range(4)] == [
         truth.attended(k).tolist() for k in range(4)
     ]
-    # On a line a slack is a single rounding, so that floats may prove a lead, and be off by as much as the lead itself.
-    assert ours.margins == pytest.approx(truth.margins, rel=1e-6, abs=1e-30 if d > 1 else 2.0**-52)
+    # On a line a slack is a single rounding, so that floats may prove a lead, and be off by as much
+    # as the lead itself.
+    assert ours.details.decisions.margins == pytest.approx(
+        truth.details.decisions.margins, rel=1e-6, abs=1e-30 if d > 1 else 2.0**-52
+    )
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -142,4 +148,4 @@ def test_of_many_neighbours_integers_compare_few(monkeypatch):
 
 def test_ties_in_floats_alone_need_no_exact_positions():
     run = hm.simulate([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), layers=3, arithmetic="float")
-    assert np.array_equal(np.asarray(run.phases[0].targets), [[1, 1], [1, -1], [1, 0]])
+    assert np.array_equal(np.asarray(run.details.phases[0].targets), [[1, 1], [1, -1], [1, 0]])

@@ -89,7 +89,7 @@ def test_a_search_reads_and_writes_nothing_but_its_tensors(n, d, fenced, monkeyp
     monkeypatch.setattr(argmax, "_MAXIMA", 1)  # 128 rows at a time
     points = np.random.default_rng(n).standard_normal((n, d))
     on_device, askers = fenced.copied(points), fenced.copied(points)
-    found = find_furthest(on_device, SlackFactors(1e-13, 0.0), askers=askers, keep=0.5)
+    found = find_furthest(on_device, SlackFactors(1e-13, 0.0), askers=askers, contraction=0.5)
     fenced.assert_whole()
     winners = (points @ points.T).argmax(axis=1)
     assert found.winners.tolist() == winners.tolist()

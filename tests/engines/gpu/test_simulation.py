@@ -19,10 +19,12 @@ import hardmax as hm
 from hardmax._float.solver import Undecided
 from hardmax._gpu import batch as gpu_batch
 from hardmax._runs import tensors as gpu_simulation
-from hardmax._runs.run import Together
+from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.tensors import step_table
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
+from hardmax.simulation import load_run
+from hardmax.theorem import theorem_reason
 
 GPU = hm.Gpu(DEVICE)
 HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/10")
@@ -60,7 +62,9 @@ def test_runs_and_steps_on_a_device_are_the_true_ones(problem: Problem):
     # Where the first layer is proved there, a step is too; but equal tokens are merged by runs
     # alone.
     if len(np.unique(tokens, axis=0)) == len(tokens):
-        assert (step_table(there(tokens), dynamics) is not None) == (run.decided_by[0] == "gpu")
+        assert (step_table(there(tokens), dynamics) is not None) == (
+            run.details.decisions.searches[0] == "gpu"
+        )
 
 
 @settings(max_examples=on_gpu(100))
@@ -99,30 +103,30 @@ def test_what_a_run_says_is_what_the_processor_says(record, tmp_path):
         hm.simulate(there(tokens), SLOW, **how, engine=GPU),
         hm.simulate(tokens, SLOW, **how),
     )
-    assert set(ours.decided_by.values()) == {"gpu"}
+    assert set(ours.details.decisions.searches) == {"gpu"}
     assert repr(ours) == repr(truth)
-    assert (ours.recorded, ours.stopped, ours.decided_at) == (
+    assert (ours.recorded, ours.stop_reason, ours.details.decisions.layers) == (
         truth.recorded,
-        truth.stopped,
-        truth.decided_at,
+        truth.stop_reason,
+        truth.details.decisions.layers,
     )
     assert ours.leader_layers.tolist() == truth.leader_layers.tolist()
-    assert (ours.margins <= truth.margins * (1 + 1e-9)).all()
+    assert (ours.details.decisions.margins <= truth.details.decisions.margins * (1 + 1e-9)).all()
     assert ours.error == pytest.approx(truth.error, rel=1e-9)
     for layer in (0, 2, 8):
         assert np.array_equal(here(ours.at(layer)), truth.at(layer))
-        assert np.array_equal(ours.floats_at(layer), truth.at(layer))
+        assert np.array_equal(ours.at(layer), truth.at(layer))
         assert ours.attended(layer).tolist() == truth.attended(layer).tolist()
     ours.save(tmp_path / "run.npz")
-    assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").tokens, truth.tokens)
+    assert np.array_equal(load_run(tmp_path / "run.npz").tokens, truth.tokens)
 
 
 @pytest.mark.parametrize("given_as", [there, np.asarray])
 def test_any_layer_and_the_limit_are_closed_forms(given_as):
     tokens = repeated(20, 2)
     ours, truth = hm.limit(given_as(tokens), HALF, engine=GPU), hm.limit(tokens, HALF)
-    assert (ours.settled_at, ours.theorem_reason) == (truth.settled_at, truth.theorem_reason)
-    assert np.array_equal(ours.float_points, truth.points)
+    assert (ours.settled_at, theorem_reason(ours)) == (truth.settled_at, theorem_reason(truth))
+    assert np.array_equal(ours.run.float_ends(), truth.limit_points)
     for layer in (0, ours.settled_at, ours.settled_at + 1, 10**12):
         assert np.array_equal(np.asarray(ours.run.at(layer).tolist()), truth.run.at(layer))
     assert ours.clusters.labels.tolist() == truth.clusters.labels.tolist()
@@ -138,15 +142,21 @@ def test_tokens_are_given_back_in_their_dtype_on_their_device(dtype):
     back = torch.float64 if dtype == torch.int32 else dtype
     run, lim = hm.simulate(tokens, HALF, layers=3, engine=GPU), hm.limit(tokens, HALF, engine=GPU)
     truth = hm.simulate(tokens.cpu().double().numpy(), HALF, layers=3)
-    results = (run.at(0), run.at(3), run.tokens, run.at(900), lim.points, lim.run.ends())
+    results = (run.at(0), run.at(3), run.tokens, run.at(900), lim.limit_points, lim.run.at("limit"))
     assert {(tensor.dtype, tensor.device) for tensor in results} == {(back, tokens.device)}
     assert torch.equal(run.at(3), torch.from_numpy(truth.at(3)).to(tokens.device, back))
 
 
 def test_a_tie_goes_to_the_processor_and_comes_back_as_a_tensor():
     run = hm.simulate(there(SQUARE, torch.float32), HALF, layers=9, engine=GPU)
-    assert (run.arithmetic, "gpu" in run.decided_by.values()) == ("exact", False)
-    for tensor in (run.at(10_000), hm.limit(there(SQUARE, torch.float32), HALF, engine=GPU).points):
+    assert (run.details.decisions.arithmetic, "gpu" in run.details.decisions.searches) == (
+        "exact",
+        False,
+    )
+    for tensor in (
+        run.at(10_000),
+        hm.limit(there(SQUARE, torch.float32), HALF, engine=GPU).limit_points,
+    ):
         assert (tensor[4].tolist(), tensor.dtype, tensor.device.type) == (
             [1.0, 0.0],
             torch.float32,
@@ -158,7 +168,7 @@ def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_a
     for tokens in (there(gauss(3, 12, 2)), there(gauss(4, 2, 6, 2))):
         run = hm.simulate(tokens, HALF, layers=1, engine=GPU)
         before = [run.at(layer).clone() for layer in (0, 1, 50)]
-        for tensor in (tokens, run.at(0), run.at(1), run.at(50), run.ends()):
+        for tensor in (tokens, run.at(0), run.at(1), run.at(50), run.at("limit")):
             tensor.zero_()
         assert all(
             torch.equal(run.at(layer), was) for layer, was in zip((0, 1, 50), before, strict=True)
@@ -174,7 +184,7 @@ def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
         rng.integers(1, 9, n) if weighted else None,
     )
     ours, truth = (
-        gpu_simulation.merge_there(Cloud(there(tokens), counts)),
+        gpu_simulation.merge_on_device(Cloud(there(tokens), counts)),
         merge(Cloud(tokens, counts)),
     )
     for part in ("coordinates", "multiplicities", "of_token"):
@@ -189,7 +199,7 @@ def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_no
         assert len(torch.unique(gpu_simulation.keys_of(there(tokens) + 0.0))) == len(whole)
     monkeypatch.setattr(gpu_simulation, "keys_of", lambda tokens: tokens[:, 0].long() * 0)
     with pytest.raises(Undecided):
-        gpu_simulation.merge_there(Cloud(there(whole)))
+        gpu_simulation.merge_on_device(Cloud(there(whole)))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +227,7 @@ def test_what_is_no_cloud_is_refused_in_the_words_of_the_processor(values):
     on_device = (
         [each.to(DEVICE) for each in values] if isinstance(values, list) else values.to(DEVICE)
     )
-    for given_tokens, engine in ((values, hm.engines.Cpu()), (on_device, GPU)):
+    for given_tokens, engine in ((values, hm.Cpu()), (on_device, GPU)):
         with pytest.raises(hm.InputError) as caught:
             hm.simulate(given_tokens, dynamics, layers=1, engine=engine)
         said.append(str(caught.value))
@@ -227,12 +237,12 @@ def test_what_is_no_cloud_is_refused_in_the_words_of_the_processor(values):
 def test_what_float64_does_not_hold_goes_to_the_processor():
     tokens = torch.tensor([[2**53 + 1, 5], [2**53, 5], [3, 1]], device=DEVICE)
     run = hm.simulate(tokens, HALF, layers=1, engine=GPU)
-    assert (run.points.count, run.at(1).dtype, run.at(1).device) == (
+    assert (run.details.points.count, run.at(1).dtype, run.at(1).device) == (
         3,
         torch.float64,
         tokens.device,
     )
-    assert "gpu" not in run.decided_by.values()
+    assert "gpu" not in run.details.decisions.searches
 
 
 def batches(dtype=torch.float64) -> dict:
@@ -261,25 +271,25 @@ def test_a_batch_is_walked_as_by_the_processor(form, stop, tmp_path):
         given_tokens, HALF, stop=stop, engine=GPU, progress=lambda *done: calls.append(done)
     )
     truth = hm.simulate(off_device(given_tokens), HALF, stop=stop)
-    assert isinstance(ours, Together)
+    assert isinstance(ours, BatchTrajectories)
     assert calls == [(len(ours), len(ours))]
     for fact in ("certified", "settled_at", "error"):
         assert getattr(ours, fact) == getattr(truth, fact)
     assert [led.tolist() for led in ours.leaders] == [led.tolist() for led in truth.leaders]
     for mine, its in (
-        (ours.ends(), truth.ends()),
+        (ours.at("limit"), truth.at("limit")),
         *((ours.at(k), truth.at(k)) for k in (0, 6, 10**9)),
     ):
         assert type(mine) is type(given_tokens)
         assert all(np.array_equal(here(mine[cloud]), its[cloud]) for cloud in range(len(ours)))
     for one, other in zip(ours, truth, strict=True):
         assert (one.arithmetic, one.attended(1).tolist()) == (
-            other.arithmetic,
+            other.details.decisions.arithmetic,
             other.attended(1).tolist(),
         )
         assert np.array_equal(here(one.tokens), other.tokens)
     ours.save(tmp_path / "runs.npz")
-    assert repr(hm.Trajectories.load(tmp_path / "runs.npz")) == repr(truth)
+    assert repr(load_run(tmp_path / "runs.npz")) == repr(truth)
 
 
 @pytest.mark.parametrize(("form", "largest"), [("list", 1024), ("stack", 5), ("ragged", 5)])
@@ -287,11 +297,11 @@ def test_limits_of_a_batch_whose_clouds_may_be_too_large_for_a_program(form, lar
     monkeypatch.setattr(gpu_batch, "LARGEST_CLOUD", largest)
     given_tokens = batches(torch.float32)[form]
     ours, truth = hm.limit(given_tokens, HALF, engine=GPU), hm.limit(off_device(given_tokens), HALF)
-    assert isinstance(ours.runs, Together) == (largest != 5)
-    assert type(ours.points) is type(given_tokens)
+    assert isinstance(ours.runs, BatchTrajectories) == (largest != 5)
+    assert type(ours.limit_points) is type(given_tokens)
     for cloud in range(len(ours)):
-        assert ours.points[cloud].dtype == torch.float32
-        assert np.abs(here(ours.points[cloud]) - truth.points[cloud]).max() <= 1e-6
+        assert ours.limit_points[cloud].dtype == torch.float32
+        assert np.abs(here(ours.limit_points[cloud]) - truth.limit_points[cloud]).max() <= 1e-6
 
 
 @pytest.mark.parametrize("n", [5, 300] if HAS_GPU else [5])

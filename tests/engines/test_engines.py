@@ -18,15 +18,17 @@ def test_neither_search_nor_threads_change_a_bit(search, threads):
     usual = hm.simulate(CLOUD, HALF, stop=hm.Settled())
     forced = hm.simulate(CLOUD, HALF, stop=hm.Settled(), engine=Cpu(search, threads))
     assert np.array_equal(usual.tokens, forced.tokens)
-    assert forced.margins == pytest.approx(usual.margins, rel=1e-12)
-    assert set(forced.decided_by.values()) <= {search, "cones", f"{search} and cones"}
+    assert forced.details.decisions.margins == pytest.approx(
+        usual.details.decisions.margins, rel=1e-12
+    )
+    assert set(forced.details.decisions.searches) <= {search, "cones", f"{search} and cones"}
 
 
 def test_a_run_tells_which_search_decided_each_layer():
-    assert hm.simulate(CLOUD, HALF, layers=0).decided_by == {0: "rounded"}
-    assert hm.simulate(CLOUD[:, :2], HALF, layers=0).decided_by == {0: "plane"}
+    assert hm.simulate(CLOUD, HALF, layers=0).details.decisions.searches == ("rounded",)
+    assert hm.simulate(CLOUD[:, :2], HALF, layers=0).details.decisions.searches == ("plane",)
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-    assert hm.simulate(square, HALF, layers=0).decided_by == {0: "dense and integers"}
+    assert hm.simulate(square, HALF, layers=0).details.decisions.searches == ("dense and integers",)
 
 
 def test_with_a_numba_that_was_not_tried_the_search_in_bytes_gives_way(monkeypatch):
@@ -37,7 +39,7 @@ def test_with_a_numba_that_was_not_tried_the_search_in_bytes_gives_way(monkeypat
     for engine in (None, Cpu("rounded")):
         run = hm.simulate(CLOUD, HALF, stop=hm.Settled(), engine=engine)
         assert np.array_equal(usual.tokens, run.tokens)
-        assert run.decided_by[0] == "dense"
+        assert run.details.decisions.searches[0] == "dense"
 
 
 @pytest.mark.parametrize(
@@ -80,13 +82,13 @@ def gpu() -> Gpu:
 def test_tensors_in_memory_are_for_the_processor():
     torch = pytest.importorskip("torch", reason="needs torch")
     runs = [hm.simulate(tokens, HALF, layers=0) for tokens in (CLOUD, torch.from_numpy(CLOUD))]
-    assert runs[0].decided_by == runs[1].decided_by
+    assert runs[0].details.decisions.searches == runs[1].details.decisions.searches
 
 
 def test_what_a_gpu_cannot_prove_integers_decide(gpu):
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     run = hm.simulate(square, HALF, layers=10_000, engine=gpu)
-    assert (run.at(10_000)[4].tolist(), run.arithmetic) == ([1.0, 0.0], "exact")
+    assert (run.at(10_000)[4].tolist(), run.details.decisions.arithmetic) == ([1.0, 0.0], "exact")
 
 
 def test_a_gpu_has_no_other_arithmetic(gpu):

@@ -1,10 +1,10 @@
-"""How far softmax is from hardmax over many layers, at low temperature: `temperature`."""
+"""How far softmax is from hardmax over many layers, at low temperature: `softmax_gap`."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax._layer.attention import Softmax
+from hardmax._layer.rules import check_plain
 from hardmax._tokens.rationals import Number, above, read_number
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.limits import Limit, limit
@@ -22,13 +23,13 @@ _CLEAR = 100  # a distance that exceeds its error by this factor counts for the 
 
 
 @dataclass(frozen=True, eq=False)
-class Temperature:
-    """Softmax beside hardmax, at several temperatures. Made by `temperature`.
+class SoftmaxGap:
+    """Softmax beside hardmax, at several temperatures. Made by `softmax_gap`.
 
     Examples
     --------
-    >>> from hardmax import Dynamics, temperature
-    >>> temperature([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20]).distances.round(4).tolist()
+    >>> from hardmax import Dynamics, softmax_gap
+    >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20]).distances.round(4).tolist()
     [0.0167, 0.0084]
     """
 
@@ -63,17 +64,17 @@ class Temperature:
         if self.constant is not None:
             law += f", distance = {self.constant:.4g} / beta"
         size = f"{pluralize(len(self.betas), 'beta')}, {pluralize(self.layers, 'layer')}"
-        return f"Temperature({size}, delta {self.delta}, {law})"
+        return f"SoftmaxGap({size}, delta {self.delta}, {law})"
 
 
-def temperature(
+def softmax_gap(
     tokens: Any,
     dynamics: Dynamics,
     betas: Sequence[Number],
     *,
     layers: int | None = None,
     error: float = 1e-10,
-) -> Temperature:
+) -> SoftmaxGap:
     """Distance between softmax and hardmax over many layers, enclosed.
 
     Parameters
@@ -92,15 +93,15 @@ def temperature(
 
     Returns
     -------
-    Temperature
+    SoftmaxGap
         The distances, and the law that they follow.
 
     Notes
     -----
-    At any fixed depth softmax tends to hardmax as :math:`\\beta \\to \\infty`. But a token that goes
-    to a leader has weight beside it once :math:`\\beta` times the lead of the leader is below 1. With
-    the largest score :math:`s` this takes about :math:`\\log(\\beta s) / \\log(1 + \\alpha)` layers,
-    and 60 more show what comes of it.
+    At any fixed depth softmax tends to hardmax as :math:`\\beta \\to \\infty`. But a token that
+    goes to a leader has weight beside it once :math:`\\beta` times the lead of the leader is below
+    1. With the largest score :math:`s` this takes about
+    :math:`\\log(\\beta s) / \\log(1 + \\alpha)` layers, and 60 more show what comes of it.
 
     Let :math:`\\Delta = \\min \\langle A s, s - t \\rangle` over limits :math:`s \\neq t` of
     hardmax. If it is positive, the distance was observed to be :math:`c / \\beta` for large
@@ -110,8 +111,8 @@ def temperature(
 
     Examples
     --------
-    >>> temperature([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20, 40])
-    Temperature(3 betas, 69 layers, delta 4, threshold 1.08, distance = 0.1668 / beta)
+    >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20, 40])
+    SoftmaxGap(3 betas, 69 layers, delta 4, threshold 1.08, distance = 0.1668 / beta)
     """
     if not isinstance(betas, list | tuple | np.ndarray):
         raise InputError(
@@ -119,9 +120,9 @@ def temperature(
             argument="betas",
         )
     numbers = tuple(read_number(beta, "`betas`") for beta in betas)
-    if not numbers or any(one >= two for one, two in zip((0, *numbers), numbers, strict=False)):
+    if not numbers or any(low >= high for low, high in pairwise((0, *numbers))):
         raise InputError("`betas` must be positive and increasing.", argument="betas")
-    plain = check_dynamics(dynamics).check_plain("`temperature`")
+    plain = check_plain(check_dynamics(dynamics), "`softmax_gap`")
     lim = limit(tokens, plain)
     if not isinstance(lim, Limit):
         raise InputError(
@@ -129,7 +130,7 @@ def temperature(
         )
     if lim.settled_at is None:
         raise InputError(
-            f"`tokens`: hardmax has no proved limit here ({lim.stopped}).", argument="tokens"
+            f"`tokens`: hardmax has no proved limit here ({lim.stop_reason}).", argument="tokens"
         )
     if layers is None:
         layers = _depth(lim, numbers[-1])
@@ -142,18 +143,17 @@ def temperature(
         errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
     delta, margin = _delta(lim), _margin(lim, layers)
     threshold = _threshold(delta, margin, lim.run.n)
-    clear = [
-        k
-        for k, beta in enumerate(numbers)
-        if threshold is not None and beta >= threshold and distances[k] >= _CLEAR * errors[k]
-    ]
-    constant = float(numbers[clear[-1]]) * distances[clear[-1]] if clear else None
-    exponent = None
+    lowest = math.inf if threshold is None else threshold
+    is_clear = np.array(distances) >= _CLEAR * np.array(errors)
+    clear = [k for k, beta in enumerate(numbers) if beta >= lowest and is_clear[k]]
+    constant = exponent = None
+    if clear:
+        constant = float(numbers[clear[-1]]) * distances[clear[-1]]
     if len(clear) > 1:
         low, high = clear[-2:]
         fall = math.log(distances[high]) - math.log(distances[low])
         exponent = fall / (_log(numbers[high]) - _log(numbers[low]))
-    return Temperature(
+    return SoftmaxGap(
         betas=numbers,
         distances=np.array(distances),
         errors=np.array(errors),
@@ -178,7 +178,7 @@ def _log(number: Fraction) -> float:
 
 def _depth(lim: Limit, beta: Fraction) -> int:
     """The default number of layers."""
-    largest = np.abs(_scores(lim.run.exact_at(0), lim.run.dynamics)).max()
+    largest = np.abs(_scores(lim.run.at(0, exact=True), lim.run.dynamics)).max()
     growth = _log(max(Fraction(1), beta * largest))
     rate = math.log1p(lim.run.dynamics.alpha)
     if growth > _DEEPEST * rate:
@@ -190,7 +190,7 @@ def _depth(lim: Limit, beta: Fraction) -> int:
 
 
 def _delta(lim: Limit) -> Fraction | None:
-    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_points.tolist()))))
+    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_limit_points.tolist()))))
     scores = _scores(points, lim.run.dynamics)
     pairs = permutations(range(len(points)), 2)
     return min((scores[s, s] - scores[s, t] for s, t in pairs), default=None)
@@ -200,7 +200,7 @@ def _margin(lim: Limit, layers: int) -> float:
     """The smallest lead at these layers, up to settling, as a float."""
     smallest = math.inf
     for layer in range(min(lim.settled_at or 0, layers) + 1):
-        for row in _scores(lim.run.exact_at(layer), lim.run.dynamics):
+        for row in _scores(lim.run.at(layer, exact=True), lim.run.dynamics):
             lower = [score for score in row if score < max(row)]
             smallest = min([smallest, *(float(max(row) - score) for score in lower)])
     return smallest

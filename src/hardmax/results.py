@@ -1,0 +1,38 @@
+"""What the functions of the package return, for annotations and `isinstance`.
+
+>>> import hardmax as hm
+>>> isinstance(hm.limit([[[1.0], [2.0]]], hm.Dynamics(1)), hm.results.Limits)
+True
+"""
+
+from hardmax._beyond.algebraic import AlgebraicNumber
+from hardmax._beyond.bifurcations import Bifurcations
+from hardmax._beyond.softmax_gap import SoftmaxGap
+from hardmax._layer.attended import AttendedSets
+from hardmax._limits.certify import Certificate
+from hardmax._runs.details import Decisions, RunDetails
+from hardmax._runs.softmax import Enclosures
+from hardmax._runs.trajectory import Trajectories, Trajectory
+from hardmax._streams.streamed import StreamedLimit, StreamedRun
+from hardmax.certificate import Verdict
+from hardmax.limits import Limit, Limits
+from hardmax.theorem import TheoremReport
+
+__all__ = [
+    "AlgebraicNumber",
+    "AttendedSets",
+    "Bifurcations",
+    "Certificate",
+    "Decisions",
+    "Enclosures",
+    "Limit",
+    "Limits",
+    "RunDetails",
+    "SoftmaxGap",
+    "StreamedLimit",
+    "StreamedRun",
+    "TheoremReport",
+    "Trajectories",
+    "Trajectory",
+    "Verdict",
+]
