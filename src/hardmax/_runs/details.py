@@ -8,8 +8,8 @@ import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_int, shorten
-from hardmax._exact.general import GeneralPhase, GeneralSolver, GeneralView
-from hardmax._exact.positions import ExactView
+from hardmax._exact.general import GeneralPhase, GeneralSolver
+from hardmax._exact.positions import ExactView, PhaseView
 from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
@@ -187,7 +187,7 @@ class RunDetails:
         first_token = np.unique(of_token, return_index=True)[1]
         return first_token[choices.indices[of_token]]
 
-    def exactly(self, phase: AnyPhase) -> ExactView | GeneralView:
+    def exactly(self, phase: AnyPhase) -> ExactView | PhaseView:
         """Exact positions in a phase, computed again if the phase came from a GPU.
 
         Parameters
