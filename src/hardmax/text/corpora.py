@@ -142,9 +142,8 @@ def _table_rows(source: Any, choose: Callable[[list[str], str], list[str]]) -> I
         for number, table in enumerate(source.partitions if is_dask else source, 1):
             frame: Any = nw.from_native(table.compute() if is_dask else table, eager_only=True)
             names = choose([str(name) for name in frame.columns], "`source`")
-            for row, cells in enumerate(frame.select(names).iter_rows(), 1):
-                cells = dict(zip(("text", "label"), cells, strict=True))
-                yield Row(f"table {number} row {row}", cells)
+            for row, (text, label) in enumerate(frame.select(names).iter_rows(), 1):
+                yield Row(f"table {number} row {row}", {"text": text, "label": label})
     except TypeError:
         raise InputError(
             "`source` must be a path, a Dask DataFrame, or tables of pandas, polars or pyarrow, "
@@ -156,13 +155,13 @@ def _table_rows(source: Any, choose: Callable[[list[str], str], list[str]]) -> I
 def _collect(rows: Iterator[Row], columns: Sequence[str], characters: int | None) -> Corpus:
     texts, labels, bad, size = [], [], [], 0
     for place, cells, broken in rows:
-        text, label = map(cells.get, columns)
+        text, label = (cells.get(column) for column in columns)
         if fault := broken or _fault(text, label):
             bad.append(Row(place, cells if characters is None else {}, fault))
             continue
         texts.append(text)
         labels.append(label.strip() if isinstance(label, str) else label)
-        size += len(text)
+        size += len(texts[-1])
         if characters is not None and size >= characters:
             break
     return Corpus(texts, labels, tuple(bad))
