@@ -65,7 +65,7 @@ def test_a_claim_that_is_false_fails_even_if_the_cloud_has_not_settled(layers, m
     # A run in which everybody is said to lead: the check works on the cloud and not on the claim.
     def everybody_leads(*arguments):
         run = run_points(*arguments)
-        run.details.leader_since[:] = 0
+        run.leader_since[:] = 0
         return run
 
     monkeypatch.setattr(theorem, "PATIENCE", layers)
