@@ -34,7 +34,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     workers = getattr(session.config.option, "numprocesses", None)
     if workers and not hasattr(session.config, "workerinput"):
         command = [sys.executable, "-m", "hardmax", "doctor", "--compile"]
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(command, check=False, capture_output=True)  # tests say what is wrong
 
 
 @pytest.fixture(scope="session")

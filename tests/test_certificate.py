@@ -557,10 +557,8 @@ def mutated(document: Document, rng: random.Random) -> Document:
 
 
 def every_slot(value: Any):
-    keys = (
-        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    )
-    for key in keys:
+    keys = range(len(value)) if isinstance(value, list) else value
+    for key in keys if isinstance(value, dict | list) else ():
         yield value, key
         yield from every_slot(value[key])
 

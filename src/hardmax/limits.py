@@ -181,8 +181,9 @@ class Limit(Tabular):
             token = self.run._moving[0]
             raise InputError(f"Token {token} moves for ever: it has no limit to come close to.")
         if self.settled_at is None:
+            reason = self.run.stop_reason
             raise InputError(
-                f"The run has not settled ({self.run.stop_reason}): no distance to the limit is known."
+                f"The run has not settled ({reason}): no distance to the limit is known."
             )
         return first_within(self.run, distance**2)
 
@@ -212,10 +213,9 @@ class Limit(Tabular):
             clusters = f"{pluralize(len(self.clusters), 'cluster')}, "
         except InputError:  # exact positions are too long to be compared
             clusters = ""
-        return (
-            f"Limit({pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}: "
-            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run._arithmetic})"
-        )
+        size = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
+        leaders = pluralize(len(self.leaders), "leader")
+        return f"Limit({size}: {leaders}, {clusters}{settled}, {self.run._arithmetic})"
 
     def plot(
         self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None

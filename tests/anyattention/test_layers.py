@@ -18,13 +18,9 @@ LAYERS = 6
 
 
 def table_of(mask, n):
-    return (
-        np.tri(n, dtype=bool).tolist()
-        if isinstance(mask, str)
-        else None
-        if mask is None
-        else mask.tolist()
-    )
+    if mask is None:
+        return None
+    return np.tri(n, dtype=bool).tolist() if isinstance(mask, str) else mask.tolist()
 
 
 @given(layers())

@@ -54,7 +54,8 @@ def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, perio
         SimpleNamespace(layer=k, choices=AttendedIndices.of_sets([[0]] * i))
         for k, i in zip(starts, signs, strict=True)
     ]
-    made_up: Any = SimpleNamespace(settled_at=None, details=SimpleNamespace(phases=tuple(phases)))
+    details = SimpleNamespace(phases=tuple(phases))
+    made_up: Any = SimpleNamespace(settled_at=None, details=details)
     assert find_period(made_up) == period
 
 

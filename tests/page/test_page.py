@@ -182,14 +182,10 @@ def test_every_named_cloud_has_the_limit_that_python_finds(files, watched):
         rows = rows_of(page)
         lim = hm.limit([numbers(row[1]) for row in rows], hm.Dynamics("1/3"))
         for token, row in enumerate(rows):
-            kind = (
-                "between"
-                if "face" in str(lim.clusters.kind_of(token))
-                else "leader"
-                if "leader" in str(lim.clusters.kind_of(token))
-                else ""
-            )
-            assert row[6].startswith(kind), (name, token, row, lim.clusters.kind_of(token))
+            told = str(lim.clusters.kind_of(token))
+            words = {"face": "between", "leader": "leader"}
+            kind = next((word for part, word in words.items() if part in told), "")
+            assert row[6].startswith(kind), (name, token, row, told)
             assert (token in lim.leaders) == bool(row[4])
 
 

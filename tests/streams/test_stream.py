@@ -115,7 +115,8 @@ def test_of_many_chunks_no_more_tokens_are_held_than_two_runs_need(distinct: boo
 
     whole, together, _ = observers.merge_examined(chunks(), most)
     assert whole.n == 30 * size
-    assert (None if together is None else len(together)) == (None if distinct else size)
+    assert (together is None) == distinct
+    assert together is None or len(together) == size
 
 
 def test_observers_are_where_they_say_they_are() -> None:

@@ -194,7 +194,8 @@ def test_a_model_shows_and_describes_itself():
     assert "class 0" in many
     assert " more." in many
     assert " more." not in told
-    shortest = next(text for text in map(model.describe, range(1000, 2000)) if "Heaviest" in text)
+    texts = (describe(model, limit) for limit in range(1000, 2000))
+    shortest = next(text for text in texts if "Heaviest" in text)
     assert ", " not in shortest.partition("weights: ")[2].partition(";")[0]  # one token will do
     with pytest.raises(InputError, match="`limit`"):
         describe(model, 10)

@@ -88,12 +88,10 @@ def test_columns_that_are_not_wanted_are_neither_read_nor_written(model: TextMod
         InputError, match=r"`columns` is 'name', but .* has the columns id, wide, text"
     ):
         score(model, folder, columns=("name",), force=True)
+    frame = TABLE.to_pandas()
+    frame.to_csv(folder.parent / "in.csv", index=False)
+    frame.to_json(folder.parent / "in.jsonl", orient="records", lines=True)
     for name in ("in.csv", "in.jsonl"):
-        frame = TABLE.to_pandas()
-        (frame.to_csv if name == "in.csv" else frame.to_json)(
-            folder.parent / name,
-            **({"index": False} if name == "in.csv" else {"orient": "records", "lines": True}),
-        )
         out = folder.parent / f"{name}.parquet"
         score_file(model, str(folder.parent / name), out, ScoreOptions(columns=("wide", "id")))
         assert pq.read_schema(out).names[:3] == ["wide", "id", "label"]

@@ -265,7 +265,8 @@ def test_at_every_call_the_old_or_the_new_model_is_there(
     if there:
         OLD.save(place)
     codes, found = [], []
-    step = 1 if effort.THOROUGH else 2 if there and fault is kill else 5
+    often = 2 if there and fault is kill else 5
+    step = 1 if effort.THOROUGH else often
     for code in each_fault(lambda: NEW.save(place), place.parent, fault, step):
         codes.append(code)
         if there or code == DONE:

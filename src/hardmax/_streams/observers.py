@@ -9,9 +9,9 @@ and let it be found chunk by chunk.
 * Nobody strictly inside the convex hull of some tokens is furthest along any direction but 0. So
   who is attended to at layer p is found in the hull of each chunk (`examine`), with all copies: a
   copy that was left out was strictly inside.
-* A token that attends to one leader alone does so for ever (`AttendedIndices.follows_leader`). If it is
-  also strictly inside the hull of the leaders, which never move, it stays there on its way, and
-  nobody attends to it again: it is *finished*.
+* A token that attends to one leader alone does so for ever (`AttendedIndices.follows_leader`). If
+  it is also strictly inside the hull of the leaders, which never move, it stays there on its way,
+  and nobody attends to it again: it is *finished*.
 * If all tokens follow leaders, nothing changes any more (the settling lemma), finished or not.
 * Any tokens may be added to S. So those that floats cannot decide are, and S decides them exactly.
 

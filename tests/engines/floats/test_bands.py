@@ -44,11 +44,9 @@ def tiny(rng: np.random.Generator, d: int) -> np.ndarray:
 @pytest.mark.parametrize("d", [2, 3, 8])
 @pytest.mark.parametrize("axes", [None, ("0.3", "1.9"), ("1", "1e-310")], ids=str)
 def test_points_of_all_sizes_attend_truly(make, d, axes):
-    metric = (
-        None
-        if axes is None
-        else [[axes[i % 2] if i == j else 0 for j in range(d)] for i in range(d)]
-    )
+    metric = None
+    if axes is not None:
+        metric = [[axes[i % 2] if i == j else 0 for j in range(d)] for i in range(d)]
     cloud, dynamics = make(np.random.default_rng(d), d), hm.Dynamics("1/2", metric)
     run, truth = (
         hm.simulate(cloud, dynamics, layers=1, arithmetic=each) for each in ("certified", "exact")
