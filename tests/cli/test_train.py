@@ -17,7 +17,7 @@ GIVEN = (
     "--alpha=1/2",
     "--neutral-weight=9",
     "--longest-phrase=1",
-    "--max-tokens=12",
+    "--max-features=12",
     "--vectors=none",
 )
 
@@ -67,7 +67,7 @@ def test_word_vectors_are_named(name: str, expected: str | None, hardmax: Comman
     [
         (["--alpha", "half"], ["--alpha", "half"]),
         (["--gate", "-0.5"], ["--gate"]),
-        (["--max-tokens", "0"], ["--max-tokens"]),
+        (["--max-features", "0"], ["--max-features"]),
         (["--on-bad-rows", "mend"], ["--on-bad-rows", "skip", "refuse", "mend"]),
         (["--output", "data.csv"], ["--output", "data.csv"]),
         (["--vectors", "german"], ["german", "english", "word vectors"]),
