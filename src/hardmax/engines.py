@@ -50,8 +50,9 @@ def engine_for(tokens: Any, asked: Engine | str | None) -> Engine:
     else."""
     if asked is None:
         kind = kind_of(tokens)
-        on_gpu = kind is not None and kind.device.type == "cuda"
-        return Gpu(str(kind.device)) if on_gpu else CPU
+        if kind is None or kind.device.type != "cuda":
+            return CPU
+        return Gpu(str(kind.device))
     if isinstance(asked, Cpu | Gpu):
         return asked
     if isinstance(asked, str) and asked in ("cpu", "gpu"):

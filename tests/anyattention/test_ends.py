@@ -70,7 +70,7 @@ def test_sets_that_are_said_to_last_for_ever_do_and_limits_are_approached(proble
 def test_the_general_walker_jumps_over_layers_as_if_it_had_seen_them(cloud, alpha, data):
     metric = data.draw(spd_metrics(len(cloud[0])))
     dynamics = hm.Dynamics(alpha, metric)
-    points = hm.simulate(cloud, dynamics, layers=0).points
+    points = hm.simulate(cloud, dynamics, layers=0).details.points
     phases = []
     for phase in GeneralSolver().phases(points, dynamics):
         phases.append(phase)
@@ -326,9 +326,10 @@ def test_nothing_moves_for_ever_where_the_proof_does_not_apply():
         hm.Dynamics(1, value=nilpotent, mask=np.ones((n, n), bool)),
         hm.Dynamics(1, value=nilpotent, heads=[hm.Head()]),
     ]
-    assert len(hm.limit(square(), hm.Dynamics(1, value=nilpotent), max_layers=63).run.moving) == 38
+    proved = hm.limit(square(), hm.Dynamics(1, value=nilpotent), max_layers=63)
+    assert len(proved.run.details.moving) == 38
     for dynamics in others:
-        assert not len(hm.limit(square(), dynamics, max_layers=63).run.moving)
+        assert not len(hm.limit(square(), dynamics, max_layers=63).run.details.moving)
 
 
 def test_fewer_than_three_tokens_that_stand_still_prove_nothing():

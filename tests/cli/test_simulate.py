@@ -47,7 +47,7 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     assert document["tokens"] == run.at(30).tolist()
     assert document["attended"] == run.attended(30).tolist()
     assert (document["leaders"], document["leader_layers"]) == ([0, 1, 2], [0, 1, 0])
-    assert (document["settled_at"], document["stopped"], document["certified"]) == (
+    assert (document["settled_at"], document["stop_reason"], document["certified"]) == (
         1,
         run.stop_reason,
         True,

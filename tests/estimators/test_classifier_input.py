@@ -130,7 +130,7 @@ BAD_WEIGHTS: dict[str, tuple[Any, str]] = {
     "no weight at all": (np.zeros(80), "every text of a class"),
 }
 BAD_PARAMETERS = {
-    "ngram_range": ((2, 2), "`ngram_range` must be (1, n)"),
+    "ngram_range": ((2, 2), r"`ngram_range` must be \(1, n\)"),
     "max_features": (0, "`max_features` must be a whole number"),
     "alpha": (-1, "`alpha` must be"),
     "gate": (-0.1, "`gate` must be"),

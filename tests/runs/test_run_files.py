@@ -92,8 +92,8 @@ def test_a_run_as_deep_as_integers_go_and_one_with_multiplicities_come_back():
     assert again(run).recorded == run.recorded == (10**25,)
     (counted,) = hm.simulate(hm.Ragged(LONG, [0, 4], [5, 1, 2, 3]), HALF, layers=2)
     assert (
-        again(counted).points.multiplicities.tolist()
-        == counted.points.multiplicities.tolist()
+        again(counted).details.points.multiplicities.tolist()
+        == counted.details.points.multiplicities.tolist()
         == [5, 1, 5]
     )
 

@@ -86,15 +86,15 @@ class AttentionHead:
             totals: dict[Term, Any] = {}
             for left, rows in tables.items():
                 directions = directions_of([rows[i] for i in askers], self.dynamics)
-                for right, others in tables.items():
-                    products = product_matrix(directions, others)
+                for right, points in tables.items():
+                    products = product_matrix(directions, points)
                     for term, factor in (left * right).items():
                         more = factor * products
                         totals[term] = totals[term] + more if term in totals else more
             columns = {term: total.tolist() for term, total in totals.items()}
             for row, i in enumerate(askers):
-                own = {term: table[row] for term, table in columns.items()}
-                yield i, Scores(own, self.contraction)
+                scores = {term: table[row] for term, table in columns.items()}
+                yield i, Scores(scores, self.contraction)
 
     def attended(self, place: PowerSum, pending: Sequence[int]) -> Attended:
         """Whom each of some points attends to, and a relative lead of theirs (0, if it was not
@@ -227,10 +227,10 @@ class GeneralPhase(Phase):
     """Of the longest denominator."""
 
     @property
-    def is_by_rule(self) -> bool:
+    def _is_by_rule(self) -> bool:
         return isinstance(self.dynamics.steps, Steps)
 
-    def power(self, exponent: int, *, exact: bool = False) -> Fraction:
+    def _power(self, exponent: int, *, exact: bool = False) -> Fraction:
         """g^exponent: exactly, or to 50 digits where that is long."""
         if self.contraction == 1:
             return Fraction(1)
@@ -239,7 +239,7 @@ class GeneralPhase(Phase):
             return self.contraction**exponent
         return power(self.contraction, exponent)
 
-    def share(self, m: int, *, exact: bool = False) -> Fraction:
+    def _share(self, m: int, *, exact: bool = False) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50
         digits."""
         bits = math.inf if exact else _BITS
@@ -262,7 +262,7 @@ class GeneralPhase(Phase):
             part = scale.denominator * alpha.denominator
             yield part, part + scale.numerator * alpha.numerator
 
-    def left(self) -> Fraction | None:
+    def _left(self) -> Fraction | None:
         """What is left of the way in the end; None: not known."""
         steps = self.dynamics.steps
         if not isinstance(steps, Steps):
@@ -272,27 +272,27 @@ class GeneralPhase(Phase):
         shares = (1 + self.dynamics.alpha_at(k) for k in range(self.layer))
         return math.prod(shares, start=Fraction(steps.contraction))
 
-    def at(self, m: int, *, exact: bool = False) -> Table:
+    def _at(self, m: int, *, exact: bool = False) -> Table:
         """The points m layers later, as Fractions."""
         total: Any = 0
         for (e, r, k), table in self.form.items():
-            if r and self.is_by_rule:
-                total = total + self.share(m, exact=exact) * table
+            if r and self._is_by_rule:
+                total = total + self._share(m, exact=exact) * table
             elif m >= k and table.any():
-                total = total + math.comb(m, k) * self.power(e + r * m, exact=exact) * table
+                total = total + math.comb(m, k) * self._power(e + r * m, exact=exact) * table
         return total + 0 * next(iter(self.form.values()))
 
-    def limits(self, *, exact: bool = False) -> Table:
+    def _limits(self, *, exact: bool = False) -> Table:
         """Where the points end, as Fractions."""
         if len(self.moving):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
         total: Any = 0
         for (e, r, _), table in self.form.items():
-            share = self.left() if r and table.any() else Fraction(not r)
+            share = self._left() if r and table.any() else Fraction(not r)
             if share is None:
                 unknown = "the product of all 1 / (1 + alpha) is not known"
                 raise InputError(f"`alpha`: {unknown}: give Steps `contraction`.")
-            total = total + (share and share * self.power(e, exact=exact)) * table
+            total = total + (share and share * self._power(e, exact=exact)) * table
         return total
 
     @cached_property
@@ -314,15 +314,15 @@ class GeneralPhase(Phase):
     def targets(self) -> np.ndarray:
         """Where the points end, or go: infinite coordinates where they move for ever."""
         if not len(self.moving):
-            return self.limits().astype(np.float64)
-        ends = self.at(0).astype(np.float64)
+            return self._limits().astype(np.float64)
+        ends = self._at(0).astype(np.float64)
         for (_, _, k), table in self.form.items():
             if k:
                 ends[table > 0], ends[table < 0] = np.inf, -np.inf
         return ends
 
     def floats_at(self, layer: int) -> np.ndarray:
-        return self.at(layer - self.layer).astype(np.float64)
+        return self._at(layer - self.layer).astype(np.float64)
 
     @property
     def exactly(self) -> PhaseView:
@@ -334,16 +334,16 @@ class GeneralPhase(Phase):
         return table.size * len(table) * (self.bits // DIGIT) ** 2
 
     def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        return [tuple(row) for row in self.limits(exact=exact)[list(points)]]
+        return [tuple(row) for row in self._limits(exact=exact)[list(points)]]
 
     def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        return [tuple(row) for row in self.at(layer - self.layer, exact=exact)[list(points)]]
+        return [tuple(row) for row in self._at(layer - self.layer, exact=exact)[list(points)]]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
     """The last layer at which a squared distance of a point from its limit is larger than the goal,
     or -1."""
-    if phases[-1].is_by_rule:
+    if phases[-1]._is_by_rule:
         return _last_outside_by_rule(phases, goal)
     ends = {term: table for term, table in phases[-1].form.items() if term.rate == 0}
     for phase in reversed(phases):
@@ -368,7 +368,7 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     """The same, if steps follow a rule: all phases but the last are single layers, and in that one
     all points go straight, so that distances shrink with what is left of the way."""
     *before, last = phases
-    limits, left = last.limits(exact=True), last.left() or Fraction(0)
+    limits, left = last._limits(exact=True), last._left() or Fraction(0)
     ways = last.form.get(Term(0, 1), 0 * limits)
     longest_way = (ways**2).sum(axis=1).max()
 
@@ -381,12 +381,12 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
         share = Fraction(*pair)
         if is_outside(share):
             continue
-        if is_outside(share + share / 2**200) and is_outside(last.share(m, exact=True)):
+        if is_outside(share + share / 2**200) and is_outside(last._share(m, exact=True)):
             continue
         if m:
             return last.layer + m - 1
         for phase in reversed(before):
-            if ((phase.at(0) - limits) ** 2).sum(axis=1).max() > goal:
+            if ((phase._at(0) - limits) ** 2).sum(axis=1).max() > goal:
                 return phase.layer
         return -1
     raise InputError(
@@ -409,9 +409,9 @@ class GeneralWalker(Walker[GeneralPhase]):
     """Any layer: points are sums of powers of g. It looks a layer ahead: if sets change there,
     nothing else has to be known."""
 
-    after: PowerSum
-    ahead: list[Attended]
-    unchanged = stays_once = False
+    _after: PowerSum
+    _attended_next: list[Attended]
+    unchanged = _stays_once = False
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self.dynamics, self.counts, steps = dynamics, points.multiplicities, dynamics.steps
@@ -421,21 +421,21 @@ class GeneralWalker(Walker[GeneralPhase]):
         self.contraction = self.motion.contraction or Fraction(1)
         if isinstance(steps, Steps):
             self.constant_from = math.inf
-        others = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
-        self.followers_stay = all(part is None for part in others)
+        parts = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
+        self.followers_stay = all(part is None for part in parts)
         heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
         self.heads = [AttentionHead(points, head, self.contraction) for head in heads]
         self.place = PowerSum({Term(0): to_fractions(points.coordinates, "`tokens`")})
         self.form = self.place
-        self.found: list[Attended] = []
+        self.attended_now: list[Attended] = []
 
     def attended(self, pending: list[int]) -> Attended:
         """The union of the attended sets of all heads."""
-        if not self.found:
-            self.found = self._attended_at(self.place, pending)
-        sets = zip(*(head.sets for head in self.found), strict=True)
+        if not self.attended_now:
+            self.attended_now = self._attended_at(self.place, pending)
+        sets = zip(*(head.sets for head in self.attended_now), strict=True)
         union = [sorted({*first}.union(*others)) for first, *others in sets]
-        return Attended(union, min(head.margin for head in self.found))
+        return Attended(union, min(head.margin for head in self.attended_now))
 
     def _attended_at(self, place: PowerSum, pending: list[int]) -> list[Attended]:
         return [head.attended(place, pending) for head in self.heads]
@@ -448,16 +448,16 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.sets_of_heads = [sets]
             means = Means(sets, self.counts)
         else:
-            self.sets_of_heads = [head.sets for head in self.found]
+            self.sets_of_heads = [head.sets for head in self.attended_now]
             of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
             means = HeadMeans(of_heads, head_weights(dynamics))
         self.form = one_layer(self.place, means, motion)
-        self.after = self.form.after(1, self.contraction)
-        self.ahead = self._attended_at(self.after, pending)
+        self._after = self.form.after(1, self.contraction)
+        self._attended_next = self._attended_at(self._after, pending)
         now = [[chosen[i] for i in pending] for chosen in self.sets_of_heads]
-        self.stays_once = now == [head.sets for head in self.ahead]
+        self._stays_once = now == [head.sets for head in self._attended_next]
         is_mixed = dynamics.heads is not None and dynamics.value is not None
-        if not self.stays_once or (is_mixed and self.form.moves):
+        if not self._stays_once or (is_mixed and self.form.moves):
             return None
         return closed_form(self.place, self.form, means, motion)
 
@@ -496,8 +496,8 @@ class GeneralWalker(Walker[GeneralPhase]):
         )
 
     def advance(self, phase: GeneralPhase, layers: int) -> None:
-        self.unchanged = layers == ONE_LAYER and self.stays_once
+        self.unchanged = layers == ONE_LAYER and self._stays_once
         if layers == ONE_LAYER:
-            self.place, self.found = self.after, self.ahead
+            self.place, self.attended_now = self._after, self._attended_next
         else:
-            self.place, self.found = self.form.after(layers, self.contraction), []
+            self.place, self.attended_now = self.form.after(layers, self.contraction), []

@@ -215,8 +215,9 @@ class ExactPositions:
     def mean_moves(self, attended: np.ndarray) -> bool:
         """Whether the mean of some points moves: what they have still to go does not cancel."""
         counts, points = self._points.multiplicities[attended].tolist(), attended.tolist()
-        here, there = ([at(point) for point in points] for at in (self.place, self.target))
-        return weighted_sum(here, counts) != weighted_sum(there, counts)
+        places = [self.place(point) for point in points]
+        targets = [self.target(point) for point in points]
+        return weighted_sum(places, counts) != weighted_sum(targets, counts)
 
     def along(self, place: ExactVector) -> ExactVector:
         """The metric, up to a positive factor, times a position."""

@@ -31,7 +31,7 @@ Hence:
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import mul
+from operator import add, mul, sub
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,8 @@ class IntegerWalker(Walker[ExactPhase]):
     def closed_form(self, sets: Sets, pending: list[int]) -> Rows | None:
         """The ways to the targets, if these stand still."""
         self._find_targets(sets)
-        ways = [
-            [a - b for a, b in zip(*rows, strict=True)]
-            for rows in zip(self.positions.numerators, self.targets.numerators, strict=True)
-        ]
+        pairs = zip(self.positions.numerators, self.targets.numerators, strict=True)
+        ways = [[*map(sub, z, w)] for z, w in pairs]
         moving = [any(way) for way in ways]
         for several in sets:
             left = [[self.counts[j] * x for x in ways[j]] for j in several if moving[j]]
@@ -84,19 +82,18 @@ class IntegerWalker(Walker[ExactPhase]):
 
     def _find_targets(self, sets: Sets) -> None:
         """The means of the attended sets; these and the points get one common denominator."""
-        totals = [sum(self.counts[j] for j in several) for several in sets]
-        common = math.lcm(*(n for n, several in zip(totals, sets, strict=True) if len(several) > 1))
+        weights = [[self.counts[j] for j in several] for several in sets]
+        common = math.lcm(*(sum(counts) for counts in weights if len(counts) > 1))
         rows = self.positions.numerators
         if common > 1:
             rows = [[common * x for x in row] for row in rows]
         targets = []
-        for several, total in zip(sets, totals, strict=True):
+        for several, counts in zip(sets, weights, strict=True):
             if len(several) == 1:
                 targets.append(rows[several[0]])
                 continue
-            weights = [self.counts[j] for j in several]
-            columns = zip(*(rows[j] for j in several), strict=True)
-            targets.append([sum(map(mul, weights, column)) // total for column in columns])
+            columns, total = zip(*(rows[j] for j in several), strict=True), sum(counts)
+            targets.append([sum(map(mul, counts, column)) // total for column in columns])
         denominator = common * self.positions.denominator
         self.positions = IntegerCloud(rows, denominator)
         self.targets = IntegerCloud(targets, denominator)
@@ -106,13 +103,12 @@ class IntegerWalker(Walker[ExactPhase]):
         if not ties:
             return None
         along_targets = by_all_scores(self.targets.rows(ties), self.positions, self.dynamics).sets
-        doubtful = [
-            i
-            for i, furthest in zip(ties, along_targets, strict=True)
-            if not {*sets[i]} <= {*furthest}
-        ]
-        targets = self.targets.numerators
-        return soonest(first_change(i, targets, form, sets[i], self.dynamics) for i in doubtful)
+        changes = []
+        for i, furthest in zip(ties, along_targets, strict=True):
+            if not {*sets[i]} <= {*furthest}:
+                w = self.targets.numerators
+                changes.append(first_change(i, w, form, sets[i], self.dynamics))
+        return soonest(changes)
 
     def phase(
         self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
@@ -144,6 +140,5 @@ def first_change(i: int, w: Rows, u: Rows, tied: Sequence[int], dynamics: Dynami
     attends to."""
     directions = directions_of([w[i], u[i]], dynamics)
     (ww, uw), (wu, uu) = products(directions, w), products(directions, u)
-    columns = [ww, [a + b for a, b in zip(uw, wu, strict=True)], uu]
-    scores = Scores(dict(zip(STRAIGHT, columns, strict=True)), dynamics.contraction)
-    return scores.first_change(tied, range(len(w)))
+    columns = dict(zip(STRAIGHT, [ww, [*map(add, uw, wu)], uu], strict=True))
+    return Scores(columns, dynamics.contraction).first_change(tied, range(len(w)))

@@ -44,30 +44,31 @@ def never_settle(
     """The points that are proved to move for ever in bounds, all but those that stand still for
     ever; or none."""
     fixed = [i for i, several in enumerate(chosen) if list(several) == [i]]
-    others = [i for i in range(len(z)) if i not in set(fixed)]
-    if not _is_covered(dynamics) or not others or len(fixed) < 3:
+    moving = [i for i in range(len(z)) if i not in set(fixed)]
+    if not _is_covered(dynamics) or not moving or len(fixed) < 3:
         return []
     hull = _hull([tuple(z[i]) for i in fixed])
     if len(hull) < 3:
         return []
-    metric = None if dynamics.metric is None else np.array(dynamics.metric)
+    metric = np.eye(2, dtype=int) if dynamics.metric is None else np.array(dynamics.metric)
     push = dynamics.alpha * np.array(dynamics.value)
     column = next(c for c in range(2) if push[:, c].any())
     u = push[:, column]
     # alpha V = u v^T with this u, v scaled to fit.
     row = next(r for r in range(2) if u[r])
     v = push[row] / u[row]
-    for i in others:
-        along = [metric @ vector if metric is not None else vector for vector in (z[i], u)]
-        lines = [
-            Line(along[0] @ z[f], along[1] @ z[f], v @ (z[f] - z[i]), int(counts[f])) for f in fixed
-        ]
+    for i in moving:
+        start, way = metric @ z[i], metric @ u
+        lines = []
+        for f in fixed:
+            shift = v @ (z[f] - z[i])
+            lines.append(Line(start @ z[f], way @ z[f], shift, int(counts[f])))
         bounds = _trap(lines)
-        if bounds is None or _vanishes(along[0], along[1], bounds):
+        if bounds is None or _vanishes(start, way, bounds):
             return []
         if not all(_is_inside(tuple(z[i] + x * u), hull) for x in bounds):
             return []
-    return others
+    return moving
 
 
 def _is_covered(dynamics: Dynamics) -> bool:
@@ -81,19 +82,21 @@ def _is_covered(dynamics: Dynamics) -> bool:
 
 def _hull(points: list[Point]) -> list[Point]:
     """The vertices of the hull of points of the plane, counterclockwise."""
-    found: list[Point] = []
+    hull: list[Point] = []
     for way in (sorted(points), sorted(points, reverse=True)):
-        start = len(found)
+        start = len(hull)
         for point in way:
-            while len(found) - start >= 2 and _turn(found[-2], found[-1], point) <= 0:
-                found.pop()
-            found.append(point)
-        found.pop()
-    return found
+            while len(hull) - start >= 2 and _turn(hull[-2], hull[-1], point) <= 0:
+                hull.pop()
+            hull.append(point)
+        hull.pop()
+    return hull
 
 
 def _turn(a: Point, b: Point, c: Point) -> Fraction:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    """Positive, if it is to the left from a over b to c."""
+    (ax, ay), (bx, by), (cx, cy) = a, b, c
+    return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 
 
 def _is_inside(point: Point, hull: list[Point]) -> bool:
@@ -124,11 +127,8 @@ def _trap(lines: list[Line]) -> tuple[Fraction, Fraction] | None:
                 highest = [line for line in lines if line.at(x) == best]
                 if not sum(line.tokens * line.shift for line in highest):
                     return None
-                ends += [
-                    end + line.shift
-                    for line in highest
-                    for end in ((left, right) if left < x < right else [x])
-                ]
+                sources = (left, right) if left < x < right else (x,)
+                ends += [end + line.shift for line in highest for end in sources]
         if min(ends) >= low and max(ends) <= high:
             return low, high
         low, high = min(low, *ends), max(high, *ends)
@@ -142,9 +142,8 @@ def _knots(lines: list[Line], low: Fraction, high: Fraction) -> list[Fraction]:
         best = max(line.at(x) for line in lines)
         # Of the highest lines the steepest goes on; the next one is that which meets it first.
         steepest = max((line for line in lines if line.at(x) == best), key=lambda line: line.b)
-        meets = [
-            x + (best - line.at(x)) / (line.b - steepest.b) for line in lines if line.b > steepest.b
-        ]
+        steeper = [line for line in lines if line.b > steepest.b]
+        meets = [x + (best - line.at(x)) / (line.b - steepest.b) for line in steeper]
         x = min(meets, default=high)
         if x >= high:
             return [*knots, high]

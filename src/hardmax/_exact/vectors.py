@@ -20,8 +20,8 @@ Vector = tuple[Fraction, ...]
 ExactVector = list[Any]
 """Rationals of python-flint, which are faster."""
 
-# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a
-# second, in which Python hears no Ctrl-C.
+# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes
+# a second, in which Python hears no Ctrl-C.
 MOST_DIGITS = 100_000
 # The bits of a digit of Python's integers.
 DIGIT = 30

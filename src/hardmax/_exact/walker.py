@@ -32,14 +32,14 @@ class Walker(ABC, Generic[PhaseT]):
         pending = np.arange(count)
         choices = AttendedIndices.of_single(pending)
         while True:
-            found, margin = self.attended(pending.tolist())
-            choices = choices.with_rows(pending, AttendedIndices.of_sets(found))
+            attended = self.attended(pending.tolist())
+            choices = choices.with_rows(pending, AttendedIndices.of_sets(attended.sets))
             if self.followers_stay:
                 pending = np.flatnonzero(~choices.follows_leader)
             sets = choices.lists()
             duration = self._duration(sets, pending.tolist())
             until = None if duration is None else self.layer + duration
-            phase = self.phase(choices, sets, until, margin)
+            phase = self.phase(choices, sets, until, attended.margin)
             yield phase
             if duration is None:
                 return

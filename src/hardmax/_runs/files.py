@@ -51,7 +51,8 @@ class RunFile:
         }
         how = "runs" if self.together is None else "together"
         header[how] = getattr(self, how)
-        arrays, tokens = {"tokens": self.last}, self.starts.tokens
+        arrays: dict[str, Any] = {"tokens": self.last}
+        tokens = self.starts.tokens
         if tokens.dtype == object:
             header["starts"] = [[str(Fraction(value)) for value in row] for row in tokens]
         else:

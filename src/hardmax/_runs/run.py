@@ -241,8 +241,9 @@ class PhaseCollector:
             self.settled_at = self.changed_at
             if self.plan.stop.when_settled:
                 self.last = min(self.last, phase.layer)
-        ends = phase.until is None or phase.until > self.last
-        if ends or self.plan.record.layers(phase.layer, phase.until):
+        until: Any = phase.until
+        ends = until is None or until > self.last
+        if ends or self.plan.record.layers(phase.layer, until):
             check_memory(self.kept, self.points.count, self.points.dimension)
             self.kept.append(phase)
         return self._usual_reason() if ends else self._give_up(phase)
@@ -509,9 +510,10 @@ def load_run(path: str | Path) -> Trajectory | Trajectories:
 
 
 def _run_again(file: RunFile) -> Trajectory | Trajectories:
-    dynamics, slack = file.dynamics, file.arithmetic
+    dynamics, arithmetic = file.dynamics, file.arithmetic
     check_dimension(dynamics, file.starts.tokens.shape[1])
-    arithmetic = TieSlack(slack) if isinstance(slack, float) else slack
+    if not isinstance(arithmetic, str):
+        arithmetic = TieSlack(arithmetic)
     solvers = solvers_for(arithmetic, CPU, plain=dynamics.is_plain)
     container = Container(file.layout)
     if file.together is not None:

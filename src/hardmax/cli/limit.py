@@ -171,10 +171,11 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
-    names = ("n", "d", "layers", "settled_at", "arithmetic")
+    names = ("n", "d", "layers", "settled_at")
     return {
         **run.dynamics.to_dict(),
         **{name: getattr(run, name) for name in names},
+        "arithmetic": run._arithmetic,
         "stop_reason": lim.stop_reason,
         f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
         "certified": lim.certified,

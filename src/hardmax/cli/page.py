@@ -78,8 +78,7 @@ def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, A
         )
     dynamics, (clouds, form) = opt.read_dynamics(alpha, metric), read_batch(read_cloud(file))
     if not form.is_single:
-        raise InputError(
-            f"`--cloud` must be one cloud, but {file!r} has {len(clouds)}: save one of them by itself."
-        )
+        came = f"{file!r} has {len(clouds)}"
+        raise InputError(f"`--cloud` must be one cloud, but {came}: save one of them by itself.")
     check_dimension(dynamics, clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics) | {"name": Path(file).stem}

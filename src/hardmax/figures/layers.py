@@ -170,7 +170,7 @@ def _draw_slice(
     return plane.marks(places, ax, s=s * reach**2, marker=wedge, lw=0, **look)
 
 
-# ---------------------------------------------------------------- run.plot(), films and a comparison
+# ---------------------------------------------------------------- run.plot() and films
 
 
 def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:

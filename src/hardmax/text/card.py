@@ -41,8 +41,8 @@ print(model.explain("…"))
 {limitations}
 """
 _LIMITATIONS = """\
-- It knows only the tokens of its vocabulary. A text without an active token is undecided: `predict` \
-then returns the most frequent class, and `decided` is False.
+- It knows only the tokens of its vocabulary. A text without an active token is undecided: \
+`predict` then returns the most frequent class, and `decided` is False.
 - It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses \
 irony, comparisons and what is denied further away (“I cannot say that I liked it”).
 - Short texts rest on few tokens: their answers are less accurate, and their probabilities closer \
@@ -159,8 +159,8 @@ def formula(model: "TextModel") -> str:
     """How an answer is formed."""
     rule = model.rule
     parts = [
-        "Each distinct known token of a text has a vote: its weight, divided by the number of these "
-        f"tokens plus {rule.neutral_weight:,}."
+        "Each distinct known token of a text has a vote: its weight, divided by the number of "
+        f"these tokens plus {rule.neutral_weight:,}."
     ]
     if model.modifiers:
         words, example = pluralize(rule.scope, "word"), sanitize_line(model.modifiers[0].word)
@@ -185,11 +185,12 @@ def _facts(model: "TextModel") -> dict[str, Any]:
     longest, sizes = tokeniser.longest_phrase, [_length(surface) for surface in surfaces]
     words, phrases = sizes.count(1), sum(1 < size <= longest for size in sizes)
     kinds = f"{words:,} words, {phrases:,} phrases of up to {longest} words"
+    overlap = "may overlap" if tokeniser.overlapping else "do not overlap"
     factors = [f"{sanitize_line(m.word)} × {m.factor:g}" for m in model.modifiers]
     return {
         "classes": ", ".join(map(sanitize_line, model.classes)),
         "vocabulary": f"{len(sizes):,} tokens: {kinds}",
-        "tokens of a text": "may overlap" if tokeniser.overlapping else "do not overlap",
+        "tokens of a text": overlap,
         "modifiers": ", ".join(factors) or "none",
         "scope of a modifier": pluralize(rule.scope, "word"),
         "gate": f"{rule.gate:g} of the largest vote" if rule.gate else "none",

@@ -84,13 +84,11 @@ class Flip:
         tried = f"{pluralize(self.evaluations, 'variant')} tried"
         if self.undecided:
             tried += f", {self.undecided:,} of them undecided"
-        verdicts = {
-            (True, True): "proved smallest",
-            (True, False): "smallest found, not proved",
-            (False, True): "no set of words changes it",
-            (False, False): "nothing tried changes it",
-        }
-        return f"{verdicts[self.found, self.proved_smallest]} ({tried})"
+        if self.found:
+            verdict = "proved smallest" if self.proved_smallest else "smallest found, not proved"
+            return f"{verdict} ({tried})"
+        whole = "no set of words changes it"
+        return f"{whole if self.proved_smallest else 'nothing tried changes it'} ({tried})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -249,8 +247,8 @@ class _Search:
         """For each set of changes by how much the label is another: more than 0, or so much is
         missing."""
         parts = []
-        for some in _batches(sets):
-            parts.append(self.model.analyse([_changed(self.text, changes) for changes in some]))
+        for batch in _batches(sets):
+            parts.append(self.model.analyse([_changed(self.text, changes) for changes in batch]))
         chances = np.concatenate([part.probabilities for part in parts])
         decided = np.concatenate([part.decided for part in parts])
         self.count += len(sets)

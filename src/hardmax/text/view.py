@@ -91,7 +91,7 @@ def sentence(why: "Explanation") -> list[Piece]:
 
 def with_modifiers(entry: "LedgerEntry") -> str:
     """A token and the words that modify it."""
-    return " ← ".join([entry.word, *filter(None, [", ".join(entry.modifiers)])])
+    return f"{entry.word} ← {', '.join(entry.modifiers)}" if entry.modifiers else entry.word
 
 
 class LedgerRow(NamedTuple):
@@ -159,10 +159,10 @@ def colored(why: "Explanation") -> "Group":
     for part in sentence(why):
         summary.append(sanitize_line(part.text), _style(part.entry, why))
     answer, notes = Text(sanitize_line(why.answer), "bold"), [Text(n, "italic") for n in why.notes]
-    ledger = [
-        Text(line, "" if entry is None else _color(entry, why)[0], no_wrap=True, overflow="crop")
-        for line, entry in _lines(why)
-    ]
+    ledger = []
+    for line, entry in _lines(why):
+        color = _color(entry, why)[0] if entry else ""
+        ledger.append(Text(line, color, no_wrap=True, overflow="crop"))
     return Group(marked, Text(), answer, summary, *notes, *ledger)
 
 

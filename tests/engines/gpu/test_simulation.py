@@ -126,7 +126,7 @@ def test_any_layer_and_the_limit_are_closed_forms(given_as):
     tokens = repeated(20, 2)
     ours, truth = hm.limit(given_as(tokens), HALF, engine=GPU), hm.limit(tokens, HALF)
     assert (ours.settled_at, theorem_reason(ours)) == (truth.settled_at, theorem_reason(truth))
-    assert np.array_equal(ours.run.float_ends(), truth.limit_points)
+    assert np.array_equal(ours.run._floats_at("limit"), truth.limit_points)
     for layer in (0, ours.settled_at, ours.settled_at + 1, 10**12):
         assert np.array_equal(np.asarray(ours.run.at(layer).tolist()), truth.run.at(layer))
     assert ours.clusters.labels.tolist() == truth.clusters.labels.tolist()
@@ -283,7 +283,7 @@ def test_a_batch_is_walked_as_by_the_processor(form, stop, tmp_path):
         assert type(mine) is type(given_tokens)
         assert all(np.array_equal(here(mine[cloud]), its[cloud]) for cloud in range(len(ours)))
     for one, other in zip(ours, truth, strict=True):
-        assert (one.arithmetic, one.attended(1).tolist()) == (
+        assert (one.details.decisions.arithmetic, one.attended(1).tolist()) == (
             other.details.decisions.arithmetic,
             other.attended(1).tolist(),
         )
