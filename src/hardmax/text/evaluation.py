@@ -48,8 +48,9 @@ def evaluate(
 
     labels = np.arange(probabilities.shape[1])
     predicted = probabilities.argmax(axis=1) if predicted is None else predicted
-    never: Any = 0.0  # the F1 of a class that neither occurs nor is predicted
-    f1 = f1_score(truth, predicted, labels=labels, average=None, zero_division=never).tolist()
+    # The F1 of a class that neither occurs nor is predicted is 0.
+    each: dict[str, Any] = {"average": None, "zero_division": 0.0}
+    f1 = np.asarray(f1_score(truth, predicted, labels=labels, **each)).tolist()
     # Of the classes that occur: 1 / classes is chance, however many texts each has.
     occurring = np.unique(truth)
     balanced = recall_score(truth, predicted, labels=occurring, average="macro")
@@ -113,7 +114,7 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
 def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     # A CSV file has only texts: "1" there is the class 1 of a model that was trained on a table of
     # numbers.
-    number_of = {str(name): number for number, name in enumerate(classes)}
+    number_of: dict[Any, int] = {str(name): number for number, name in enumerate(classes)}
     number_of |= {name: number for number, name in enumerate(classes)}
     numbers = []
     for label in labels.tolist() if isinstance(labels, np.ndarray) else labels:
