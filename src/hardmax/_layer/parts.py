@@ -44,7 +44,8 @@ class Steps:
             contraction = read_number(self.contraction, "`contraction`")
             if not 0 <= contraction < 1:
                 raise InputError(
-                    f"`contraction` must be from 0 to less than 1, not {shorten(self.contraction)}.",
+                    "`contraction` must be from 0 to less than 1, "
+                    f"not {shorten(self.contraction)}.",
                     argument="contraction",
                 )
             object.__setattr__(self, "contraction", contraction)
