@@ -328,8 +328,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
-        given = {name: _plain(getattr(self, name)) for name in names}
-        return Settings(**given | {"random_state": _seed(self.random_state)})
+        given: dict[str, Any] = {name: _plain(getattr(self, name)) for name in names}
+        given["random_state"] = _seed(self.random_state)
+        return Settings(**given)
 
     def _texts(self, X: Any) -> TextBytes:
         names = getattr(

@@ -84,7 +84,8 @@ def test_in_space_a_limit_is_drawn_in_space():
 def test_the_edge_of_a_projection_is_marked_from_leader_to_leader():
     lim = limit_of("ties")
     for label, edge in zip((4, 5), draw_limit(lim, axes_for(lim.run))["faces"], strict=True):
-        vertices = list(lim.clusters.kind_of(label).vertices)
+        kind: Any = lim.clusters.kind_of(label)
+        vertices = list(kind.vertices)
         assert_allclose(corners(edge)[1::3], lim.limit_points[vertices])
         assert_allclose(corners(edge)[0::3], lim.limit_points[[label, label]])
 

@@ -4,6 +4,7 @@ checker; one or many."""
 import json
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import oracle
@@ -204,7 +205,8 @@ def _batch() -> np.ndarray:
 
 
 def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
-    limits, single = hm.limit(_batch(), HALF), [hm.limit(cloud, HALF) for cloud in _batch()]
+    limits: Any = hm.limit(_batch(), HALF)
+    single = [hm.limit(cloud, HALF) for cloud in _batch()]
     monkeypatch.setattr(
         BatchTrajectories, "make", lambda *_: pytest.fail("a cloud is walked again")
     )
@@ -231,13 +233,14 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
 
 def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_leaders():
     lines = np.array([[3.0, 1.0, -2.0, -1.0], [1.0, 3.0, -1.0, -2.0]])
-    limits = hm.limit(lines[:, :, None], hm.Dynamics(1))
+    limits: Any = hm.limit(lines[:, :, None], hm.Dynamics(1))
     assert isinstance(limits.runs, BatchTrajectories)
     assert limits._counts()["clusters"] == [len(lim.clusters) for lim in limits] == [2, 2]
 
 
 def test_what_it_does_not_know_is_walked_once(monkeypatch):
-    limits, walked, run = hm.limit(_batch()[8:], HALF), [], BatchTrajectories.make
+    limits: Any = hm.limit(_batch()[8:], HALF)
+    walked, run = [], BatchTrajectories.make
     monkeypatch.setattr(
         BatchTrajectories, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud)
     )
@@ -253,7 +256,8 @@ def test_where_a_cloud_that_has_not_settled_ends_is_not_known():
 
 
 def test_a_limit_of_a_batch_can_be_pickled_without_the_batch():
-    lim = hm.limit(np.random.default_rng(0).normal(size=(1000, 20, 2)), HALF)[3]
+    clouds = list(np.random.default_rng(0).normal(size=(1000, 20, 2)))
+    lim = hm.limit(clouds, HALF)[3]
     data = pickle.dumps(lim)
     assert len(data) < 50_000
     assert np.array_equal(pickle.loads(data).limit_points, lim.limit_points)

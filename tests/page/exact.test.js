@@ -45,7 +45,7 @@ test(`limits of ${clouds.length} clouds are Python's, and so are their certifica
         const limits = found.ofToken.map((point) => found.limits[point]);
         assert.equal(found.reason, "");
         assert.deepEqual(limits.map(named), cloud.kinds);
-        assert.deepEqual(limits.map(({ point }) => point), cloud.exact_points);
+        assert.deepEqual(limits.map(({ point }) => point), cloud.exact_limit_points);
         assert.deepEqual(limits.map(({ floats }) => floats), cloud.floats);
         assert.deepEqual(makeCertificate(found, optionsOf(cloud)), JSON.parse(cloud.certificate));
     }

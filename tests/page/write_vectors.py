@@ -92,7 +92,7 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
         tokens if multiplicities is None else hm.Ragged(tokens, [0, len(tokens)], multiplicities)
     )
     found = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact", max_layers=max_layers)
-    lim = found if isinstance(found, hm.Limit) else found[0]
+    lim: Any = found if isinstance(found, hm.Limit) else found[0]
     run, settled = lim.run, lim.settled_at is not None
     layers = range(LAYERS + 1 if settled else min(LAYERS, run.layers) + 1)
     return {

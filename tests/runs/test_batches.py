@@ -2,6 +2,7 @@
 tokens came."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,7 +165,7 @@ def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha,
     alone = [
         hm.simulate(cloud, dynamics, stop=stop, record=hm.LastOnly()) for cloud in some_clouds()
     ]
-    settled = [run.settled_at for run in alone]
+    settled: list[Any] = [run.settled_at for run in alone]
     assert together.settled_at == settled
     assert None not in settled
     assert all(map(np.array_equal, together.at("limit"), [run.at("limit") for run in alone]))

@@ -241,9 +241,8 @@ class PhaseCollector:
             self.settled_at = self.changed_at
             if self.plan.stop.when_settled:
                 self.last = min(self.last, phase.layer)
-        until: Any = phase.until
-        ends = until is None or until > self.last
-        if ends or self.plan.record.layers(phase.layer, until):
+        ends = phase.until is None or phase.until > self.last
+        if phase.until is None or ends or self.plan.record.layers(phase.layer, phase.until):
             check_memory(self.kept, self.points.count, self.points.dimension)
             self.kept.append(phase)
         return self._usual_reason() if ends else self._give_up(phase)
@@ -475,7 +474,7 @@ def _put(table: Any, rows: slice, values: np.ndarray) -> None:
     table[rows] = table.new_tensor(values) if is_tensor(table) else values
 
 
-def load_run(path: str | Path) -> Trajectory | Trajectories:
+def load_run(path: str | Path) -> Any:
     """Read a file that `save` wrote, and compute the run again; tensors become arrays.
 
     Parameters

@@ -1,6 +1,6 @@
 """What a simulation returns: `Trajectory` for one cloud, `Trajectories` for a batch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -178,6 +178,9 @@ class Trajectory(Tabular):
 
     def __len__(self) -> int:
         return len(self.recorded)
+
+    def __iter__(self) -> Iterator[Table]:
+        return map(self.at, self.recorded)
 
     def __getitem__(self, index: int) -> Table:
         return self.at(self.recorded[normalize_index(index, len(self), "`index`")])

@@ -65,12 +65,14 @@ def write_card(model: "TextModel") -> str:
     """The text of README.md."""
     measured, edited = shown_values(model.metrics), model.metrics.get("edited")
     table = f"| | |\n|---|---|\n{_rows(measured)}" if measured else "Nothing was measured."
-    has_changes = isinstance(edited, dict) and bool(edited)
+    changes = ""
+    if isinstance(edited, dict) and edited:
+        changes = _EDITED.format(rows=_rows(edited))
     return _CARD.format(
         formula=_cell(formula(model)),
         facts=_rows(_facts(model)),
         measured=table,
-        edited=_EDITED.format(rows=_rows(edited)) if has_changes else "",
+        edited=changes,
         limitations=_limitations(model),
     )
 

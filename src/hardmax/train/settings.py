@@ -158,9 +158,11 @@ def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
     """From single words to phrases of so many, checked."""
     expected = f"(1, n), n at most {LONGEST_PHRASE}: words, and phrases of up to n words"
     problem = f"`ngram_range` must be {expected}, not {shorten(ngram_range)}."
-    bounds = {"at_least": 1, "at_most": LONGEST_PHRASE}
     try:
-        first, last = (check_int(number, "`ngram_range`", **bounds) for number in ngram_range)
+        first, last = (
+            check_int(number, "`ngram_range`", at_least=1, at_most=LONGEST_PHRASE)
+            for number in ngram_range
+        )
     except (TypeError, ValueError):  # InputError is one of these
         first, last = 0, 0
     if first != 1:

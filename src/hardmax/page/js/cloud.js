@@ -154,7 +154,7 @@ export function cloudOf(source) {
 export function pythonLines({ tokens, alpha, metric }, layer) {
     const rows = tokens.map((row) => `    ${JSON.stringify(row)},\n`).join("");
     const dynamics = `hm.Dynamics(alpha="${alpha}"${metric ? `, metric=${JSON.stringify(metric)}` : ""})`;
-    const shown = Number.isFinite(layer) ? `lim.run.at(${layer})` : "lim.points";
+    const shown = Number.isFinite(layer) ? `lim.run.at(${layer})` : "lim.limit_points";
     const lines = ["import hardmax as hm", "", `tokens = [\n${rows}]`, `lim = hm.limit(tokens, ${dynamics})`];
     return [...lines, `print(lim.leaders, ${shown})`, ""].join("\n");
 }
