@@ -47,8 +47,7 @@ def add_product(a, b, parts, count):
 
 @njit
 def leading_part(parts, count):
-    """The largest part that is not 0: it has the sign of the sum, and nearly its size. 0 if the sum
-    is 0."""
+    """The largest part that is not 0: it has the sign of the sum. 0 if the sum is 0."""
     for i in range(count - 1, -1, -1):
         if parts[i] != 0.0:
             return parts[i]
@@ -67,12 +66,16 @@ def lengths(points, least, norms):
 
 @njit
 def _exact_lead(directions, row, points, a, b, parts):
-    """The sign of <y, a> - <y, b>, and nearly its size."""
+    """<y, a> - <y, b>, of the right sign, and rounded a few times."""
     count = 0
     for axis in range(directions.shape[1]):
         count = add_product(directions[row, axis], points[a, axis], parts, count)
         count = add_product(-directions[row, axis], points[b, axis], parts, count)
-    return leading_part(parts, count)
+    leading = leading_part(parts, count)
+    total = 0.0
+    for i in range(count):  # the smallest part first
+        total += parts[i]
+    return total if total * leading > 0.0 else leading
 
 
 @njit_parallel(lambda directions, *_: len(directions))

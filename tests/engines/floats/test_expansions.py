@@ -58,8 +58,7 @@ def test_all_candidates_that_tie_are_furthest_and_the_lead_is_that_over_the_next
     wished = [truth(y, tokens, some) for y, some in zip(directions, several, strict=True)]
     assert [some.tolist() for some in found] == [some for some, _ in wished]
     leads = [float(gap) for _, gap in wished if gap is not None]
-    # Of the parts that the lead is the sum of, the largest is taken for it.
-    assert lead == pytest.approx(min(leads, default=np.inf), rel=1e-6)
+    assert lead == pytest.approx(min(leads, default=np.inf), rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1.0, 2.0**-300, 2.0**300])
