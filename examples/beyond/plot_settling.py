@@ -26,9 +26,9 @@ rng = np.random.default_rng(0)
 # The same 100 Gaussian clouds of 100 tokens for every alpha, in 2, 4 and 8 dimensions:
 settled, near = {}, {}
 for d in (2, 4, 8):
-    clouds = rng.standard_normal((CLOUDS, TOKENS, d))
+    clouds: list[np.ndarray] = list(rng.standard_normal((CLOUDS, TOKENS, d)))
     for alpha in ALPHAS:
-        limits = hm.limit(list(clouds), hm.Dynamics(alpha))
+        limits = hm.limit(clouds, hm.Dynamics(alpha))
         settled[d, alpha] = np.array(limits.settled_at)
         near[d, alpha] = np.mean([lim.layers_to(NEAR) for lim in limits[:20]])
 

@@ -52,7 +52,8 @@ for temperature in (1e-1, 1e-2, 1e-3, 1e-4):
 # **Many clouds.** 30 Gaussian clouds of 64 tokens in the plane, and the lead of the best score of each token:
 clouds = np.random.default_rng(0).standard_normal((30, 64, 2))
 layers = [1, 2, 4, 8, 16, 32, 64]
-runs = hm.simulate(list(clouds), hm.Dynamics("1/2"), layers=64)
+several: list[np.ndarray] = list(clouds)
+runs = hm.simulate(several, hm.Dynamics("1/2"), layers=64)
 truth = {layer: np.stack(runs.at(layer)) for layer in layers}
 scores = np.sort(clouds @ clouds.transpose(0, 2, 1), axis=2)
 leads = scores[:, :, -1] - scores[:, :, -2]

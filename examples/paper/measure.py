@@ -53,7 +53,7 @@ def run_reviews(
         [],
     )
     for part in np.array_split(ids, -(-len(ids) // 1000)):
-        embedded = list(weights["embedding"][part].astype(float))
+        embedded: list[np.ndarray] = list(weights["embedding"][part].astype(float))
         runs = hm.simulate(embedded, dynamics, layers=LAYERS)
         logits.append(
             np.asarray(runs.at("limit")).mean(axis=1) @ weights["decoder"] + weights["bias"][0]

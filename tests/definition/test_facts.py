@@ -143,7 +143,7 @@ def test_norms_grow_and_a_token_attends_to_none_that_is_shorter(problem):
 
 
 def test_clouds_in_general_position_end_in_vertices():
-    clouds = list(np.random.default_rng(0).standard_normal((200, 20, 2)))
+    clouds: list[np.ndarray] = list(np.random.default_rng(0).standard_normal((200, 20, 2)))
     limits = hm.limit(clouds, hm.Dynamics("1/2"))
     assert {type(kind).__name__ for lim in limits for kind in lim.clusters.kinds} == {"Vertex"}
 

@@ -20,6 +20,7 @@ from strategies import any_metric_problems, hard_floats
 import hardmax as hm
 from hardmax._float import search
 from hardmax._float.argmax import score_all
+from hardmax._runs.details import Decisions
 
 CHUNK = 25
 
@@ -140,14 +141,16 @@ def test_a_search_that_overlooks_a_point_is_noticed(tier):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "noticed"),
-    [("error", 1e-300, "further off"), ("margins", np.ones(1), "margin")],
+    ("owner", "name", "value", "noticed"),
+    [(hm.Trajectory, "error", 1e-300, "further off"), (Decisions, "margins", np.ones(1), "margin")],
 )
-def test_errors_that_are_too_small_and_margins_that_are_too_large_are_noticed(name, value, noticed):
+def test_errors_that_are_too_small_and_margins_that_are_too_large_are_noticed(
+    owner, name, value, noticed
+):
     number = first_by(Tier.SMALL, "gaussian", "processor dense")
     # A field has no attribute of the class, and one that takes no values hides it.
     told = property(lambda _: value, lambda *_: None)
-    with patch.object(hm.Trajectory, name, told, create=True):
+    with patch.object(owner, name, told, create=True):
         assert any(
             noticed in words for words in judge_number(number, device=False, patience=600).wrong
         )

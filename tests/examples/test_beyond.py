@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "beyond"
 
 
 def test_layers_to_settle_are_a_time_and_a_few_layers_more():
-    clouds = list(np.random.default_rng(0).standard_normal((300, 100, 2)))
+    clouds: list[np.ndarray] = list(np.random.default_rng(0).standard_normal((300, 100, 2)))
     steps = np.array([1 / 64, 1 / 16, 1 / 4, 1, 16])
     layers = np.array(
         [np.mean(hm.limit(clouds, hm.Dynamics(alpha)).settled_at) for alpha in steps.tolist()]

@@ -256,7 +256,7 @@ def test_where_a_cloud_that_has_not_settled_ends_is_not_known():
 
 
 def test_a_limit_of_a_batch_can_be_pickled_without_the_batch():
-    clouds = list(np.random.default_rng(0).normal(size=(1000, 20, 2)))
+    clouds: list[np.ndarray] = list(np.random.default_rng(0).normal(size=(1000, 20, 2)))
     lim = hm.limit(clouds, HALF)[3]
     data = pickle.dumps(lim)
     assert len(data) < 50_000

@@ -79,7 +79,7 @@ def fit(
     classes, numbers = np.unique(np.asarray(labels), return_inverse=True)
     if len(numbers) != len(read):
         raise InputError(
-            f"`labels` has {len(numbers)} entries: expected {len(read)}, one per text."
+            f"`labels` has {len(numbers)} entries: expected {len(read)}, one for each text."
         )
     weights = np.ones(len(read))
     if sample_weight is not None:
