@@ -185,7 +185,7 @@ def test_the_same_texts_give_the_same_bits_and_settings_are_told():
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [([1, 1], "only the label 1"), ([1, 0, 1], "expected 2, one per text")],
+    [([1, 1], "only the label 1"), ([1, 0, 1], "expected 2, one for each text")],
 )
 def test_labels_must_fit(labels: list[int], message: str):
     with pytest.raises(InputError, match=message):
