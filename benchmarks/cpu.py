@@ -1,7 +1,7 @@
 """The CPU engine beside what a user could take instead.
 
-Run: pip install -c constraints.txt . pykeops --group bench && python benchmarks/cpu.py [NAME …], with
-names from WORKS."""
+Run: pip install -c constraints.txt . pykeops --group bench && python benchmarks/cpu.py [NAME …],
+with names from WORKS."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportCallIssue=false
 

@@ -1,7 +1,8 @@
 """Every row of a large table scored, Parquet to Parquet, beside TF-IDF and logistic regression
 doing the same.
 
-Run: pip install -c constraints.txt ".[tables]" --group bench && python benchmarks/score.py TEST.parquet
+Run: pip install -c constraints.txt ".[tables]" --group bench && python benchmarks/score.py
+TEST.parquet
 [--rows 1000000], IMDb with the columns text and label: rates and peak memory, both in processes of
 their own, in the same run. The peer is trained on the same reviews, which costs it nothing here:
 only its speed is measured.

@@ -1,8 +1,8 @@
 """From raw texts to labels, leaders and probabilities by the models that ship, beside TF-IDF and
 logistic regression.
 
-Run: pip install -c constraints.txt ".[tables]" --group bench && python benchmarks/text.py TRAIN.parquet,
-IMDb for training, with the columns text and label."""
+Run: pip install -c constraints.txt ".[tables]" --group bench && python benchmarks/text.py
+TRAIN.parquet, IMDb for training, with the columns text and label."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
 

@@ -56,8 +56,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         of which each class has about as many are no tokens, if held-out texts are predicted hardly
         worse.
     C : float, optional
-        Inverse of the regularisation strength. This and the next three are chosen by cross-validation if
-        None.
+        Inverse of the regularisation strength. This and the next three are chosen by
+        cross-validation if None.
     gate : float, optional
         A token is active if it is stronger than this share of the strongest token in its text.
     alpha : number or str, optional
@@ -163,9 +163,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         classes, numbers = _read_targets(y, len(texts))
         learns = weights > 0
         if len(np.unique(numbers[learns])) < len(classes):
-            raise InputError(
-                "`sample_weight` is 0 for every text of a class: leave the class out, or give it weight."
-            )
+            wish = "leave the class out, or give it weight"
+            raise InputError(f"`sample_weight` is 0 for every text of a class: {wish}.")
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
         texts = texts.pick(np.flatnonzero(learns))
@@ -248,7 +247,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (texts,)
-            Labels; the most frequent one for a text that is undecided (`model_.analyse(texts).decided`).
+            Labels; the most frequent one for a text that is undecided
+            (`model_.analyse(texts).decided`).
         """
         check_is_fitted(self)
         number = {
@@ -333,20 +333,18 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return Settings(**given)
 
     def _texts(self, X: Any) -> TextBytes:
-        names = getattr(
-            X, "column_names", getattr(X, "columns", None)
-        )  # of Arrow, or of pandas and polars
+        # Of Arrow, or of pandas and polars.
+        names = getattr(X, "column_names", getattr(X, "columns", None))
         if names is None and self.column is None:
             return read_texts(X, "`X`")
         if names is None:
-            problem = f"`column` is {shorten(self.column)}, but `X` is a {type(X).__name__}: expected a DataFrame."
-            raise InputError(problem, argument="column")
+            problem = f"`column` is {shorten(self.column)}, but `X` is a {type(X).__name__}"
+            raise InputError(f"{problem}: expected a DataFrame.", argument="column")
         column = names[0] if self.column is None and len(names) == 1 else self.column
         if column not in list(names):
             there = ", ".join(map(str, names))
-            raise InputError(
-                f"`column` must be the column of the texts in `X`, one of {there}, not {shorten(column)}."
-            )
+            wish = f"the column of the texts in `X`, one of {there}"
+            raise InputError(f"`column` must be {wish}, not {shorten(column)}.")
         return read_texts(X[column], f"`X`, column {shorten(column)},")
 
     def __sklearn_tags__(self) -> Any:

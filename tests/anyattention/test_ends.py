@@ -55,7 +55,8 @@ def test_sets_that_are_said_to_last_for_ever_do_and_limits_are_approached(proble
     near, ends = lim.run.at(far), lim.limit_points
     moving = np.isinf(ends)
     assert np.isin(np.flatnonzero(moving.any(axis=1)), lim.run.details.moving).all()
-    # A rule with a small value matrix takes more layers than that: then they are nearer than before.
+    # A rule with a small value matrix takes more layers than that: then they are nearer than
+    # before.
     left, start = np.abs(near - ends)[~moving], lim.run.at(lim.settled_at)
     is_slow = isinstance(dynamics.steps, hm.Steps) and dynamics.value is not None
     size = 1 + np.abs(ends[~moving]).max(initial=0)

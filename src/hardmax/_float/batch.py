@@ -291,8 +291,8 @@ def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, power
 _AT_ONCE = 4096  # clouds between two reports of progress
 _FIRST_DEPTH = 16  # most clouds settle sooner
 _SMALL = 2**14  # products of coordinates
-# Products of coordinates, up to a nanosecond each: of the clouds of a task in one layer, if there are not fewer clouds
-# in it, and of a cloud in all its layers.
+# Products of coordinates, up to a nanosecond each: of the clouds of a task in one layer, if there
+# are not fewer clouds in it, and of a cloud in all its layers.
 _TASK, _CLOUDS_OF_A_TASK, _MOST = 2**22, 32, 5 * 10**8
 
 

@@ -254,7 +254,8 @@ def cones(
     directions = np.ascontiguousarray(directions)
     laid_out = (in_blocks(points), len(points), float(norms_above(points).max()))
     some = sample_rows(norms_above(directions), _SAMPLED)
-    # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no further.
+    # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no
+    # further.
     known, none = np.inf, np.empty(0, dtype=np.int64)
     for rows in (some, np.arange(len(directions))):
         found = _room(len(rows), none, none)

@@ -97,8 +97,8 @@ def mark_furthest(first, last, directions, points, candidates, offsets, furthest
                 product = directions[row, axis] * (points[other, axis] - points[best, axis])
                 ahead += product
                 size += abs(product)
-            # Each difference and each product has one rounding, each sum one more. Neighbours, too, are told apart so:
-            # it is their distance that counts, not how far out they are.
+            # Each difference and each product has one rounding, each sum one more. Neighbours, too,
+            # are told apart so: it is their distance that counts, not how far out they are.
             if not abs(ahead) > (d + 3) * 2.0 * _UNIT * size:
                 ahead = _exact_lead(directions, row, points, other, best, parts)
             furthest[place] = ahead >= 0.0

@@ -54,7 +54,8 @@ class TieSlack:
     Examples
     --------
     >>> import hardmax as hm
-    >>> run = hm.simulate([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), layers=3, arithmetic=hm.TieSlack(1e-9))
+    >>> cloud, slack = [[1, 1], [1, -1], [0.5, 0]], hm.TieSlack(1e-9)
+    >>> run = hm.simulate(cloud, hm.Dynamics(1), layers=3, arithmetic=slack)
     >>> run.attended(0).tolist(), run.certified
     ([[0], [1], [0, 1]], False)
     """

@@ -27,6 +27,7 @@ others trail by more than B + slack, which goes into `gaps`, and a point that is
 won. Rows that more than MOST_TILES tiles could win, and rows with ties, are scored in full."""
 
 import math
+from typing import Any
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -82,8 +83,8 @@ def find_furthest(
     """The point furthest along the direction of each asker; `Undecided` if one does not lead by its
     slack.
 
-    Askers are all points, if not given, and directions the askers themselves. With `contraction`, all
-    points move a layer on."""
+    Askers are all points, if not given, and directions the askers themselves. With `contraction`,
+    all points move a layer on."""
     points = points.contiguous()  # kernels count on rows that lie one behind the other
     askers = points if askers is None else askers.contiguous()
     directions = askers if directions is None else directions.contiguous()
@@ -107,8 +108,8 @@ def find_furthest(
         torch.nonzero(found.gaps == -torch.inf).flatten().split(max(1, _SCORES // len(points)))
     ):
         # The bounds are plain arithmetic on norms: they take tensors as they take arrays.
-        norms = torch.linalg.vector_norm(askers[rows], dim=1) + 2.0**-500
-        slack = factors.slack(norms, error, found.largest, error)  # pyright: ignore[reportArgumentType]
+        norms: Any = torch.linalg.vector_norm(askers[rows], dim=1) + 2.0**-500
+        slack = factors.slack(norms, error, found.largest, error)
         scores = directions[rows] @ points.T
         best_at = scores.argmax(dim=1, keepdim=True)
         best = scores.gather(1, best_at)

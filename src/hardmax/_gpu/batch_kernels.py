@@ -307,7 +307,8 @@ def ask(
         tl.debug_barrier()
         size = norm(squares(points, row, d))
         slack = slack_of(size, longest, error, factors)
-        # By how much a rounded score must lead, and what the short points score at most: see `batch`.
+        # By how much a rounded score must lead, and what the short points score at most: see
+        # `batch`.
         margin = (slack + tl.load(factors + FILTER) * size * longest) * scale * scale + 1e-30
         others = tl.load(factors + REACH) * size * norm(short_square) * scale * scale
         others = tl.where(long_count < scored, others, float("-inf"))
@@ -404,8 +405,8 @@ def walk_clouds(
             arrive(ahead, here, count, d)
             square = largest_square(here, count, d)
             going, kept = ask(
-                given, here, directions, rough, mine, since, metric, factors, asked, count, kept, square, error,
-                scale, layer, has_metric, room, slots, d,
+                given, here, directions, rough, mine, since, metric, factors, asked, count, kept,
+                square, error, scale, layer, has_metric, room, slots, d,
             )  # fmt: skip
             state = tl.where(going, state, UNDECIDED)
             if going:

@@ -108,9 +108,8 @@ def _show_limit(folder: Path) -> list[Path]:
     proof = folder / "certificate.json"
     lim.certificate.save(proof)
     verdict = verify(json.loads(proof.read_bytes()))
-    print_text(
-        f"The proof, checked without the engines: {'accepted' if verdict else 'refused'} ({verdict.reason})."
-    )
+    outcome = "accepted" if verdict else "refused"
+    print_text(f"The proof, checked without the engines: {outcome} ({verdict.reason}).")
     return [proof, *_draw(folder / "limit.png", "limits.limit_figure", lim)]
 
 

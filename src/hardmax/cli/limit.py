@@ -53,9 +53,8 @@ def limit_command(
     is_large = source.suffix == ".parquet" and source.is_file() and source.stat().st_size > _LARGE
     if "*" in file or source.is_dir() or is_large:
         if arithmetic != "certified" or any((threads, gpu, check, certificate, picture)):
-            raise InputError(
-                "A cloud read chunk by chunk takes --metric, --max-layers, --output and --json only."
-            )
+            options = "--metric, --max-layers, --output and --json only"
+            raise InputError(f"A cloud read chunk by chunk takes {options}.")
         _stream(file, opt.read_dynamics(alpha, metric), max_layers, output, as_json)
         return
     opt.check_target(output, "--output", ".npz", ".csv")

@@ -149,7 +149,8 @@ def describe_error(error: Exception, arguments: Sequence[str]) -> tuple[str, int
 def use_option_names(error: InputError, options: dict[str, str]) -> str:
     """The message with options in place of the arguments of the package.
 
-    >>> wrong = InputError("`layers` must be 0. Or pass force=True.", argument="layers", also=("force=True",))
+    >>> message = "`layers` must be 0. Or pass force=True."
+    >>> wrong = InputError(message, argument="layers", also=("force=True",))
     >>> use_option_names(wrong, {"layers": "--layers", "force": "--force"})
     '`--layers` must be 0. Or pass --force.'
     """

@@ -47,7 +47,8 @@ Metric = Annotated[
 Arithmetic = Annotated[
     Literal["certified", "exact", "float"],
     typer.Option(
-        help="certified: floats with a proof, integers where that fails; exact: integers; float: no proof."
+        help="certified: floats with a proof, integers where that fails; exact: integers; "
+        "float: no proof."
     ),
 ]
 Threads = Annotated[

@@ -45,8 +45,7 @@ def verify_command(
             {"accepted": verdict.accepted, "decided": verdict.decided, "reason": verdict.reason}
         )
     else:
-        print_text(
-            f"{'accepted' if verdict else 'refused' if verdict.decided else 'undecided'}: {verdict.reason}"
-        )
+        outcome = "refused" if verdict.decided else "undecided"
+        print_text(f"{'accepted' if verdict else outcome}: {verdict.reason}")
     if not verdict:
         raise typer.Exit(REFUSED if verdict.decided else UNDECIDED)

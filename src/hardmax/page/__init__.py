@@ -32,7 +32,8 @@ SMALLEST_STEP, LARGEST_STEP, LONGEST_STEP = Fraction(1, 1000), 1000, 40
 # their hashes.
 _LOADER = """
 (async () => {
-    const bytes = Uint8Array.from(atob(document.getElementById("hm-code").textContent), (mark) => mark.charCodeAt(0));
+    const packed = atob(document.getElementById("hm-code").textContent);
+    const bytes = Uint8Array.from(packed, (mark) => mark.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     const script = document.createElement("script");
     script.textContent = await new Response(stream).text();
@@ -62,10 +63,10 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
         raise InputError(
             f"The page takes up to {most}, not {count:,} of {width}: choose some of them."
         )
-    if abs(points.floats).max() > LARGEST:
-        raise InputError(
-            f"The page takes numbers of up to {LARGEST:g}, not {abs(points.floats).max():g}: choose a unit."
-        )
+    largest = abs(points.floats).max()
+    if largest > LARGEST:
+        most = f"numbers of up to {LARGEST:g}"
+        raise InputError(f"The page takes {most}, not {largest:g}: choose a unit.")
     repeated = [
         point for point, times in enumerate(points.multiplicities.tolist()) for _ in range(times)
     ]
@@ -104,9 +105,9 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
     script = f"{bundle()}\nhardmaxBundle().startPage(hardmaxBundle);\n"
     digests = (hashlib.sha256(text.encode()).digest() for text in (_LOADER, script))
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:; base-uri 'none'; "
-    policy += f"form-action 'none'; script-src {allowed}"
-    # In a script, `</script>` and `<!--` would end or change it; escaped, the text is the same JSON.
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; "
+    policy += f"worker-src blob:; base-uri 'none'; form-action 'none'; script-src {allowed}"
+    # In a script, `</script>` and `<!--` would end or change it; escaped, the text is the same.
     given = json.dumps({"version": __version__} | data, allow_nan=False).replace("<", "\\u003c")
     parts = {
         "title": escape_html(title),

@@ -246,7 +246,8 @@ def regress(
     for bag in bags:
         rows = 1 if bag.classes == 2 else bag.classes
         lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
-        # By token: then what is summed up is as long as there are texts in a bag, not tokens, and fits the cache.
+        # By token: then what is summed up is as long as there are texts in a bag, not tokens, and
+        # fits the cache.
         by_token = bag.matrix.tocsc()[:, first]
         factors = by_token.data * lengths[by_token.indices]
         weights = strength * bag.weights

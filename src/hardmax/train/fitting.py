@@ -129,7 +129,8 @@ def fit_tables(
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"text": ["a good film", "so good", "a bad film", "so bad"], "label": [1, 1, 0, 0]})
+    >>> texts = ["a good film", "so good", "a bad film", "so bad"]
+    >>> table = pd.DataFrame({"text": texts, "label": [1, 1, 0, 0]})
     >>> fit_tables(table for _ in range(5)).predict(["good", "a bad one"]).tolist()
     [1, 0]
     """

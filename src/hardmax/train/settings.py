@@ -51,8 +51,8 @@ class Settings:
     gate : float, optional
         A token is active if it is stronger than this share of the strongest in its text.
     alpha : number or str, optional
-        How far tokens move towards their leaders: 0 (not at all) or the alpha of one layer. Kept as a
-        text, exactly.
+        How far tokens move towards their leaders: 0 (not at all) or the alpha of one layer. Kept
+        as a text, exactly.
     neutral_weight : int, optional
         So many silent words are added to each text: the more, the more modest short texts are.
     scaling : {"rarity", "contrast", "evidence"}, optional
@@ -71,7 +71,7 @@ class Settings:
         "english" are those that ship with the package; a file is in GloVe's text format, or npz
         with `words` and `vectors`, the most frequent words first; a mapping is from words to
         vectors. "auto" takes the English ones if there are at most 1,000 texts, which are in
-        English, and held-out texts do not speak against them. Unless there is a `max_features`, up to
+        English, and held-out texts do not speak against them. Without `max_features`, up to
         20,000 words that only the table of vectors has become tokens. Cannot be combined with
         `consistent`.
     random_state : int, default 0
@@ -80,7 +80,8 @@ class Settings:
     Examples
     --------
     >>> from hardmax.train import fit
-    >>> model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5, Settings(gate=0.2))
+    >>> texts = ["a good film", "so good", "a bad film", "so bad"] * 5
+    >>> model = fit(texts, [1, 1, 0, 0] * 5, Settings(gate=0.2))
     >>> model.metrics["settings"]["gate"]
     0.2
     """
