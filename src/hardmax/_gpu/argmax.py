@@ -27,10 +27,10 @@ others trail by more than B + slack, which goes into `gaps`, and a point that is
 won. Rows that more than MOST_TILES tiles could win, and rows with ties, are scored in full."""
 
 import math
-from typing import Any
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
+from typing import Any
 
 import torch
 
