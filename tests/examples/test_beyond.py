@@ -3,6 +3,7 @@
 import runpy
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "beyond"
 def test_layers_to_settle_are_a_time_and_a_few_layers_more():
     clouds: list[np.ndarray] = list(np.random.default_rng(0).standard_normal((300, 100, 2)))
     steps = np.array([1 / 64, 1 / 16, 1 / 4, 1, 16])
-    layers = np.array(
-        [np.mean(hm.limit(clouds, hm.Dynamics(alpha)).settled_at) for alpha in steps.tolist()]
-    )
+    every = [hm.Dynamics(alpha) for alpha in steps.tolist()]
+    settled: list[Any] = [hm.limit(clouds, dynamics).settled_at for dynamics in every]
+    layers = np.mean(settled, axis=1)
     times = np.log1p(steps)
     tau, c = np.linalg.lstsq(np.stack([np.ones_like(times), times], axis=1), layers * times)[0]
     assert np.allclose(layers, tau / times + c, rtol=0.1)
