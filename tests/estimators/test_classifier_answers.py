@@ -150,10 +150,8 @@ def test_a_rare_class_gets_weight():
         quick(class_weight=weight).fit([texts[row] for row in few], labels[few])
         for weight in (None, "balanced")
     )
-    assert (
-        balanced.predict_proba(UNSEEN.texts)[:, 1].mean()
-        > plain.predict_proba(UNSEEN.texts)[:, 1].mean()
-    )
+    # Alone, the rarity of the class speaks against it; with weights it does not.
+    assert plain.model_.bias[0] < -1 < balanced.model_.bias[0]
 
 
 def test_verbose_tells_every_step_on_stderr(capsys: pytest.CaptureFixture[str]):

@@ -230,7 +230,8 @@ def test_equal_weights_are_as_none_and_a_heavier_text_is_fitted_more_closely():
     assert after > before + 0.1
 
 
-def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given():
+def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given(monkeypatch):
+    monkeypatch.setattr(tuning, "ENOUGH", 0)
     texts, labels = corpus_of(2, texts=300, disturbed=0.0)
     texts = np.array([f"the {text}" for text in texts])
     chosen = fit(texts, labels, replace(FIXED, stop_words=None))

@@ -24,6 +24,7 @@ FIRST = 1  # of these is tried first
 ALPHAS = ("1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
+ENOUGH = 1_000  # texts: the loss of fewer is too uncertain to tell which words say little
 FREQUENT = 0.01  # of the texts have a word, if it is frequent
 SPREADS = (
     2.0,
@@ -122,7 +123,8 @@ def tune(
         if trial.loss > limit:
             break
         best = trial
-    for spread in SPREADS if settings.stop_words is None else ():
+    drops = settings.stop_words is None and len(bags.labels) > ENOUGH
+    for spread in SPREADS if drops else ():
         keep = _telling(best.known, bags, spread)
         dropped = len(best.known) - len(keep)
         if not dropped or not len(keep):
