@@ -96,7 +96,9 @@ def test_tables_one_after_another_are_a_corpus(source: str):
     given = SOURCES[source](frame)
     if source == "arrow":
         given = (pa.Table.from_batches([each]) for each in given)
-    settings = None if source == "dask" else QUICK  # one of them chooses everything
+    # One of them chooses everything, but for word vectors: words that only these know are ranked by
+    # weights that nearly tie, which rounding may swap.
+    settings = Settings(vectors=None) if source == "dask" else QUICK
     assert_same(fit_tables(given, settings), fit(frame["text"], frame["label"], settings))
 
 
