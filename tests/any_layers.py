@@ -42,7 +42,7 @@ def layers(draw, max_n=7, max_d=3):
         dynamics = hm.Dynamics(steps, metric, value=value, mask=mask)
         if draw(st.booleans()):
             return cloud, dynamics, metric, value
-        rule = hm.Steps(dynamics.alpha_at, contraction=0)
+        rule = hm.Steps(dynamics.alpha_at, product=0)
         return cloud, hm.Dynamics(rule, metric, value=value, mask=mask), metric, value
     except hm.InputError as error:
         assume("no inverse" not in str(error))

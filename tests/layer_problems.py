@@ -24,9 +24,9 @@ SECONDS = 20
 """Of processor time, after which an answer counts as wrong."""
 ALPHAS = [Fraction(text) for text in ("1/2", "1", "2", "1/3", "3", "1/20")]
 RULES = [
-    hm.Steps(lambda k: Fraction(1, k + 1), contraction=0),
-    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), contraction="1/2"),
-    hm.Steps(lambda k: Fraction(1, 2), contraction=0),
+    hm.Steps(lambda k: Fraction(1, k + 1), product=0),
+    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), product="1/2"),
+    hm.Steps(lambda k: Fraction(1, 2), product=0),
 ]
 
 

@@ -63,7 +63,7 @@ for name, (first, second) in CLOUDS.items():
 # (first + 2 second); but the origin, where the energy is least, has left the hull at layer 2. (``limit`` warns that the
 # metric is none of those in the paper's Theorem 1.1. That is the point here.)
 warnings.filterwarnings("ignore", "the theorem does not apply")
-steps = hm.Steps(lambda layer: Fraction(2, layer + 1), contraction=0)  # they add up to infinity
+steps = hm.Steps(lambda layer: Fraction(2, layer + 1), product=0)  # they add up to infinity
 for name, (first, second) in CLOUDS.items():
     limit = hm.limit([[second], [first]], hm.Dynamics(steps, NEGATIVE))
     ends = limit.exact_limit_points.ravel().tolist()

@@ -188,7 +188,7 @@ def test_the_general_walker_notices_every_change(tokens, alpha, small):
     alpha = "1/50" if small else alpha
     plain = hm.limit(tokens, hm.Dynamics(alpha))
     walked = hm.limit(tokens, hm.Dynamics(alpha, mask=np.ones((len(tokens), len(tokens)), bool)))
-    ruled = hm.limit(tokens, hm.Dynamics(hm.Steps(lambda _: Fraction(alpha), contraction=0)))
+    ruled = hm.limit(tokens, hm.Dynamics(hm.Steps(lambda _: Fraction(alpha), product=0)))
     assert walked.settled_at == plain.settled_at
     assert ruled.settled_at >= plain.settled_at  # nothing is known of the steps to come
     for layer in range(plain.settled_at + 2):
@@ -363,7 +363,7 @@ def test_attention_whose_supports_alternate_for_ever_is_walked_layer_by_layer():
 )
 def test_distances_under_a_rule_of_steps_follow_its_product(rule, keeps, layers):
     # 2 / (m + 1) are left, or 1 / (m + 1) in addition to the 1 that stays.
-    lim = hm.limit([[3], [1], [-1]], hm.Dynamics(hm.Steps(rule, contraction=keeps)))
+    lim = hm.limit([[3], [1], [-1]], hm.Dynamics(hm.Steps(rule, product=keeps)))
     assert {eps: lim.layers_to(eps) for eps in layers} == layers
     with pytest.raises(hm.InputError, match="each has its own step"):
         lim.layers_to("1e-6")
@@ -377,7 +377,7 @@ def test_distances_under_a_rule_of_steps_follow_its_product(rule, keeps, layers)
 
 
 def test_followers_that_stop_short_of_their_leader_are_no_cluster_with_it():
-    steps = hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), contraction="1/2")
+    steps = hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), product="1/2")
     assert hm.limit([[3], [1], [2]], hm.Dynamics(steps)).clusters.labels.tolist() == [0, 1, 2]
 
 
@@ -457,7 +457,7 @@ def test_tokens_that_move_for_ever_are_said_to():
         ("1/10", Fraction(1519, 14641)),
         # A token keeps 1 - 2 / (k + 3): the step size of Frank and Wolfe, after a first layer that
         # swaps both.
-        (hm.Steps(lambda k: Fraction(2, k + 1), contraction=0), Fraction(1, 3)),
+        (hm.Steps(lambda k: Fraction(2, k + 1), product=0), Fraction(1, 3)),
     ],
 )
 def test_two_tokens_under_the_negative_metric_do_not_end_at_the_origin(alpha, end):
@@ -470,7 +470,7 @@ def test_two_tokens_under_the_negative_metric_do_not_end_at_the_origin(alpha, en
 def test_steps_that_add_up_to_little_stop_tokens_short(keeps):
     # The product of (k + 1)(k + 3) / (k + 2)^2 is 1/2: a follower stops in the middle.
     rule = (lambda k: Fraction(1, (k + 1) * (k + 3))) if keeps else (lambda k: Fraction(1, k + 1))
-    lim = hm.limit([[2], [1]], hm.Dynamics(hm.Steps(rule, contraction=keeps)))
+    lim = hm.limit([[2], [1]], hm.Dynamics(hm.Steps(rule, product=keeps)))
     end = 2 - Fraction(keeps)
     assert lim.exact_limit_points.ravel().tolist() == [2, end]
     assert abs(lim.run.at(3000)[1, 0] - end) < 1e-3

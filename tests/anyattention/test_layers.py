@@ -46,7 +46,7 @@ def test_parts_that_are_the_papers_change_nothing(problem, part):
     if part == "multiple":
         other = hm.Dynamics(1, metric, value=[scaled(alpha, row) for row in identity(d)])
     else:
-        steps = hm.Steps(lambda layer: alpha, contraction=0) if part == "steps" else alpha
+        steps = hm.Steps(lambda layer: alpha, product=0) if part == "steps" else alpha
         given_parts = {
             "value": {"value": identity(d)},
             "mask": {"mask": np.ones((n, n), dtype=bool)},
@@ -120,11 +120,9 @@ def test_parts_that_are_none_are_refused(parts, message):
 
 @pytest.mark.parametrize("keeps", [-1, "-1/1000", 1, "3/2"])
 def test_a_share_that_no_product_of_steps_keeps_is_refused(keeps):
-    with pytest.raises(hm.InputError, match="`contraction` must be from 0 to less than 1, not"):
-        hm.Steps(lambda layer: 1, contraction=keeps)
-    assert [
-        hm.Steps(lambda layer: 1, contraction=share).contraction for share in (0, "999/1000")
-    ] == [
+    with pytest.raises(hm.InputError, match="`product` must be from 0 to less than 1, not"):
+        hm.Steps(lambda layer: 1, product=keeps)
+    assert [hm.Steps(lambda layer: 1, product=share).product for share in (0, "999/1000")] == [
         0,
         Fraction(999, 1000),
     ]

@@ -9,7 +9,7 @@ import pytest
 import hardmax as hm
 
 # After a first layer that swaps both tokens, these take them 2/(t + 2) of the way at layer t.
-FRANK_WOLFE = hm.Steps(lambda layer: Fraction(2, layer + 1), contraction=0)
+FRANK_WOLFE = hm.Steps(lambda layer: Fraction(2, layer + 1), product=0)
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")

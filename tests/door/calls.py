@@ -68,7 +68,7 @@ def core_calls() -> Iterator[Call]:
             "attention": hm.TopK(2),
         },
     )
-    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "contraction": 0.5}
+    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "product": 0.5}
     yield (
         "bifurcations",
         hm.bifurcations,

@@ -267,10 +267,10 @@ class GeneralPhase(Phase):
         steps = self.dynamics.steps
         if not isinstance(steps, Steps):
             return Fraction(0)
-        if steps.contraction is None or (steps.contraction and self.dynamics.value is not None):
+        if steps.product is None or (steps.product and self.dynamics.value is not None):
             return None
         shares = (1 + self.dynamics.alpha_at(k) for k in range(self.layer))
-        return math.prod(shares, start=Fraction(steps.contraction))
+        return math.prod(shares, start=Fraction(steps.product))
 
     def _at(self, m: int, *, exact: bool = False) -> Table:
         """The points m layers later, as Fractions."""
@@ -291,7 +291,7 @@ class GeneralPhase(Phase):
             share = self._left() if r and table.any() else Fraction(not r)
             if share is None:
                 unknown = "the product of all 1 / (1 + alpha) is not known"
-                raise InputError(f"`alpha`: {unknown}: give Steps `contraction`.")
+                raise InputError(f"`alpha`: {unknown}: give Steps `product`.")
             total = total + (share and share * self._power(e, exact=exact)) * table
         return total
 

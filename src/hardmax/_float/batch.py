@@ -36,9 +36,8 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory for one cloud. Points are columns; row k of `chosen` gets the choices of layer k, the
-    last row those of all later layers too; `since` gets the layer since which each point leads, or
-    -1."""
+    """Memory for one cloud. Points are columns; `chosen` gets whom each point attends to at the
+    layer that is walked, `since` the layer since which it leads, or -1."""
 
     points: np.ndarray
     moved: np.ndarray
@@ -51,12 +50,12 @@ class Room(NamedTuple):
 
 
 @njit
-def make_room(longest, dimension, layers):
-    """Room for clouds of up to `longest` points, and for the choices of so many layers."""
+def make_room(longest, dimension):
+    """Room for clouds of up to `longest` points."""
     wide = longest + WIDTH
     points, moved = np.zeros((dimension, wide)), np.empty((dimension, wide))
     reach, direction, scores = np.empty(wide), np.empty(dimension), np.empty(wide)
-    chosen, since = np.empty((layers, longest), np.int32), np.empty(longest, np.int64)
+    chosen, since = np.empty(longest, np.int32), np.empty(longest, np.int64)
     return Room(points, moved, reach, direction, scores, chosen, since, np.empty(longest, np.bool_))
 
 
@@ -93,7 +92,7 @@ def _find_winner(room, count, along, slack):
 
 
 @njit
-def _choose_all(room, count, rules, error, chosen):
+def _choose_all(room, count, rules, error):
     """Whom every point attends to that has not chosen for ever; False where floats do not prove
     it."""
     points, final, direction, metric = room.points, room.final, room.direction, rules.metric
@@ -128,7 +127,7 @@ def _choose_all(room, count, rules, error, chosen):
         winner = _find_winner(room, count, along, slack)
         if winner < 0:
             return False, largest
-        chosen[i] = winner
+        room.chosen[i] = winner
     return True, largest
 
 
@@ -170,22 +169,19 @@ def walk(room, count, rules):
     since[:count] = -1
     final[:count] = False
     while True:
-        row = min(layer, len(chosen) - 1)
-        for i in range(count if row > 0 else 0):
-            chosen[row, i] = chosen[min(layer - 1, len(chosen) - 1), i]
-        proved, largest = _choose_all(room, count, rules, error, chosen[row])
+        proved, largest = _choose_all(room, count, rules, error)
         if not proved or (layer == 0 and not factors[4] <= largest <= factors[5]):
             return UNDECIDED, False, error, 0.0
         for i in range(count):
-            if chosen[row, i] == i and since[i] < 0:
+            if chosen[i] == i and since[i] < 0:
                 since[i] = layer
         pending = False
         for i in range(count):
-            final[i] = since[chosen[row, i]] >= 0
+            final[i] = since[chosen[i]] >= 0
             pending |= not final[i]
         if not pending or layer == rules.layers:
             return layer, not pending, error, factors[3] * largest
-        move(points, room.moved, count, chosen[row], rules.contraction)
+        move(points, room.moved, count, chosen, rules.contraction)
         _set_reach(points, room.reach, count)
         error += factors[3] * largest
         layer += 1
@@ -263,7 +259,7 @@ def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, power
         np.empty(longest, np.int64),
     )
     first_at = np.empty(longest, np.int64)  # the first token of the point in a column
-    room = make_room(longest, d, 1)
+    room = make_room(longest, d)
     for b in range(first * task, min(last * task, len(offsets) - 1)):
         if outcome.settled[b] != WALKED:
             continue
@@ -273,7 +269,7 @@ def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, power
         layer, for_ever, error, more = walk(room, count, rules)
         share = powers[rules.layers - layer] if for_ever else 1.0
         if share != 1.0:
-            move(room.points, room.moved, count, room.chosen[0], share)
+            move(room.points, room.moved, count, room.chosen, share)
         if for_ever:  # also where the share is 1 by rounding: the true tokens have moved
             error += more
         outcome.settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
@@ -282,7 +278,7 @@ def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, power
             first_at[order[p]] = firsts[p]
         for t in range(end - start):
             column = order[of_token[t]]
-            outcome.leader_of[start + t] = first_at[room.chosen[0, column]] if for_ever else -1
+            outcome.leader_of[start + t] = first_at[room.chosen[column]] if for_ever else -1
             outcome.leader_since[start + t] = room.since[column]
             for axis in range(d):
                 outcome.tokens[start + t, axis] = room.points[axis, column]

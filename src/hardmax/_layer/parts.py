@@ -21,18 +21,18 @@ class Steps:
     ----------
     rule : callable
         From the layer 0, 1, … to its step size, a positive number.
-    contraction : number or str, optional
+    product : number or str, optional
         The product of all ``1 / (1 + rule(k))``: 0 if the steps add up to infinity. It cannot be
         checked, so it is yours to prove; without it, tokens that still move have no known limit.
 
     Examples
     --------
-    >>> Steps(lambda k: Fraction(2, k + 2), contraction=0).at(1)
+    >>> Steps(lambda k: Fraction(2, k + 2), product=0).at(1)
     Fraction(2, 3)
     """
 
     rule: Callable[[int], Number]
-    contraction: Number | None = None
+    product: Number | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.rule):
@@ -40,15 +40,14 @@ class Steps:
                 f"`rule` must be a function of the layer, not {shorten(self.rule)}.",
                 argument="rule",
             )
-        if self.contraction is not None:
-            contraction = read_number(self.contraction, "`contraction`")
-            if not 0 <= contraction < 1:
+        if self.product is not None:
+            product = read_number(self.product, "`product`")
+            if not 0 <= product < 1:
                 raise InputError(
-                    "`contraction` must be from 0 to less than 1, "
-                    f"not {shorten(self.contraction)}.",
-                    argument="contraction",
+                    f"`product` must be from 0 to less than 1, not {shorten(self.product)}.",
+                    argument="product",
                 )
-            object.__setattr__(self, "contraction", contraction)
+            object.__setattr__(self, "product", product)
 
     def at(self, layer: int) -> Fraction:
         """The step of a layer.

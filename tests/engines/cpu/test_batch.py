@@ -161,8 +161,8 @@ def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
 @pytest.mark.parametrize(("error", "is_proved"), [(0.0, True), (1e-6, True), (1e-3, False)])
 def test_a_lead_that_may_be_due_to_errors_proves_nothing(error, is_proved):
     room, rules = (
-        make_room(2, 1, 1),
+        make_room(2, 1),
         Rules(np.empty((0, 0)), 0.5, 1, np.array(kernel_factors(1, float_metric(HALF)))),
     )
     room.points[0, :2], room.reach[:], room.final[:] = [1.0, 1.0 - 1e-4], 2.0, False
-    assert _choose_all(room, 2, rules, error, room.chosen[0])[0] == is_proved
+    assert _choose_all(room, 2, rules, error)[0] == is_proved
