@@ -90,6 +90,7 @@ def numbers(cell: str) -> list[str]:
 def drop(page: Any, files: dict[str, bytes], folder: str = "") -> None:
     from base64 import b64encode
 
+    page.wait_for_selector("section:not([hidden])", state="attached")  # its code loads by itself
     page.evaluate(
         DROP,
         [
