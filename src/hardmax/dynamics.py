@@ -42,7 +42,6 @@ from hardmax._layer.rules import (
     check_dimension,
     head_weights,
     merge_points,
-    only_step,
     rescaling,
     split_heads,
 )
@@ -170,9 +169,7 @@ class Dynamics:
         return [name for name in names if getattr(self, name) is not None]
 
     def _plain_steps(self) -> list[str] | str:
-        if isinstance(self.steps, tuple):
-            return [str(step) for step in self.steps]
-        return str(self.steps)
+        return [*map(str, self.steps)] if isinstance(self.steps, tuple) else str(self.steps)
 
     def _plain_heads(self) -> list[dict[str, Any]]:
         return [
@@ -190,7 +187,11 @@ class Dynamics:
     @property
     def alpha(self) -> Fraction:
         """The step size, if it is the same at all layers."""
-        return only_step(self)
+        if isinstance(self.steps, Fraction):
+            return self.steps
+        raise InputError(
+            "`alpha` differs from layer to layer: ask for `alpha_at(layer)`.", argument="alpha"
+        )
 
     def alpha_at(self, layer: int) -> Fraction:
         """The step size of a layer.

@@ -9,7 +9,7 @@ The rest of the range is treated in the same way, until intervals and roots fill
 real algebraic number: its irreducible polynomial says exactly at which alpha another polynomial is
 zero, so the run at a root is decided, too."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from operator import mul, sub
@@ -21,8 +21,7 @@ from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.argmax import Attended
-from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
-from hardmax._layer.attended import AttendedIndices
+from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._tokens.batches import read_batch
@@ -33,7 +32,7 @@ from hardmax.dynamics import Dynamics
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Sets = Sequence[Sequence[int]]
+
 Polynomials = list[list[Any]]
 """A row of polynomials for each point."""
 _MOST_INTERVALS = 500
@@ -302,10 +301,8 @@ class _Run(Walker[Outcome | None]):
                     return ONE_LAYER
         return FOREVER
 
-    def phase(
-        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
-    ) -> Outcome | None:
-        if until is not FOREVER:
+    def phase(self, sets: Sets, **known: Any) -> Outcome | None:
+        if known["until"] is not FOREVER:
             return None
         members, of_token = self.points.members, self.points.of_token.tolist()
         attended = [tuple(sorted(t for p in c for t in members[p].tolist())) for c in sets]

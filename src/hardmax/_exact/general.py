@@ -52,7 +52,6 @@ from hardmax._exact.vectors import (
     running_products,
 )
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
-from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
@@ -326,18 +325,16 @@ class GeneralPhase(Phase):
 
     @property
     def exactly(self) -> PhaseView:
-        return PhaseView(self)
-
-    @property
-    def work(self) -> int:
         table = next(iter(self.form.values()))
-        return table.size * len(table) * (self.bits // DIGIT) ** 2
+        return PhaseView(self, table.size * len(table) * (self.bits // DIGIT) ** 2)
 
-    def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        return [tuple(row) for row in self._limits(exact=exact)[list(points)]]
-
-    def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        return [tuple(row) for row in self._at(layer - self.layer, exact=exact)[list(points)]]
+    def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        """The points at a layer, or where they end."""
+        if layer is None:
+            table = self._limits(exact=exact)
+        else:
+            table = self._at(layer - self.layer, exact=exact)
+        return [tuple(row) for row in table[list(points)]]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
@@ -473,20 +470,15 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.form = form
         return change
 
-    def phase(
-        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
-    ) -> GeneralPhase:
-        form = self.place if until == self.layer + 1 else self.form
+    def phase(self, sets: Sets, **known: Any) -> GeneralPhase:
+        form = self.place if known["until"] == self.layer + 1 else self.form
         leading = [
             all(i == j or _coincide(form, i, j, self.contraction) for j in several)
             for i, several in enumerate(sets)
         ]
         return GeneralPhase(
-            layer=self.layer,
-            until=until,
-            choices=choices,
+            **known,
             is_leader=np.array(leading),
-            margin=margin,
             contraction=self.contraction,
             unchanged=self.unchanged,
             form=self.form,

@@ -40,7 +40,6 @@ from hardmax._exact.argmax import Attended, Rows, by_all_scores, directions_of, 
 from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.walker import Sets, Walker
-from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -110,19 +109,14 @@ class IntegerWalker(Walker[ExactPhase]):
                 changes.append(first_change(i, w, form, sets[i], self.dynamics))
         return soonest(changes)
 
-    def phase(
-        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
-    ) -> ExactPhase:
+    def phase(self, sets: Sets, **known: Any) -> ExactPhase:
         # With a metric that is not positive definite distinct points can meet; those that have met
         # are one.
         rows = self.positions.numerators
         leading = [all(rows[j] == rows[i] for j in several) for i, several in enumerate(sets)]
         return ExactPhase(
-            layer=self.layer,
-            until=until,
-            choices=choices,
+            **known,
             is_leader=np.array(leading),
-            margin=margin,
             contraction=self.dynamics.contraction,
             positions=self.positions,
             targets=self.targets,

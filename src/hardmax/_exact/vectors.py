@@ -33,10 +33,6 @@ _BITS = 190
 _NEGLIGIBLE = 2400
 
 
-def exact_vector(numbers: Iterable[Fraction | float]) -> ExactVector:
-    return [fmpq(*number.as_integer_ratio()) for number in numbers]
-
-
 def fractions_of(vector: ExactVector) -> Vector:
     return tuple(Fraction(int(number.p), int(number.q)) for number in vector)
 
@@ -62,11 +58,6 @@ def numerators_of(vector: ExactVector) -> list[int]:
 def weighted_sum(vectors: Sequence[ExactVector], weights: Sequence[int]) -> ExactVector:
     """The sum of some vectors, counted with weights."""
     return [sum(map(mul, weights, column)) for column in zip(*vectors, strict=True)]
-
-
-def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
-    """Vectors as an object array, a row each."""
-    return np.array(vectors, dtype=object)
 
 
 class TooLong(InputError):

@@ -10,7 +10,6 @@ from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactView, PhaseView
-from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
 from hardmax._layer.attended import AttendedSets
@@ -154,7 +153,7 @@ class RunDetails:
         else:
             phase: Any = self.phase_at(layer)
             vectors = self.exactly(phase).later(everybody, layer - phase.layer)
-        return fractions_table(vectors)[self.points.of_token]
+        return np.array(vectors, dtype=object)[self.points.of_token]
 
     def attended(self, layer: int) -> AttendedSets:
         """For each token those that it attends to at a layer.

@@ -337,3 +337,14 @@ def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[fl
     slopes = np.exp(z - log_sum[:, None]) * weights[:, None]
     slopes[here] -= weights
     return float(weights @ (log_sum - z[here])), slopes
+
+
+def losses_of(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
+    """The log loss of each text, and their mean if every class were as likely."""
+    if logits.shape[1] == 1:
+        z = logits[:, 0]
+        log_sum = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
+        return log_sum - z * labels, float((log_sum - z / 2).mean())
+    z = logits - logits.max(axis=1, keepdims=True)
+    log_sum = np.log(np.exp(z).sum(axis=1))
+    return log_sum - z[np.arange(len(z)), labels], float((log_sum - z.mean(axis=1)).mean())

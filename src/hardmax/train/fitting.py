@@ -189,7 +189,9 @@ def _fit(
     reader = _find_reader(corpus, candidates, bags, replace(settings, overlapping=True))
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
-        candidates = _silence(candidates, reader)
+        # Modifiers that turn votes say nothing by themselves.
+        speaking = [not reader.turns(surface) for surface in candidates.surfaces]
+        candidates = take_tokens(candidates, np.flatnonzero(speaking))
         overlapping = replace(settings.tokeniser, overlapping=True)
         bags = corpus.encode(candidates, overlapping, reader)
     best = None
@@ -314,22 +316,15 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
         raise InputError(
             f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
         )
-    return (known, bags) if keep.all() else _take(known, bags, np.flatnonzero(keep))
+    if keep.all():
+        return known, bags
+    kept = np.flatnonzero(keep)
+    return take_tokens(known, kept), bags.take(kept)
 
 
 def _cut(known: Vocabulary) -> Iterator[list[str]]:
     """The words of each token."""
     return (s.split(" ") if s.isascii() else cut_surface(s) for s in known.surfaces)
-
-
-def _take(known: Vocabulary, bags: Bags, tokens: np.ndarray) -> tuple[Vocabulary, Bags]:
-    return take_tokens(known, tokens), bags.take(tokens)
-
-
-def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
-    """Without the modifiers that turn votes: they say nothing by themselves."""
-    speaking = [not reader.turns(surface) for surface in candidates.surfaces]
-    return take_tokens(candidates, np.flatnonzero(speaking))
 
 
 def _find_reader(

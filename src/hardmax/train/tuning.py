@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from hardmax._kernels.compiling import interpreted
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, take_tokens
-from hardmax.train.bag import Bags, Fitted
+from hardmax.train.bag import Bags, Fitted, losses_of
 from hardmax.train.kernels import gather
 from hardmax.train.settings import SCALINGS, Settings
 
@@ -140,19 +140,17 @@ def tune(
         held_out = [*held_out, *try_out(best, range(len(few), FOLDS)).held_out]
     measured, choices = _choose_voting(held_out, best.settings)
     gate = settings.gates.index(choices["gate"])
+    active = np.concatenate([part.whole.active[gate] for part in held_out])
     told = {
         "held_out_accuracy": _accuracy(held_out, gate, choices["alpha"], choices["neutral_weight"]),
         "held_out_log_loss": measured.loss,
-        "held_out_active_tokens": float(
-            np.mean([n for h in held_out for n in h.whole.active[gate]])
-        ),
+        "held_out_active_tokens": float(active.mean()),
         "temperature": measured.temperature,
     }
     chosen = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
-    accuracy, active = told["held_out_accuracy"], told["held_out_active_tokens"]
     say(
-        f"{chosen}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, "
-        f"{active:.1f} active tokens per text"
+        f"{chosen}: held-out accuracy {told['held_out_accuracy']:.4f}, "
+        f"log loss {measured.loss:.4f}, {active.mean():.1f} active tokens per text"
     )
     return replace(best, settings=replace(best.settings, **choices)), told
 
@@ -351,7 +349,7 @@ def calibrate(
     weights = np.concatenate([part.weights for part in held_out])
 
     def loss(exponent: float, logits: np.ndarray) -> float:
-        losses, doubt = _losses(logits * np.exp(exponent), labels)
+        losses, doubt = losses_of(logits * np.exp(exponent), labels)
         # As if one text more had been of any class: no text is certain, however well the classes
         # are separated.
         return float((weights @ losses + doubt) / (weights.sum() + 1))
@@ -359,16 +357,5 @@ def calibrate(
     search = {"bounds": (-6, 12), "method": "bounded", "options": {"xatol": 1e-2}}
     best: Any = minimize_scalar(loss, args=(whole,), **search)
     more = loss(best.x, cut) if short else 0.0
-    losses = _losses(whole * np.exp(best.x), labels)[0]
+    losses, _ = losses_of(whole * np.exp(best.x), labels)
     return Measured(float(np.exp(-best.x)), float(best.fun) + more, losses)
-
-
-def _losses(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
-    """The log loss of each text, and their mean if every class were as likely."""
-    if logits.shape[1] == 1:
-        z = logits[:, 0]
-        log_sum = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
-        return log_sum - z * labels, float((log_sum - z / 2).mean())
-    z = logits - logits.max(axis=1, keepdims=True)
-    log_sum = np.log(np.exp(z).sum(axis=1))
-    return log_sum - z[np.arange(len(z)), labels], float((log_sum - z.mean(axis=1)).mean())
