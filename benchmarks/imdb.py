@@ -1,8 +1,9 @@
 """The shipped models: trained on IMDb, and measured once on its test split and on sentences of
 another corpus.
 
-python benchmarks/imdb.py train TRAIN.parquet TRAINED python benchmarks/imdb.py measure
-TRAIN.parquet TEST.parquet MR.parquet ERASER-MOVIES.parquet TRAINED SHIPPED
+    python benchmarks/imdb.py train TRAIN.parquet TRAINED
+    python benchmarks/imdb.py measure TRAIN.parquet TEST.parquet MR.parquet ERASER-MOVIES.parquet
+        TRAINED SHIPPED
 
 Within a class the ids of IMDb follow films: ten neighbours are a group, which is held out together,
 and in which a token counts once. Names (words that are mostly capitalised within sentences) and
