@@ -131,19 +131,6 @@ def on_imdb(rows: list[Row]) -> str:
     return " | ".join([percent(ours, IMDB_TEST), percent(peer, IMDB_TEST), apart])
 
 
-def frontier_table() -> str:
-    """Accuracy at several numbers of active tokens, beside the peer, in the mean of the seeds."""
-    rows = read_rows(RESULTS / "frontier.csv")
-    newest = {(row["model"], row["gate"], row["seed"]): row for row in rows}
-    points: dict[tuple[str, str], list[Row]] = {}
-    for (model, gate, _), row in newest.items():
-        if model in FILM_MODELS:
-            points.setdefault((model, gate), []).append(row)
-    lines = [f"| {mean_of(few, 'tokens'):.1f} | {on_imdb(few)} |" for few in points.values()]
-    head = "| active tokens per review | test accuracy | peer with as many tokens | z |"
-    return table(head, lines)
-
-
 def sentiment_table() -> str:
     """`sentiment-en` on every corpus that it was measured on, beside word lists."""
     newest = {(row["corpus"], row["model"]): row for row in read_rows(RESULTS / "sentiment.csv")}
