@@ -47,7 +47,7 @@ from hardmax._layer.rules import (
 )
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, Number, to_fractions
+from hardmax._tokens.rationals import IntegerCloud, Number, dot, to_fractions
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -332,11 +332,7 @@ def _attended_of_head(points: Points, dynamics: Dynamics) -> Iterator[list[int]]
     for i, z in enumerate(vectors):
         direction = z
         if dynamics.metric_integers is not None:
-            direction = [_dot(row, z) for row in dynamics.metric_integers]
+            direction = [dot(row, z) for row in dynamics.metric_integers]
         candidates = everybody if allowed is None else np.flatnonzero(allowed[i]).tolist()
-        scores = {j: _dot(direction, vectors[j]) for j in candidates}
+        scores = {j: dot(direction, vectors[j]) for j in candidates}
         yield attended_among(dynamics, scores, points.multiplicities, unit)
-
-
-def _dot(x: list[int], y: list[int]) -> int:
-    return sum(a * b for a, b in zip(x, y, strict=True))

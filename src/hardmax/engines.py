@@ -104,7 +104,7 @@ def phases_of(solver: Solver, points: Points, dynamics: Dynamics) -> Iterator[An
     """The phases of a run; those of a small cloud are computed without waiting for numba."""
     phases = iter(solver.phases(points, dynamics))
     while True:
-        with interpreted_if_small(points.count, points.dimension):
+        with interpreted_if_small(*points.coordinates.shape):
             phase = next(phases, None)
         if phase is None:
             return

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,7 @@ from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, to_fractions
+from hardmax._tokens.rationals import IntegerCloud, dot, to_fractions
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -144,14 +143,12 @@ class AttentionHead:
         """Whether scores stay above or below the least that counts."""
         attention, unit = self.dynamics.attention, self._unit(form)
         for i, scores in self.scores(form, self.everybody):
-            among, inside = self.may_attend(i), {*sets[i]}
-            if isinstance(attention, Localmax) and attention.slack:
-                slack = Fraction(attention.slack) * unit
-                leads = _localmax_leads(scores, among, inside, slack)
-            elif isinstance(attention, TopK) and self.counts[among].sum() <= attention.k:
+            among, slack = self.may_attend(i), Fraction(0)
+            if isinstance(attention, TopK) and self.counts[among].sum() <= attention.k:
                 continue  # all count, whatever their scores
-            else:
-                leads = _top_k_leads(scores, among, inside)
+            if isinstance(attention, Localmax):
+                slack = Fraction(attention.slack) * unit
+            leads = _threshold_leads(scores, among, {*sets[i]}, slack)
             if not all(lead.stays_negative for lead in leads):
                 return False
         return True
@@ -169,27 +166,22 @@ class AttentionHead:
         return True
 
 
-def _localmax_leads(
+def _threshold_leads(
     scores: Scores, among: list[int], inside: set[int], slack: Fraction
 ) -> Iterator[Lead]:
-    """Leads that have to stay negative, or 0: over the first, which stays so, less a slack."""
-    first = max(among, key=scores.now)
+    """Leads that have to stay negative, or 0: over the last that counts, and of that one; with a
+    slack, over the first less the slack, and it has to stay the first."""
+    if slack:
+        mark = max(among, key=scores.now)
+    else:
+        mark = min(sorted(inside), key=scores.now)
     for j in among:
         if j not in inside:
-            yield scores.lead(j, first, slack)
-        elif j != first:
-            yield scores.lead(first, j, -slack)
-            yield scores.lead(j, first)
-
-
-def _top_k_leads(scores: Scores, among: list[int], inside: set[int]) -> Iterator[Lead]:
-    """Leads that have to stay negative, or 0: over the last that counts, and of that one."""
-    last = min(sorted(inside), key=scores.now)
-    for j in among:
-        if j not in inside:
-            yield scores.lead(j, last)
-        elif j != last:
-            yield scores.lead(last, j)
+            yield scores.lead(j, mark, slack)
+        elif j != mark:
+            yield scores.lead(mark, j, -slack)
+            if slack:
+                yield scores.lead(j, mark)
 
 
 def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
@@ -352,7 +344,7 @@ def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
             square = Counter({Term(0): -int(goal * scale)})
             parts = list(zip(form, rows, strict=True))
             for (left, x), (right, y) in itertools.product(parts, repeat=2):
-                product = goal.denominator * sum(map(mul, x, y))
+                product = goal.denominator * dot(x, y)
                 for term, factor in (left * right).items():
                     square[term] += factor * product
             last = max(last, Lead(square, phase.contraction).last_positive(last, within))

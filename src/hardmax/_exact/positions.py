@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ from hardmax._exact.vectors import (
 )
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud
+from hardmax._tokens.rationals import IntegerCloud, dot
 from hardmax.dynamics import Dynamics
 
 
@@ -213,7 +212,7 @@ class ExactPositions:
         """The metric, up to a positive factor, times a position."""
         if self._metric is None:
             return place
-        return [sum(map(mul, row, place)) for row in self._metric]
+        return [dot(row, place) for row in self._metric]
 
     def furthest(
         self, along: ExactVector, points: np.ndarray

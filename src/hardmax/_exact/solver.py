@@ -31,7 +31,7 @@ Hence:
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import add, mul, sub
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.walker import Sets, Walker
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud
+from hardmax._tokens.rationals import IntegerCloud, dot
 from hardmax.dynamics import Dynamics
 
 
@@ -92,7 +92,7 @@ class IntegerWalker(Walker[ExactPhase]):
                 targets.append(rows[several[0]])
                 continue
             columns, total = zip(*(rows[j] for j in several), strict=True), sum(counts)
-            targets.append([sum(map(mul, counts, column)) // total for column in columns])
+            targets.append([dot(counts, column) // total for column in columns])
         denominator = common * self.positions.denominator
         self.positions = IntegerCloud(rows, denominator)
         self.targets = IntegerCloud(targets, denominator)

@@ -40,6 +40,7 @@ from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_e
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
+from hardmax._tokens.rationals import unit_of
 
 # More than rounding does to a determinant of up to four rows, as a share of the product of their
 # lengths; and to the distance from a facet, as a share of the reach.
@@ -92,7 +93,7 @@ def shell_of(points: np.ndarray) -> Shell | None:
     )
 
     # Qhull is made for numbers near 1: beyond 2^300 it does not even survive.
-    exponent = int(np.frexp(np.abs(points).max())[1])
+    exponent = unit_of(points)
     places = np.ldexp(points, -exponent)
     centre = places.mean(axis=0)
     positions = places - centre

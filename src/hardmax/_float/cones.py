@@ -266,7 +266,7 @@ def cones(
     if not len(contested):
         return result
     counts = counts[contested]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
+    offsets = np.append(0, np.cumsum(counts))
     candidates = np.empty(offsets[-1], dtype=np.int64)
     some = _sorted(directions[contested], slack[contested])
     search(*some, *laid_out, 0.0, _room(len(counts), offsets, candidates))

@@ -37,6 +37,7 @@ from hardmax._float.bounds import (
 from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
+from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
 
 # So few candidates are compared as integers at once; as many scores are made at a time.
@@ -173,7 +174,7 @@ class TieResolver:
         if self.error or not self._exact.went_together(points):
             return nearest(self._exact.offsets(points))
         ways = self.frame.numbers[points] - self.frame.numbers[points[0]]
-        return np.ldexp(ways, -np.frexp(np.abs(ways).max())[1])
+        return np.ldexp(ways, -unit_of(ways))
 
     def is_leader(self, choices: AttendedIndices) -> np.ndarray:
         """Which points attend to their own position alone."""

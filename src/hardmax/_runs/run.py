@@ -218,7 +218,7 @@ class PhaseCollector:
         if not self.kept or self.kept[-1] is not self.latest:
             self.kept.append(self.latest)
         recorded = self.plan.record.layers(0, self.last)
-        check_memory(recorded, self.points.count, self.points.dimension)
+        check_memory(recorded, *self.points.coordinates.shape)
         layers, searches, margins = zip(*self.decided, strict=True)
         by_integers = any("integers" in search for search in searches)
         arithmetic = "exact" if by_integers else solver.arithmetic
@@ -243,7 +243,7 @@ class PhaseCollector:
                 self.last = min(self.last, phase.layer)
         ends = phase.until is None or phase.until > self.last
         if phase.until is None or ends or self.plan.record.layers(phase.layer, phase.until):
-            check_memory(self.kept, self.points.count, self.points.dimension)
+            check_memory(self.kept, *self.points.coordinates.shape)
             self.kept.append(phase)
         return self._usual_reason() if ends else self._give_up(phase)
 

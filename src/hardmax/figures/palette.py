@@ -3,9 +3,9 @@ matplotlib in here."""
 
 from typing import Any
 
-# Okabe and Ito's palette.
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+# Of Okabe and Ito's palette.
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 INK, FAINT, SHADE = "#222222", "#9A9A9A", "#EDEDED"
 # Leaders begin with colours that two classes do not have, so that no picture of a text contradicts

@@ -8,9 +8,7 @@ equality where w_j > 0. By Theorem 1.1, limits that are no vertices are such pro
 origin on a face."""
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
 from flint import fmpz_mat
@@ -18,7 +16,7 @@ from flint import fmpz_mat
 from hardmax._common.validation import InputError
 from hardmax._layer.rules import check_definite
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import IntegerCloud, to_fractions
+from hardmax._tokens.rationals import IntegerCloud, dot, to_fractions
 from hardmax.geometry._affine import read_metric
 
 
@@ -76,8 +74,8 @@ def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int
     # A v_j for each vertex v_j
     directions = corners
     if matrix is not None:
-        directions = [[_dot(row, corner) for row in matrix] for corner in corners]
-    lengths = [*map(_dot, directions, corners)]
+        directions = [[dot(row, corner) for row in matrix] for corner in corners]
+    lengths = [*map(dot, directions, corners)]
     shares = {min(range(len(corners)), key=lengths.__getitem__): Fraction(1)}
     while True:
         # The way A x up to a positive factor, and the score <A x, x> on the same scale: all
@@ -85,8 +83,8 @@ def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int
         common = math.lcm(*(share.denominator for share in shares.values()))
         weights = [int(share * common) for share in shares.values()]
         columns = zip(*(directions[j] for j in shares), strict=True)
-        way = [_dot(weights, column) for column in columns]
-        scores = [_dot(way, corner) for corner in corners]
+        way = [dot(weights, column) for column in columns]
+        scores = [dot(way, corner) for corner in corners]
         newcomer = min(range(len(corners)), key=scores.__getitem__)
         if scores[newcomer] >= scores[next(iter(shares))]:
             return shares
@@ -101,7 +99,7 @@ def _moved(
     of weight 0."""
     while True:
         members = list(shares)
-        gram = [[_dot(directions[i], corners[j]) for j in members] for i in members]
+        gram = [[dot(directions[i], corners[j]) for j in members] for i in members]
         goals = dict(zip(members, _affine_weights(gram), strict=True))
         falling = [j for j in members if goals[j] <= 0]
         until = [shares[j] / (shares[j] - goals[j]) for j in falling]
@@ -123,7 +121,3 @@ def _affine_weights(gram: list[list[int]]) -> list[Fraction]:
     total = sum(solution)
     shares = [value / total for value in solution]
     return [Fraction(int(share.p), int(share.q)) for share in shares]
-
-
-def _dot(a: Sequence[int], b: Sequence[int]) -> int:
-    return sum(map(mul, a, b))

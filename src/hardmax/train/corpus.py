@@ -125,5 +125,5 @@ def cut_sentences(text: bytes) -> list[bytes]:
 
 def _count_characters(texts: TextBytes) -> np.ndarray:
     starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
-    before = np.concatenate([[0], np.cumsum(starts)])
+    before = np.append(0, np.cumsum(starts))
     return np.diff(before[texts.offsets])

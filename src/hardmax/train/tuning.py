@@ -311,7 +311,7 @@ def _first_of_rows(matrix: Any, most: int) -> Any:
     sizes = np.minimum(np.diff(matrix.indptr), most)
     ends = np.cumsum(sizes)
     places = np.arange(sizes.sum()) + np.repeat(matrix.indptr[:-1] - ends + sizes, sizes)
-    offsets = np.concatenate([[0], ends])
+    offsets = np.append(0, ends)
     return csr_array((matrix.data[places], matrix.indices[places], offsets), shape=matrix.shape)
 
 
