@@ -8,13 +8,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, shorten
-from hardmax._tokens.rationals import dot
 
 Vector = tuple[Fraction, ...]
 ExactVector = list[Any]
@@ -57,7 +57,7 @@ def numerators_of(vector: ExactVector) -> list[int]:
 
 def weighted_sum(vectors: Sequence[ExactVector], weights: Sequence[int]) -> ExactVector:
     """The sum of some vectors, counted with weights."""
-    return [dot(weights, column) for column in zip(*vectors, strict=True)]
+    return [sum(map(mul, weights, column)) for column in zip(*vectors, strict=True)]
 
 
 class TooLong(InputError):
