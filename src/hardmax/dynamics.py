@@ -34,7 +34,6 @@ from hardmax._layer.parts import (
     read_mask,
     read_square,
     read_steps,
-    read_value,
 )
 from hardmax._layer.rules import (
     allowed_pairs,
@@ -105,10 +104,11 @@ class Dynamics:
         attention: Any = None,
         heads: Any = None,
     ) -> None:
+        table = read_square(value, "value")
         vars(self).update(
             steps=read_steps(alpha),
-            matrix=None if metric is None else read_square(metric, "metric"),
-            value=read_value(value),
+            matrix=read_square(metric, "metric"),
+            value=None if table is None else to_fractions(table, "`value`"),
             mask=read_mask(mask),
             attention=read_attention(attention),
             heads=read_heads(heads),

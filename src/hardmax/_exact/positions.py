@@ -51,10 +51,6 @@ class Phase:
     unchanged: bool = False
     """Whether the attended sets are known to be those of the phase before."""
 
-    def covers(self, layer: int) -> bool:
-        """Whether the closed form gives the tokens at this layer: up to and including `until`."""
-        return self.layer <= layer and (self.until is None or layer <= self.until)
-
 
 @dataclass(frozen=True, eq=False)
 class ExactView:

@@ -213,7 +213,8 @@ class RunDetails:
         """
         layer = check_int(layer, "`layer`", at_least=0)
         for phase in reversed(self.phases):
-            if phase.covers(layer):
+            # Its closed form gives the tokens at `until`, too.
+            if phase.layer <= layer and (phase.until is None or layer <= phase.until):
                 return phase
         last = self.recorded[-1]
         if layer > last:

@@ -240,6 +240,8 @@ def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Setti
     measured = dict(best.measured)
     temperature = measured.pop("temperature")
     lengths = np.concatenate([chunk.lengths for chunk in best.corpus.chunks])
+    # Of lists of words, how many.
+    counts = {"exclude": len(chosen.exclude), "stop_words": len(chosen.stop_words or ())}
     return TextModel(
         vocabulary=vocabulary,
         weights=fitted.weights / temperature,
@@ -253,7 +255,7 @@ def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Setti
             neutral_weight=chosen.neutral_weight,
         ),
         tokeniser=chosen.tokeniser,
-        metrics={"settings": _settings_dict(chosen)} | measured | _quantiles(lengths),
+        metrics={"settings": asdict(chosen) | counts} | measured | _quantiles(lengths),
     )
 
 
@@ -423,9 +425,3 @@ def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:
     documents = sum(np.bincount(bag.matrix.indices, minlength=bag.tokens) for bag in bags)
     kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
     return kept[np.argsort(-heaviest[kept], kind="stable")]
-
-
-def _settings_dict(settings: Settings) -> dict[str, Any]:
-    """The settings as plain data; of lists of words, how many."""
-    counts = {"exclude": len(settings.exclude), "stop_words": len(settings.stop_words or ())}
-    return asdict(settings) | counts
