@@ -10,14 +10,13 @@ from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactView, PhaseView
-from hardmax._float.search import CPU
-from hardmax._float.solver import FloatPhase
+from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._layer.attended import AttendedSets
 from hardmax._layer.parts import Steps
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax.dynamics import Dynamics
-from hardmax.engines import AnyPhase, Solver, phases_of, solvers_for
+from hardmax.engines import AnyPhase, Solver
 
 Layer: TypeAlias = int | Literal["limit"]
 
@@ -237,12 +236,12 @@ class RunDetails:
         positions."""
         solver = self.solver
         if not isinstance(solver, GeneralSolver) and solver.arithmetic != "float":
-            solver = solvers_for("certified", CPU)[0]
-        return phases_of(solver, self.points, self.dynamics)
+            solver = FloatSolver()
+        return iter(solver.phases(self.points, self.dynamics))
 
     def _recompute_phase(self, layer: int) -> Any:
         """The phase whose attended sets are those of a layer, computed again."""
-        phases = phases_of(self.solver, self.points, self.dynamics)
+        phases = self.solver.phases(self.points, self.dynamics)
         return next(phase for phase in phases if phase.until is None or layer < phase.until)
 
 

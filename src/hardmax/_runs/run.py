@@ -17,7 +17,7 @@ from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.batch import WALKED, BatchOutcome, Then
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._float.solver import Undecided
+from hardmax._float.solver import Undecided, interpreted_if_small
 from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._runs.details import Decisions, KernelResult, Layer, RunDetails, is_limit
 from hardmax._runs.files import RunFile
@@ -45,8 +45,6 @@ from hardmax.engines import (
     Engine,
     Gpu,
     Solver,
-    interpreted_if_small,
-    phases_of,
     run_batch,
     solvers_for,
     takes_batch,
@@ -148,7 +146,7 @@ def run_points(points: Points, plan: Plan) -> RunDetails:
     """The run of one cloud whose repeated tokens are merged."""
     for solver in plan.solvers:
         leader_since = np.full(points.count, -1)
-        phases = _mark_leaders(phases_of(solver, points, plan.dynamics), leader_since)
+        phases = _mark_leaders(solver.phases(points, plan.dynamics), leader_since)
         if solver is not plan.solvers[-1]:
             phases = _until_slow(phases, endless=plan.stop.last_layer == NO_LIMIT)
         try:

@@ -41,7 +41,7 @@ from hardmax._float.bounds import (
     step_error,
 )
 from hardmax._float.search import CPU
-from hardmax._float.solver import FloatPhase
+from hardmax._float.solver import FloatSolver
 from hardmax._layer.rules import check_dimension
 from hardmax._runs.run import Plan, run_points
 from hardmax._runs.trajectory import Trajectory
@@ -49,7 +49,7 @@ from hardmax._streams.chunks import DaskChunks, LocalChunks
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
 from hardmax.dynamics import Dynamics
-from hardmax.engines import interpreted_if_small, phases_of, solvers_for
+from hardmax.engines import solvers_for
 from hardmax.stops import LastOnly, Stop
 
 # Coordinates of distinct tokens in memory together: as many as are welcome, and the most if there
@@ -454,8 +454,7 @@ def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> 
         latest = DistinctTokens.of(last.value[None], np.array([last.row]))
     tokens = known.merge(counted, latest, counts=np.maximum)
     plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
-    with CPU.limited(), interpreted_if_small(len(tokens), dimension):
-        run = Trajectory(run_points(_points(tokens), plan))
+    run = Trajectory(run_points(_points(tokens), plan))
     return GatheredRun(run, tokens, counted, followers, snapshots, summary.n)
 
 
@@ -465,10 +464,8 @@ def _points(tokens: DistinctTokens) -> Points:
 
 def _snapshot(tokens: DistinctTokens, dynamics: Dynamics, layer: int) -> LayerSnapshot:
     """What observers see of some tokens at a layer."""
-    solver, *_ = solvers_for("certified", CPU)
-    phases = phases_of(solver, _points(tokens), dynamics)
+    phases = FloatSolver().phases(_points(tokens), dynamics)
     phase = next(phase for phase in phases if phase.until is None or layer < phase.until)
-    assert isinstance(phase, FloatPhase), "certified arithmetic begins with floats"
     # At the first layer nothing is rounded: the sizes of the tokens are within the frame's.
     positions, error = phase.floats_at(layer), phase.error if layer else 0.0
     seen = outermost(positions, error)
