@@ -221,7 +221,7 @@ class GeneralPhase(Phase):
     def _is_by_rule(self) -> bool:
         return isinstance(self.dynamics.steps, Steps)
 
-    def _power(self, exponent: int, *, exact: bool = False) -> Fraction:
+    def _power(self, exponent: int, *, exact: bool) -> Fraction:
         """g^exponent: exactly, or to 50 digits where that is long."""
         if self.contraction == 1:
             return Fraction(1)
@@ -230,7 +230,7 @@ class GeneralPhase(Phase):
             return self.contraction**exponent
         return power(self.contraction, exponent)
 
-    def _share(self, m: int, *, exact: bool = False) -> Fraction:
+    def _share(self, m: int, *, exact: bool) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50
         digits."""
         bits = math.inf if exact else _BITS

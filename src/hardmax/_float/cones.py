@@ -247,10 +247,8 @@ def search(
                 )
 
 
-def cones(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    """Search in cones. Guesses are not needed."""
+def cones(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+    """Search in cones."""
     directions = np.ascontiguousarray(directions)
     laid_out = (in_blocks(points), len(points), float(norms_above(points).max()))
     some = sample_rows(norms_above(directions), _SAMPLED)

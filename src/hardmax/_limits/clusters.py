@@ -21,6 +21,8 @@ from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
 from hardmax.geometry.projection import project_exact
 
+_LONGEST_PERIOD = 64  # phases
+
 
 @dataclass(frozen=True)
 class Vertex:
@@ -187,9 +189,9 @@ def _face(
     return FaceProjection(vertices, tuple(weights))
 
 
-def find_period(run: Trajectory, longest: int = 64) -> int | None:
+def find_period(run: Trajectory) -> int | None:
     """After how many layers the attended sets repeat, three times at the end of a run that did not
-    settle and kept all layers: the shortest period, of at most so many phases."""
+    settle and kept all layers: the shortest period."""
     if run.settled_at is not None:
         return None
     sets = []
@@ -197,7 +199,7 @@ def find_period(run: Trajectory, longest: int = 64) -> int | None:
         both = phase.choices.offsets, phase.choices.indices
         sets.append(np.concatenate(both, dtype=np.int64).tobytes())
     starts = np.array([phase.layer for phase in run.details.phases])
-    for period in range(1, min(longest, len(sets) // 3) + 1):
+    for period in range(1, min(_LONGEST_PERIOD, len(sets) // 3) + 1):
         shifts = (starts[period:] - starts[:-period])[-2 * period :]
         repeats = sets[-2 * period :] == sets[-3 * period : -period]
         if repeats and (shifts == shifts[-1]).all():

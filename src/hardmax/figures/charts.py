@@ -28,11 +28,11 @@ _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alon
 
 def plot_weights(
     model: "TextModel",
-    top: int = 10,
+    top: int,
     *,
-    only: Collection[int] | None = None,
-    ax: Any = None,
-    figsize: Any = None,
+    only: Collection[int] | None,
+    ax: Any,
+    figsize: Any,
 ) -> Axes:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new
     figure."""

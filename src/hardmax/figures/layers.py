@@ -173,7 +173,7 @@ def _draw_slice(
 # ---------------------------------------------------------------- run.plot() and films
 
 
-def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
+def plot_run(run: Trajectory, layers: Any, *, ax: Any, figsize: Any) -> Any:
     """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an
     array of them."""
     if not isinstance(layers, Sequence | np.ndarray):

@@ -96,9 +96,9 @@ def hide_frame(ax: Axes, *sides: str) -> None:
         ax.spines[side].set_visible(False)
 
 
-def check_axes(value: Any, name: str = "`ax`") -> Axes:
+def check_axes(value: Any) -> Axes:
     """Axes of matplotlib."""
-    return check_instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
+    return check_instance(value, Axes, "`ax`", "axes of matplotlib, such as pyplot.gca()")
 
 
 def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,10 @@ import numpy as np
 from hardmax._common.validation import InputError
 from hardmax.text._texts import read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
-from hardmax.text.encoding import NOT_READ
+from hardmax.text.encoding import NOT_READ, cut_tokens
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, regress, scales
 from hardmax.train.corpus import Chunk, TrainingCorpus
@@ -312,7 +311,8 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
     if settings.exclude or settings.stop_words:
         excluded, stop_words = set(settings.exclude), set(settings.stop_words or ())
         keep &= [
-            excluded.isdisjoint(words) and not stop_words.issuperset(words) for words in _cut(known)
+            excluded.isdisjoint(words) and not stop_words.issuperset(words)
+            for words in cut_tokens(known)
         ]
     if not keep.any():
         raise InputError(
@@ -324,11 +324,6 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
     return take_tokens(known, kept), bags.take(kept)
 
 
-def _cut(known: Vocabulary) -> Iterator[list[str]]:
-    """The words of each token."""
-    return (s.split(" ") if s.isascii() else cut_surface(s) for s in known.surfaces)
-
-
 def _find_reader(
     corpus: TrainingCorpus, candidates: Vocabulary, bags: Bags, settings: Settings
 ) -> Reader:
@@ -337,7 +332,7 @@ def _find_reader(
         return NOT_READ
     short = find_short(corpus)
     # Phrases such as "not good" would say a part of what modifiers do.
-    is_word = np.flatnonzero([len(words) == 1 for words in _cut(candidates)])
+    is_word = np.flatnonzero([len(words) == 1 for words in cut_tokens(candidates)])
     if len(short.texts) < FEWEST or not len(is_word):
         return NOT_READ
     words = take_tokens(candidates, is_word)

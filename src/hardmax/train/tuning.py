@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from hardmax._kernels.compiling import interpreted
+from hardmax.text._analysis import kept_share
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, take_tokens
 from hardmax.train.bag import Bags, Fitted, losses_of
@@ -300,7 +300,7 @@ class HeldOut:
     def logits(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""
         sums = self.short if short else self.whole
-        share = float(1 / (1 + Fraction(alpha)))  # what a token keeps of its own
+        share = kept_share(alpha)
         votes = share * sums.own[gate] + (1 - share) * sums.lead[gate]
         mean = votes / (sums.sizes + neutral_weight)[:, None]
         return mean + self.fitted.bias_of_mean(neutral_weight)
