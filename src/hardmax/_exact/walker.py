@@ -40,11 +40,11 @@ class Walker(ABC, Generic[PhaseT]):
             form, duration = self.closed_form(sets, pending.tolist()), ONE_LAYER
             if form is not None:
                 duration = self.first_change(form, sets, pending.tolist())
-            until = FOREVER if duration is FOREVER else self.layer + duration
+            until = FOREVER if duration is None else self.layer + duration
             known = {"layer": self.layer, "until": until, "choices": choices}
             phase = self.phase(sets, margin=attended.margin, **known)
             yield phase
-            if duration is FOREVER:
+            if duration is None:
                 return
             self.advance(phase, duration)
             self.layer += duration
