@@ -40,14 +40,15 @@ def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = No
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
     stored = SpilledArrays(None, matrix.data, matrix.indices, matrix.indptr, rows)
-    about = (
-        labels,
-        np.ones(len(texts)),
-        rows if groups is None else groups,
-        np.zeros(0, dtype=int),
-        0.0,
+    return Bags(
+        stored=[(True, stored)],
+        tokens=len(known),
+        labels=labels,
+        weights=np.ones(len(texts)),
+        groups=rows if groups is None else groups,
+        classes=classes,
+        sentences=0.0,
     )
-    return Bags([(True, stored)], len(known), classes, *about, None)
 
 
 def held_out(

@@ -86,9 +86,14 @@ def fit(
     of_group = np.arange(len(read))
     if groups is not None:
         of_group = np.unique(np.asarray(groups), return_inverse=True)[1]
-    chunk = Chunk.of(read, numbers, rng=_generator(settings))
-    shape = {"classes": len(classes), "sentences": settings.sentences}
-    corpus = TrainingCorpus([chunk], numbers, weights, of_group, **shape)
+    corpus = TrainingCorpus(
+        chunks=[Chunk.of(read, numbers, rng=_generator(settings))],
+        labels=numbers,
+        weights=weights,
+        groups=of_group,
+        classes=len(classes),
+        sentences=settings.sentences,
+    )
     return _fit(corpus, classes, settings, progress)
 
 
@@ -152,9 +157,15 @@ def fit_tables(
         bounds = np.cumsum([len(chunk.labels) for chunk in chunks])[:-1]
         split = np.split(numbers, bounds)
         chunks = [replace(chunk, labels=part) for chunk, part in zip(chunks, split, strict=True)]
-        shape = {"classes": len(classes), "sentences": settings.sentences, "folder": Path(name)}
-        equal, apart = np.ones(len(numbers)), np.arange(len(numbers))
-        corpus = TrainingCorpus(chunks, numbers, equal, apart, **shape)
+        corpus = TrainingCorpus(
+            chunks=chunks,
+            labels=numbers,
+            weights=np.ones(len(numbers)),
+            groups=np.arange(len(numbers)),
+            classes=len(classes),
+            sentences=settings.sentences,
+            folder=Path(name),
+        )
         return _fit(corpus, classes, settings, progress)
 
 
