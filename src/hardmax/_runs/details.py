@@ -178,9 +178,8 @@ class RunDetails:
         # follow a rule.
         by_rule = isinstance(layer.steps, Steps)
         ends_there = layer.value is None and layer.mask is None and not by_rule
-        if not ends_there or self.settled_at is None or not choices.all_single:
-            return np.full(self.points.tokens, -1)
-        if self.leader_since[choices.indices].min() < 0:
+        is_known = ends_there and self.settled_at is not None and choices.all_single
+        if not is_known or self.leader_since[choices.indices].min() < 0:
             return np.full(self.points.tokens, -1)
         first_token = np.unique(of_token, return_index=True)[1]
         return first_token[choices.indices[of_token]]
