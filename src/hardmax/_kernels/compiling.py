@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -138,9 +138,8 @@ class Kernel:
 def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:
     """Decorator: a kernel, which releases the GIL. No fastmath: proofs rest on floats being rounded
     as written."""
-    if function is None:
-        return lambda function: Kernel(function, inline, None, True)
-    return Kernel(function, inline, None, True)
+    make = partial(Kernel, inline=inline, tasks=None, is_python=True)
+    return make if function is None else make(function)
 
 
 def njit_parallel(
@@ -150,7 +149,7 @@ def njit_parallel(
 
     No task may depend on what others have done, so that results are the same on any number of
     threads. A kernel with LLVM's language in it is not Python."""
-    return lambda function: Kernel(function, "never", tasks, is_python)
+    return partial(Kernel, inline="never", tasks=tasks, is_python=is_python)
 
 
 @contextmanager
