@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flint import arb, ctx
 
@@ -60,7 +60,7 @@ def sign_of(terms: Mapping[int, int], contraction: Fraction) -> int:
     p, q = contraction.numerator, contraction.denominator
     if len(left) < 2 or q == 1:
         return _sign(sum(c for _, c in left))
-    (first, lead), last = left[0], left[-1][0]
+    first, last = left[0][0], left[-1][0]
     if (last - first) * q.bit_length() <= _SHORT:
         return _sign(sum(c * p ** (e - first) * q ** (last - e) for e, c in left))
     for size in range(2, len(left) + 1):
@@ -68,18 +68,14 @@ def sign_of(terms: Mapping[int, int], contraction: Fraction) -> int:
             return sign_of(dict(left[size:]), contraction)
     bits = 64
     while True:
-        low = high = lead << bits
-        for e, c in left[1:]:
-            power = enclosed_power(contraction, e - first, bits + c.bit_length())
-            ends = sorted((c * power.low, c * power.high))
-            low += ends[0] >> (power.shift - bits)
-            high += -(-ends[1] >> (power.shift - bits))
-        if low > 0 or high < 0:
-            return _sign(low)
+        with ctx.workprec(bits):
+            total = sum(c * enclosed_power(contraction, e - first, bits) for e, c in left)
+        if sign := _sign(total):  # 0 if the ball has 0 in it
+            return sign
         bits *= 2
 
 
-def _sign(number: int) -> int:
+def _sign(number: Any) -> int:
     return (number > 0) - (number < 0)
 
 

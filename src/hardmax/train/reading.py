@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import expit, softmax
 
 from hardmax.text.reading import ANY, Modifier, Reader
 from hardmax.text.vocabulary import number_words_of
@@ -201,10 +202,7 @@ class _Sums(NamedTuple):
 
 def _chances(z: np.ndarray) -> np.ndarray:
     """The probabilities of the classes, or of the second of two."""
-    if z.shape[1] == 1:
-        return 1 / (1 + np.exp(-z))
-    exponentials = np.exp(z - z.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
+    return expit(z) if z.shape[1] == 1 else softmax(z, axis=1)
 
 
 def _fit(columns: np.ndarray, known: Evidence) -> np.ndarray:
