@@ -94,10 +94,11 @@ export function readRows(rows, name) {
     });
 }
 
-export function readMetric(/** @type {unknown} */ rows, /** @type {number} */ d) {
-    const metric = readRows(rows, "metric");
-    if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}.`);
-    return metric;
+/** A square table, such as the metric. @param {unknown} rows @param {number} d @param {string} [name] */
+export function readMetric(rows, d, name = "metric") {
+    const table = readRows(rows, name);
+    if (table.length !== d || table[0].length !== d) throw new Error(`${name} must be ${d} by ${d}.`);
+    return table;
 }
 
 /** Rows from “1,1; 1/2,0”. @param {string} text @param {string} name */
@@ -151,10 +152,19 @@ export function cloudOf(source) {
 }
 
 /** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} layer */
-export function pythonLines({ tokens, alpha, metric }, layer) {
+export function pythonLines({ tokens, alpha, metric, mask, value, attention }, layer) {
     const rows = tokens.map((row) => `    ${JSON.stringify(row)},\n`).join("");
-    const dynamics = `hm.Dynamics(alpha="${alpha}"${metric ? `, metric=${JSON.stringify(metric)}` : ""})`;
+    const [kind, number] = (attention ?? "").split(":");
+    const names = /** @type {Record<string, string>} */ ({ topk: "TopK", localmax: "Localmax", softmax: "Softmax" });
+    const numbers = kind === "topk" ? number : `"${number}"`;
+    const parts = Object.entries({ alpha, metric, mask, value }).filter(([, part]) => part);
+    const given = parts.map(([name, part]) => `${name}=${JSON.stringify(part)}`);
+    if (attention) given.push(`attention=hm.${names[kind]}(${numbers})`);
+    const dynamics = `hm.Dynamics(${given.join(", ")})`;
+    const lines = ["import hardmax as hm", "", `tokens = [\n${rows}]`];
+    const isPaper = !mask && !value && !attention;
     const shown = Number.isFinite(layer) ? `lim.run.at(${layer})` : "lim.limit_points";
-    const lines = ["import hardmax as hm", "", `tokens = [\n${rows}]`, `lim = hm.limit(tokens, ${dynamics})`];
-    return [...lines, `print(lim.leaders, ${shown})`, ""].join("\n");
+    if (isPaper) lines.push(`lim = hm.limit(tokens, ${dynamics})`, `print(lim.leaders, ${shown})`);
+    else lines.push(`run = hm.simulate(tokens, ${dynamics}, layers=${layer})`, `print(run.at(${layer}))`);
+    return [...lines, ""].join("\n");
 }

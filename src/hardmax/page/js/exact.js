@@ -13,7 +13,8 @@
  *     budget?: number}} ExactOptions  alpha as a number stands for the decimal it prints as; `maxLayers` is 10,000, or
  *     500 if the metric is not symmetric positive definite; `budget` is in milliseconds, 10,000 by default
  * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null, definite: boolean,
- *     tick: () => void}} ExactDynamics  the metric times its common denominator; `tick` throws once the time is up
+ *     scale: bigint, tick: () => void}} ExactDynamics  the metric times its common denominator, which is `scale`; `tick`
+ *     throws once the time is up
  * @typedef {{layer: number, lasts: boolean, sets: number[][], leads: boolean[], rows: bigint[][],
  *     targets: bigint[][], denominator: bigint}} ExactStep  a layer, and whether its sets are those of all later ones
  * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
@@ -80,7 +81,7 @@ export function readNumber(value, name = "a number") {
 
 /** A table of numbers, and the same as integers over the smallest common denominator.
  * @param {Numeric[][]} table @param {string} name */
-function exactTable(table, name) {
+export function exactTable(table, name) {
     if (!table.length || !table[0].length) throw new Error(`${name} must not be empty: give rows of numbers.`);
     let common = 1n;
     const ratios = table.map((row, i) => {
@@ -96,12 +97,14 @@ function exactTable(table, name) {
 }
 
 /** The distinct points of a cloud; a token that is given several times is one point with a multiplicity.
- * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @returns {ExactCloud} */
-export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
+ * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @param {boolean} [merged] if not, each
+ * token is a point of its own @returns {ExactCloud} */
+export function exactCloud(tokens, multiplicities = tokens.map(() => 1), merged = true) {
     const { integers, common } = exactTable(tokens, "tokens");
     const counts = multiplicities.filter((count) => Number.isSafeInteger(count) && count > 0).length;
     if (counts !== tokens.length || multiplicities.length !== counts)
         throw new Error("multiplicities must be positive whole numbers, one for each token.");
+    if (!merged) return { numerators: integers, denominator: common, multiplicities, ofToken: integers.map((_, i) => i) };
     const points = [...new Map(integers.map((row) => [row.join(), row]))];
     const places = new Map(points.map(([key], point) => [key, point]));
     const ofToken = integers.map((row) => /** @type {number} */ (places.get(row.join())));
@@ -110,7 +113,7 @@ export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
     return { numerators: points.map(([, row]) => row), denominator: common, multiplicities: weights, ofToken };
 }
 
-class ExactTimeout extends Error {}
+export class ExactTimeout extends Error {}
 
 /** @param {ExactOptions} options @param {number} dimension @returns {ExactDynamics} */
 export function exactDynamics({ alpha, metric = null, budget = 10_000 }, dimension) {
@@ -121,14 +124,14 @@ export function exactDynamics({ alpha, metric = null, budget = 10_000 }, dimensi
         if (performance.now() > end) throw new ExactTimeout(`the time of ${budget.toLocaleString("en")} ms is up`);
     };
     const keep = { p: step.q, q: step.p + step.q };
-    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true, tick };
-    const { ratios, integers } = exactTable(metric, "metric");
+    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true, scale: 1n, tick };
+    const { ratios, integers, common: scale } = exactTable(metric, "metric");
     if (integers.length !== dimension || integers[0].length !== dimension)
         throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
     const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
     const symmetric = integers.every((row, i) => row.every((value, j) => value === integers[j][i]));
     const definite = symmetric && exactEliminated(integers) !== null;
-    return { alpha: step, keep, metric: integers, texts, definite, tick };
+    return { alpha: step, keep, metric: integers, texts, definite, scale, tick };
 }
 
 /** Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
@@ -145,17 +148,17 @@ function exactEliminated(rows) {
     return rows;
 }
 
-function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
+export function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
     let sum = 0n;
     for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
     return sum;
 }
 
 /** A z, up to a positive factor. @param {bigint[]} row @param {ExactDynamics} dynamics */
-const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
+export const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
 
 /** The leading bits of values: value / 2^s, rounded down to |integers| <= 2^53. @param {bigint[]} values */
-function exactLeading(values) {
+export function exactLeading(values) {
     let largest = 0n;
     for (const value of values) if (value > largest || -value > largest) largest = value < 0n ? -value : value;
     const shift = BigInt(Math.max(0, exactBits(largest) - 53));
@@ -227,7 +230,7 @@ export function exactAt({ rows, targets, denominator, ...step }, { keep: { p, q 
 
 /** The points and the means of their attended sets, all over one denominator.
  * @param {bigint[][]} rows @param {bigint} denominator @param {number[][]} sets @param {bigint[]} counts */
-function exactMeans(rows, denominator, sets, counts) {
+export function exactMeans(rows, denominator, sets, counts) {
     const sizes = sets.map((several) => (several.length > 1 ? several.reduce((sum, j) => sum + counts[j], 0n) : 1n));
     const factor = sizes.reduce(bigMultiple);
     const targets = sets.map((several, i) => (several.length === 1 ? rows[several[0]].map((x) => x * factor)

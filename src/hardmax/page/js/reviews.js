@@ -1,4 +1,4 @@
-// The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
+// The room for texts: a text, what a model answers, and why; words can be crossed out, or others be written.
 import { drawArrows } from "./arrows.js";
 import { acceptDrops, el, labelled } from "./dom.js";
 import { answerOf, explanationOf, shortName, signed } from "./explanation.js";
@@ -12,7 +12,7 @@ const EXAMPLE = "I did not expect much, and the script is dull in places. But it
 const ABOUT_REVIEWS = "Every word or phrase that the model knows has a vote. A word attends to a "
     + "modifier such as “never” that stands before it in the same clause (arrow): its vote is turned, "
     + "weakened or strengthened. Votes and bias add up to the logit, which gives the answer.";
-const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
+const ABOUT_WORDS = "Click a word to cross it out; Shift-click crosses out every occurrence. Keys: Tab, the arrows, Enter.";
 const MODEL_FILES =
     ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
@@ -115,6 +115,7 @@ export function mountReviews(root, context) {
             update();
         },
         shown: () => void (name && context.attempt(() => choose(name))),
+        open: (files, folder) => void attempt(() => open(files, folder)),
         hidden: () => {},
     };
 
