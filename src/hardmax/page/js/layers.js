@@ -211,7 +211,8 @@ export function floatLayers(tokens, d, { alpha, metric, mask, value, attention }
         };
         const leads = found.map(({ set }, i) => kind?.kind !== "softmax" && set.every((j) => same(i, j)));
         rows.push({ positions, sets: found.map(({ set }) => set), leads });
-        errorsOf.push(bounded ? Math.max(0, ...errors) : Infinity);
+        errorsOf.push(bounded ? errors.reduce((most, error) => Math.max(most, error), 0) : Infinity);
+        if (bounded && !(errorsOf[layer] <= FLOAT_ENOUGH)) break;
         const [before, moved, off] = [positions, new Float64Array(n * d), new Float64Array(n * d)];
         found.forEach(({ mean, error }, i) => {
             for (let r = 0; r < d; r++) {
