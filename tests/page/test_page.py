@@ -455,36 +455,65 @@ def test_everything_can_be_done_with_the_keyboard(files, watched):
     page.focus("[role=tab][aria-selected=true]")
     page.keyboard.press("ArrowRight")
     assert page.get_attribute("#hm-tab-reviews", "aria-selected") == "true"
-    # Every control can be reached, and has a name.
-    page.keyboard.press("ArrowLeft")
+
+
+def test_every_control_is_reached_by_tab_has_a_name_and_works(files, watched):
+    page = watched.open(files["plain"], "cloud=square&attention=softmax:10&layer=0")
+    proved(page)
     page.eval_on_selector_all(
         "#hm-dynamics details", "all => all.forEach(each => { each.open = true })"
     )
-    names = "all => all.map(each => each.labels?.[0]?.textContent || "
-    names += "each.ariaLabel || each.textContent)"
-    assert all(
-        page.eval_on_selector_all("#hm-app :is(button, input, select, textarea):visible", names)
-    )
+    named = "all => all.map(each => each.labels?.[0]?.textContent || each.ariaLabel "
+    named += "|| each.textContent)"
+    controls = "#hm-app :is(button, input, select, textarea):not([tabindex='-1'], :disabled)"
+    names = page.eval_on_selector_all(f"{controls}:visible", named)
+    assert all(names)
+    reached = {}
+    for _ in range(len(names) + 20):
+        page.keyboard.press("Tab")
+        name = page.evaluate(f"({named})([document.activeElement])[0]")
+        reached.setdefault(name, len(reached))
+        if name == "β":
+            page.keyboard.type("20")
+        if name.startswith("0.1 to"):
+            page.keyboard.press("Home")
+            state_of(page, attention="softmax:0.1")
+        if "Causal mask" in name:
+            page.keyboard.press("Space")
+            state_of(page, mask="causal")
+        if name.startswith("Value matrix"):
+            page.keyboard.press("Control+A")
+            page.keyboard.type("1,1\n0,1")
+    assert {*names} <= {*reached}
+    state_of(page, mask="causal", value="1,1;0,1", attention="softmax:0.1")
+    page.wait_for_selector("text=does not prove limits of layers with a causal mask and a value")
+    assert "no coordinate is off by more than" in page.inner_text(".hm-pair")
 
 
 @pytest.mark.parametrize(
-    ("room", "width", "scheme"), [("dynamics", PHONE, "dark"), ("reviews", 1200, "light")]
+    ("width", "scheme", "media"),
+    [
+        (1200, "light", "screen"),
+        (1200, "dark", "screen"),
+        (PHONE, "light", "screen"),
+        (1200, "light", "print"),
+    ],
 )
-def test_axe_finds_nothing_serious(room, width, scheme, browser, files):
+def test_axe_finds_nothing(width, scheme, media, browser, files):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe-core is not installed"
     )
     with Watched(browser, width, color_scheme=scheme, reduced_motion="reduce") as watched:
-        page = watched.open(files["model"], f"room={room}")
-        page.wait_for_timeout(800)
-        page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true })")
-        found = axe.Axe().run(page).response["violations"]
-        assert [
-            (one["id"], one["nodes"][0]["html"][:200])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ] == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page = watched.page
+        page.emulate_media(media=media)
+        for fragment in ("room=reviews", "tour=5", "cloud=cube&attention=softmax:10"):
+            page.goto("about:blank")
+            watched.open(files["model"], fragment)
+            page.wait_for_selector("details, .hm-marked mark", state="attached")
+            page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true })")
+            found = axe.Axe().run(page).response["violations"]
+            assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], fragment
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_pages_are_small(files):
@@ -598,8 +627,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_model_folder_that_is_dropped_answers_as_python_does(files, watched, folder):
-    page = watched.open(files["plain"])
-    page.click("#hm-tab-reviews")
+    page = watched.open(files["plain"])  # dropped on the other room, it opens this one
     drop(page, {path.name: path.read_bytes() for path in folder.iterdir()}, folder.name)
     page.wait_for_function("() => document.querySelector('#hm-reviews select')?.value")
     text = "a great film, very witty but the plot is awful"

@@ -4,7 +4,6 @@ page's: python tests/page/write_layers.py FILE [--clouds 500] [--softmax 200]"""
 import argparse
 import json
 import random
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 

@@ -94,16 +94,16 @@ export function readRows(rows, name) {
     });
 }
 
-/** A square table, such as the metric. @param {unknown} rows @param {number} d @param {string} [name] */
-export function readMetric(rows, d, name = "metric") {
-    const table = readRows(rows, name);
+/** A square table, also as a text. @param {unknown} rows @param {number} d @param {"metric" | "value"} name */
+export function readSquare(rows, d, name) {
+    const table = typeof rows === "string" ? readRowsText(rows.trim(), name) : readRows(rows, name);
     if (table.length !== d || table[0].length !== d) throw new Error(`${name} must be ${d} by ${d}.`);
     return table;
 }
 
-/** Rows from “1,1; 1/2,0”. @param {string} text @param {string} name */
+/** Rows from “1,1; 1/2,0”, or from lines. @param {string} text @param {string} name */
 export function readRowsText(text, name) {
-    return readRows(text.split(";", MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);
+    return readRows(text.split(/[;\n]/, MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);
 }
 
 /** “1,1;1/2,0”, or with lines. @param {Tokens} rows */
@@ -151,20 +151,14 @@ export function cloudOf(source) {
     throw new Error(`cloud must be ${names}, or random:n,d,seed with at most ${MOST_TOKENS} tokens.`);
 }
 
-/** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} layer */
-export function pythonLines({ tokens, alpha, metric, mask, value, attention }, layer) {
+/** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} at */
+export function pythonLines({ tokens, source, ...layer }, at) {
     const rows = tokens.map((row) => `    ${JSON.stringify(row)},\n`).join("");
-    const [kind, number] = (attention ?? "").split(":");
-    const names = /** @type {Record<string, string>} */ ({ topk: "TopK", localmax: "Localmax", softmax: "Softmax" });
-    const numbers = kind === "topk" ? number : `"${number}"`;
-    const parts = Object.entries({ alpha, metric, mask, value }).filter(([, part]) => part);
-    const given = parts.map(([name, part]) => `${name}=${JSON.stringify(part)}`);
-    if (attention) given.push(`attention=hm.${names[kind]}(${numbers})`);
-    const dynamics = `hm.Dynamics(${given.join(", ")})`;
-    const lines = ["import hardmax as hm", "", `tokens = [\n${rows}]`];
-    const isPaper = !mask && !value && !attention;
-    const shown = Number.isFinite(layer) ? `lim.run.at(${layer})` : "lim.limit_points";
-    if (isPaper) lines.push(`lim = hm.limit(tokens, ${dynamics})`, `print(lim.leaders, ${shown})`);
-    else lines.push(`run = hm.simulate(tokens, ${dynamics}, layers=${layer})`, `print(run.at(${layer}))`);
-    return [...lines, ""].join("\n");
+    const given = Object.entries(layer).flatMap(([name, part]) => (part ? [`${name}=${JSON.stringify(part)}`] : []));
+    const call = `(tokens, hm.Dynamics(${given.join(", ")})`;
+    const shown = Number.isFinite(at) ? `lim.run.at(${at})` : "lim.limit_points";
+    const lines = layer.mask || layer.value || layer.attention
+        ? [`run = hm.simulate${call}, layers=${at})`, `print(run.at(${at}))`]
+        : [`lim = hm.limit${call})`, `print(lim.leaders, ${shown})`];
+    return ["import hardmax as hm", "", `tokens = [\n${rows}]`, ...lines, ""].join("\n");
 }

@@ -1,12 +1,11 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
 import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
-import { readAlpha, readCell, readMetric, readRows, readRowsText, rowsText } from "./cloud.js";
+import { readAlpha, readCell, readRows, readRowsText, readSquare, rowsText } from "./cloud.js";
 import { acceptDrops, el, plural } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { FLOAT_ENOUGH, MOST_LAYERS, checkLayer, floatLayers, otherParts, runOfLayers } from "./layers.js";
 import { SWITCHES, buildPanel } from "./panel.js";
-import { PAPER, canvasPen, directionsOf, drawScene, ellipseEnd, fitFrame } from "./scene.js";
-import { metricOfEllipse, toScreen, toWorld } from "./scene.js";
+import { PAPER, directionsOf, ellipseEnd, fitFrame, metricOfEllipse, paintScene, toScreen, toWorld } from "./scene.js";
 
 /** What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own".
  * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}
@@ -71,7 +70,10 @@ export class DynamicsRoom {
         this.frame = fitFrame(this.floats, 2, 100, 100, this);
         this.panel = buildPanel(root, this);
         this.listen();
-        acceptDrops(root, (files, folder) => (folder ? context.openModel(files, folder) : this.panel.open(files[0])));
+        acceptDrops(root, (files, folder) => {
+            const isModel = files.some(({ name }) => name === "config.json");
+            return folder || isModel ? context.openModel(files, folder) : this.panel.open(files[0]);
+        });
         const resized = new ResizeObserver(() => this.resize());
         for (const canvas of [this.canvas, this.softCanvas]) resized.observe(canvas);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -312,11 +314,11 @@ export class DynamicsRoom {
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         if (!width || !height) return;
-        this.canvas.width = Math.round(width * devicePixelRatio);
-        this.canvas.height = Math.round(height * devicePixelRatio);
+        for (const canvas of [this.canvas, this.softCanvas]) {
+            canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
+            canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+        }
         this.frame = fitFrame(this.floats, this.d, width, height, this);
-        this.softCanvas.width = Math.round(this.softCanvas.clientWidth * devicePixelRatio);
-        this.softCanvas.height = Math.round(this.softCanvas.clientHeight * devicePixelRatio);
         this.paint();
     }
 
@@ -331,29 +333,14 @@ export class DynamicsRoom {
     /** On the canvas of the page, in its colours, or otherwise.
      * @param {import("./scene.js").Theme} [theme] @param {HTMLCanvasElement} [canvas] */
     paint(theme, canvas = this.canvas) {
-        const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
         const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
-        theme ??= { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
-        const dense = canvas.width / this.frame.width;
-        brush.setTransform(dense, 0, 0, dense, 0, 0);
-        Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
-        brush.fillRect(0, 0, this.frame.width, this.frame.height);
-        drawScene(canvasPen(brush), this, theme);
-        if (canvas === this.canvas && this.soft && this.softCanvas.width) this.paintSoft(theme);
-    }
-
-    /** Softmax, in the colours of the leaders that the tokens have without it. @param {import("./scene.js").Theme} theme */
-    paintSoft(theme) {
+        const colours = theme ?? { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
+        paintScene(canvas, this, colours);
+        if (canvas !== this.canvas || !this.soft || !this.softCanvas.width) return;
         const { clientWidth: width, clientHeight: height } = this.softCanvas;
-        const brush = /** @type {CanvasRenderingContext2D} */ (this.softCanvas.getContext("2d"));
-        const frame = { ...fitFrame(this.floats, this.d, width, height, this), ...directionsOf(this.d, this) };
-        const dense = this.softCanvas.width / width;
-        brush.setTransform(dense, 0, 0, dense, 0, 0);
-        Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
-        brush.fillRect(0, 0, width, height);
+        const frame = fitFrame(this.floats, this.d, width, height, this);
         const others = { run: this.soft, beside: this.run, frame, layer: this.softLayer, differences: [] };
-        const view = Object.create(this, Object.getOwnPropertyDescriptors(others));
-        drawScene(canvasPen(brush), view, theme);
+        paintScene(this.softCanvas, Object.create(this, Object.getOwnPropertyDescriptors(others)), colours);
     }
 
     listen() {
@@ -476,8 +463,8 @@ export class DynamicsRoom {
         if (rows && (rows.length !== this.n || rows[0].length !== this.d)) this.use("own", rows);
         else if (rows) this.set({ tokens: rows, source: "own" });
         if (alpha !== undefined) this.set({ alpha: readAlpha(alpha) });
-        if (metric !== undefined) this.set({ metric: metric && readMetric(metric, this.d) });
-        if (value !== undefined) this.set({ value: value && readMetric(value, this.d, "value") });
+        if (metric !== undefined) this.set({ metric: metric && readSquare(metric, this.d, "metric") });
+        if (value !== undefined) this.set({ value: value && readSquare(value, this.d, "value") });
         if (mask !== undefined) this.set({ mask });
         if (attention !== undefined) this.set({ attention });
         if (layer !== undefined) this.goTo(layer === "limit" ? Infinity : layer);
@@ -510,10 +497,9 @@ export class DynamicsRoom {
         if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null, value: null });
         const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
-        if (state.metric) problem.metric = readMetric(state.metric.split(";").map((row) => row.split(",")), d);
-        if (state.value) problem.value = readMetric(state.value.split(";").map((row) => row.split(",")), d, "value");
-        if (state.mask) problem.mask = /** @type {any} */ (state.mask); // checked with the rest
-        if (state.attention) problem.attention = state.attention === "hardmax" ? null : state.attention;
+        if (state.metric) problem.metric = readSquare(state.metric, d, "metric");
+        if (state.value) problem.value = readSquare(state.value, d, "value");
+        Object.assign(problem, state.mask && { mask: state.mask }, state.attention && { attention: state.attention });
         checkLayer(problem, d);
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
@@ -523,7 +509,6 @@ export class DynamicsRoom {
         this.selected = selected < problem.tokens.length ? selected : -1;
         Object.assign(this, { problem, restored: state.layer !== undefined });
         this.changed();
-        const layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);
-        this.layer = this.clamped(layer);
+        this.layer = this.clamped(state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer));
     }
 }

@@ -158,42 +158,50 @@ export function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
 export const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
 
 /** The leading bits of values: value / 2^s, rounded down to |integers| <= 2^53. @param {bigint[]} values */
-export function exactLeading(values) {
+function exactLeading(values) {
     let largest = 0n;
     for (const value of values) if (value > largest || -value > largest) largest = value < 0n ? -value : value;
     const shift = BigInt(Math.max(0, exactBits(largest) - 53));
     return values.map((value) => Number(value >> shift));
 }
 
-/** For each direction the points furthest along it. Floats find the candidates, integers decide among them.
+/** For each direction the points furthest along it, or more of them. Floats find candidates, integers decide.
  *
  * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 and |g|, |f| <= 2^53, a
  * coordinate adds at most |g e + h f + h e| < 2^54 + 1 to the error of a score, rounding its product 2^53, and each sum
- * d 2^53: less than (d^2 + 4 d) 2^53 in all. So the furthest points are within twice that of the largest float.
- * @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics */
-function exactFurthest(directions, points, { tick }) {
-    const [n, d] = [points.length, points[0].length];
+ * d 2^53: less than (d^2 + 4 d) 2^53 in all. So whoever scores as high as the k-th best is within twice that of the k-th
+ * largest float. @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics
+ * @param {{counts?: number[], wanted?: number, slack?: Ratio | null, causal?: boolean}} [who] the `wanted` furthest,
+ *     counted with multiplicity; or all whose scores are within a slack; of a cause only those up to itself */
+export function exactFurthest(directions, points, { tick }, { counts = [], wanted = 1, slack = null, causal } = {}) {
+    const d = points[0].length;
     const table = Float64Array.from(exactLeading(points.flat()));
-    const slack = 2 * (d * d + 4 * d) * 2 ** 53;
-    const floats = new Float64Array(n);
-    return directions.map((direction) => {
+    const error = 2 * (d * d + 4 * d) * 2 ** 53;
+    return directions.map((direction, i) => {
         tick();
         const way = exactLeading(direction);
-        let highest = -Infinity;
-        for (let j = 0; j < n; j++) {
-            floats[j] = 0;
+        const floats = new Float64Array(causal ? i + 1 : points.length);
+        for (let j = 0; j < floats.length; j++) {
             for (let c = 0; c < d; c++) floats[j] += way[c] * table[j * d + c];
-            if (floats[j] > highest) highest = floats[j];
         }
-        let [furthest, best] = /** @type {[number[], bigint]} */ ([[], 0n]);
-        for (let j = 0; j < n; j++) {
-            if (floats[j] < highest - slack) continue;
-            const score = exactDot(direction, points[j]);
-            if (!furthest.length || score > best) [furthest, best] = [[j], score];
-            else if (score === best) furthest.push(j);
-        }
-        return furthest;
+        const least = slack ? -Infinity : exactLevel(floats, counts, wanted) - error;
+        const near = /** @type {number[]} */ ([]);
+        for (let j = 0; j < floats.length; j++) if (floats[j] >= least) near.push(j);
+        if (near.length === 1) return near;
+        const scores = near.map((j) => exactDot(direction, points[j]) * (slack?.q ?? 1n));
+        const level = exactLevel(scores, near.map((j) => counts[j]), wanted) - (slack?.p ?? 0n);
+        return near.filter((_, k) => scores[k] >= level);
     });
+}
+
+/** The score of the last of the first `wanted` points, in order of their scores.
+ * @template {number | bigint} Score @param {ArrayLike<Score>} scores @param {number[]} counts @param {number} wanted */
+export function exactLevel(scores, counts, wanted) {
+    let best = scores[0];
+    for (let j = 1; j < scores.length; j++) if (scores[j] > best) best = scores[j];
+    if (wanted === 1) return best;
+    const order = Array.from(scores, (_, j) => j).sort((i, j) => (scores[i] < scores[j] ? 1 : -1));
+    return scores[order.find((j) => (wanted -= counts[j]) <= 0) ?? order[order.length - 1]];
 }
 
 /** The layers from 0 on, up to the first whose attended sets last for ever.
@@ -218,14 +226,6 @@ export function* exactWalk(cloud, dynamics) {
         rows = step.rows.map((z, i) => (tick(), z.map((x, c) => p * x + (q - p) * step.targets[i][c])));
         denominator = step.denominator * q;
     }
-}
-
-/** Where points are at a layer, or later if its sets last; at Infinity in the limit. Rounded once.
- * @param {ExactStep} step @param {ExactDynamics} dynamics @param {number} layer */
-export function exactAt({ rows, targets, denominator, ...step }, { keep: { p, q } }, layer) {
-    const passed = BigInt(layer === Infinity ? 0 : layer - step.layer);
-    const [far, all] = [layer === Infinity ? 0n : p ** passed, q ** passed];
-    return rows.map((z, i) => z.map((x, c) => exactFloat(far * x + (all - far) * targets[i][c], all * denominator)));
 }
 
 /** The points and the means of their attended sets, all over one denominator.
@@ -381,15 +381,6 @@ function exactNearest(corners, dynamics) {
             shares = moved.filter(Boolean).map((x) => x / common);
         }
     }
-}
-
-/** One layer: where the tokens are after it, rounded once. @param {Numeric[][]} tokens @param {ExactOptions} options */
-export function exactLayer(tokens, options) {
-    const cloud = exactCloud(tokens, options.multiplicities);
-    const dynamics = exactDynamics(options, cloud.numerators[0].length);
-    const [step] = exactWalk(cloud, dynamics);
-    const places = exactAt(step, dynamics, 1);
-    return cloud.ofToken.map((point) => places[point]);
 }
 
 /** What Python's `lim.certificate` is: plain data, for JSON.stringify or a checker.

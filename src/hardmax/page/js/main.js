@@ -1,8 +1,8 @@
 // The shell of the page: two rooms, their state in the URL, a worker for exact arithmetic, help, and scripting.
 import { el, messageOf } from "./dom.js";
 import { DynamicsRoom } from "./dynamics.js";
-import { exactLayer, exactLimit, makeCertificate } from "./exact.js";
-import { exactLayers, exactRun } from "./layers.js";
+import { exactLimit, makeCertificate } from "./exact.js";
+import { exactLayer, exactLayers, exactRun } from "./layers.js";
 import { classifyHere, mountReviews } from "./reviews.js";
 import { loadModel } from "./text.js";
 import { verify } from "./verify.js";

@@ -1,6 +1,6 @@
 // The controls of the Dynamics room, what it says in words, and the table of all numbers.
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
-import { MOST_CHARACTERS, readAlpha, readMetric, rowsText } from "./cloud.js";
+import { MOST_CHARACTERS, readAlpha, readSquare, rowsText } from "./cloud.js";
 import { download, el, labelled, plural } from "./dom.js";
 import { makeCertificate } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
@@ -86,9 +86,11 @@ export function buildPanel(root, room) {
     const checks = SWITCHES.map(([, label], k) => el("label", { class: "hm-check" }, boxes[k], ` ${label}`));
     const planeNote = note();
     const drawnNote = note();
-    const matrix = el("textarea", { rows: 3, spellcheck: "false", change: () => context.attempt(() => {
-        room.set({ metric: readMetric(matrix.value.trim().split("\n").map((cells) => cells.split(",")), room.d) });
-    }) });
+    const [matrix, valueMatrix] = /** @type {const} */ (["metric", "value"]).map((name) => {
+        const read = () => room.set({ [name]: readSquare(text.value, room.d, name) });
+        const text = el("textarea", { rows: 3, spellcheck: "false", change: () => context.attempt(read) });
+        return text;
+    });
     const metricNote = note();
     const attention = el("select", { change: () => setAttention(KINDS[attention.value][2]) },
         ...Object.entries(KINDS).map(([value, [label]]) => el("option", { value }, label)));
@@ -99,10 +101,6 @@ export function buildPanel(root, room) {
     const betaLabel = labelled("0.1 to 1000", betaSlider);
     const causal = el("input", { type: "checkbox", change: () => context.attempt(() =>
         room.set({ mask: causal.checked ? "causal" : null })) });
-    const valueText = el("textarea", { rows: 3, spellcheck: "false", change: () => context.attempt(() => {
-        const rows = valueText.value.trim().split("\n").map((cells) => cells.split(","));
-        room.set({ value: readMetric(rows, room.d, "value") });
-    }) });
     const softNote = note();
     const softBox = el("div", {}, room.softCanvas, softNote);
     const hardNote = note();
@@ -145,7 +143,7 @@ export function buildPanel(root, room) {
             "Other layers", note("The paper's layer is hardmax without a mask or a value matrix: only of this one the page proves limits."),
             labelled("A token attends to", attention), row(amountLabel, betaLabel),
             el("label", { class: "hm-check" }, causal, " Causal mask: only itself and earlier tokens"),
-            labelled("Value matrix V, row by row", valueText), button("Identity", () => room.set({ value: null })),
+            labelled("Value matrix V, row by row", valueMatrix), button("Identity", () => room.set({ value: null })),
         )]),
         folded("Save and share", row(
             button("PNG", savePng), button("SVG", saveSvg),
@@ -347,9 +345,12 @@ export function buildPanel(root, room) {
         room.canvas.setAttribute("aria-label", `${size}. The table “All numbers” says what the picture shows.`);
         verdict.replaceChildren(...judge(reason).map((line) => el("p", {}, line)));
         verdict.classList.toggle("hm-differs", room.differences.length > 0);
-        const axes = Array.from({ length: room.d }, (_, k) => k);
-        const metric = room.problem.metric ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
-        if (document.activeElement !== matrix) matrix.value = metric.map((cells) => cells.join(", ")).join("\n");
+        const identity = Array.from(room.startOf(0), (_, r) => Array.from(room.startOf(0), (__, c) => Number(r === c)));
+        [room.problem.metric, room.problem.value].forEach((rows, k) => {
+            const text = [matrix, valueMatrix][k];
+            const shown = (rows ?? identity).map((cells) => cells.join(", ")).join("\n");
+            if (document.activeElement !== text) text.value = shown;
+        });
         checks[checks.length - 1].hidden = !isPlane;
         const plain = !isPlane || ellipseEnd(room.frame, room.metric);
         metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
@@ -361,8 +362,6 @@ export function buildPanel(root, room) {
         if (chosen && document.activeElement !== amount) amount.value = chosen.text;
         if (chosen?.kind === "softmax") betaSlider.value = String(Math.log10(cellFloat(chosen.text)));
         causal.checked = room.problem.mask !== null;
-        const value = room.problem.value ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
-        if (document.activeElement !== valueText) valueText.value = value.map((cells) => cells.join(", ")).join("\n");
         if (softBox.isConnected !== Boolean(room.soft)) {
             if (room.soft) pair.append(softBox);
             else softBox.remove();

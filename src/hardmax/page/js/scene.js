@@ -32,7 +32,7 @@ const SHAPE_CORNERS = Object.fromEntries(Object.entries({
 }).map(([name, corners]) => [name, corners.split(" ").map((corner) => corner.split(",").map(Number))]));
 
 /** @param {CanvasRenderingContext2D} canvas @returns {Pen} */
-export const canvasPen = (canvas) => ({
+const canvasPen = (canvas) => ({
     paint({ fill, stroke, width = 1, alpha = 1, dash = [], closed = !!fill }, lines) {
         Object.assign(canvas, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width });
         canvas.setLineDash(dash);
@@ -131,6 +131,17 @@ function clippedScreen(frame, sides) {
     const { width, height } = frame;
     const corners = [[0, height], [width, height], [width, 0], [0, 0]].map((corner) => toWorld(frame, corner));
     return clipPolygon(corners, sides).map((corner) => toScreen(frame, corner));
+}
+
+/** Draw on a canvas as large as the room's frame. @param {HTMLCanvasElement} canvas @param {Room} room @param {Theme} theme */
+export function paintScene(canvas, room, theme) {
+    const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const { width, height } = room.frame;
+    const dense = canvas.width / width;
+    brush.setTransform(dense, 0, 0, dense, 0, 0);
+    Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
+    brush.fillRect(0, 0, width, height);
+    drawScene(canvasPen(brush), room, theme);
 }
 
 export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** @type {Theme} */ theme) {
