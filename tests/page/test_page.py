@@ -25,6 +25,7 @@ MODEL = two_classes()
 REVIEW = "An awful script and a dull first hour, but the two leads are wonderful together."
 # Tokens 0 and 1 lead. Token 2 follows 0, and leads itself once it is far out.
 SMALL = "0.5,1;-1,0.25;0.25,0.125"
+SQUARE = [[1, 1], [-1, 1], [-1, -1], [1, -1], ["1/2", 0], ["1/3", "0.1"]]
 DROP = """async ([files, folder]) => {
     const entry = ({ name, text }) => ({ isFile: true, isDirectory: false, name,
         file: (use) => use(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name)) })
@@ -200,6 +201,22 @@ def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watc
     assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
     state = state_of(page)
     assert (state["alpha"], state["metric"]) == ("3/10", "2,1;1,3/2")
+
+
+def test_a_run_of_another_layer_begins_with_its_parts(tmp_path, watched):
+    dynamics = hm.Dynamics("1/2", value=[[1, 1], [0, 1]], mask="causal", attention=hm.TopK(2))
+    run = hm.simulate(SQUARE, dynamics, layers=3, arithmetic="exact")
+    run.save(tmp_path / "mine.html")
+    page = watched.open(tmp_path / "mine.html")
+    page.wait_for_selector("text=a causal mask and a value matrix and top-2 attention")
+    state_of(page, mask="causal", value="1,1;0,1", attention="topk:2")
+    page.keyboard.press("Home")
+    page.keyboard.press("]")
+    rows = rows_of(page)
+    assert [[float(x) for x in numbers(row[2])] for row in rows] == pytest.approx(
+        run.at(1), abs=1e-4
+    )
+    assert [[*map(int, row[3].split(", "))] for row in rows] == run.attended(1).tolist()
 
 
 def test_files_that_are_dropped_or_chosen_are_read_exactly(files, watched):
@@ -421,6 +438,8 @@ def test_on_paper_nothing_is_stretched_and_no_button_is_left(files, watched):
     page = watched.open(files["plain"], "cloud=square&layer=limit")
     proved(page)
     page.set_viewport_size({"width": 700, "height": 1000})
+    columns = "it => getComputedStyle(it).gridTemplateColumns.split(' ').length"
+    assert page.eval_on_selector(".hm-stage", columns) == 1  # as in a notebook
     page.emulate_media(media="print")
     shape = "it => [it.width / it.height, it.clientWidth / it.clientHeight]"
     page.wait_for_timeout(300)  # in which it may be drawn again

@@ -19,7 +19,6 @@ from hardmax import __version__
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_html
 from hardmax._common.validation import InputError, check_path, shorten
-from hardmax._layer.rules import check_plain
 
 if TYPE_CHECKING:
     from hardmax._tokens.points import Points
@@ -56,7 +55,6 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
 def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else
     is a fraction."""
-    check_plain(dynamics, "The page")
     # A token that was given a multiplicity is as many tokens.
     count, width = max(points.tokens, int(points.multiplicities.sum())), points.dimension
     if count > MOST_TOKENS or width > MOST_DIMENSIONS:
@@ -77,13 +75,19 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
 
 
 def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
-    """Step size and metric as the page takes them; it would show another step than one that it
-    refuses."""
+    """The layer as the page takes it; it would show another step than one that it refuses."""
+    if dynamics.heads is not None or not isinstance(dynamics.mask, str | None):
+        wish = "without `heads`, and with no `mask` but 'causal'"
+        raise InputError(f"The page shows layers {wish}.", argument="dynamics")
     alpha = str(dynamics.alpha)
     if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:
         most = f"from {float(SMALLEST_STEP)} to {LARGEST_STEP}, of up to {LONGEST_STEP} characters"
         raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.", argument="alpha")
-    return dynamics.to_dict()
+    plain = dynamics.to_dict()
+    if dynamics.attention is not None:
+        kind, number, *_ = plain["attention"].values()
+        plain["attention"] = f"{kind.lower()}:{number}"
+    return plain
 
 
 def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") -> str:

@@ -329,7 +329,7 @@ export function buildPanel(root, room) {
         cloud.value = kind;
         random.hidden = kind !== "random";
         rest?.split(",").forEach((value, k) => (fields[k].value = value));
-        about.textContent = NAMED_CLOUDS[kind]?.[1] ?? "";
+        about.textContent = room.others.length ? "" : NAMED_CLOUDS[kind]?.[1] ?? "";
         if (document.activeElement !== alpha) alpha.value = room.problem.alpha;
         alphaSlider.value = String(Math.log10(cellFloat(room.problem.alpha)));
         const isPlane = room.d === 2;
@@ -368,7 +368,7 @@ export function buildPanel(root, room) {
             pair.classList.toggle("hm-two", Boolean(room.soft));
             room.resize();
         }
-        hardNote.textContent = room.soft ? "Hardmax, exact" : "";
+        hardNote.textContent = room.soft ? "Hardmax" : "";
         room.softCanvas.setAttribute("aria-label", room.soft ? `${size}, with softmax attention` : "");
         updateLayer();
     }
