@@ -1,4 +1,4 @@
-"""One page that runs anywhere: drag tokens, type a review; everything is computed by the page
+"""One page that runs anywhere: drag tokens, type a text; everything is computed by the page
 itself.
 
 A page is one HTML file: the modules in `js/`, put into one script, the style sheet, and the data to

@@ -82,7 +82,8 @@ function mountShell(root, data, source, report = null) {
         calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     };
     const given = new URLSearchParams(embedded ? "" : location.hash.slice(1));
-    const wanted = ROOMS.find(({ name }) => name === (given.get("room") ?? data.room)) ?? ROOMS[0];
+    const asked = given.get("room") ?? data.room ?? "";
+    const wanted = ROOMS.find((room) => [room.name, room.title.toLowerCase()].includes(asked)) ?? ROOMS[0];
     let timer = 0;
     const rooms = (embedded ? [wanted] : ROOMS).map(({ name, title, mount }) => {
         const [id, labelId] = [`hm-${name}`, `hm-tab-${name}`];
@@ -92,7 +93,7 @@ function mountShell(root, data, source, report = null) {
         main.append(panel);
         // What a room says while another one is shown is not heard.
         const announce = (/** @type {string} */ message) => void (panel.hidden || (status.textContent = message));
-        const made = { name, panel, tab, room: mount(panel, { ...context, announce }) };
+        const made = { name, title, panel, tab, room: mount(panel, { ...context, announce }) };
         return made;
     });
     let current = rooms.find(({ name }) => name === wanted.name) ?? rooms[0];
@@ -140,7 +141,7 @@ function mountShell(root, data, source, report = null) {
     }
 
     function stateText() {
-        return String(new URLSearchParams({ room: current.name, ...current.room.state() }));
+        return String(new URLSearchParams({ room: current.title.toLowerCase(), ...current.room.state() }));
     }
 
     function showHelp() {
