@@ -100,7 +100,7 @@ export class DynamicsRoom {
     /** The last layer of softmax for which floats suffice, up to the one that is shown. */
     get softLayer() {
         const { errors, layers } = this.soft ?? { errors: [], layers: [] };
-        const enough = errors.findIndex((error) => error > FLOAT_ENOUGH && error < Infinity);
+        const enough = errors.findIndex((error) => !(error <= FLOAT_ENOUGH));
         return Math.min(this.layer, (enough < 0 ? layers.length : Math.max(1, enough)) - 1);
     }
 
@@ -205,7 +205,7 @@ export class DynamicsRoom {
         const { problem } = this;
         const found = await this.context.compute(problem.tokens, { ...this.hardLayer, budget: 5000 });
         if (problem !== this.problem) return;
-        if (this.others.length) this.exact = { limit: null, run: runOfLayers(this.d, found) };
+        if (found.layers?.length) this.exact = { limit: null, run: runOfLayers(this.d, found) };
         else if (found.limits) {
             const run = runOfLimit(this.floats, this.d, cellFloat(problem.alpha), found);
             this.differences = compareRuns(run, this.floatRun);

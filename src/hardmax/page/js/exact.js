@@ -157,29 +157,30 @@ export function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
 /** A z, up to a positive factor. @param {bigint[]} row @param {ExactDynamics} dynamics */
 export const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
 
-/** The leading bits of values: value / 2^s, rounded down to |integers| <= 2^53. @param {bigint[]} values */
+/** The leading bits of values: value / 2^s, rounded down to |integers| <= `most` <= 2^53; `cut` is 0 if these are all
+ * bits, else 1. @param {bigint[]} values */
 function exactLeading(values) {
     let largest = 0n;
     for (const value of values) if (value > largest || -value > largest) largest = value < 0n ? -value : value;
     const shift = BigInt(Math.max(0, exactBits(largest) - 53));
-    return values.map((value) => Number(value >> shift));
+    const leading = Float64Array.from(values, (value) => Number(value >> shift));
+    return { leading, most: Number(largest >> shift) + 1, cut: shift ? 1 : 0 };
 }
 
 /** For each direction the points furthest along it, or more of them. Floats find candidates, integers decide.
  *
- * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 and |g|, |f| <= 2^53, a
- * coordinate adds at most |g e + h f + h e| < 2^54 + 1 to the error of a score, rounding its product 2^53, and each sum
- * d 2^53: less than (d^2 + 4 d) 2^53 in all. So whoever scores as high as the k-th best is within twice that of the k-th
- * largest float. @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics
+ * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 (0 if none are cut), a
+ * coordinate adds at most |g e + h f + h e| to the error of a score, rounding its product |g f| 2^-53, and each sum d
+ * times that. So whoever scores as high as the k-th best is within twice the error of the k-th largest float. @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics
  * @param {{counts?: number[], wanted?: number, slack?: Ratio | null, causal?: boolean}} [who] the `wanted` furthest,
  *     counted with multiplicity; or all whose scores are within a slack; of a cause only those up to itself */
 export function exactFurthest(directions, points, { tick }, { counts = [], wanted = 1, slack = null, causal } = {}) {
     const d = points[0].length;
-    const table = Float64Array.from(exactLeading(points.flat()));
-    const error = 2 * (d * d + 4 * d) * 2 ** 53;
+    const { leading: table, most: far, cut } = exactLeading(points.flat());
     return directions.map((direction, i) => {
         tick();
-        const way = exactLeading(direction);
+        const { leading: way, most: long, cut: bent } = exactLeading(direction);
+        const error = 2 * (d * (long * cut + far * bent + 1) + (d * d + 2 * d) * long * far * 2 ** -53);
         const floats = new Float64Array(causal ? i + 1 : points.length);
         for (let j = 0; j < floats.length; j++) {
             for (let c = 0; c < d; c++) floats[j] += way[c] * table[j * d + c];

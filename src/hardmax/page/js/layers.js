@@ -13,7 +13,8 @@
  * @typedef {{sets: number[][], leads: boolean[]}} Chosen  the points that each attends to, and whether it leads
  * @typedef {{points: import("./exact.js").ExactCloud, layers: (Chosen & {floats: number[][]})[], reason: string}}
  *     ExactLayers  up to a layer; why not further
- * @typedef {import("./floats.js").Run & {errors: number[]}} FloatLayers  no coordinate of a layer is off by more */
+ * @typedef {import("./floats.js").Run & {errors: number[]}} FloatLayers  no coordinate of a layer is off by more; empty
+ *     if nobody asked */
 import { ExactTimeout, exactAlong, exactCloud, exactDot, exactDynamics, exactFloat, exactFurthest } from "./exact.js";
 import { exactLevel, exactLimit, exactMeans, exactTable, readNumber } from "./exact.js";
 import { floatAlong } from "./floats.js";
@@ -164,7 +165,7 @@ export function floatLayers(tokens, d, { alpha, metric, mask, value, attention }
         });
         const leads = found.map(({ set }, i) => kind?.kind !== "softmax" && `${set}` === `${i}`);
         rows.push({ positions, sets: found.map(({ set }) => set), leads });
-        bounds.push(bounded ? errors.reduce((most, error) => Math.max(most, error), 0) : Infinity);
+        if (bounded) bounds.push(errors.reduce((most, error) => Math.max(most, error), 0));
         if (bounded && !(bounds[layer] <= FLOAT_ENOUGH)) break;
         const [before, moved, off] = [positions, new Float64Array(tokens.length), new Float64Array(tokens.length)];
         found.forEach(({ mean, error }, i) => keep.forEach((line, r) => line.forEach((own, c) => {

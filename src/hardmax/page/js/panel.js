@@ -259,13 +259,10 @@ export function buildPanel(root, room) {
 
     /** What is known of layers other than the paper's. @param {string} reason why there are no more layers */
     function judgeOthers(reason) {
-        if (!room.exact) return ["Computed in floats; exact arithmetic is on its way …"];
-        const layers = room.exact.run.layers.length - 1;
         const why = reason ? ` (${reason})` : "";
-        return [
-            `Computed in exact arithmetic: attended sets and positions of layers 0 to ${layers}${why}.`,
-            `This page does not prove limits of layers with ${room.others.join(" and ")}.`,
-        ];
+        const known = `Computed in exact arithmetic: attended sets and positions of layers 0 to ${room.lastLayer}${why}.`;
+        const floats = `Computed in floats; exact arithmetic ${reason || "is on its way …"}`;
+        return [room.exact ? known : floats, `This page does not prove limits of layers with ${room.others.join(" and ")}.`];
     }
 
     function setAttention(/** @type {string | undefined} */ number) {
@@ -275,18 +272,16 @@ export function buildPanel(root, room) {
 
     /** What is drawn beside hardmax, and how well it is known. */
     function describeSoft() {
-        const { soft, softLayer: layer } = room;
-        const beta = readAttention(room.problem.attention)?.text;
-        if (!soft) return "";
-        const shown = Math.floor(layer);
-        const name = `Softmax with β = ${beta}, in floats, layer ${shown}`;
-        const error = soft.errors[shown];
-        const [missing, more] = [room.layer > layer, soft.errors[shown + 1] > FLOAT_ENOUGH];
-        if (!(error < Infinity)) return `${name}. How far floats can be trusted is computed when you let go.`;
+        const { soft, softLayer, problem } = room;
+        const shown = Math.floor(softLayer);
+        const [error, isLast] = [soft?.errors[shown], room.layer > softLayer];
+        const name = `Softmax with β = ${readAttention(problem.attention)?.text}, in floats, layer ${shown}`;
+        if (error === undefined) return `${name}. How far floats can be trusted is computed when you let go.`;
+        if (!(error <= FLOAT_ENOUGH)) return `${name}: floats do not suffice.`;
         const bound = `${name}: no coordinate is off by more than ${error.toExponential(0)}.`;
-        if (error > FLOAT_ENOUGH) return `${name}: floats do not suffice; coordinates may be off by ${error.toExponential(0)}.`;
-        if (missing && more) return `${bound} After it floats do not suffice: the error may exceed ${FLOAT_ENOUGH}.`;
-        return missing ? `${bound} This is the last layer that was computed.` : bound;
+        const next = soft?.errors[shown + 1] === undefined ? "No later layer was computed."
+            : `After it floats do not suffice: the error may exceed ${FLOAT_ENOUGH}.`;
+        return isLast ? `${bound} ${next}` : bound;
     }
 
     function fillTable() {
