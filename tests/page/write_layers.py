@@ -59,7 +59,9 @@ def drawn(rng: random.Random, softmax: bool) -> tuple[Any, dict[str, Any]]:
 
 def told(tokens: Any, parts: dict[str, Any], layers: int) -> dict[str, Any]:
     rest = {name: part for name, part in parts.items() if name != "alpha"}
-    how = {} if isinstance(parts["attention"], hm.Softmax) else {"arithmetic": "exact"}
+    how: dict[str, Any] = (
+        {} if isinstance(parts["attention"], hm.Softmax) else {"arithmetic": "exact"}
+    )
     run: Any = hm.simulate(tokens, hm.Dynamics(parts["alpha"], **rest), layers=layers, **how)
     plain = {name: part for name, part in parts.items() if name != "attention"}
     found = {"tokens": tokens, **plain, "attention": text_of(parts["attention"])}

@@ -22,7 +22,7 @@
  * @typedef {{settledAt: number | null, attended: {from: number, sets: number[][]}[], leaders: [number, number][],
  *     points: ExactCloud, limits: ExactEnd[] | null, ofToken: number[], reason: string}} ExactLimit
  *     sets, leaders (with the layer since which they lead) and limits are of points, not of tokens */
-import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
+import { bigEliminated, bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
 const EXACT_DIGITS = 100_000; // of an exact coordinate: longer numbers take too long to work with
 const EXACT_TEXT = 4_300; // digits of a number in a text or a certificate, as in Python
@@ -130,22 +130,8 @@ export function exactDynamics({ alpha, metric = null, budget = 10_000 }, dimensi
         throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
     const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
     const symmetric = integers.every((row, i) => row.every((value, j) => value === integers[j][i]));
-    const definite = symmetric && exactEliminated(integers) !== null;
+    const definite = symmetric && bigEliminated(integers) !== null;
     return { alpha: step, keep, metric: integers, texts, definite, scale, tick };
-}
-
-/** Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
- * null if one of them is not positive. @param {bigint[][]} rows */
-function exactEliminated(rows) {
-    let before = 1n;
-    for (let k = 0; k < rows.length; k++) {
-        const lead = rows[k];
-        if (lead[k] <= 0n) return null;
-        const reduced = rows.map((row) => row.map((value, j) => (lead[k] * value - row[k] * lead[j]) / before));
-        rows = reduced.map((row, i) => (i === k ? lead : row));
-        before = lead[k];
-    }
-    return rows;
 }
 
 export function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
@@ -369,7 +355,7 @@ function exactNearest(corners, dynamics) {
             // The weights of the nearest point of the affine hull are goals / total, multiples of u with
             // (G + 1 1^T) u = 1, G the Gram matrix. On to it, or to where the first weight is 0.
             const gram = used.map((i) => [...used.map((j) => exactDot(directions[i], corners[j]) + 1n), 1n]);
-            const goals = (exactEliminated(gram) ?? []).map((row) => row[row.length - 1]);
+            const goals = (bigEliminated(gram) ?? []).map((row) => row[row.length - 1]);
             const total = goals.reduce((sum, goal) => sum + goal);
             const [here, there] = [shares.map((share) => share * total), goals.map((goal) => goal * whole)];
             falling = here.flatMap((x, k) => (there[k] > 0n ? [] : [{ p: x, q: x - there[k] }]));

@@ -18,7 +18,7 @@
 import { ExactTimeout, exactAlong, exactCloud, exactDot, exactDynamics, exactFloat, exactFurthest } from "./exact.js";
 import { exactLevel, exactLimit, exactMeans, exactTable, readNumber } from "./exact.js";
 import { floatAlong } from "./floats.js";
-import { bigInverse } from "./integers.js";
+import { bigEliminated } from "./integers.js";
 
 export const MOST_LAYERS = 60; // of runs without a proved limit
 export const FLOAT_ENOUGH = 1e-9; // a larger bound of the error: floats do not suffice
@@ -103,15 +103,18 @@ function exactMover({ alpha: { p, q }, tick }, value, d) {
     const { integers, common } = exactTable(value ?? identity, "value");
     if (integers.length !== d || integers[0].length !== d) throw new Error(`value must be ${d} by ${d}.`);
     const own = q * common;
-    const inverse = bigInverse(integers.map((row, r) => row.map((x, c) => p * x + (r === c ? own : 0n))));
+    // N and, beside it, the identity; once eliminated, a multiple of the identity and N^-1 times that.
+    const beside = integers.map((row, r) => [...row.map((x, c) => p * x + (r === c ? own : 0n)), ...identity[r].map(BigInt)]);
+    const inverse = bigEliminated(beside, true);
     if (!inverse) throw new Error("value: I + alpha V has no inverse. Change V or alpha.");
+    const sign = inverse[0][0] < 0n ? -1n : 1n;
     return (/** @type {{rows: bigint[][], targets: bigint[][], denominator: bigint}} */ { rows, targets, denominator }) => ({
         rows: rows.map((z, i) => {
             tick();
             const pushed = z.map((x, c) => own * x + p * exactDot(integers[c], targets[i]));
-            return inverse.rows.map((line) => exactDot(line, pushed));
+            return inverse.map((line) => sign * exactDot(line.slice(d), pushed));
         }),
-        denominator: denominator * inverse.determinant,
+        denominator: denominator * sign * inverse[0][0],
     });
 }
 

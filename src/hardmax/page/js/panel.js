@@ -29,6 +29,7 @@ const OWN_TOKENS = "One token per line: coordinates separated by commas; 1/3 is 
 /** Builds the page round the canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
 export function buildPanel(root, room) {
     const { context } = room;
+    let isNew = true;
     /** @type {(words: string, click: () => unknown, title?: string) => HTMLButtonElement} */
     const button = (words, click, title = "") => el("button", { click: () => context.attempt(click), title }, words);
     /** @type {(title: string, ...children: Node[]) => HTMLElement} */
@@ -122,6 +123,12 @@ export function buildPanel(root, room) {
         ...(context.link ? [button("Copy link", copyLink, "A link to what is shown")] : []),
     );
     const tour = buildTour(room, { canvas: room.canvas, verdict });
+    const otherLayers = folded(
+        "Other layers", note("The paper's layer is hardmax without mask and value matrix. The page proves limits only of this one."),
+        labelled("A token attends to", attention), row(amountLabel, betaLabel),
+        el("label", { class: "hm-check" }, causal, " Causal mask: only itself and earlier tokens"),
+        labelled("Value matrix V, row by row", valueMatrix), button("Identity", () => room.set({ value: null })),
+    );
     const controls = [
         group(
             "Cloud", labelled("Begin with", cloud), random, about,
@@ -138,13 +145,7 @@ export function buildPanel(root, room) {
             checks[checks.length - 1], labelled("A, row by row", matrix), metricNote,
             button("Identity", () => room.set({ metric: null })),
         ),
-        // In a notebook Python would not know of these.
-        ...(context.embedded ? [] : [folded(
-            "Other layers", note("The paper's layer is hardmax without a mask or a value matrix: only of this one the page proves limits."),
-            labelled("A token attends to", attention), row(amountLabel, betaLabel),
-            el("label", { class: "hm-check" }, causal, " Causal mask: only itself and earlier tokens"),
-            labelled("Value matrix V, row by row", valueMatrix), button("Identity", () => room.set({ value: null })),
-        )]),
+        ...(context.embedded ? [] : [otherLayers]), // in a notebook Python would not know of these
         folded("Save and share", row(
             button("PNG", savePng), button("SVG", saveSvg),
             button("CSV", () => download("tokens.csv", `${rowsText(room.problem.tokens, "\n")}\n`, "text/csv")),
@@ -350,6 +351,8 @@ export function buildPanel(root, room) {
         const plain = !isPlane || ellipseEnd(room.frame, room.metric);
         metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
         const chosen = readAttention(room.problem.attention);
+        if (isNew) otherLayers.open = room.others.length > 0 || chosen !== null; // as a link may ask for
+        isNew = false;
         attention.value = chosen?.kind ?? "hardmax";
         [amountLabel.hidden, betaLabel.hidden] = [!chosen, chosen?.kind !== "softmax"];
         const [label] = amountLabel.children;
