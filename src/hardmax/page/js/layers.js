@@ -145,7 +145,8 @@ function stepwise(points, rows) {
  * beta <A z_i, z_j - z_t>, whose error is at most h_j: that of its factors and of rounding. The true weights are p_j
  * exp(h) / sum of p_k exp(h), each h of its own between -h_j and h_j; so they are off by at most p_j (M exp(h_j) - 1)
  * with M = sum of p_k exp(h_k) (Jensen). As p_j (z_j - w) add up to 0, the error of w is at most
- * sum of p_j [(M exp(h_j) - 1) |z_j - w| + M exp(h_j) e_j]: nothing grows where one weight is nearly 1.
+ * sum of p_j [(M exp(h_j) - 1) |z_j - w| + M exp(h_j) e_j]: nothing grows where one weight is nearly 1. The
+ * token's own share p_i e_i is left out of it: z_i' depends on z_i by (I + alpha V)^-1 (I + p_i alpha V).
  * @param {Float64Array} tokens @param {number} d @param {{alpha: string, metric: Float64Array | null} & Parts} layer
  * @param {{layers?: number, budget?: number, bounded?: boolean}} [how] budget in milliseconds */
 export function floatLayers(tokens, d, { alpha, metric, mask, value, attention }, how = {}) {
@@ -171,11 +172,12 @@ export function floatLayers(tokens, d, { alpha, metric, mask, value, attention }
         if (bounded) bounds.push(errors.reduce((most, error) => Math.max(most, error), 0));
         if (bounded && !(bounds[layer] <= FLOAT_ENOUGH)) break;
         const [before, moved, off] = [positions, new Float64Array(tokens.length), new Float64Array(tokens.length)];
-        found.forEach(({ mean, error }, i) => keep.forEach((line, r) => line.forEach((own, c) => {
+        found.forEach(({ mean, error, self }, i) => keep.forEach((line, r) => line.forEach((own, c) => {
             const [z, other] = [before[i * d + c], push[r][c]];
             const size = Math.abs(own * z) + Math.abs(other * mean[c]);
             moved[i * d + r] += own * z + other * mean[c];
-            off[i * d + r] += Math.abs(own) * errors[i * d + c] + Math.abs(other) * error[c] + (2 * d + 4) * UNIT * size;
+            off[i * d + r] += Math.abs(own + self * other) * errors[i * d + c] + Math.abs(other) * error[c];
+            off[i * d + r] += (2 * d + 4) * UNIT * size;
         })));
         [positions, errors] = [moved, off];
     }
@@ -202,10 +204,11 @@ function floatChosen(rows, d, { count, along }, kind, level) {
     const least = exactLevel(scores, scores.map(() => 1), kind === "topk" ? level : 1) - (kind === "localmax" ? level : 0);
     const set = [...scores.keys()].filter((j) => scores[j] >= least);
     const mean = along.map((_, c) => set.reduce((sum, j) => sum + rows[j * d + c], 0) / set.length);
-    return { set, mean, error: along.map(() => Infinity) };
+    return { set, mean, error: along.map(() => Infinity), self: 0 };
 }
 
-/** Softmax of one token: those with a tenth of the weight or more, the mean, and what bounds its error.
+/** Softmax of one token: those with a tenth of the weight or more, the mean, what bounds its error but for its own
+ * share of it, and its own weight.
  * @param {Float64Array} z @param {number} d @param {number} i
  * @param {{count: number, along: number[], beta: number, metric: Float64Array | null}} among
  * @param {Float64Array | null} errors of the coordinates; null if nobody asks */
@@ -251,10 +254,11 @@ function floatSoftmax(z, d, i, { count, along, beta, metric }, errors) {
         const grown = Math.expm1(slips[j]) * (1 + more) + more;
         for (let c = 0; c < d; c++) {
             const [gap, away] = [z[j * d + c] - z[top * d + c], z[j * d + c] - mean[c]].map(Math.abs);
-            error[c] += weights[j] * (grown * away + (1 + grown) * errors[j * d + c] + (count + 8) * UNIT * gap);
+            const carried = (j === i ? grown : 1 + grown) * errors[j * d + c];
+            error[c] += weights[j] * (grown * away + carried + (count + 8) * UNIT * gap);
         }
     }
     // A thousandth for what the bound itself loses by rounding.
     const bound = error.map((each, c) => 1.001 * (each + 2 * UNIT * Math.abs(mean[c])) + 1e-300);
-    return { set: [...weights.keys()].filter((j) => weights[j] >= 0.1), mean, error: bound };
+    return { set: [...weights.keys()].filter((j) => weights[j] >= 0.1), mean, error: bound, self: weights[i] };
 }
