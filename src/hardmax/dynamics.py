@@ -139,8 +139,7 @@ class Dynamics:
 
     def __repr__(self) -> str:
         alpha = self.steps if isinstance(self.steps, Steps) else self._plain_steps()
-        parts = {"alpha": alpha}
-        parts |= {name: self._plain_table(name) for name in self._tables("metric", "value", "mask")}
+        parts = {"alpha": alpha} | self._tables("metric", "value", "mask")
         shown = [f"{name}={part!r}" for name, part in parts.items()]
         if self.attention is not None:
             shown.append(f"attention={self.attention}")
@@ -156,33 +155,25 @@ class Dynamics:
                 "`alpha` is a rule, which cannot be written down: "
                 "give the steps of the first layers."
             )
-        plain = {"alpha": self._plain_steps(), "metric": self._plain_table("metric")}
-        plain |= {name: self._plain_table(name) for name in self._tables("value", "mask")}
+        plain = {"alpha": self._plain_steps(), "metric": _plain(self.metric)}
+        plain |= self._tables("value", "mask")
         if self.attention is not None:
             plain["attention"] = to_plain(self.attention)
         if self.heads is not None:
             plain["heads"] = self._plain_heads()
         return plain
 
-    def _tables(self, *names: str) -> list[str]:
-        """Which of the named tables there are."""
-        return [name for name in names if getattr(self, name) is not None]
+    def _tables(self, *names: str) -> dict[str, Any]:
+        """Those of the named tables that there are, as plain data."""
+        tables = {name: _plain(getattr(self, name)) for name in names}
+        return {name: table for name, table in tables.items() if table is not None}
 
     def _plain_steps(self) -> list[str] | str:
         return [*map(str, self.steps)] if isinstance(self.steps, tuple) else str(self.steps)
 
     def _plain_heads(self) -> list[dict[str, Any]]:
-        return [
-            {"metric": alone._plain_table("metric"), "weight": str(head.weight)}
-            for alone, head in zip(split_heads(self), self.heads or (), strict=True)
-        ]
-
-    def _plain_table(self, name: str) -> Any:
-        table = getattr(self, name)
-        if table is None or isinstance(table, str):
-            return table
-        rows = np.array(table).tolist()
-        return [[entry if isinstance(entry, bool) else str(entry) for entry in row] for row in rows]
+        heads = self.heads or ()
+        return [{"metric": _plain(head.metric), "weight": str(head.weight)} for head in heads]
 
     @property
     def alpha(self) -> Fraction:
@@ -248,6 +239,14 @@ class Dynamics:
     def metric_integers(self) -> list[list[int]] | None:
         """The metric times its common denominator: a positive factor changes no attended set."""
         return None if self.matrix is None else IntegerCloud.of(self.matrix).numerators
+
+
+def _plain(table: Any) -> Any:
+    """A table as lists of truth values, or of texts that say the numbers exactly."""
+    if table is None or isinstance(table, str):
+        return table
+    rows = np.array(table).tolist()
+    return [[x if isinstance(x, bool) else str(Fraction(x)) for x in row] for row in rows]
 
 
 def check_dynamics(dynamics: Any) -> Dynamics:
