@@ -14,7 +14,7 @@ stop changing."""
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def _is_inside(point: Point, hull: list[Point]) -> bool:
 def _vanishes(start: np.ndarray, way: np.ndarray, bounds: tuple[Fraction, Fraction]) -> bool:
     """Whether start + x way is 0 for an x between two bounds."""
     low, high = bounds
-    x = -(start @ way) / (way @ way) if way.any() else low  # where it is shortest
+    x: Any = -(start @ way) / (way @ way) if way.any() else low  # where it is shortest
     return low <= x <= high and not (start + x * way).any()
 
 
