@@ -43,6 +43,7 @@ def make_pages(folder: Path) -> dict[str, str]:
 
 
 def main(folder: str = "build/screens") -> int:
+    """Write the pictures; 1 if axe found something."""
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     places = make_pages(out)
