@@ -11,8 +11,21 @@ import numpy as np
 from hardmax._common.files import write_whole
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path, shorten
-from hardmax.text.card import formula, shown_values
-from hardmax.text.evaluation import Evaluation, calibration_curve
+from hardmax.text.card import (
+    CITATION,
+    MEASURES,
+    evaluation_row,
+    evaluations,
+    facts,
+    formula,
+    further_values,
+    limitations,
+    purpose,
+    share_right,
+    shown_values,
+    sources,
+)
+from hardmax.text.evaluation import Evaluation, summarize
 from hardmax.text.explain import Explanation
 from hardmax.text.page import document, macros, short_name
 from hardmax.text.storage import digest
@@ -57,14 +70,6 @@ class CardTable(NamedTuple):
     heads: Sequence[Any] = ()
 
 
-class Section(NamedTuple):
-    """A part of a card."""
-
-    title: str
-    tables: list[CardTable]
-    note: str = ""
-
-
 def card_page(
     model: TextModel,
     name: str,
@@ -72,32 +77,63 @@ def card_page(
     evaluation: Evaluation | None = None,
 ) -> str:
     """The page about a model of that name, and how it was evaluated on the texts."""
-    sections, errors = [Section("Heaviest tokens of each class", _keywords(model))], []
+    measured, errors, leaders, count = evaluations(model), [], None, 0
     if texts is not None and evaluation is not None:
-        wrong = np.flatnonzero(evaluation.predicted != evaluation.truth)
-        confidence = evaluation.probabilities[wrong, evaluation.predicted[wrong]]
+        truth, predicted = evaluation.truth, evaluation.predicted
+        on = f"{pluralize(len(texts), 'text')} for this card"
+        measured = [summarize(on, truth, predicted, evaluation.probabilities), *measured]
+        wrong = np.flatnonzero(predicted != truth)
+        confidence = evaluation.probabilities[wrong, predicted[wrong]]
         worst: list[int] = wrong[np.argsort(-confidence, kind="stable")][:_ERRORS].tolist()
         for row in worst:
-            label = model.classes[evaluation.truth[row]]
-            errors.append((row + 1, label, model.explain(texts[row])))
-        shown = f"{pluralize(len(wrong), 'error')}, {len(worst)} of them below."
-        metrics = {key.replace("_", " "): value for key, value in evaluation.metrics.items()}
-        sections += [
-            Section(f"Measured on {pluralize(len(texts), 'text')}", [_values(metrics)]),
-            Section("Tokens that lead", [_leaders(evaluation)]),
-            Section("Calibration", [_calibration(evaluation)]),
-            Section("Errors, the most confident first", [], shown),
-        ]
-    sections.append(Section("Model card", [_values(model.metrics)]))
-    if isinstance(edited := model.metrics.get("edited"), dict):
-        changes = _values(edited, ("token", "became"))
-        sections.append(Section("Edited by hand, after measuring", [changes]))
-    body = macros().card(name, formula(model), sections, errors, digest(model))
-    return document(f"{name}: a model", str(body))
+            errors.append((row + 1, model.classes[truth[row]], model.explain(texts[row])))
+        leaders, count = _leaders(evaluation), len(wrong)
+    edited = model.metrics.get("edited")
+    parts = {
+        "purpose": purpose(model),
+        "formula": formula(model),
+        "facts": _facts(model),
+        "sources": sources(model) and CardTable(sources(model), ("texts", "rights")),
+        "measured": measured and CardTable([evaluation_row(one) for one in measured], MEASURES),
+        "by_class": measured and _by_class(model, measured[0]),
+        "calibration": measured and _calibration(measured[0]),
+        "curve": measured and measured[0]["calibration"],
+        "keywords": _keywords(model),
+        "modifiers": _modifiers(model),
+        "leaders": leaders,
+        "further": CardTable(list(further_values(model).items())),
+        "edited": isinstance(edited, dict) and _values(edited, ("token", "became")),
+        "limitations": limitations(model),
+        "citation": CITATION,
+        "count": count,
+        "errors": errors,
+        "digest": digest(model),
+    }
+    return document(f"{name}: a model", str(macros().card(name, parts)))
 
 
 def _values(values: dict[str, Any], heads: Sequence[str] = ()) -> CardTable:
     return CardTable(list(shown_values(values, ",").items()), heads)
+
+
+def _facts(model: TextModel) -> CardTable:
+    shown = facts(model)
+    del shown["modifiers"]  # which have a table of their own
+    return CardTable(list(shown.items()))
+
+
+def _by_class(model: TextModel, one: dict[str, Any]) -> CardTable:
+    """Of each class, the share of its texts that were found."""
+    rows = [
+        (label, f"{texts:,}", share_right(right, texts))
+        for label, (texts, right) in zip(model.classes, one["classes"], strict=False)
+    ]
+    return CardTable(rows[:_CLASSES], ("class", "texts", "recognised, with 95 % interval"))
+
+
+def _modifiers(model: TextModel) -> CardTable | None:
+    rows = [(m.word, f"× {m.factor:g}", f"{m.texts:,}") for m in model.modifiers]
+    return CardTable(rows, ("word", "factor", "training texts")) if rows else None
 
 
 def _keywords(model: TextModel) -> list[CardTable]:
@@ -108,7 +144,8 @@ def _keywords(model: TextModel) -> list[CardTable]:
             for word in model.keywords(label, _KEYWORDS)
         ]
         if rows:
-            tables.append(CardTable(rows, (label, "weight", "texts", "in class")))
+            heads = f"for {short_name(label)}", "weight", "training texts", "of the class"
+            tables.append(CardTable(rows, heads))
     return tables
 
 
@@ -120,10 +157,9 @@ def _leaders(evaluation: Evaluation) -> CardTable:
     return CardTable(rows, ("token", "texts led", "share", "class"))
 
 
-def _calibration(evaluation: Evaluation) -> CardTable:
-    curve = np.transpose(calibration_curve(evaluation.truth, evaluation.probabilities))
+def _calibration(one: dict[str, Any]) -> CardTable:
     rows = []
-    for confidence, accuracy, texts in curve.tolist():
+    for confidence, accuracy, texts in one["calibration"]:
         difference = f"{100 * (accuracy - confidence):+.1f}"
         shares = f"{100 * confidence:.1f} %", f"{100 * accuracy:.1f} %"
         rows.append((*shares, difference, f"{texts:,.0f}"))

@@ -14,7 +14,7 @@ from hardmax.figures.palette import place_of_class
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from hardmax.text.explain import Explanation, LedgerEntry
+    from hardmax.text.explain import Explanation, LedgerEntry, Link
 
 WHOLE = 20_000  # characters: no longer text is shown whole
 MOST_ROWS = 20
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
     text: str
     entry: "LedgerEntry | None" = None
-    modifier: str = ""
+    link: "Link | None" = None
     """What the token attends to here, if that changes its vote by much."""
     is_gap: bool = False
     """Whether it says how much of the text is left out."""
@@ -44,17 +44,28 @@ def pieces(why: "Explanation") -> list[Piece]:
     shown, end_of_last = why.text[:WHOLE], 0
     links = why.links[: bisect_left(why.links, len(shown), key=lambda link: link.span[0])]
     sizeable = [link for link in links if abs(link.factor - 1) >= SIZEABLE]
-    modifiers = {(link.word, link.span[0]): link.modifier for link in sizeable}
+    link_at = {(link.word, link.span[0]): link for link in sizeable}
     parts = []
     for start, end, entry in _marks(why, len(shown)):
-        modifier = modifiers.get((entry.word, start), "")
-        parts += [Piece(shown[end_of_last:start]), Piece(shown[start:end], entry, modifier)]
+        link = link_at.get((entry.word, start))
+        parts += [Piece(shown[end_of_last:start]), Piece(shown[start:end], entry, link)]
         end_of_last = end
     parts.append(Piece(shown[end_of_last:]))
     left_out = len(why.text) - len(shown)
     if left_out:
         parts.append(Piece(f"… {left_out:,} characters left out …", is_gap=True))
     return [piece for piece in parts if piece.text]
+
+
+def told(piece: Piece) -> str:
+    """What a marked token says, what it attends to there, and what it would say without."""
+    entry, link = piece.entry, piece.link
+    if entry is None:
+        return ""
+    vote = f"{truncate(entry.word, _BESIDE)}: vote {entry.vote:+.3f}"
+    if link is None:
+        return vote
+    return f"{vote}; attends to “{link.modifier}” (× {link.factor:g}), else {entry.weight:+.3f}"
 
 
 def _marks(why: "Explanation", size: int) -> "list[tuple[int, int, LedgerEntry]]":
@@ -124,7 +135,8 @@ def rows(why: "Explanation", most: int = MOST_ROWS) -> list[LedgerRow]:
         listed.append(LedgerRow(name, entry.vote, entry, entry.vote / largest))
     if left_out:
         rest = sum(entry.vote for entry in left_out)
-        listed.append(LedgerRow(f"… and {len(left_out):,} more", rest))
+        name = f"{len(left_out):,} more, at most {abs(left_out[0].vote):.3f} each"
+        listed.append(LedgerRow(name, rest))
     return [*listed, LedgerRow("bias", why.bias), LedgerRow("logit", why.logit)]
 
 

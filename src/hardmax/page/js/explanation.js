@@ -47,8 +47,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     const isTwo = model.classes.length === 2;
     const hasLinks = found.tokens.some((token) => token.modifiers.length);
     const nameOf = (/** @type {number} */ c) => shortName(model.classes[c]);
-    // The second of two classes comes first.
-    const css = (/** @type {number} */ index) => `c${(isTwo ? 1 - index : index) % 12}`;
+    // The last class comes first, then the first: as `place_of_class` of Python.
+    const css = (/** @type {number} */ index) => `c${((index + 1) % model.classes.length) % 12}`;
     const cssOf = (/** @type {TextToken} */ token) =>
         `${css(token.classIndex)}${token.leads ? " leads" : ""}`;
     return { showAnswer, showText, showVotes };
@@ -162,7 +162,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             [name, signed(adds), "", ""];
         if (more.length) {
             const rest = more.reduce((sum, token) => sum + token.vote, 0);
-            rows.push(line(`… and ${more.length.toLocaleString("en")} more`, rest));
+            const [count, most] = [more.length.toLocaleString("en"), Math.abs(more[0].vote).toFixed(3)];
+            rows.push(line(`${count} more, at most ${most} each`, rest));
         }
         rows.push(line("bias", found.bias), line("logit", found.logit));
         const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
