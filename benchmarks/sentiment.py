@@ -67,8 +67,8 @@ JUDGED = {
     "imdb": "test reviews of IMDb, once",
     "mr": "test sentences about films (MR), once",
     "cr": "test sentences of customer reviews (CR), once",
-    "tweets_val": "tweets, not learnt, but used to choose the shares of the corpora",
-    "sentences.csv": "plain sentences, used to choose these shares",
+    "tweets_val": "tweets (also used to choose settings)",
+    "sentences.csv": "plain sentences (also used to choose settings)",
     "plain_sentences.csv": "other plain sentences, once",
 }
 COLUMNS = ("model", "corpus", "texts", "accuracy", "log_loss", "calibration_error", "undecided")

@@ -140,7 +140,7 @@ def _keywords(model: TextModel) -> list[CardTable]:
     tables = []
     for label in model.classes[:_CLASSES]:
         rows = [
-            (word.word, f"{word.weight:+.2f}", f"{word.texts:,}", f"{word.texts_of_class:,}")
+            (word.word, f"{word.weight:+.3g}", f"{word.texts:,}", f"{word.texts_of_class:,}")
             for word in model.keywords(label, _KEYWORDS)
         ]
         if rows:

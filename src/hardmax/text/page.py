@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 _MOST_CLASSES = 6
 _LONGEST_NAME = 80  # characters of a token or a class
-_STRENGTHS = 4  # shades of a mark: the larger the vote, the darker
+_SHADES = (0.1, 0.3, 0.6)  # of the largest vote: a mark is the darker, the more of these it has
 _HIGHEST = 3  # arrows above one another; of any more, the modifier is written beside the token
 _FEW = 5  # training texts: a token of fewer may tell what one of them says
 
@@ -57,11 +57,11 @@ def gives_away(model: "TextModel") -> str:
     documents = model.vocabulary.documents
     seen = documents[documents > 0]
     fewer, unseen = int((seen < _FEW).sum()), len(documents) - len(seen)
-    line = f"contains the whole model: {pluralize(len(seen), 'token')} of its training texts"
+    line = f"contains the whole model: {pluralize(len(seen), 'token')} from training texts"
     if len(seen):
-        rare = f" ({fewer:,} of fewer than {_FEW})" if fewer else ""
-        line += f", each of at least {pluralize(int(seen.min()), 'text')}{rare}"
-    return f"{line}; {unseen:,} of word vectors" if unseen else line
+        rare = f" ({fewer:,} in fewer than {_FEW})" if fewer else ""
+        line += f", each found in at least {int(seen.min()):,} of them{rare}"
+    return f"{line}; {unseen:,} from word vectors" if unseen else line
 
 
 def pack(model: "TextModel") -> dict[str, str]:
@@ -182,9 +182,8 @@ def _css_of_marks(why: "Explanation") -> dict[str, str]:
     css = {}
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
-        strength = min(int(_STRENGTHS * share), _STRENGTHS - 1)
-        css_class = _css_class(entry.class_index, why)
-        css[entry.word] = f"{css_class} s{strength}{' leads' * entry.leads}"
+        shade, css_class = bisect_right(_SHADES, share), _css_class(entry.class_index, why)
+        css[entry.word] = f"{css_class} s{shade}{' leads' * entry.leads}"
     return css
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WHOLE = 20_000  # characters: no longer text is shown whole
 MOST_ROWS = 20
-SIZEABLE = 0.5  # modifiers that change a vote by this share of it, or more, are shown in the text
+SIZEABLE = 0.1  # of the largest vote: modifiers that change a vote by more are shown in the text
 _MOST_NAMED = 4
 _NAME, _BAR, _BESIDE = 26, 10, 30  # columns for a token, half a bar, and what it attends to
 # Colours on a terminal, by the place of a class in the cycle of colours of pages and figures.
@@ -43,8 +43,13 @@ def pieces(why: "Explanation") -> list[Piece]:
     """
     shown, end_of_last = why.text[:WHOLE], 0
     links = why.links[: bisect_left(why.links, len(shown), key=lambda link: link.span[0])]
-    sizeable = [link for link in links if abs(link.factor - 1) >= SIZEABLE]
-    link_at = {(link.word, link.span[0]): link for link in sizeable}
+    own = {entry.word: entry.weight for entry in why.active}
+    least = SIZEABLE * abs(why.active[0].vote) if why.active else 0.0
+    link_at = {
+        (link.word, link.span[0]): link
+        for link in links
+        if abs((link.factor - 1) * own.get(link.word, 0.0)) > least
+    }
     parts = []
     for start, end, entry in _marks(why, len(shown)):
         link = link_at.get((entry.word, start))
@@ -85,12 +90,15 @@ def sentence(why: "Explanation") -> list[Piece]:
     if not why.decided:
         reason = why.undecided_because
         return [Piece(f"{reason[0].upper()}{reason[1:]}.")]
-    followers = Counter(entry.leader for entry in why.active if not entry.leads)
+    # With several classes, a token may end at a leader that votes for another class than itself.
+    followers = Counter((e.leader, e.class_index) for e in why.active if not e.leads)
     parts = [Piece("Strongest: ")]
     for entry in why.leaders[:_MOST_NAMED]:
-        agree = f", {followers[entry.word]:,} more agree" if followers[entry.word] else ""
+        number = followers[entry.word, entry.class_index]
+        agree = f", {number:,} more agree" if number else ""
         label = why.model.classes[entry.class_index]
-        parts += [Piece(with_modifiers(entry), entry), Piece(f" ({label}{agree})"), Piece(", ")]
+        parts += [Piece(with_modifiers(entry), entry), Piece(" ("), Piece(str(label))]
+        parts += [Piece(f"{agree})"), Piece(", ")]
     unnamed = len(why.leaders) - _MOST_NAMED
     parts[-1] = Piece(f" and {unnamed:,} more." if unnamed > 0 else ".")
     inactive = len(why.ledger) - len(why.active)
