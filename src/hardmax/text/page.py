@@ -5,7 +5,7 @@ Nothing is loaded, and nothing is shown by colour alone. The template is `page.h
 """
 
 import json
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -103,7 +103,7 @@ def macros() -> Any:
     environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
         "css_class": _css_class,
-        "css_of_marks": _css_of_marks,
+        "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,
         "digest": digest,
         "most_rows": MOST_ROWS,
@@ -132,24 +132,35 @@ class Bit(NamedTuple):
 
 
 def cut_at_arrows(why: "Explanation") -> list[tuple[view.Piece, list[Bit], bool]]:
-    """The pieces of the text in bits, and whether the modifier is to be written beside the token,
-    for want of room for an arrow."""
+    """The pieces of the text; those at which there are arrows in bits; and whether the modifier is
+    to be written beside the token, for want of room for an arrow."""
     pieces = view.pieces(why)
     starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
     arrows = _arrows(why, pieces, starts)
-    cuts = sorted({place for arrow in arrows.values() for place in (*arrow.to, *arrow.begins)})
-    cut = []
-    for number, (piece, (start, end)) in enumerate(zip(pieces, pairwise(starts), strict=True)):
-        within = cuts[bisect_right(cuts, start) : bisect_left(cuts, end)]
-        near = [arrow for arrow in arrows.values() if arrow.to[0] < end and start < arrow.begins[1]]
-        bits = []
+    bits: dict[int, list[Bit]] = {}
+    for number, near in _near(arrows, starts).items():
+        start, end = starts[number : number + 2]
+        cuts = {place for arrow in near for place in (*arrow.to, *arrow.begins)}
+        within = sorted(place for place in cuts if start < place < end)
+        bits[number] = []
         for first, last in pairwise([start, *within, end]):
             over = [a for a in near if a.to[1] <= first and last <= a.begins[0]]
             ends = [("to", a) for a in near if a.to[0] == first]
             ends += [("from", a) for a in near if a.begins[0] == first]
-            bits.append(Bit(piece.text[first - start : last - start], over, ends))
-        cut.append((piece, bits, piece.link is not None and number not in arrows))
-    return cut
+            bits[number].append(Bit(pieces[number].text[first - start : last - start], over, ends))
+    return [
+        (piece, bits.get(number, []), piece.link is not None and number not in arrows)
+        for number, piece in enumerate(pieces)
+    ]
+
+
+def _near(arrows: dict[int, Arrow], starts: list[int]) -> dict[int, list[Arrow]]:
+    """The arrows that touch a piece, by its number."""
+    near: dict[int, list[Arrow]] = {}
+    for last, arrow in arrows.items():
+        for number in range(bisect_right(starts, arrow.to[0]) - 1, last + 1):
+            near.setdefault(number, []).append(arrow)
+    return near
 
 
 def _arrows(why: "Explanation", pieces: list[view.Piece], starts: list[int]) -> dict[int, Arrow]:
@@ -177,14 +188,20 @@ def _css_class(class_index: int, why: "Explanation") -> str:
     return f"c{place_of_class(class_index, len(why.model.classes)) % (2 * len(CYCLE))}"
 
 
-def _css_of_marks(why: "Explanation") -> dict[str, str]:
-    """The CSS classes of each active token in the text: the larger its vote, the darker."""
-    css = {}
+def _looks_of_marks(why: "Explanation") -> dict[str, Any]:
+    """The attributes of each active token in the text: the larger its vote, the darker; and what it
+    says."""
+    from markupsafe import Markup
+
+    looks = {}
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
         shade, css_class = bisect_right(_SHADES, share), _css_class(entry.class_index, why)
-        css[entry.word] = f"{css_class} s{shade}{' leads' * entry.leads}"
-    return css
+        css = f"{css_class} s{shade}{' leads' * entry.leads}"
+        # Escaped once for all places: a text may have very many.
+        title = sanitize_text(view.told(entry))
+        looks[entry.word] = Markup('class="{}" title="{}"').format(css, title)
+    return looks
 
 
 def _shown_classes(why: "Explanation") -> tuple[list[tuple[int, Any, float]], int, float]:

@@ -62,15 +62,11 @@ def pieces(why: "Explanation") -> list[Piece]:
     return [piece for piece in parts if piece.text]
 
 
-def told(piece: Piece) -> str:
-    """What a marked token says, what it attends to there, and what it would say without."""
-    entry, link = piece.entry, piece.link
-    if entry is None:
-        return ""
+def told(entry: "LedgerEntry") -> str:
+    """What a token says; and what it attends to, and what it would say without."""
     vote = f"{truncate(entry.word, _BESIDE)}: vote {entry.vote:+.3f}"
-    if link is None:
-        return vote
-    return f"{vote}; attends to “{link.modifier}” (× {link.factor:g}), else {entry.weight:+.3f}"
+    beside = LedgerRow("", 0.0, entry).beside
+    return f"{vote} {truncate(beside, 2 * _BESIDE)}" if beside else vote
 
 
 def _marks(why: "Explanation", size: int) -> "list[tuple[int, int, LedgerEntry]]":
@@ -95,7 +91,8 @@ def sentence(why: "Explanation") -> list[Piece]:
     parts = [Piece("Strongest: ")]
     for entry in why.leaders[:_MOST_NAMED]:
         number = followers[entry.word, entry.class_index]
-        agree = f", {number:,} more agree" if number else ""
+        verb = "agrees" if number == 1 else "agree"
+        agree = f", {number:,} more {verb}" if number else ""
         label = why.model.classes[entry.class_index]
         parts += [Piece(with_modifiers(entry), entry), Piece(" ("), Piece(str(label))]
         parts += [Piece(f"{agree})"), Piece(", ")]
@@ -143,7 +140,7 @@ def rows(why: "Explanation", most: int = MOST_ROWS) -> list[LedgerRow]:
         listed.append(LedgerRow(name, entry.vote, entry, entry.vote / largest))
     if left_out:
         rest = sum(entry.vote for entry in left_out)
-        name = f"{len(left_out):,} more, at most {abs(left_out[0].vote):.3f} each"
+        name = f"{len(left_out):,} more, each ≤ {abs(left_out[0].vote):.3f}"
         listed.append(LedgerRow(name, rest))
     return [*listed, LedgerRow("bias", why.bias), LedgerRow("logit", why.logit)]
 

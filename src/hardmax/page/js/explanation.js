@@ -86,7 +86,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             const followers = active.filter((each) => !each.leads && tokens[each.leader] === token
                 && each.classIndex === token.classIndex);
             const more = followers.length.toLocaleString("en");
-            const agree = followers.length ? `, ${more} more agree` : "";
+            const agree = followers.length ? `, ${more} more agree${followers.length === 1 ? "s" : ""}` : "";
             const marked = el("b", { class: css(token.classIndex) }, isolated(token.word), ...attends(token));
             return [n ? ", " : "Strongest: ", marked, " (", isolated(model.classes[token.classIndex]), `${agree})`];
         });
@@ -166,7 +166,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         if (more.length) {
             const rest = more.reduce((sum, token) => sum + token.vote, 0);
             const [count, most] = [more.length.toLocaleString("en"), Math.abs(more[0].vote).toFixed(3)];
-            rows.push(line(`${count} more, at most ${most} each`, rest));
+            rows.push(line(`${count} more, each ≤ ${most}`, rest));
         }
         rows.push(line("bias", found.bias), line("logit", found.logit));
         const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
