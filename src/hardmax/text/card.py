@@ -26,8 +26,6 @@ pipeline_tag: text-classification
 
 {formula}
 
-| | |
-|---|---|
 {facts}
 
 ## Trained on
@@ -63,8 +61,6 @@ _EDITED = """
 ## Edited by hand
 Everything above was measured before.
 
-| | |
-|---|---|
 {rows}
 """
 
@@ -90,15 +86,15 @@ def write_card(model: "TextModel") -> str:
     if measured:
         parts.append(_table(MEASURES, [evaluation_row(one) for one in measured]))
     if further:
-        parts.append(_table(("", ""), list(further.items())))
+        parts.append(_pairs(further))
     if isinstance(edited, dict) and edited:
-        changes = _EDITED.format(rows=_rows(edited))
+        changes = _EDITED.format(rows=_pairs(edited))
     known = [f"- {_cell(what)}; rights: {_cell(rights)}" for what, rights in sources(model)]
     return _CARD.format(
         name=_cell(model.name or "A hardmax text classifier"),
         purpose=_cell(purpose(model)),
         formula=_cell(formula(model)),
-        facts=_rows(facts(model)),
+        facts=_pairs(facts(model)),
         sources="\n".join(known) or NOT_RECORDED,
         measured="\n\n".join(parts) or "Nothing was measured.",
         edited=changes,
@@ -321,8 +317,8 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _rows(values: dict[str, Any]) -> str:
-    return "\n".join(f"| {_cell(name)} | {_cell(value)} |" for name, value in values.items())
+def _pairs(values: dict[str, Any]) -> str:
+    return _table(("", ""), list(values.items()))
 
 
 def _cell(value: object) -> str:

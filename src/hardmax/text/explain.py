@@ -12,7 +12,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_json, format_probability
-from hardmax._common.validation import InputError, check_path
+from hardmax._common.validation import InputError, check_bool, check_path
 from hardmax.text import page, view
 from hardmax.text._analysis import LENGTHS, Analysis, predicted_classes, weigh_text
 from hardmax.text._characters import fold
@@ -315,7 +315,7 @@ class Explanation:
         """
         path = check_path(path)
         suffix = path.suffix.lower()
-        if interactive and suffix not in (".html", ".htm"):
+        if check_bool(interactive, "`interactive`") and suffix not in (".html", ".htm"):
             raise InputError("`interactive` is for pages: expected a `path` that ends in .html.")
         if suffix in (".html", ".htm"):
             page.write_explanation(self, path, interactive=interactive)

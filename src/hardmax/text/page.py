@@ -16,7 +16,7 @@ from hardmax._common.files import write_whole
 from hardmax._common.format import format_probability, pluralize, sanitize_text, truncate
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, write_page
-from hardmax.text import view
+from hardmax.text import card, view
 from hardmax.text._analysis import LENGTHS
 from hardmax.text.storage import deciding_files, digest
 
@@ -102,6 +102,7 @@ def macros() -> Any:
     )
     environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
+        "card_of": card,
         "css_class": _css_class,
         "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,

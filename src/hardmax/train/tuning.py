@@ -342,7 +342,7 @@ def _summarize(
     if logits.shape[1] == 1:
         logits = np.hstack([np.zeros_like(logits), logits])
     truth, probabilities = np.concatenate([h.labels for h in held_out]), softmax(logits, axis=1)
-    on = f"the training texts, each held out once in {FOLDS} folds"
+    on = f"the training texts, each held out once in {FOLDS} folds, which also chose the settings"
     return summarize(on, truth, probabilities.argmax(axis=1), probabilities)
 
 
