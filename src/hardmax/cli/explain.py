@@ -38,13 +38,13 @@ def explain_command(
 
     loaded = load_model(model)
     explanation = loaded.explain(content)
-    if html is not None:
-        explanation.save(html, interactive=interactive)
-        notify(f"wrote {html}")
     if interactive:
         from hardmax.text.page import gives_away
 
         notify(f"{html} {gives_away(loaded)}")
+    if html is not None:
+        explanation.save(html, interactive=interactive)
+        notify(f"wrote {html}")
     if as_json:
         print_json(explanation.to_dict())
         return
