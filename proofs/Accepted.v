@@ -1,7 +1,7 @@
 (* What `accepted` implies: from a walk over layers to the limit of every point. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
-Require Import Hardmax Leads Terms Negative.
+Require Import Form Hardmax Leads Negative.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
@@ -23,7 +23,7 @@ Notation orbit := (orbit B mult g).
 Notation attended := (attended B).
 Notation leader := (leader B).
 Notation M := (M mult).
-Notation form := (form mult g alpha).
+Notation form C := (form (M C) g alpha).
 Implicit Types (C : sets) (z y w : cloud).
 
 Lemma g_lt1 : g < 1.
@@ -57,7 +57,7 @@ by rewrite a b !eqxx.
 Qed.
 
 (* the lead of j over c along the form, one coefficient for each (r, k) *)
-Definition rows C L z i j c := lead_of (terms B mult alpha C L z i j c).
+Definition rows C L z i j c := lead_of (terms (M C) alpha B L z i j c).
 
 Definition stay fuel C L z N :=
   (M C (iter L (M C) z) == iter L (M C) z) &&
@@ -66,7 +66,7 @@ Definition stay fuel C L z N :=
      [forall j, (j \notin C i) ==>
         (~~ doubtful (rows C L z i j c) || is_negative g fuel (rows C L z i j c) N)]]]).
 
-Lemma degree_terms C L z i j c : degree (terms B mult alpha C L z i j c).
+Lemma degree_terms C L z i j c : degree (terms (M C) alpha B L z i j c).
 Proof.
 apply/allP => x; rewrite !mem_cat => /or3P[|/mapP[k _ ->] //|].
   by rewrite inE => /eqP ->.
@@ -98,7 +98,7 @@ move=> i; case/orP: H => [/eqP L0|/forallP /(_ i) /orP[/is_followerP f|]]; last 
     exact: (doubtful_sound g_gt0 g_lt1 _ deg now sure).
   by apply: (is_negative_sound g_gt0 g_lt1 deg now neg); apply: ltN.
 - by left.
-have still k : form C L z k = z by rewrite L0 /Hardmax.form big_ord0 scaler0 addr0.
+have still k : form C L z k = z by rewrite L0 /Form.form big_ord0 scaler0 addr0.
 have [c cC] := att_ex B z i; right; exists c; rewrite -S //; split=> k j _ jC; rewrite still /lead (BBr BDr BZr).
   by rewrite (att_eq cC jC) subrr.
 by rewrite subr_lt0 att_lt.
@@ -232,9 +232,9 @@ have on m : (m <= N)%N -> orbit z (k + m) = form (sets_at k) L y m /\ check_atte
 rewrite -none; apply: walk_step => //; first by right.
   by move=> m mN; split; [apply: same | case: (on m mN)].
 have [e a] := on N (leqnn N); rewrite addnS orbitS.
-have -> : layer (orbit z (k + N)) = layer_with mult g (sets_at k) (orbit z (k + N)).
-  by apply/ffunP => i; rewrite !ffunE (check_attendedP _ _ a).
-by rewrite e (formS alphaE) //; case/andP: st => /eqP.
+have -> : layer (orbit z (k + N)) = step (M (sets_at k)) g (orbit z (k + N)).
+  by rewrite /step -layer_withE; apply/ffunP => i; rewrite !ffunE (check_attendedP _ _ a).
+by rewrite e (formS (MD mult _) (MZ mult _) alphaE) //; case/andP: st => /eqP.
 Qed.
 
 (* ---- the limit ---- *)
@@ -294,7 +294,7 @@ pose a (k : 'I_L) := alpha ^+ k * phi ((iter k (M C) y - iter L (M C) y) i).
 have [N HN] := sum_to_0 a e0; exists (K + N)%N => m mN.
 have mK : (K <= m)%N := leq_trans (leq_addr N K) mN.
 rewrite -(subnKC mK) st; have := HN (m - K)%N; rewrite leq_subRL // => /(_ mN).
-move: (m - K)%N => {mN mK} m'; congr (`|_| < _); rewrite /Hardmax.form.
+move: (m - K)%N => {mN mK} m'; congr (`|_| < _); rewrite /Form.form.
 set w' := iter L _ y; set S' := (X in w' + _ *: X).
 have -> : (w' + g ^+ m' *: S') i = w' i + g ^+ m' *: S' i by rewrite !ffunE.
 rewrite phiD phiZ [phi (w' i) + _]addrC addrK /S' sum_ffunE (big_morph phi phiD phi0) mulr_sumr.

@@ -1,6 +1,6 @@
 (* The two theorems for rational points and matrices, as in certificates; and what everything depends on. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-Require Import Hardmax Leads Terms Negative Accepted Radius.
+Require Import Form Hardmax Leads Negative Accepted Radius.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
