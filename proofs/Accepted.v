@@ -1,7 +1,7 @@
 (* What `accepted` implies: from a walk over layers to the limit of every point. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
-Require Import Form Hardmax Leads Negative.
+Require Import Leads Negative Form Hardmax.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
@@ -65,13 +65,6 @@ Definition stay fuel C L z N :=
      [forall j in C i, rows C L z i j c == [::]] &&
      [forall j, (j \notin C i) ==>
         (~~ doubtful (rows C L z i j c) || is_negative g fuel (rows C L z i j c) N)]]]).
-
-Lemma degree_terms C L z i j c : degree (terms (M C) alpha B L z i j c).
-Proof.
-apply/allP => x; rewrite !mem_cat => /or3P[|/mapP[k _ ->] //|].
-  by rewrite inE => /eqP ->.
-by move=> /flatten_mapP[a _ /flatten_mapP[b _ /mapP[h _ ->]]].
-Qed.
 
 Lemma rowsE C L z i j c m :
   lead B (form C L z m) i j c = lead_at g m (rows C L z i j c).
@@ -238,30 +231,7 @@ by rewrite e (formS (MD mult _) (MZ mult _) alphaE) //; case/andP: st => /eqP.
 Qed.
 
 (* ---- the limit ---- *)
-Definition linear_form (phi : V -> R) :=
-  (forall x x' : V, phi (x + x') = phi x + phi x') /\ (forall a x, phi (a *: x) = a * phi x).
-
-Lemma sum_to_0 n (a : 'I_n -> R) (e : R) : 0 < e ->
-  exists N, forall m, (N <= m)%N -> `|\sum_(k < n) a k * (g ^+ m * ('C(m, k))%:R)| < e.
-Proof.
-move=> e0; pose b := 1 + \sum_(k < n) `|a k|.
-have b0 : 0 < b by rewrite ltr_paddr ?ltr01 // sumr_ge0.
-have d0 : 0 < e / b by rewrite divr_gt0.
-have [N HN] : exists N, forall (k : 'I_n) m, (N <= m)%N -> g ^+ m * ('C(m, k))%:R < e / b.
-  have H (k : 'I_n) := tends_to_0 g_gt0 alpha_gt0 gE k d0.
-  have [f Hf] := fin_all_exists H.
-  exists (\max_(k < n) f k) => k m mN; apply: Hf; apply: leq_trans mN; exact: leq_bigmax.
-exists N => m mN; apply: (le_lt_trans (ler_norm_sum _ _ _)).
-apply: (@le_lt_trans _ _ (\sum_(k < n) `|a k| * (e / b))).
-  apply: ler_sum => k _; rewrite normrM ler_wpmul2l // ger0_norm; first by apply: ltW; apply: HN.
-  by rewrite mulr_ge0 ?ler0n // exprn_ge0 // ltW.
-rewrite -mulr_suml mulrCA gtr_pmulr // ltr_pdivr_mulr // mul1r.
-by rewrite /b ltr_addr ltr01.
-Qed.
-
-
-Definition tends_to z i (p : V) := forall phi, linear_form phi -> forall e, 0 < e ->
-  exists N, forall m, (N <= m)%N -> `|phi (orbit z m i) - phi p| < e.
+Notation tends_to z i p := (tends_to (fun m => orbit z m i) p).
 
 Definition leads_at z v (p : V) := exists t, first_leads z v t /\ forall m, (t <= m)%N -> orbit z m v = p.
 
@@ -283,23 +253,6 @@ elim: k => [//|k IH] j E /=; rewrite ffunE; have [c cS] := att_ex B y j.
 have Sj : attended y j = attended y v by apply/setP => u; rewrite !inE E.
 apply: (mean_const mult_gt0 (c := c)); first by rewrite -S.
 by move=> u uC; apply: IH; apply: l; rewrite -Sj S.
-Qed.
-
-Lemma form_tends C L z K : M C (iter L (M C) (orbit z K)) = iter L (M C) (orbit z K) ->
-  (forall m, orbit z (K + m) = form C L (orbit z K) m) -> forall i, tends_to z i (iter L (M C) (orbit z K) i).
-Proof.
-set y := orbit z K => fx st i phi [phiD phiZ] e e0.
-have phi0 : phi 0 = 0 by rewrite -(scale0r 0) phiZ mul0r.
-pose a (k : 'I_L) := alpha ^+ k * phi ((iter k (M C) y - iter L (M C) y) i).
-have [N HN] := sum_to_0 a e0; exists (K + N)%N => m mN.
-have mK : (K <= m)%N := leq_trans (leq_addr N K) mN.
-rewrite -(subnKC mK) st; have := HN (m - K)%N; rewrite leq_subRL // => /(_ mN).
-move: (m - K)%N => {mN mK} m'; congr (`|_| < _); rewrite /Form.form.
-set w' := iter L _ y; set S' := (X in w' + _ *: X).
-have -> : (w' + g ^+ m' *: S') i = w' i + g ^+ m' *: S' i by rewrite !ffunE.
-rewrite phiD phiZ [phi (w' i) + _]addrC addrK /S' sum_ffunE (big_morph phi phiD phi0) mulr_sumr.
-apply: eq_bigr => k _; rewrite [X in phi X]ffunE phiZ /a -/w' -[alpha ^+ k *+ _]mulr_natr mulrCA.
-by congr (_ * _); rewrite mulrAC.
 Qed.
 
 Lemma leads_still z v t : leader (orbit z t) v -> forall m, (t <= m)%N -> orbit z m v = orbit z t v.
@@ -361,7 +314,7 @@ have led i : if leaders i is Some t then first_leads z i t /\ (t <= K)%N else fo
     by rewrite addn1 ltnS => -[? ?].
   by move=> _ t l; have [_ _ /(_ i) + _ _] := all_n t; rewrite E => /(_ t); apply => //; rewrite addnS ltnS leq_addl.
 have tend : forall i, tends_to z i (iter L (M C) y i).
-  by rewrite -yE; apply: form_tends; rewrite yE.
+  by move=> i; apply: (form_tends g_gt0 alpha_gt0 gE (K := K)) => m; rewrite on.
 have still v t : leader (orbit z t) v -> (t <= K)%N -> forall m, (t <= m)%N -> orbit z m v = iter L (M C) y v.
   move=> l tK m tm; rewrite (leads_still l tm) -(leads_still l tK) yE leader_mean //.
   rewrite -yE -(subnKC tK) orbitD; by have [_ []] := leader_for_ever BDr BZr mult_gt0 g_gt0 g_lt1 l (K - t).

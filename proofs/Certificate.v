@@ -1,6 +1,6 @@
 (* The two theorems for rational points and matrices, as in certificates; and what everything depends on. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-Require Import Form Hardmax Leads Negative Accepted Radius.
+Require Import Leads Negative Form Hardmax Accepted Radius Layers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
@@ -55,11 +55,14 @@ Print Assumptions is_negative_sound.
 Print Assumptions stay_sound.
 Print Assumptions walk_sound.
 Print Assumptions rate.
+Print Assumptions form_tends.
 Print Assumptions accepted_sound.
 Print Assumptions face_nearest.
 Print Assumptions tokens_sound.
 Print Assumptions check_radius_sound.
 Print Assumptions norm_above_ok.
 Print Assumptions radius_sound.
+Print Assumptions value_layer.
+Print Assumptions masked_sound.
 Print Assumptions certificate_sound.
 Print Assumptions accepted_once.

@@ -1,7 +1,7 @@
 (* Where points are while the attended sets stay: `closed_form`; and what leads are then: `rows`. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
-Require Import Leads.
+Require Import Leads Negative.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
@@ -122,6 +122,13 @@ Definition terms2 : seq (term R) :=
     | a : 'I_L <- index_enum [finType of 'I_L]].
 Definition terms := terms0 ++ terms1 ++ terms2.
 
+Lemma degree_terms : degree terms.
+Proof.
+apply/allP => x; rewrite !mem_cat => /or3P[|/mapP[k _ ->] //|].
+  by rewrite inE => /eqP ->.
+by move=> /flatten_mapP[a _ /flatten_mapP[b _ /mapP[h _ ->]]].
+Qed.
+
 (* The lead of j over c along the form is a sum of such terms (`rows`). *)
 Theorem lead_terms m : lead (form L z m) i j c = lead_at g m terms.
 Proof.
@@ -150,3 +157,52 @@ move: (B _ _) ('C(a + h, a) * 'C(a, b - h))%:R ('C(m, a + h))%:R (g ^+ m) (alpha
 rewrite /=; ring.
 Qed.
 End Form.
+
+Section Tends.
+Variables (R : archiFieldType) (V : lmodType R) (g alpha : R).
+Hypotheses (g_gt0 : 0 < g) (alpha_gt0 : 0 < alpha) (gE : g * (1 + alpha) = 1).
+
+Definition linear_form (phi : V -> R) :=
+  (forall x x' : V, phi (x + x') = phi x + phi x') /\ (forall a x, phi (a *: x) = a * phi x).
+
+Lemma sum_to_0 n (a : 'I_n -> R) (e : R) : 0 < e ->
+  exists N, forall m, (N <= m)%N -> `|\sum_(k < n) a k * (g ^+ m * ('C(m, k))%:R)| < e.
+Proof.
+move=> e0; pose b := 1 + \sum_(k < n) `|a k|.
+have b0 : 0 < b by rewrite ltr_paddr ?ltr01 // sumr_ge0.
+have d0 : 0 < e / b by rewrite divr_gt0.
+have [N HN] : exists N, forall (k : 'I_n) m, (N <= m)%N -> g ^+ m * ('C(m, k))%:R < e / b.
+  have H (k : 'I_n) := Leads.tends_to_0 g_gt0 alpha_gt0 gE k d0.
+  have [f Hf] := fin_all_exists H.
+  exists (\max_(k < n) f k) => k m mN; apply: Hf; apply: leq_trans mN; exact: leq_bigmax.
+exists N => m mN; apply: (le_lt_trans (ler_norm_sum _ _ _)).
+apply: (@le_lt_trans _ _ (\sum_(k < n) `|a k| * (e / b))).
+  apply: ler_sum => k _; rewrite normrM ler_wpmul2l // ger0_norm; first by apply: ltW; apply: HN.
+  by rewrite mulr_ge0 ?ler0n // exprn_ge0 // ltW.
+rewrite -mulr_suml mulrCA gtr_pmulr // ltr_pdivr_mulr // mul1r.
+by rewrite /b ltr_addr ltr01.
+Qed.
+
+
+(* a point tends to p along every linear form, so in every coordinate *)
+Definition tends_to (path : nat -> V) (p : V) := forall phi, linear_form phi -> forall e, 0 < e ->
+  exists N, forall m, (N <= m)%N -> `|phi (path m) - phi p| < e.
+
+(* Points that move along the form tend to its constant part (`is_limit`). *)
+Theorem form_tends (I : finType) (M : {ffun I -> V} -> {ffun I -> V}) L y (path : nat -> V) K i :
+  (forall m, path (K + m)%N = form M g alpha L y m i) -> tends_to path (iter L M y i).
+Proof.
+move=> st phi [phiD phiZ] e e0.
+have phi0 : phi 0 = 0 by rewrite -(scale0r 0) phiZ mul0r.
+pose a (k : 'I_L) := alpha ^+ k * phi ((iter k M y - iter L M y) i).
+have [N HN] := sum_to_0 a e0; exists (K + N)%N => m mN.
+have mK : (K <= m)%N := leq_trans (leq_addr N K) mN.
+rewrite -(subnKC mK) st; have := HN (m - K)%N; rewrite leq_subRL // => /(_ mN).
+move: (m - K)%N => {mN mK} m'; congr (`|_| < _); rewrite /form.
+set w' := iter L _ y; set S' := (X in w' + _ *: X).
+have -> : (w' + g ^+ m' *: S') i = w' i + g ^+ m' *: S' i by rewrite !ffunE.
+rewrite phiD phiZ [phi (w' i) + _]addrC addrK /S' sum_ffunE (big_morph phi phiD phi0) mulr_sumr.
+apply: eq_bigr => k _; rewrite [X in phi X]ffunE phiZ /a -/w' -[alpha ^+ k *+ _]mulr_natr mulrCA.
+by congr (_ * _); rewrite mulrAC.
+Qed.
+End Tends.

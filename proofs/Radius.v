@@ -1,7 +1,7 @@
 (* The radius: how far every token may be moved without any attended set ever changing (`check_radius`). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
-Require Import Form Hardmax Leads Negative Accepted.
+Require Import Leads Negative Form Hardmax Accepted.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
