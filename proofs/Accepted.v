@@ -77,7 +77,8 @@ Theorem stay_sound fuel C L z N : check_attended C z -> stay fuel C L z N ->
   orbit z m = form C L z m /\ check_attended C (orbit z m).
 Proof.
 move=> /check_attendedP S /andP[/eqP fx H] m mN.
-have [] // := @sets_stay R V B BDl BZl BDr BZr I mult mult_gt0 g alpha g_gt0 g_lt1 alphaE C L z m S fx _ m (leqnn m); last first.
+have st := @sets_stay R V B BDl BZl BDr BZr I mult mult_gt0 g alpha g_gt0 g_lt1 alphaE C L z m S fx.
+have [] // := st _ m (leqnn m); last first.
   by move=> E A; split=> //; apply/check_attendedP.
 have ltN k : (0 < k <= m)%N -> within N k.
   by case/andP=> k0 km; rewrite /within k0; case: N mN {H} => //= n; apply: leq_trans.
@@ -338,20 +339,23 @@ exists (iter L (M C) y); split=> // v; rewrite FE inE; split.
 case=> /known[vl _] top; rewrite vl; apply/forall_inP => u ul; apply: top; exact: place.
 Qed.
 
-(* `face`, for a symmetric positive definite A: the limit is the point of the face nearest to the origin. *)
-Theorem face_nearest (F : {set I}) (q : I -> V) p (weights : I -> R) :
-  (forall x x', B x x' = B x' x) -> (forall x, x != 0 -> 0 < B x x) ->
-  (forall v u, v \in F -> u \in F -> B p (q v) = B p (q u)) -> \sum_(v in F) weights v = 1 ->
-  p = \sum_(v in F) weights v *: q v ->
-  forall mu : I -> R, \sum_(v in F) mu v = 1 -> let x := \sum_(v in F) mu v *: q v in x != p -> B p p < B x x.
+(* `face`, if A is symmetric positive definite: of all means of these leaders the limit is nearest to the origin
+   (`is_on_face`). *)
+Theorem face_nearest z i (F : {set I}) weights p :
+  (forall x x', B x x' = B x' x) -> (forall x, x != 0 -> 0 < B x x) -> limit_true z i (Face F weights p) ->
+  exists2 q : I -> V, forall v, v \in F -> leads_at z v (q v) &
+    forall mu : I -> R, \sum_(v in F) mu v = 1 -> let x := \sum_(v in F) mu v *: q v in x != p -> B p p < B x x.
 Proof.
-move=> sym pd same w1 pE mu m1 x; apply: projection => //.
+move=> sym pd [_ [q [FE _ w1 pE]]]; exists q => [v /FE[] //|mu m1 x]; apply: projection => //.
 have [v vF] : exists v, v \in F.
   apply/set0Pn; apply: contra_eq_neq m1 => ->; rewrite big_set0 eq_sym; exact: oner_neq0.
+have same u : u \in F -> B p (q u) = B p (q v).
+  move=> uF; have [lu tu] := iffLR (FE u) uF; have [lv tv] := iffLR (FE v) vF.
+  by apply/eqP; rewrite eq_le (tu _ _ lv) (tv _ _ lu).
 have score (nu : I -> R) : \sum_(u in F) nu u = 1 -> B p (\sum_(u in F) nu u *: q u) = B p (q v).
   move=> n1; rewrite (Bsumr BDr BZr) (eq_bigr (fun u => nu u * B p (q v))) => [|u uF].
     by rewrite -mulr_suml n1 mul1r.
-  by rewrite BZr (same u v).
+  by rewrite BZr same.
 by rewrite /x score // [X in _ = B _ X]pE score.
 Qed.
 End Accepted.

@@ -53,6 +53,7 @@ Print Assumptions is_negative_between_sound.
 Print Assumptions is_negative_from_sound.
 Print Assumptions is_negative_sound.
 Print Assumptions stay_sound.
+Print Assumptions sets_atE.
 Print Assumptions walk_sound.
 Print Assumptions rate.
 Print Assumptions form_tends.

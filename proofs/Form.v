@@ -117,7 +117,8 @@ Definition terms0 : seq (term R) := [:: (B (w i) dw, 0%N, 0%N)].
 Definition terms1 : seq (term R) :=
   [seq (alpha ^+ k * (B (w i) (du k) + B (u k i) dw), 1%N, k : nat) | k : 'I_L <- index_enum [finType of 'I_L]].
 Definition terms2 : seq (term R) :=
-  flatten [seq flatten [seq [seq (alpha ^+ a * alpha ^+ b * B (u a i) (du b) * ('C(a + h, a) * 'C(a, b - h))%:R, 2%N, (a + h)%N)
+  flatten [seq flatten [seq [seq
+      (alpha ^+ a * alpha ^+ b * B (u a i) (du b) * ('C(a + h, a) * 'C(a, b - h))%:R, 2%N, (a + h)%N)
     | h : 'I_b.+1 <- index_enum [finType of 'I_b.+1]] | b : 'I_L <- index_enum [finType of 'I_L]]
     | a : 'I_L <- index_enum [finType of 'I_L]].
 Definition terms := terms0 ++ terms1 ++ terms2.
@@ -141,7 +142,8 @@ have -> : w j + g ^+ m *: (\sum_(k < L) co k *: u k j) - (w c + g ^+ m *: (\sum_
    = dw + g ^+ m *: \sum_(k < L) co k *: du k.
   rewrite opprD addrACA -scalerBr -sumrB; congr (_ + _ *: _); apply: eq_bigr => k _.
   by rewrite -scalerBr.
-rewrite BDl !(BDr _ dw) !(BZl (g ^+ m)) !(BZr (g ^+ m)) /lead_at /terms !big_cat /= big_seq1 /terms1 big_map /terms2 big_flatten big_map.
+rewrite BDl !(BDr _ dw) !(BZl (g ^+ m)) !(BZr (g ^+ m)) /lead_at /terms.
+rewrite !big_cat /= big_seq1 /terms1 big_map /terms2 big_flatten big_map.
 rewrite /val /= mul0n expr0 mulr1 bin0 mulr1 -!addrA; congr (_ + _).
 rewrite !Bsuml Bsumr addrA; congr (_ + _).
   rewrite !mulr_sumr -big_split /=; apply: eq_bigr => k _; rewrite BZr BZl /co mul1n; ring.
@@ -153,8 +155,8 @@ transitivity (alpha ^+ a * alpha ^+ b * B (u a i) (du b) * (g ^+ m * g ^+ m) * (
   ring.
 rewrite bin_product natr_sum mulr_sumr; apply: eq_bigr => h _.
 rewrite [in LHS]natrM [in X in _ = X]mul2n -addnn exprD.
-move: (B _ _) ('C(a + h, a) * 'C(a, b - h))%:R ('C(m, a + h))%:R (g ^+ m) (alpha ^+ a) (alpha ^+ b) => x1 x2 x3 x4 x5 x6.
-rewrite /=; ring.
+move: (B _ _) ('C(a + h, a) * 'C(a, b - h))%:R ('C(m, a + h))%:R (g ^+ m) (alpha ^+ a) (alpha ^+ b).
+by move=> x1 x2 x3 x4 x5 x6 /=; ring.
 Qed.
 End Form.
 

@@ -87,7 +87,8 @@ move=> /check_maskedP S /andP[/eqP fx /forallP H] m mN.
 have aE := alphaE gE; have g1 := g_lt1 g_gt0 alpha_gt0 gE.
 have same y : (forall i, masked y i = C i) -> masked_layer y = step (target C) g y.
   by move=> Sy; rewrite /masked_layer /step; congr (_ + _ *: _); apply/ffunP => i; rewrite !ffunE Sy.
-have [|E A] := @form_stays R V I _ (targetD C) (targetZ C) g alpha aE masked_layer masked C L z m same S fx _ m (leqnn m); last first.
+have st := @form_stays R V I _ (targetD C) (targetZ C) g alpha aE masked_layer masked C L z m same S fx.
+have [|E A] := st _ m (leqnn m); last first.
   by rewrite /masked_orbit E; split=> //; apply/check_maskedP.
 move=> k km _ i; have /exists_inP[c cC /andP[/forall_inP tie /forall_inP out]] := H i.
 have kN : within N k.+1 by rewrite /within /=; case: N mN {H out} => //= n; apply: leq_trans.

@@ -39,9 +39,6 @@ rewrite big_mkcond (bigD1_seq (key x)) ?undup_uniq //= eqxx big1 ?addr0 // => rk
 by rewrite eq_sym (negbTE ne).
 Qed.
 
-Lemma coefficients_nil s : lead_of s = [::] -> forall m, lead_at m s = 0.
-Proof. by move=> E m; rewrite -lead_of_sound E /lead_at big_nil. Qed.
-
 Definition degree s := all (fun x => (x.1.2 < 3)%N) s.
 
 Lemma degree_lead_of s : degree s -> degree (lead_of s).

@@ -131,6 +131,7 @@ move=> u0; apply: big1 => k _; have /psumr_eq0P := u0; move=> /(_ (fun k _ => sq
 by rewrite mulf_eq0 orbb => /eqP ->; rewrite mul0r.
 Qed.
 
+(* Cauchy and Schwarz. *)
 Theorem cauchy_schwarz u v : dot u v ^+ 2 <= dot u u * dot v v.
 Proof.
 case: (ltrgtP (dot u u) 0) (dot_ge0 u) => // [u0 _|u0 _]; last by rewrite (dot_eq0 v u0) u0 expr2 !mul0r.
@@ -334,7 +335,8 @@ Proof.
 move=> acc x xb m t; have g1 := g_lt1 g_gt0 alpha_gt0 gE.
 have known := accepted_radius scoreDl scoreZl scoreDr scoreZr (count_gt0 R onto) g_gt0 alpha_gt0 gE acc.
 have one0 (t' : T) : 0 < 1 :> R by apply: ltr01.
-rewrite (@robust_for_ever R [lmodType R of V] score scoreDl scoreZl scoreDr scoreZr T _ one0 g g_gt0 g1 ball ball_mean ball_mix _ _ xb).
+have stay := @robust_for_ever R [lmodType R of V] score scoreDl scoreZl scoreDr scoreZr T _ one0 g g_gt0 g1.
+rewrite (stay ball ball_mean ball_mix _ _ xb).
   by rewrite tokens_sound // tokens_attended //; have [/check_attendedP ->] := known m.
 move=> k u; have [S /(_ (p u) (in_setT _)) [ok|[k' lt /andP[fol ok]]]] := known k.
   by left; rewrite tokens_sound //; apply: check_radius_sound ok.
