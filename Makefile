@@ -61,7 +61,7 @@ docs: .venv/ready .venv/docs
 
 # The rule by which certificates are accepted, proved in Rocq: compiles proofs/*.v in about a minute and prints what each
 # main theorem depends on, which must be nothing. Debian 12 has the versions that are needed, Coq 8.16 and MathComp 1.15.
-PROOFS := Leads Negative Form Hardmax Accepted Radius Layers Certificate
+PROOFS := Powers Leads Negative Form Hardmax Accepted Radius Layers Certificate
 INSTALL_ROCQ := DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends \
     coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics
 proofs:

@@ -1,6 +1,6 @@
 (* The two theorems for rational points and matrices, as in certificates; and what everything depends on. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-Require Import Leads Negative Form Hardmax Accepted Radius Layers.
+Require Import Powers Leads Negative Form Hardmax Accepted Radius Layers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
@@ -65,5 +65,8 @@ Print Assumptions norm_above_ok.
 Print Assumptions radius_sound.
 Print Assumptions value_layer.
 Print Assumptions masked_sound.
+Print Assumptions power_sound.
+Print Assumptions is_zero_sound.
+Print Assumptions sign_sound.
 Print Assumptions certificate_sound.
 Print Assumptions accepted_once.
