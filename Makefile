@@ -70,7 +70,7 @@ proofs:
 	{ echo "Coq and MathComp's algebra tactics are missing and cannot be installed by apt-get"; exit 1; }
 	@! grep -nwE 'Admitted|admit|Axioms?|Parameters?|Conjecture|bypass_check' proofs/*.v
 	@cd proofs && for file in $(PROOFS); do echo "proofs/$$file.v" && coqc -w -all $$file.v >$$file.out || exit 1; done
-	@sed -n 's/^Print Assumptions \(.*\)\.$$/\1/p' proofs/Certificate.v | paste -d : - proofs/Certificate.out
+	@sed -n 's/^Print Assumptions \(.*\)\.$$/\1:/p' proofs/Certificate.v | paste -d ' ' - proofs/Certificate.out
 	@! grep -qv '^Closed under the global context$$' proofs/Certificate.out
 
 # Mutants drawn at random, each against the tests of its room; an hour or more on a few cores. Resumes if interrupted.
