@@ -87,6 +87,12 @@ def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(
     assert 0.5 < right < 1
     assert model.metrics["held_out_accuracy"] == pytest.approx(right)
     assert model.metrics["held_out_active_tokens"] == pytest.approx(active.mean())
+    [summary] = model.metrics["evaluations"]  # for the model card
+    found = truth[logits.argmax(axis=1) == truth]
+    counts = [np.bincount(which, minlength=classes) for which in (truth, found)]
+    assert summary["classes"] == np.transpose(counts).tolist()
+    _, shares, sizes = np.transpose(summary["calibration"])
+    assert shares @ sizes == pytest.approx(len(found), abs=1e-3)
 
 
 def test_texts_that_say_nothing_count_half():

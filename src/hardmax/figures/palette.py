@@ -28,9 +28,9 @@ def look_of_leader(number: int) -> tuple[str, str]:
 
 
 def place_of_class(number: Any, classes: int) -> Any:
-    """Index in the cycle of colours of a class, in every figure and page: the second of two comes
-    first."""
-    return 1 - number if classes == 2 else number
+    """Index in the cycle of colours of a class, in every figure and page: the last comes first,
+    then the first. So "positive" after "negative" is blue, with "neutral" between them or not."""
+    return (number + 1) % classes
 
 
 def look_of_class(number: int, classes: int) -> tuple[str, str]:

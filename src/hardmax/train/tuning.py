@@ -9,8 +9,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import softmax
 
 from hardmax._kernels.compiling import interpreted
+from hardmax.text.evaluation import summarize
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, take_tokens
 from hardmax.train.bag import Bags, Fitted
@@ -147,6 +149,7 @@ def tune(
             np.mean([n for h in held_out for n in h.whole.active[gate]])
         ),
         "temperature": measured.temperature,
+        "evaluations": [_summarize(held_out, gate, choices, measured.temperature)],
     }
     chosen = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
     accuracy, active = told["held_out_accuracy"], told["held_out_active_tokens"]
@@ -328,6 +331,19 @@ def _accuracy(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: in
             silent = part.whole.active[gate] == 0
             right.append(np.where(silent, 0.5, logits.argmax(axis=1) == part.labels))
     return float(np.concatenate(right).mean())
+
+
+def _summarize(
+    held_out: list[HeldOut], gate: int, choices: dict[str, Any], temperature: float
+) -> dict[str, Any]:
+    """What the model card says of the held-out texts."""
+    how = gate, choices["alpha"], choices["neutral_weight"]
+    logits = np.concatenate([part.logits(*how) for part in held_out]) / temperature
+    if logits.shape[1] == 1:
+        logits = np.hstack([np.zeros_like(logits), logits])
+    truth, probabilities = np.concatenate([h.labels for h in held_out]), softmax(logits, axis=1)
+    on = f"the training texts, each held out once in {FOLDS} folds, which also chose the settings"
+    return summarize(on, truth, probabilities.argmax(axis=1), probabilities)
 
 
 class Measured(NamedTuple):
