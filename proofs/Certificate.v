@@ -20,23 +20,28 @@ Definition certificate_sound :=
 Lemma coordinate k : @linear_form [archiFieldType of rat] [lmodType rat of 'rV[rat]_d] (fun x => x 0 k).
 Proof. by split=> *; rewrite mxE. Qed.
 
-(* The hypotheses can be met: a certificate of a point alone, which leads from layer 0 on, is accepted. *)
-Lemma accepted_once (z : {ffun unit -> 'rV[rat]_d}) :
-  accepted (score A) (fun=> 1) g alpha [:: (0%N, fun=> setT)] (fun _ _ _ => true) setT z 0
-    (fun=> Some 0%N) (fun=> Vertex _ tt).
+(* The hypotheses can be met: of v and v/2 the first leads, the second follows it and ends there. *)
+Lemma accepted_example (v : 'rV[rat]_d) : 0 < score A v v ->
+  accepted (score A) (fun=> 1) g alpha [:: (0%N, fun=> [set true])] (fun _ _ _ => true) setT
+    [ffun b : bool => if b then v else 2%:R^-1 *: v] 0 (fun b => if b then Some 0%N else None) (fun=> Vertex _ true).
 Proof.
-have T (S : {set unit}) : tt \in S -> S = setT by move=> h; apply/setP => -[]; rewrite inE.
-have A0 : attended (score A) z tt = setT by apply: T; apply/mem_att => -[].
-have f0 : is_follower (fun=> setT) tt by apply/existsP; exists tt; rewrite andbb eq_sym (T [set tt]) ?set11.
-exists 0%N, z, (fun=> None), setT, 0%N; rewrite (_ : sets_at _ 0 = fun=> setT) //; split.
+move=> v0; set z := [ffun b => _]; pose C (b : bool) := [set true].
+have S b : attended (score A) z b = C b.
+  apply: (attP (c := true)) => [|j /set1P -> //|[]]; rewrite ?set11 // => _.
+  by rewrite !ffunE; case: b; rewrite ?scoreZl ?scoreZr ?ltr_pmul2l ?gtr_pmull.
+have f b : is_follower C b by apply/existsP; exists true; rewrite eqxx.
+have Mv y : M (fun=> 1) C y = [ffun=> y true].
+  by apply/ffunP => b; rewrite !ffunE; apply: (mean_const (fun=> ltr01) (set11 true)) => j /set1P ->.
+exists 0%N, z, (fun=> None), setT, 1%N; rewrite (_ : sets_at _ 0 = C) //; split.
 - exact: Start.
-- by split=> //; apply/forallP => -[]; rewrite A0.
-- split; first exact/forall_inP.
-  by apply/setP => -[]; rewrite !inE f0.
-- rewrite /stay eqxx andbT /=; apply/eqP/ffunP => -[]; rewrite ffunE.
-  by apply: (@mean_const _ _ _ _ (fun=> ltr01) _ z tt) => // -[] //; rewrite inE.
-split=> [[]|[]]; last by rewrite /= inE eqxx.
-by rewrite /dated (_ : is_leader _ _ _) //; apply/forall_inP => -[].
+- by split=> //; apply/forallP => b; rewrite S.
+- by split; [apply/forall_inP | apply/setP => b; rewrite !inE f].
+- by rewrite /stay /= !Mv ffunE eqxx; apply/forallP => b; rewrite f.
+split=> [b|b]; last by rewrite /= !Mv !ffunE inE eqxx.
+rewrite /dated; case: b; first by rewrite (_ : is_leader _ _ _) //; apply/forall_inP => j /set1P ->.
+rewrite (_ : is_leader _ _ _ = false) //; apply/negbTE/forall_inP => /(_ true (set11 _)).
+rewrite !ffunE -subr_eq0 -{1}[v]scale1r -scalerBl scaler_eq0 => /orP[//|/eqP vE].
+by move: v0; rewrite vE -(scale0r 0) scoreZl mul0r.
 Qed.
 End Rational.
 
@@ -69,4 +74,4 @@ Print Assumptions power_sound.
 Print Assumptions is_zero_sound.
 Print Assumptions sign_sound.
 Print Assumptions certificate_sound.
-Print Assumptions accepted_once.
+Print Assumptions accepted_example.
