@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import bidirectional
 
 from hardmax._common.files import write_whole
-from hardmax._common.format import format_probability, pluralize, sanitize_text, truncate
+from hardmax._common.format import (
+    escape_html,
+    format_probability,
+    pluralize,
+    sanitize_text,
+    truncate,
+)
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, write_page
 from hardmax.text import card, view
@@ -189,19 +195,17 @@ def _css_class(class_index: int, why: "Explanation") -> str:
     return f"c{place_of_class(class_index, len(why.model.classes)) % (2 * len(CYCLE))}"
 
 
-def _looks_of_marks(why: "Explanation") -> dict[str, Any]:
+def _looks_of_marks(why: "Explanation") -> dict[str, str]:
     """The attributes of each active token in the text: the larger its vote, the darker; and what it
     says."""
-    from markupsafe import Markup
-
     looks = {}
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
         shade, css_class = bisect_right(_SHADES, share), _css_class(entry.class_index, why)
         css = f"{css_class} s{shade}{' leads' * entry.leads}"
         # Escaped once for all places: a text may have very many.
-        title = sanitize_text(view.told(entry))
-        looks[entry.word] = Markup('class="{}" title="{}"').format(css, title)
+        title = escape_html(view.told(entry))
+        looks[entry.word] = f'class="{css}" title="{title}"'
     return looks
 
 
