@@ -25,6 +25,7 @@ _LARGE = 2**24  # bytes of a Parquet file
 def limit_command(
     file: opt.TokenFile,
     alpha: opt.Alpha,
+    columns: opt.Columns = None,
     metric: opt.Metric = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
@@ -53,16 +54,17 @@ def limit_command(
     is_large = source.suffix == ".parquet" and source.is_file() and source.stat().st_size > _LARGE
     if "*" in file or source.is_dir() or is_large:
         if arithmetic != "certified" or any((threads, gpu, check, certificate, picture)):
-            options = "--metric, --max-layers, --output and --json only"
+            options = "--columns, --metric, --max-layers, --output and --json only"
             raise InputError(f"A cloud read chunk by chunk takes {options}.")
-        _stream(file, opt.read_dynamics(alpha, metric), max_layers, output, as_json)
+        how = {"columns": columns, "max_layers": max_layers}
+        _stream(file, opt.read_dynamics(alpha, metric), how, output, as_json)
         return
     opt.check_target(output, "--output", ".npz", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
     from hardmax.io import read_cloud
 
-    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
+    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file, columns=columns)
     for path, option in ((certificate, "--certificate"), (picture, "--picture")):
         if path is not None and getattr(tokens, "ndim", None) != 2:
             raise InputError(
@@ -113,12 +115,12 @@ def limit_command(
 
 
 def _stream(
-    file: str, dynamics: "Dynamics", max_layers: int | None, output: str | None, as_json: bool
+    file: str, dynamics: "Dynamics", how: dict[str, Any], output: str | None, as_json: bool
 ) -> None:
     from hardmax.limits import limit
 
     with out.progress_bar("tokens") as progress:
-        found: Any = limit(file, dynamics, max_layers=max_layers, progress=progress)
+        found: Any = limit(file, dynamics, **how, progress=progress)
         if output is not None:
             found.write(output)
             out.notify(f"wrote {output}")

@@ -39,6 +39,10 @@ TokenFile = Annotated[
         help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.",
     ),
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,…", help="Columns that are coordinates: x,y; all for every one."),
+]
 Alpha = Annotated[str, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
 Metric = Annotated[
     str | None,
@@ -116,7 +120,7 @@ def read_matrix(text: str, name: str) -> Any:
 
     is_file = len(text) < 256 and Path(text).is_file()
     return (
-        read_cloud(text)
+        read_cloud(text, columns="all")
         if is_file
         else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
     )

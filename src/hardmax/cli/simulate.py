@@ -23,6 +23,7 @@ def simulate_command(
     until_settled: Annotated[
         bool, typer.Option("--until-settled", help="Run until no attended set changes.")
     ] = False,
+    columns: opt.Columns = None,
     metric: opt.Metric = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
@@ -41,7 +42,7 @@ def simulate_command(
     opt.check_target(output, "--output", ".npz", ".csv")
     from hardmax.io import read_cloud
 
-    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
+    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file, columns=columns)
 
     # Only now: scipy takes most of a second to import.
     from hardmax._runs.trajectory import Trajectory
