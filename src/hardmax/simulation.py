@@ -126,10 +126,11 @@ def simulate(
     if not is_stream(tokens):
         tokens = read_tokens(tokens, columns)
     if isinstance(check_dynamics(dynamics).attention, Softmax):
-        usual = arithmetic == "certified" and record is EVERY_LAYER and engine is None
+        usual = arithmetic == "certified" and record == EVERY_LAYER and engine is None
         if layers is None or not usual:
             raise InputError(
-                "Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`."
+                "Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`.",
+                argument="layers",
             )
         return _enclose_clouds(tokens, dynamics, layers)
     asked = engine_for(tokens, engine)

@@ -117,9 +117,11 @@ def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
 
 
 def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
-    """One step size for all layers, one for each of the first layers, or a rule."""
+    """One step size for all layers, one for each of the first layers ("2,1,1/2"), or a rule."""
     if isinstance(alpha, Steps):
         return alpha
+    if isinstance(alpha, str) and "," in alpha:
+        alpha = alpha.split(",")
     if isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1):
         if not len(alpha):
             raise InputError("`alpha` must have at least one step.", argument="alpha")
@@ -130,9 +132,16 @@ def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
     return read_step(alpha)
 
 
+def split_rows(matrix: Any) -> Any:
+    """The rows of a matrix that was typed as "2,1;1,1"; any other as it came."""
+    if not isinstance(matrix, str):
+        return matrix
+    return [row.split(",") for row in matrix.strip(" ;").split(";")]
+
+
 def read_square(matrix: Any, name: str) -> np.ndarray:
-    """A square table of numbers, read-only; -0.0 becomes 0.0."""
-    table = read_table(matrix, f"`{name}`") + 0
+    """A square table of numbers, also typed as "2,1;1,1", read-only; -0.0 becomes 0.0."""
+    table = read_table(split_rows(matrix), f"`{name}`") + 0
     rows, columns = table.shape
     if rows != columns:
         raise InputError(f"`{name}` must be square, not {rows} by {columns}.", argument=name)

@@ -51,15 +51,16 @@ def refuse_row_numbers(names: Sequence[str], columns: Sequence[Any], shown: str)
         else:
             rest.append(name)
     if rest and numbering:
-        problem = f"{shown}: column {numbering[0]} numbers the rows, so it is no coordinate"
-        raise leave_out(f"{problem}, unless you choose it with columns='all'.", rest)
+        problem = f"{shown}: column {numbering[0]} numbers the rows."
+        raise leave_out(problem, rest, ", or columns='all' to take it as a coordinate")
 
 
-def leave_out(problem: str, rest: Sequence[str]) -> InputError:
+def leave_out(problem: str, rest: Sequence[str], otherwise: str = "") -> InputError:
     """An error about a column, which says how to choose the others."""
     more = [*rest[:_NAMED], "…"] if len(rest) > _NAMED else rest
     choice = f"columns='{','.join(more)}'"
-    return InputError(f"{problem} Leave it out with {choice}.", also=(choice, "columns='all'"))
+    way_out = f"Use {choice} to leave it out{otherwise}."
+    return InputError(f"{problem} {way_out}", also=(choice, "columns='all'"))
 
 
 def _counts(column: Any) -> bool:

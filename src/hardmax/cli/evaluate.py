@@ -20,6 +20,7 @@ def evaluate_command(
     file: opt.CorpusFile,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
+    encoding: opt.Encoding = None,
     on_bad_rows: opt.OnBadRows = "skip",
     picture: opt.Picture = None,
     card: opt.Card = None,
@@ -35,7 +36,7 @@ def evaluate_command(
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
     names = {} if rename is None else _read_names(rename)
-    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, encoding=encoding)
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation import evaluate_model

@@ -24,9 +24,13 @@ _LARGE = 2**24  # bytes of a Parquet file
 
 def limit_command(
     file: opt.TokenFile,
-    alpha: opt.Alpha,
+    alpha: opt.Alpha = None,
     columns: opt.Columns = None,
+    steps: opt.Steps = None,
     metric: opt.Metric = None,
+    value: opt.Value = None,
+    mask: opt.Mask = None,
+    attention: opt.Attention = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
@@ -51,20 +55,22 @@ def limit_command(
     cloud, read chunk by chunk: it may be larger than memory, and --output is a folder for the
     limits."""
     source = Path(file)
+    layer = {"steps": steps, "value": value, "mask": mask, "attention": attention}
     is_large = source.suffix == ".parquet" and source.is_file() and source.stat().st_size > _LARGE
     if "*" in file or source.is_dir() or is_large:
         if arithmetic != "certified" or any((threads, gpu, check, certificate, picture)):
             options = "--columns, --metric, --max-layers, --output and --json only"
             raise InputError(f"A cloud read chunk by chunk takes {options}.")
         how = {"columns": columns, "max_layers": max_layers}
-        _stream(file, opt.read_dynamics(alpha, metric), how, output, as_json)
+        _stream(file, opt.read_dynamics(alpha, metric, **layer), how, output, as_json)
         return
     opt.check_target(output, "--output", ".npz", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
     from hardmax.io import read_cloud
 
-    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file, columns=columns)
+    dynamics = opt.read_dynamics(alpha, metric, **layer)
+    tokens = read_cloud(file, columns=columns)
     for path, option in ((certificate, "--certificate"), (picture, "--picture")):
         if path is not None and getattr(tokens, "ndim", None) != 2:
             raise InputError(
@@ -172,13 +178,14 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
+    has_limits = lim.settled_at is not None and not len(run._moving)
     names = ("n", "d", "layers", "settled_at")
     return {
         **run.dynamics.to_dict(),
         **{name: getattr(run, name) for name in names},
         "arithmetic": run._arithmetic,
         "stop_reason": lim.stop_reason,
-        f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
+        f"layers_to_{NEAR}": lim.layers_to(NEAR) if has_limits else None,
         "certified": lim.certified,
         "limit_error": out.finite_or_none(lim.limit_error),
         "theorem_applies": not reason,
@@ -221,18 +228,9 @@ def _kind_document(kind: "Kind") -> dict[str, Any]:
 
 def show_limit(lim: "Limit", document: dict[str, Any]) -> None:
     """Print the facts, then the clusters."""
-    names = (
-        "n",
-        "d",
-        "alpha",
-        "leaders",
-        "settled_at",
-        f"layers_to_{NEAR}",
-        "stop_reason",
-        "limit_error",
-        "period",
-    )
-    out.print_facts(document, *names, "theorem_applies", "theorem_reason", "arithmetic")
+    names = ("n", "d", *opt.LAYER, "leaders", "settled_at", f"layers_to_{NEAR}")
+    names += ("stop_reason", "limit_error", "period", "theorem_applies", "theorem_reason")
+    out.print_facts(document | opt.describe_layer(lim.run.dynamics), *names, "arithmetic")
     members: list[list[int]] = [[] for _ in lim.clusters.kinds]
     for token, label in enumerate(document["labels"]):
         members[label].append(token)

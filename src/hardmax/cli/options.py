@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hardmax._common.files import decode, read_bytes, shown_name
-from hardmax._common.validation import InputError, require_extra
+from hardmax._common.validation import InputError, require_extra, shorten
 from hardmax.cli.output import notify
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "sentiment-en"
 PICTURES = (".png", ".svg", ".pdf")
+LAYER = ("alpha", "value", "mask", "attention")  # what is printed of a layer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
@@ -43,7 +44,26 @@ Columns = Annotated[
     str | None,
     typer.Option(metavar="NAME,…", help="Columns that are coordinates: x,y; all for every one."),
 ]
-Alpha = Annotated[str, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
+Alpha = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")
+]
+Steps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBERS", help="Steps of the first layers instead of --alpha; the last one stays."
+    ),
+]
+Value = Annotated[
+    str | None, typer.Option(metavar="MATRIX", help="Value matrix, 1,0;0,0 or a file.")
+]
+Mask = Annotated[
+    str | None,
+    typer.Option(metavar="MASK", help="causal, or a file of 0 and 1: who may attend to whom."),
+]
+Attention = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
+]
 Metric = Annotated[
     str | None,
     typer.Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity."),
@@ -93,37 +113,78 @@ OnBadRows = Annotated[
     Literal["skip", "refuse"], typer.Option(help="What to do with rows that cannot be used.")
 ]
 
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of CSV, JSON lines or .txt files: cp1252."),
+]
 
-def read_dynamics(alpha: str, metric: str | None) -> "Dynamics":
-    """Step size and metric, as typed."""
+
+def read_dynamics(
+    alpha: str | None,
+    metric: str | None,
+    *,
+    steps: str | None = None,
+    value: str | None = None,
+    mask: str | None = None,
+    attention: str | None = None,
+) -> "Dynamics":
+    """The layer, as typed."""
     from hardmax.dynamics import Dynamics
 
-    return Dynamics(alpha, None if metric is None else read_matrix(metric, "`--metric`"))
+    if (alpha is None) == (steps is None):
+        given = "neither was" if alpha is None else "both were"
+        raise InputError(
+            f"Give either `--alpha` (such as --alpha 1/2) or `--steps` (2,1,1/2): {given} given."
+        )
+    parts = {"metric": read_matrix(metric), "value": read_matrix(value), "mask": read_mask(mask)}
+    return Dynamics(alpha or steps or "", **parts, attention=attention)
 
 
-def choose_engine(gpu: bool, threads: int | None) -> "Engine":
-    """The engine that the options ask for."""
+def describe_layer(dynamics: "Dynamics") -> dict[str, str]:
+    """The departures from the paper's layer, in the words of the options."""
+    words, parts = {}, dynamics.to_dict()
+    if "value" in parts:
+        words["value"] = ";".join(map(",".join, parts["value"]))
+    if (mask := parts.get("mask")) is not None:
+        words["mask"] = mask if isinstance(mask, str) else f"{len(mask)} by {len(mask)}"
+    if "attention" in parts:
+        kind, number, *_ = parts["attention"].values()
+        words["attention"] = f"{kind.lower()}:{number}"
+    return words
+
+
+def choose_engine(gpu: bool, threads: int | None) -> "Engine | None":
+    """The engine that the options ask for, if they do."""
     from hardmax.engines import Cpu, Gpu
 
     if not gpu:
-        return Cpu(threads=threads)
+        return threads and Cpu(threads=threads)
     if threads is not None:
         raise InputError("`--gpu` cannot be combined with `--threads`, which is for the CPU.")
     Gpu().check()
     return Gpu()
 
 
-def read_matrix(text: str, name: str) -> Any:
-    """A matrix, typed as `2,1;1,1` or stored in a file."""
-    from hardmax._tokens.batches import read_table
+def read_matrix(text: str | None) -> Any:
+    """A matrix, typed as `2,1;1,1` or stored in a file; what is typed is read by whoever takes
+    it."""
+    if text is None or len(text) >= 256 or not Path(text).is_file():
+        return text
     from hardmax.io import read_cloud
 
-    is_file = len(text) < 256 and Path(text).is_file()
-    return (
-        read_cloud(text, columns="all")
-        if is_file
-        else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
-    )
+    return read_cloud(text, columns="all")
+
+
+def read_mask(text: str | None) -> Any:
+    """Who may attend to whom: a word, or a file of 0 and 1."""
+    table = read_matrix(text)
+    if isinstance(table, str) and table != "causal":
+        raise InputError(f"`--mask` must be causal or a file of 0 and 1, not {shorten(table)}.")
+    if table is None or isinstance(table, str):
+        return table
+    if getattr(table, "ndim", 0) != 2 or not ((table == 0) | (table == 1)).all():
+        raise InputError(f"`--mask` {shorten(text)} must be a table of 0 and 1.")
+    return table == 1
 
 
 def read_text(text: str | None, file: str | None) -> str:
@@ -137,11 +198,11 @@ def read_text(text: str | None, file: str | None) -> str:
     return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
-def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
+def read_corpus(file: str, on_bad_rows: str, **how: str | None) -> "Corpus":
     """The labelled texts in a file; which rows were left out is printed to stderr."""
     from hardmax.text import corpora
 
-    corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
+    corpus = corpora.read_corpus(file, **how, on_bad_rows=on_bad_rows)
     if corpus.bad:
         notify(corpus.describe_bad())
     return corpus

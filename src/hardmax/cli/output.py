@@ -46,7 +46,7 @@ def print_facts(document: Mapping[str, Any], *names: str) -> None:
     facts = [
         (name.replace("_", " "), document[name])
         for name in names or document
-        if document[name] not in (None, "")
+        if document.get(name) not in (None, "")
     ]
     if not is_terminal():
         for name, value in facts:
@@ -93,14 +93,17 @@ def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None
 
 
 def format_value(value: Any) -> str:
-    """A value in one line: rounded and shortened on a terminal, every digit and item on a pipe."""
+    """A value in one line, floats with six digits; `--json` has all of them. On a terminal, lists
+    are shortened, too."""
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, list | tuple):
         shown = list(map(format_value, value))
         return at_most(shown, SHOWN_ITEMS) if is_terminal() else " ".join(shown)
-    if isinstance(value, int | float) and is_terminal():
-        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int) and is_terminal():
+        return f"{value:,}"
     return sanitize_line(value)
 
 

@@ -12,19 +12,26 @@ from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
+    from hardmax._runs.softmax import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.stops import Every, LastOnly, Stop
+
+_HEADINGS = {"n": "tokens", "settled_at": "settled", "smallest_margin": "margin"}
 
 
 def simulate_command(
     file: opt.TokenFile,
-    alpha: opt.Alpha,
+    alpha: opt.Alpha = None,
     layers: Annotated[int | None, typer.Option(help="Number of layers to run.")] = None,
     until_settled: Annotated[
         bool, typer.Option("--until-settled", help="Run until no attended set changes.")
     ] = False,
     columns: opt.Columns = None,
+    steps: opt.Steps = None,
     metric: opt.Metric = None,
+    value: opt.Value = None,
+    mask: opt.Mask = None,
+    attention: opt.Attention = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
@@ -39,13 +46,16 @@ def simulate_command(
     Prints where every token is, which tokens lead and since when, and which arithmetic decided. A
     .npz file can be simulated further, from its last layer on."""
     stop, kept = _read_stop(layers, until_settled), _read_record(record)
+    layer = {"steps": steps, "value": value, "mask": mask, "attention": attention}
     opt.check_target(output, "--output", ".npz", ".csv")
     from hardmax.io import read_cloud
 
-    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file, columns=columns)
+    dynamics = opt.read_dynamics(alpha, metric, **layer)
+    tokens = read_cloud(file, columns=columns)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax._runs.trajectory import Trajectory
+    from hardmax._runs.softmax import Enclosures
+    from hardmax._runs.trajectory import Trajectories, Trajectory
     from hardmax.simulation import simulate
 
     engine = opt.choose_engine(gpu, threads)
@@ -53,14 +63,18 @@ def simulate_command(
         result = simulate(
             tokens,
             dynamics,
+            layers=layers,
             stop=stop,
             arithmetic=arithmetic,
             record=kept,
             progress=progress,
             engine=engine,
         )
-    runs = [result] if isinstance(result, Trajectory) else list(result)
+    is_one = isinstance(result, Trajectory | Enclosures)
+    runs = [result] if is_one else list(result)
     if output is not None:
+        if not isinstance(result, Trajectory | Trajectories):
+            raise InputError("`--output` is not for softmax: use --json, which has every digit.")
         if output.endswith(".csv"):
             write_whole(output, result.to_pandas().to_csv(index=False).encode())
         else:
@@ -68,29 +82,27 @@ def simulate_command(
         out.notify(f"wrote {output}")
     found = [_document(run) for run in runs]
     if as_json:
-        out.print_json(
-            {"hardmax": __version__}
-            | (found[0] if isinstance(result, Trajectory) else {"clouds": found})
-        )
-    elif output is None and isinstance(result, Trajectory):
-        _show(result, found[0])
+        out.print_json({"hardmax": __version__} | (found[0] if is_one else {"clouds": found}))
+    elif output is None and is_one:
+        _show(runs[0], found[0])
     elif output is None:
-        names = ("n", "settled_at", "smallest_margin", "arithmetic")
-        rows = (
-            [number, *map(one.get, names), len(one["leaders"])] for number, one in enumerate(found)
-        )
-        out.print_table(["cloud", "tokens", "settled", "margin", "arithmetic", "leaders"], rows)
+        counted = [one | {"leaders": len(one.get("leaders", ()))} for one in found]
+        names = ("n", "settled_at", "smallest_margin", "arithmetic", "leaders")
+        if isinstance(runs[0], Enclosures):
+            names = ("n", "layers", "error")
+        rows = ([number, *map(one.get, names)] for number, one in enumerate(counted))
+        out.print_table(["cloud", *(_HEADINGS.get(name, name) for name in names)], rows)
 
 
-def _read_stop(layers: int | None, until_settled: bool) -> "Stop":
-    from hardmax.stops import AfterLayers, Settled
+def _read_stop(layers: int | None, until_settled: bool) -> "Stop | None":
+    from hardmax.stops import Settled
 
     if (layers is not None) == until_settled:
         given = "both were" if until_settled else "neither was"
         raise InputError(
             f"Give either `--layers` (such as --layers 30) or `--until-settled`: {given} given."
         )
-    return AfterLayers(layers) if layers is not None else Settled()
+    return Settled() if until_settled else None
 
 
 def _read_record(text: str) -> "Every | LastOnly":
@@ -105,7 +117,13 @@ def _read_record(text: str) -> "Every | LastOnly":
     return Every(1 if text == "all" else int(text))
 
 
-def _document(run: "Trajectory") -> dict[str, Any]:
+def _document(run: "Trajectory | Enclosures") -> dict[str, Any]:
+    from hardmax._runs.trajectory import Trajectory
+
+    if not isinstance(run, Trajectory):
+        n, d = run.at(0).shape
+        facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.bits}
+        return run.dynamics.to_dict() | facts | {"tokens": run.at(run.layers).tolist()}
     decisions = run.details.decisions
     return {
         **run.dynamics.to_dict(),
@@ -128,25 +146,17 @@ def _document(run: "Trajectory") -> dict[str, Any]:
     }
 
 
-def _show(run: "Trajectory", document: dict[str, Any]) -> None:
+def _show(run: "Trajectory | Enclosures", document: dict[str, Any]) -> None:
     """The facts, then every token at the last layer."""
-    names = (
-        "n",
-        "d",
-        "alpha",
-        "layers",
-        "leaders",
-        "settled_at",
-        "smallest_margin",
-        "arithmetic",
-        "stop_reason",
-    )
-    out.print_facts(document, *names)
+    names = ("n", "d", *opt.LAYER, "layers", "leaders", "settled_at", "smallest_margin")
+    names += ("arithmetic", "stop_reason") if "arithmetic" in document else ("error",)
+    out.print_facts(document | opt.describe_layer(run.dynamics), *names)
+    header = out.fit_columns([f"z{number}" for number in range(document["d"])], beside=36)
+    places = [out.fit_columns(point, beside=36) for point in document["tokens"]]
+    if "attended" not in document:
+        out.print_table(["token", *header], ([token, *at] for token, at in enumerate(places)))
+        return
     since = dict(zip(document["leaders"], document["leader_layers"], strict=True))
-    attended = run.attended(run.layers)
-    header = out.fit_columns([f"z{number}" for number in range(run.d)], beside=36)
-    rows = (
-        [token, *out.fit_columns(point, beside=36), attended[token].tolist(), since.get(token)]
-        for token, point in enumerate(document["tokens"])
-    )
+    attended = enumerate(document["attended"])
+    rows = ([token, *places[token], chosen, since.get(token)] for token, chosen in attended)
     out.print_table(["token", *header, "attends to", "leader since"], rows)
