@@ -366,8 +366,8 @@ def _run_part(grid: Grid, part: Part, threads: int) -> "pyarrow.Table":
         results = _results(grid, cells)
     columns: dict[str, Any] = {"cell": [cell.number for cell in cells]}
     columns["maker"] = [cell.maker for cell in cells]
-    for number, part in enumerate(grid.parts):
-        columns[part] = [cell.layer[number] for cell in cells]
+    for number, name in enumerate(grid.parts):
+        columns[name] = [cell.layer[number] for cell in cells]
     for name in cells[0].arguments:
         columns[name] = [cell.arguments[name] for cell in cells]
     made = pa.table(columns | results | {"error": pa.array(results["error"], pa.string())})
