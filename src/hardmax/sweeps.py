@@ -237,7 +237,7 @@ def _choices(part: str, given: Any) -> dict[str, Any]:
         if part not in ("alpha", "attention") and not all(isinstance(x, str) for x, _ in pairs):
             pairs = []
     if not pairs:
-        wish = "must have a value, or map names to matrices, {'tilted': [[2, 1], [1, 1]]}"
+        wish = "must map names to matrices, {'tilted': [[2, 1], [1, 1]]}, or be in words"
         raise InputError(f"`grid`: {part!r} {wish}.", argument="grid")
     named = [(str(name), None if _is_usual(choice) else choice) for name, choice in pairs]
     return _named(named, f"choices of {part}")

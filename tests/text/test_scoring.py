@@ -414,7 +414,7 @@ def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path: Path, sma
 
 def test_a_ragged_row_of_csv_keeps_its_cells(tmp_path: Path):
     (tmp_path / "in.csv").write_bytes(b"id,text,n\n1,great,1\n2,only one\n3,n\xffo,3\n4,many,4,5\n")
-    with pytest.raises(InputError, match="line 4 is not UTF-8. It looks like cp1252: pass"):
+    with pytest.raises(InputError, match=r"line 4 is not UTF-8. It looks like cp1252: pass"):
         score(tmp_path / "in.csv", tmp_path / "out.csv")
     score(tmp_path / "in.csv", tmp_path / "out.csv", encoding="utf-8")
     found = [(row["id"], row["text"], row["error"]) for row in read_rows(tmp_path / "out.csv")]

@@ -6,6 +6,7 @@ limit. So it is refused, unless it was chosen."""
 import csv
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -73,9 +74,8 @@ def _counts(column: Any) -> bool:
 
 def _number(cell: Any) -> Any:
     """The number in a cell, which may be text; None if it is something else."""
-    if isinstance(cell, str) and cell.strip().isdecimal():
-        return int(cell)
-    return cell if isinstance(cell, Real) else None
+    with suppress(ValueError):
+        return float(cell) if isinstance(cell, str | Real) else None
 
 
 def read_frame(tokens: Any, columns: ColumnChoice = None) -> Any:
