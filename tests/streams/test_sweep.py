@@ -251,7 +251,7 @@ def test_a_taken_name_is_said_with_the_way_out() -> None:
         ({"maker": ["gaussian", hm.clouds.gaussian], "n": 3, "d": 2}, "two makers would be named"),
         ({"maker": lambda cell: cell, "cell": [5, 6]}, "two columns would be named 'cell'"),
         ({"maker": lambda leaders: leaders, "leaders": 5}, "two columns would be named 'leaders'"),
-        ({"n": 3, "d": 2, "alpha": [1, "1"]}, r"two choices of metric would be named \('1', 'identity'\)"),
+        ({"n": 3, "d": 2, "alpha": [1, "1"]}, "two choices of alpha would be named '1'"),
         ({"n": 3, "d": 2, "metric": {1: None, "1": [[2]]}}, "two choices of metric would be named"),
     ],
 )

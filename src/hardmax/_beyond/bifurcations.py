@@ -82,6 +82,19 @@ class Bifurcations:
         left = f"; {pluralize(undecided, 'interval')} not decided" if undecided else ""
         return f"Bifurcations({ends}: {values or 'nothing changes'}{left})"
 
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import table_card
+
+        parts = [((value,), at) for value, at in zip(self.values, self.at_values, strict=True)]
+        parts += [((low, high), outcome) for low, high, outcome in self.intervals]
+        rows = [["alpha", "about", "leaders"]]
+        for ends, outcome in sorted(parts, key=lambda part: (part[0][0], len(part[0]))):
+            about = " to ".join(f"{float(end):.6g}" for end in ends)
+            leaders = "undecided" if outcome is None else ", ".join(map(str, outcome.leaders))
+            rows.append([" to ".join(map(str, ends)), about, leaders])
+        changes = pluralize(len(self.values), "change")
+        return table_card(self, rows, facts=f"{changes} of leaders or followers")
+
     def plot(
         self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
     ) -> "Axes":
