@@ -29,13 +29,20 @@ COLUMNS += (
 SHORT = 8  # words
 
 
+def labels_of(model: TextModel, texts: list[str]) -> np.ndarray:
+    """Labels; of an undecided text none, as `flip` sees it, and not the one `predict` falls back to."""
+    return np.where(model.analyse(texts).decided, model.predict(texts), None)
+
+
 def by_brute_force(model: TextModel, text: str) -> int:
     """How many words it takes, trying all sets of them; 0 if none does."""
     units = Units.of(text, model.tokeniser)
-    label = model.predict([text])[0]
+    label = labels_of(model, [text])[0]
+    if label is None:
+        return 0
     for size in range(1, len(units) + 1):
         changed = [units.without(which) for which in combinations(range(len(units)), size)]
-        if (model.predict(changed) != label).any():
+        if not set(labels_of(model, changed)) <= {label, None}:
             return size
     return 0
 

@@ -1,8 +1,9 @@
 """The shipped models: trained on IMDb, and measured once on its test split and on sentences of
 another corpus.
 
-python benchmarks/imdb.py train TRAIN.parquet TRAINED python benchmarks/imdb.py measure
-TRAIN.parquet TEST.parquet MR.parquet ERASER-MOVIES.parquet TRAINED SHIPPED
+    python benchmarks/imdb.py train TRAIN.parquet TRAINED
+    python benchmarks/imdb.py measure TRAIN.parquet TEST.parquet MR.parquet ERASER-MOVIES.parquet
+        TRAINED SHIPPED
 
 Within a class the ids of IMDb follow films: ten neighbours are a group, which is held out together,
 and in which a token counts once. Names (words that are mostly capitalised within sentences) and
@@ -58,19 +59,10 @@ COMMON |= {
     "C": 0.1,
     "stop_words": tuple(FUNCTION_WORDS.split()),
 }
-RATED = "imdb, star ratings too (not shipped)"
 MODELS = {
     "imdb": Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
     "imdb-best": Settings(**COMMON, overlapping=True, gate=0.02, alpha="0"),
-    RATED: Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
 }
-# Points of the frontier of accuracy and tokens: which model, at which gate and alpha.
-FRONTIER = (
-    (RATED, 0.29, "1/2"),
-    (RATED, 0.18, "1/4"),
-    ("imdb-best", 0.16, "1/4"),
-    ("imdb-best", 0.1, "1/4"),
-)
 SEEDS = (0, 1, 2)
 CLASSES = np.array(["negative", "positive"])
 COLUMNS = ("model", "seed", "seconds", "tokens", "accuracy", "log_loss", "calibration_error")
@@ -78,7 +70,6 @@ COLUMNS += ("peer_accuracy", "undecided", "leaders_per_text", "first_12_words_lo
 COLUMNS += ("mr_accuracy", "mr_log_loss", "mr_undecided")
 COLUMNS += ("sentences_right", "leaders_alone", "active_alone", "without_active")
 COLUMNS += ("eraser_first", "eraser_first_two", "leaders")
-FRONTIER_COLUMNS = ("seed", "model", "gate", "alpha", "tokens", "accuracy", "peer_accuracy")
 
 
 def read(path: str) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -285,22 +276,11 @@ def measure(
             "same label from the leaders alone": row["leaders_alone"],
             "most frequent leaders": row["leaders"],
         }
-        if seed or name == RATED:
+        if seed:
             continue
         kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}
         replace(model, metrics=measured | kept).save(Path(shipped) / name)
     add_rows("imdb", COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
-    points = []
-    for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
-        model = load_model(Path(trained) / str(seed) / name)
-        model = replace(model, rule=replace(model.rule, gate=gate, alpha=alpha))
-        tokens = float(model.analyse(texts).active_per_text.mean())
-        accuracy = float((model.predict(texts) == CLASSES[labels]).mean())
-        peer = peer_accuracy(model, train_file, texts, labels, tokens)
-        point = (seed, name, gate, alpha, round(tokens, 2), round(accuracy, 4), round(peer, 4))
-        points.append(point)
-        print(point, flush=True)
-    add_rows("frontier", FRONTIER_COLUMNS, points)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 doing the same.
 
 Run: pip install -c constraints.txt ".[tables]" --group bench && python benchmarks/score.py
-TEST.parquet
-[--rows 1000000], IMDb with the columns text and label: rates and peak memory, both in processes of
-their own, in the same run. The peer is trained on the same reviews, which costs it nothing here:
+TEST.parquet [--rows 1000000], IMDb with the columns text and label: rates and peak memory, both in
+processes of their own, in the same run. The peer is trained on the same reviews, which costs it nothing here:
 only its speed is measured.
 
 python benchmarks/score.py kill [TEST.parquet] [--rows 200000] [--form .parquet]: a job killed at

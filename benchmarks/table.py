@@ -27,8 +27,8 @@ from text_tables import (
     corpora_table,
     faithfulness_line,
     faithfulness_table,
+    few_labels_table,
     flips_sentence,
-    frontier_table,
     imdb_line,
     model_table,
     pairs_table,
@@ -240,7 +240,7 @@ TABLES = {
     DOCS / "models.md": {
         "table of sentiment": sentiment_table,
         "table of models": model_table,
-        "table of the frontier": frontier_table,
+        "table of few labels": few_labels_table,
         "table of corpora": corpora_table,
         "table of peers": peers_table,
         "table of faithfulness": faithfulness_table,

@@ -131,17 +131,32 @@ def on_imdb(rows: list[Row]) -> str:
     return " | ".join([percent(ours, IMDB_TEST), percent(peer, IMDB_TEST), apart])
 
 
-def frontier_table() -> str:
-    """Accuracy at several numbers of active tokens, beside the peer, in the mean of the seeds."""
-    rows = read_rows(RESULTS / "frontier.csv")
-    newest = {(row["model"], row["gate"], row["seed"]): row for row in rows}
-    points: dict[tuple[str, str], list[Row]] = {}
-    for (model, gate, _), row in newest.items():
-        if model in FILM_MODELS:
-            points.setdefault((model, gate), []).append(row)
-    lines = [f"| {mean_of(few, 'tokens'):.1f} | {on_imdb(few)} |" for few in points.values()]
-    head = "| active tokens per review | test accuracy | peer with as many tokens | z |"
-    return table(head, lines)
+def few_labels_table() -> str:
+    """Accuracy after 100 and 300 labelled texts, in the mean of the draws."""
+    newest = {
+        (row["corpus"], row["texts"], row["draw"]): row
+        for row in read_rows(RESULTS / "few_labels.csv")
+    }
+    draws: dict[tuple[str, str], list[Row]] = {}
+    for (corpus, texts, _), row in newest.items():
+        draws.setdefault((corpus, texts), []).append(row)
+    head = "| corpus | labelled texts | TF-IDF + logistic regression | hardmax | difference |"
+    head += " worst draw |"
+    return table(head, [few_labels_line(*key, rows) for key, rows in draws.items()])
+
+
+def few_labels_line(corpus: str, texts: str, rows: list[Row]) -> str:
+    peer, ours = 100 * mean_of(rows, "peer"), 100 * mean_of(rows, "accuracy")
+    worst = 100 * min(float(row["above_peer"]) for row in rows)
+    cells = [
+        corpus,
+        texts,
+        f"{peer:.1f} %",
+        f"{ours:.1f} %",
+        f"{ours - peer:+.1f}",
+        f"{worst:+.1f}",
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def sentiment_table() -> str:

@@ -44,7 +44,7 @@ class Problem:
     def keeps(self) -> Fraction | None:
         """What a rule of steps leaves of every way; None: it is no rule."""
         steps = self.dynamics.steps
-        return Fraction(steps.contraction or 0) if isinstance(steps, hm.Steps) else None
+        return Fraction(steps.product or 0) if isinstance(steps, hm.Steps) else None
 
 
 def draw(number: int) -> Problem:

@@ -1,10 +1,12 @@
 """A record of what the package answers on 2,000 hard problems and on the command line, to compare
 two commits.
 
-    PYTHONPATH=src:tests python tools/golden.py record after.jsonl PYTHONPATH=OTHER/src:tests python
-    tools/golden.py record before.jsonl      # another checkout, the same problems python
-    tools/golden.py compare before.jsonl after.jsonl python tools/golden.py rows OTHER/src src
-    # times of the README's rows, the two trees taking turns
+    PYTHONPATH=src:tests python tools/golden.py record after.jsonl
+    PYTHONPATH=OTHER/src:tests python tools/golden.py record before.jsonl
+    python tools/golden.py compare before.jsonl after.jsonl
+    python tools/golden.py rows OTHER/src src
+
+OTHER is another checkout. `rows` prints the times of the README's rows, the two trees taking turns.
 
 Choices, leaders, clusters, certificates and messages must be equal; positions may differ by 1e-15
 of the largest norm, or by what the runs themselves state as their error."""
