@@ -49,7 +49,7 @@ def refuse_row_numbers(names: Sequence[str], columns: Sequence[Any], shown: str)
     for place, (name, column) in enumerate(zip(names, columns, strict=True), 1):
         if _ROW_NAME.fullmatch(name.strip()) or _counts(column):
             numbering.append(repr(name) if name.strip() else f"{place}, without a name,")
-        else:
+        elif "/" in str(column[0]) or _number(column[0]) is not None:  # not a column of texts
             rest.append(name)
     if rest and numbering:
         problem = f"{shown}: column {numbering[0]} numbers the rows."
