@@ -230,21 +230,16 @@ def _parts(grid: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _choices(part: str, given: Any) -> dict[str, Any]:
     """What a part may be, by name: a mapping, or one or several words."""
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
-    else:
-        pairs = [(word, word) for word in _listed(given)]
-        if part not in ("alpha", "attention") and not all(isinstance(x, str) for x, _ in pairs):
-            pairs = []
-    if not pairs:
+    is_named = isinstance(given, Mapping)
+    pairs = list(given.items()) if is_named else [(each, each) for each in _listed(given)]
+    if not pairs or (part in ("metric", "value") and isinstance(pairs[0][0], list)):
         wish = "must map names to matrices, {'tilted': [[2, 1], [1, 1]]}, or be in words"
         raise InputError(f"`grid`: {part!r} {wish}.", argument="grid")
-    named = [(str(name), None if _is_usual(choice) else choice) for name, choice in pairs]
+    named = []
+    for name, choice in pairs:
+        is_usual = isinstance(choice, str) and choice in _USUAL
+        named.append((str(name), None if is_usual else choice))
     return _named(named, f"choices of {part}")
-
-
-def _is_usual(choice: Any) -> bool:
-    return isinstance(choice, str) and choice in _USUAL
 
 
 def _named(pairs: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any]:

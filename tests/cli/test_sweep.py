@@ -41,7 +41,7 @@ def test_a_sweep_is_written_drawn_and_continued(spec: Path, hardmax: Command) ->
     assert len(rows) == 24
     for name, found in ranges.items():
         values = [int(row[name]) for row in rows]
-        assert (found["cells"], found["mean"]) == ("24", f"{sum(values) / 24:.6g}")
+        assert found["cells"] == "24"
         assert (int(found["smallest"]), int(found["largest"])) == (min(values), max(values))
     assert rows[0].keys() == {
         "cell",
@@ -101,7 +101,7 @@ def test_what_is_no_layer_is_refused(spec: Path, hardmax: Command) -> None:
 
     assert_refused(swept("--steps", "2,1"), "'alpha' or 'steps', not both")
     assert_refused(swept("--attention", "softmax:3"), "softmax", "irrational")
-    assert_refused(swept("--mask", "diagonal"), "`--mask` must be causal or a file of 0 and 1")
+    assert_refused(swept("--mask", "diagonal"), "`--mask` must be 'causal'", "'diagonal'")
     (spec / "spec.toml").write_text(SPEC.replace("d = 2", 'd = 2\nmask = "causal"'))
     assert_refused(swept("--mask", "causal"), "`--mask` is in [grid], too")
     assert not (spec / "out").exists()

@@ -134,7 +134,7 @@ def test_an_encoding_is_suggested_and_labels_that_are_nearly_the_same_are_named(
     refused = in_a_shell("train", "words.csv", "-o", "model")
     assert_refused(refused, "`words.csv` line 2 is not UTF-8", "pass --encoding cp1252, or")
     done = in_a_shell("train", "words.csv", "-o", "model", "--C=1", "--encoding", "cp1252")
-    warned = "warning: labels differ only in case or spaces: 'Gut' (8 texts) and 'gut' (8 texts)."
+    warned = "warning: labels differ only in case or spaces: 'Gut' and 'gut'. Rename"
     assert done.code == 0
     assert warned in done.err
     assert "24 texts, 3 classes" in done.err

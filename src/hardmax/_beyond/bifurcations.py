@@ -85,13 +85,11 @@ class Bifurcations:
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import table_card
 
-        parts = [((value,), at) for value, at in zip(self.values, self.at_values, strict=True)]
-        parts += [((low, high), outcome) for low, high, outcome in self.intervals]
-        rows = [["alpha", "about", "leaders"]]
-        for ends, outcome in sorted(parts, key=lambda part: (part[0][0], len(part[0]))):
-            about = " to ".join(f"{float(end):.6g}" for end in ends)
+        rows = [["alpha between", "and", "about", "leaders"]]
+        for low, high, outcome in self.intervals:
+            about = f"{float(low):.6g} to {float(high):.6g}"
             leaders = "undecided" if outcome is None else ", ".join(map(str, outcome.leaders))
-            rows.append([" to ".join(map(str, ends)), about, leaders])
+            rows.append([str(low), str(high), about, leaders])
         changes = pluralize(len(self.values), "change")
         return table_card(self, rows, facts=f"{changes} of leaders or followers")
 

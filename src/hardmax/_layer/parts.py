@@ -158,7 +158,7 @@ def read_mask(mask: Any) -> np.ndarray | str | None:
     """ "causal", or a boolean table (n, n) in which nobody is left without anybody to attend to."""
     if mask is None or (isinstance(mask, str) and mask == "causal"):
         return mask
-    wish = "'causal' or a square table of booleans, such as numpy.tri(n, dtype=bool)"
+    wish = "'causal' or a square table of booleans (numpy.tri(n, dtype=bool), a file of 0 and 1)"
     try:
         table = np.array(mask)
     except Exception:  # each library has its own errors for what it cannot do

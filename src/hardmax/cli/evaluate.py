@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from hardmax import __version__
 from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
@@ -66,7 +65,7 @@ def evaluate_command(
         "leaders": [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
-        print_json({"hardmax": __version__} | document)
+        print_json(document)
     else:
         _show(repr(loaded), document)
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardmax import __version__
-from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
@@ -100,9 +98,9 @@ def limit_command(
         one["check"] = [asdict(statement) for statement in report]
     many = not isinstance(result, Limit)
     if as_json:
-        out.print_json({"hardmax": __version__} | ({"clouds": found} if many else found[0]))
+        out.print_json({"clouds": found} if many else found[0])
     elif output is None and not many:
-        show_limit(limits[0], found[0])
+        show_limit(limits[0], found[0] | layer)
     elif output is None:
         names = ("n", "settled_at", "arithmetic")
         rows = (
@@ -139,7 +137,7 @@ def _stream(
     clusters = found.clusters
     if as_json:
         listed = _cluster_documents(clusters)
-        out.print_json({"hardmax": __version__} | facts | {"clusters": listed})
+        out.print_json(facts | {"clusters": listed})
         return
     out.print_facts(facts, "n", "d", "alpha", "leaders", "settled_at", "n_in_memory")
     header = out.fit_columns([f"z{number}" for number in range(found.d)], beside=44)
@@ -163,12 +161,10 @@ def _write(
         from hardmax.figures.style import save_figure
 
         save_figure(limit_figure(result), picture)
-    if output is not None and output.endswith(".csv"):
-        write_whole(output, result.to_pandas().to_csv(index=False).encode())
-    elif output is not None:
-        (result.run if isinstance(result, Limit) else result.runs).save(output)
-    for path in filter(None, (certificate, picture, output)):
+    for path in filter(None, (certificate, picture)):
         out.notify(f"wrote {path}")
+    if output is not None:
+        opt.write_result(result, output)
 
 
 def document(lim: "Limit") -> dict[str, Any]:
@@ -230,7 +226,7 @@ def show_limit(lim: "Limit", document: dict[str, Any]) -> None:
     """Print the facts, then the clusters."""
     names = ("n", "d", *opt.LAYER, "leaders", "settled_at", f"layers_to_{NEAR}")
     names += ("stop_reason", "limit_error", "period", "theorem_applies", "theorem_reason")
-    out.print_facts(document | opt.describe_layer(lim.run.dynamics), *names, "arithmetic")
+    out.print_facts(document, *names, "arithmetic")
     members: list[list[int]] = [[] for _ in lim.clusters.kinds]
     for token, label in enumerate(document["labels"]):
         members[label].append(token)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardmax._common.files import decode, read_bytes, shown_name
-from hardmax._common.validation import InputError, require_extra, shorten
+from hardmax._common.files import decode, read_bytes, shown_name, write_whole
+from hardmax._common.validation import InputError, require_extra
 from hardmax.cli.output import notify
 
 if TYPE_CHECKING:
@@ -119,6 +119,13 @@ Encoding = Annotated[
 ]
 
 
+def check_either(first: Any, second: Any, wish: str) -> None:
+    """Refuse two options of which one must be given if both are or none is."""
+    if (first is None) == (second is None):
+        given = "neither was" if first is None else "both were"
+        raise InputError(f"Give either {wish}: {given} given.")
+
+
 def read_dynamics(
     alpha: str | None,
     metric: str | None,
@@ -131,26 +138,9 @@ def read_dynamics(
     """The layer, as typed."""
     from hardmax.dynamics import Dynamics
 
-    if (alpha is None) == (steps is None):
-        given = "neither was" if alpha is None else "both were"
-        raise InputError(
-            f"Give either `--alpha` (such as --alpha 1/2) or `--steps` (2,1,1/2): {given} given."
-        )
+    check_either(alpha, steps, "`--alpha` (such as --alpha 1/2) or `--steps` (such as 2,1,1/2)")
     parts = {"metric": read_matrix(metric), "value": read_matrix(value), "mask": read_mask(mask)}
     return Dynamics(alpha or steps or "", **parts, attention=attention)
-
-
-def describe_layer(dynamics: "Dynamics") -> dict[str, str]:
-    """The departures from the paper's layer, in the words of the options."""
-    words, parts = {}, dynamics.to_dict()
-    if "value" in parts:
-        words["value"] = ";".join(map(",".join, parts["value"]))
-    if (mask := parts.get("mask")) is not None:
-        words["mask"] = mask if isinstance(mask, str) else f"{len(mask)} by {len(mask)}"
-    if "attention" in parts:
-        kind, number, *_ = parts["attention"].values()
-        words["attention"] = f"{kind.lower()}:{number}"
-    return words
 
 
 def choose_engine(gpu: bool, threads: int | None) -> "Engine | None":
@@ -178,20 +168,13 @@ def read_matrix(text: str | None) -> Any:
 def read_mask(text: str | None) -> Any:
     """Who may attend to whom: a word, or a file of 0 and 1."""
     table = read_matrix(text)
-    if isinstance(table, str) and table != "causal":
-        raise InputError(f"`--mask` must be causal or a file of 0 and 1, not {shorten(table)}.")
-    if table is None or isinstance(table, str):
-        return table
-    if getattr(table, "ndim", 0) != 2 or not ((table == 0) | (table == 1)).all():
-        raise InputError(f"`--mask` {shorten(text)} must be a table of 0 and 1.")
-    return table == 1
+    has_bits = hasattr(table, "ndim") and ((table == 0) | (table == 1)).all()
+    return table == 1 if has_bits else table
 
 
 def read_text(text: str | None, file: str | None) -> str:
     """The text that was typed, or is in the file, or comes from stdin."""
-    if (text is None) == (file is None):
-        given = "both were" if text is not None else "neither was"
-        raise InputError(f"Give either a text (or - to read stdin) or `--file`: {given} given.")
+    check_either(text, file, "a text (or - to read stdin) or `--file`")
     if file is None and text != "-":
         return text or ""
     source = "-" if file is None else file
@@ -216,6 +199,16 @@ def describe(model: "TextModel") -> dict[str, Any]:
         "gate": model.rule.gate,
         "alpha": model.rule.alpha,
     }
+
+
+def write_result(result: Any, output: str) -> None:
+    """Write a run, a limit or many to a .csv or .npz file."""
+    if output.endswith(".csv"):
+        write_whole(output, result.to_pandas().to_csv(index=False).encode())
+    else:
+        # A limit is saved as the run that it is found in.
+        getattr(result, "runs", getattr(result, "run", result)).save(output)
+    notify(f"wrote {output}")
 
 
 def check_target(path: str | None, option: str, *suffixes: str) -> None:

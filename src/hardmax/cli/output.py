@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
 
+from hardmax import __version__
 from hardmax._common.format import escape_json, sanitize_line, sanitize_text
 
 BAR_DELAY = 0.5  # seconds: a bar that comes and goes would only flicker
@@ -36,7 +37,9 @@ def print_text(text: object) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Print one line of strict JSON: no nan, no infinity."""
+    """Print one line of strict JSON, with no nan and no infinity, and the version of hardmax."""
+    if isinstance(document, dict):
+        document = {"hardmax": __version__} | document
     print(escape_json(document, encoding=sys.stdout.encoding or "utf-8"))
 
 

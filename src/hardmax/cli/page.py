@@ -19,7 +19,7 @@ def page_command(
         list[str] | None,
         typer.Option(
             metavar="MODEL",
-            help="Shipped model or model folder to put in, may be repeated; none for none.",
+            help="Shipped model or model folder to put in; repeatable; 'none' omits models.",
         ),
     ] = None,
     cloud: Annotated[
@@ -96,7 +96,5 @@ def _read_cloud(
         raise InputError(f"`--cloud` must be one cloud, but {came}: save one of them by itself.")
     check_dimension(dynamics, clouds[0].tokens.shape[1])
     # The page takes attention in the words of the option.
-    parts = dynamics.to_dict() | {"attention": layer["attention"]}
-    shown = {part: parts[part] for part, given in layer.items() if given is not None}
-    plain = opt.read_dynamics(alpha, metric)
-    return cloud_data(merge(clouds[0]), plain) | shown | {"name": Path(file).stem}
+    shown = layer | {"value": dynamics.to_dict().get("value"), "name": Path(file).stem}
+    return cloud_data(merge(clouds[0]), opt.read_dynamics(alpha, metric)) | shown

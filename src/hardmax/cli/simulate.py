@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardmax import __version__
-from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
@@ -15,8 +13,6 @@ if TYPE_CHECKING:
     from hardmax._runs.softmax import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.stops import Every, LastOnly, Stop
-
-_HEADINGS = {"n": "tokens", "settled_at": "settled", "smallest_margin": "margin"}
 
 
 def simulate_command(
@@ -55,7 +51,7 @@ def simulate_command(
 
     # Only now: scipy takes most of a second to import.
     from hardmax._runs.softmax import Enclosures
-    from hardmax._runs.trajectory import Trajectories, Trajectory
+    from hardmax._runs.trajectory import Trajectory
     from hardmax.simulation import simulate
 
     engine = opt.choose_engine(gpu, threads)
@@ -73,36 +69,27 @@ def simulate_command(
     is_one = isinstance(result, Trajectory | Enclosures)
     runs = [result] if is_one else list(result)
     if output is not None:
-        if not isinstance(result, Trajectory | Trajectories):
+        if isinstance(runs[0], Enclosures):
             raise InputError("`--output` is not for softmax: use --json, which has every digit.")
-        if output.endswith(".csv"):
-            write_whole(output, result.to_pandas().to_csv(index=False).encode())
-        else:
-            result.save(output)
-        out.notify(f"wrote {output}")
+        opt.write_result(result, output)
     found = [_document(run) for run in runs]
     if as_json:
-        out.print_json({"hardmax": __version__} | (found[0] if is_one else {"clouds": found}))
+        out.print_json(found[0] if is_one else {"clouds": found})
     elif output is None and is_one:
-        _show(runs[0], found[0])
+        _show(found[0] | layer)
     elif output is None:
-        counted = [one | {"leaders": len(one.get("leaders", ()))} for one in found]
-        names = ("n", "settled_at", "smallest_margin", "arithmetic", "leaders")
-        if isinstance(runs[0], Enclosures):
-            names = ("n", "layers", "error")
-        rows = ([number, *map(one.get, names)] for number, one in enumerate(counted))
-        out.print_table(["cloud", *(_HEADINGS.get(name, name) for name in names)], rows)
+        names = ("n", "layers", "settled_at", "smallest_margin", "arithmetic", "error")
+        names = [name for name in names if name in found[0]]
+        rows = ([number, *map(one.get, names)] for number, one in enumerate(found))
+        out.print_table(["cloud", *(name.replace("_", " ") for name in names)], rows)
 
 
 def _read_stop(layers: int | None, until_settled: bool) -> "Stop | None":
     from hardmax.stops import Settled
 
-    if (layers is not None) == until_settled:
-        given = "both were" if until_settled else "neither was"
-        raise InputError(
-            f"Give either `--layers` (such as --layers 30) or `--until-settled`: {given} given."
-        )
-    return Settled() if until_settled else None
+    stop = Settled() if until_settled else None
+    opt.check_either(layers, stop, "`--layers` (such as --layers 30) or `--until-settled`")
+    return stop
 
 
 def _read_record(text: str) -> "Every | LastOnly":
@@ -146,11 +133,11 @@ def _document(run: "Trajectory | Enclosures") -> dict[str, Any]:
     }
 
 
-def _show(run: "Trajectory | Enclosures", document: dict[str, Any]) -> None:
-    """The facts, then every token at the last layer."""
+def _show(document: dict[str, Any]) -> None:
+    """The facts, of the layer as it was typed, then every token at the last layer."""
     names = ("n", "d", *opt.LAYER, "layers", "leaders", "settled_at", "smallest_margin")
     names += ("arithmetic", "stop_reason") if "arithmetic" in document else ("error",)
-    out.print_facts(document | opt.describe_layer(run.dynamics), *names)
+    out.print_facts(document, *names)
     header = out.fit_columns([f"z{number}" for number in range(document["d"])], beside=36)
     places = [out.fit_columns(point, beside=36) for point in document["tokens"]]
     if "attended" not in document:

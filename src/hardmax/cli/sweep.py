@@ -95,15 +95,12 @@ def sweep_command(
 
 
 def _ranges(table: Any, observables: Sequence[str]) -> list[dict[str, Any]]:
-    """Smallest, mean and largest value of each observable."""
+    """The smallest and the largest value of each observable."""
     ranges = []
     for name in observables:
         known = [value for value in table[name].to_pylist() if value is not None]
-        row: dict[str, Any] = {"observable": name, "cells": len(known)}
-        numbers = known if all(isinstance(value, int | float) for value in known) else []
-        low, high = min(numbers, default=None), max(numbers, default=None)
-        mean = sum(numbers) / len(numbers) if numbers else None
-        ranges.append(row | {"smallest": low, "mean": mean, "largest": high})
+        ends = {"smallest": min(known, default=None), "largest": max(known, default=None)}
+        ranges.append({"observable": name, "cells": len(known)} | ends)
     return ranges
 
 

@@ -96,9 +96,7 @@ def train_command(
     model.save(folder)
     notify(f"wrote {output}")
     if as_json:
-        from hardmax import __version__
-
-        about = {"hardmax": __version__, "output": output, "model": opt.describe(model)}
+        about = {"output": output, "model": opt.describe(model)}
         print_json(about | {"classes": list(model.classes)} | model.metrics)
         return
     chosen = ("C", "gate", "alpha", "neutral_weight", "vectors")

@@ -25,6 +25,3 @@ class AbsentModel:
             raise AttributeError(name)
         problem = f"`{name}` needs the model, which a pickled explanation leaves behind"
         raise InputError(f"{problem}: load the model and explain the text again.")
-
-    def __repr__(self) -> str:
-        return f"AbsentModel({self.name!r}, sha256 {self.sha256[:12]}…)"

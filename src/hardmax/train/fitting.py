@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._texts import read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
@@ -182,7 +181,7 @@ def _fit(
     if len(classes) < 2:
         only = classes.tolist()[0]
         raise InputError(f"`labels` has only the label {only!r}: expected at least two classes.")
-    _warn_of_similar(classes, corpus.labels)
+    _warn_of_similar(classes)
     texts = len(corpus.labels)
     tables = _read_tables(settings, texts)
     corpus = replace(corpus, weights=corpus.weights / corpus.weights.mean())  # equal is as none
@@ -215,14 +214,12 @@ def _fit(
     return _assemble(best, classes, reader, settings)
 
 
-def _warn_of_similar(classes: np.ndarray, numbers: np.ndarray) -> None:
+def _warn_of_similar(classes: np.ndarray) -> None:
     """Name classes that differ only in case or spaces. They may be meant, as genes and their
     proteins are, so that it is no error."""
     alike: dict[str, list[str]] = {}
-    counts = np.bincount(numbers, minlength=len(classes)).tolist()
-    for name, count in zip(classes.tolist(), counts, strict=True):
-        shown = f"{shorten(name)} ({pluralize(count, 'text')})"
-        alike.setdefault(str(name).strip().casefold(), []).append(shown)
+    for name in map(str, classes.tolist()):
+        alike.setdefault(name.strip().casefold(), []).append(shorten(name))
     pairs = [" and ".join(names) for names in alike.values() if len(names) > 1]
     if pairs:
         problem = f"labels differ only in case or spaces: {join_first(pairs, len(pairs))}"
