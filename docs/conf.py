@@ -123,7 +123,11 @@ def write_live_page(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         write_page(
             Path(app.outdir, "live.html"),
-            {"room": "dynamics", "models": [pack(hardmax.load_model("sentiment-en"))]},
+            {
+                "room": "dynamics",
+                "home": "index.html",
+                "models": [pack(hardmax.load_model("sentiment-en"))],
+            },
         )
 
 

@@ -129,7 +129,8 @@ class Explorer(anywidget.AnyWidget):
     @dynamics.setter
     def dynamics(self, dynamics: Dynamics) -> None:
         with self.hold_sync():
-            for name, value in check_plain(check_dynamics(dynamics), "The page").to_dict().items():
+            plain = check_plain(check_dynamics(dynamics), "`Explorer`")
+            for name, value in plain.to_dict().items():
                 setattr(self, name, value)
 
     def __repr__(self) -> str:
@@ -159,5 +160,5 @@ def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
         raise InputError(
             f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.", argument="tokens"
         )
-    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    check_dimension(check_plain(dynamics, "`Explorer`"), clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics)

@@ -5,15 +5,11 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import fc from "fast-check";
 import {
-    exactAt,
-    exactCloud,
-    exactDynamics,
-    exactLayer,
     exactLimit,
-    exactWalk,
     makeCertificate,
     readNumber,
 } from "../../src/hardmax/page/js/exact.js";
+import { exactLayer, exactLayers } from "../../src/hardmax/page/js/layers.js";
 import { verify } from "../../src/hardmax/page/js/verify.js";
 
 // The same examples every time, as with Hypothesis.
@@ -53,14 +49,10 @@ test(`limits of ${clouds.length} clouds are Python's, and so are their certifica
 
 test("layers and attended sets are Python's, one by one", () => {
     for (const cloud of clouds) {
-        const points = exactCloud(cloud.tokens, optionsOf(cloud).multiplicities);
-        const dynamics = exactDynamics(optionsOf(cloud), cloud.tokens[0].length);
-        const walk = exactWalk(points, dynamics);
-        let step;
+        const { points, layers } = exactLayers(cloud.tokens, { ...optionsOf(cloud), layers: cloud.layers.length - 1 });
         for (const [layer, { floats, attended }] of cloud.layers.entries()) {
-            step = walk.next().value ?? step; // the last one holds for all later layers
-            const places = exactAt(step, dynamics, layer);
-            assert.deepEqual(points.ofToken.map((point) => places[point]), floats);
+            const step = layers[layer];
+            assert.deepEqual(points.ofToken.map((point) => step.floats[point]), floats);
             const tokensOf = (set) => points.ofToken.flatMap((point, token) => (set.includes(point) ? [token] : []));
             assert.deepEqual(points.ofToken.map((point) => tokensOf(step.sets[point])), attended);
             if (layer === 1) assert.deepEqual(exactLayer(cloud.tokens, optionsOf(cloud)), floats);

@@ -1,5 +1,5 @@
-"""The page's exact arithmetic and its checker in node, over vectors that Python writes (more if
-HARDMAX_THOROUGH)."""
+"""The page's exact arithmetic, its checker and its other layers in node, over vectors that Python
+writes (more if HARDMAX_THOROUGH)."""
 
 import os
 import shutil
@@ -33,6 +33,11 @@ def run(*command: str | Path, **environment: str) -> None:
 def test_exact_limits_and_verdicts_are_those_of_python(tmp_path: Path):
     run(sys.executable, HERE / "write_vectors.py", tmp_path, *SIZES)
     run("node", "--test", "exact.test.js", "verify.test.js", HARDMAX_VECTORS=str(tmp_path))
+
+
+def test_other_layers_are_those_of_python(tmp_path: Path):
+    run(sys.executable, HERE / "write_layers.py", tmp_path / "layers.json")
+    run("node", "--test", "layers.test.js", HARDMAX_LAYERS=str(tmp_path / "layers.json"))
 
 
 def test_types():

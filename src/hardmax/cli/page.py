@@ -1,4 +1,4 @@
-"""`hardmax page`: one HTML file to drag tokens and to type reviews in, which runs anywhere."""
+"""`hardmax page`: one HTML file to drag tokens and to type texts in, which runs anywhere."""
 
 import webbrowser
 from pathlib import Path
@@ -41,7 +41,7 @@ def page_command(
 ) -> None:
     """Write a page that runs hardmax attention in any browser, without a server or a network.
 
-    Drag tokens and watch the leaders change; type a review and see why a model gives it its label.
+    Drag tokens and watch the leaders change; type a text and see why a model gives it its label.
     Has the model sentiment-en unless --model is given; the page also takes CSV files and model
     folders that are dropped on it."""
     opt.check_target(output, "--output", ".html", ".htm")

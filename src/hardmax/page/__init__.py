@@ -1,4 +1,4 @@
-"""One page that runs anywhere: drag tokens, type a review; everything is computed by the page
+"""One page that runs anywhere: drag tokens, type a text; everything is computed by the page
 itself.
 
 A page is one HTML file: the modules in `js/`, put into one script, the style sheet, and the data to
@@ -11,6 +11,7 @@ import json
 import re
 from fractions import Fraction
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from hardmax import __version__
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_html
 from hardmax._common.validation import InputError, check_path, shorten
-from hardmax._layer.rules import check_plain
 
 if TYPE_CHECKING:
     from hardmax._tokens.points import Points
@@ -55,7 +55,6 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
 def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else
     is a fraction."""
-    check_plain(dynamics, "The page")
     # A token that was given a multiplicity is as many tokens.
     count, width = max(points.tokens, int(points.multiplicities.sum())), points.dimension
     if count > MOST_TOKENS or width > MOST_DIMENSIONS:
@@ -76,13 +75,19 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
 
 
 def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
-    """Step size and metric as the page takes them; it would show another step than one that it
-    refuses."""
+    """The layer as the page takes it; it would show another step than one that it refuses."""
+    if dynamics.heads is not None or not isinstance(dynamics.mask, str | None):
+        wish = "without `heads`, and with no `mask` but 'causal'"
+        raise InputError(f"The page shows layers {wish}.", argument="dynamics")
     alpha = str(dynamics.alpha)
     if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:
         most = f"from {float(SMALLEST_STEP)} to {LARGEST_STEP}, of up to {LONGEST_STEP} characters"
         raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.", argument="alpha")
-    return dynamics.to_dict()
+    plain = dynamics.to_dict()
+    if dynamics.attention is not None:
+        kind, number, *_ = plain["attention"].values()
+        plain["attention"] = f"{kind.lower()}:{number}"
+    return plain
 
 
 def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") -> str:
@@ -91,7 +96,8 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
     Parameters
     ----------
     data : dict
-        What to begin with, plain data: `room`, `cloud`, `models`, `text`; see `js/main.js`.
+        What to begin with, plain data: `room`, `cloud`, `models`, `text`, and `home`, the address
+        that the page's name links to (the documentation, if not given); see `js/main.js`.
     title : str, default "hardmax"
         Title of the document.
     static : str, optional
@@ -108,7 +114,8 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; "
     policy += f"worker-src blob:; base-uri 'none'; form-action 'none'; script-src {allowed}"
     # In a script, `</script>` and `<!--` would end or change it; escaped, the text is the same.
-    given = json.dumps({"version": __version__} | data, allow_nan=False).replace("<", "\\u003c")
+    begin = {"version": __version__, "home": _home()} | data
+    given = json.dumps(begin, allow_nan=False).replace("<", "\\u003c")
     parts = {
         "title": escape_html(title),
         "policy": policy,
@@ -119,6 +126,13 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
         "loader": _LOADER,
     }
     return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], read("page.html"))
+
+
+@cache
+def _home() -> str:
+    """Address of the documentation; empty if the package was installed without one."""
+    urls = metadata.metadata("hardmax").get_all("Project-URL") or []
+    return next((url.split(", ")[1] for url in urls if url.startswith("Documentation,")), "")
 
 
 @cache

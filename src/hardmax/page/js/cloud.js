@@ -94,15 +94,16 @@ export function readRows(rows, name) {
     });
 }
 
-export function readMetric(/** @type {unknown} */ rows, /** @type {number} */ d) {
-    const metric = readRows(rows, "metric");
-    if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}.`);
-    return metric;
+/** A square table, also as a text. @param {unknown} rows @param {number} d @param {"metric" | "value"} name */
+export function readSquare(rows, d, name) {
+    const table = typeof rows === "string" ? readRowsText(rows.trim(), name) : readRows(rows, name);
+    if (table.length !== d || table[0].length !== d) throw new Error(`${name} must be ${d} by ${d}.`);
+    return table;
 }
 
-/** Rows from “1,1; 1/2,0”. @param {string} text @param {string} name */
+/** Rows from “1,1; 1/2,0”, or from lines. @param {string} text @param {string} name */
 export function readRowsText(text, name) {
-    return readRows(text.split(";", MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);
+    return readRows(text.split(/[;\n]/, MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);
 }
 
 /** “1,1;1/2,0”, or with lines. @param {Tokens} rows */
@@ -150,11 +151,14 @@ export function cloudOf(source) {
     throw new Error(`cloud must be ${names}, or random:n,d,seed with at most ${MOST_TOKENS} tokens.`);
 }
 
-/** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} layer */
-export function pythonLines({ tokens, alpha, metric }, layer) {
+/** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} at */
+export function pythonLines({ tokens, source, ...layer }, at) {
     const rows = tokens.map((row) => `    ${JSON.stringify(row)},\n`).join("");
-    const dynamics = `hm.Dynamics(alpha="${alpha}"${metric ? `, metric=${JSON.stringify(metric)}` : ""})`;
-    const shown = Number.isFinite(layer) ? `lim.run.at(${layer})` : "lim.limit_points";
-    const lines = ["import hardmax as hm", "", `tokens = [\n${rows}]`, `lim = hm.limit(tokens, ${dynamics})`];
-    return [...lines, `print(lim.leaders, ${shown})`, ""].join("\n");
+    const given = Object.entries(layer).flatMap(([name, part]) => (part ? [`${name}=${JSON.stringify(part)}`] : []));
+    const call = `(tokens, hm.Dynamics(${given.join(", ")})`;
+    const shown = Number.isFinite(at) ? `lim.run.at(${at})` : "lim.limit_points";
+    const lines = layer.mask || layer.value || layer.attention
+        ? [`run = hm.simulate${call}, layers=${at})`, `print(run.at(${at}))`]
+        : [`lim = hm.limit${call})`, `print(lim.leaders, ${shown})`];
+    return ["import hardmax as hm", "", `tokens = [\n${rows}]`, ...lines, ""].join("\n");
 }

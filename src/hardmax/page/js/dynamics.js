@@ -1,17 +1,19 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
 import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
-import { readAlpha, readCell, readMetric, readRows, readRowsText, rowsText } from "./cloud.js";
+import { readAlpha, readCell, readRows, readRowsText, readSquare, rowsText } from "./cloud.js";
 import { acceptDrops, el, plural } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
+import { FLOAT_ENOUGH, MOST_LAYERS, checkLayer, floatLayers, otherParts, runOfLayers } from "./layers.js";
 import { SWITCHES, buildPanel } from "./panel.js";
-import { PAPER, canvasPen, directionsOf, drawScene, ellipseEnd, fitFrame } from "./scene.js";
-import { metricOfEllipse, toScreen, toWorld } from "./scene.js";
+import { PAPER, directionsOf, ellipseEnd, fitFrame, metricOfEllipse, paintScene, toScreen, toWorld } from "./scene.js";
 
 /** What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own".
- * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}} Problem
+ * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}
+ *     & import("./layers.js").Parts} Problem
  * @typedef {import("./main.js").Context} Context
  * @typedef {import("./main.js").Values} Values */
 
+const PAPER_LAYER = { mask: null, value: null, attention: null };
 const FIRST_CLOUD = "random:60,2,71"; // seven leaders, one of which emerges at layer 1
 const URL_LENGTH = 6000; // characters of tokens; longer addresses do not survive mail and chat
 /** @type {Record<string, number[]>} */
@@ -21,30 +23,37 @@ export class DynamicsRoom {
     /** @type {[string, string][]} */
     keys = [
         ["Space", "play or pause"], ["Home, End", "first layer, limit"],
-        ["← →", "a layer back or on; if a token is selected, move it, and [ ] change the layer"],
-        ["↑ ↓", "move the selected token (with Shift: to tenths)"],
-        ["n, p", "select the next or previous token"], ["Esc", "select none"],
+        ["← →", "previous or next layer, if no token is selected"], ["[ ]", "previous or next layer, always"],
+        ["← → ↑ ↓", "move the selected token (with Shift: to tenths)"],
+        ["n, p", "select the next or previous token"], ["Esc", "select none; leave the tour"], ["t", "take the tour"],
         ["a", "add a token"], ["Delete", "delete the selected token"],
         ["Shift + arrows", "rotate, in three dimensions, if no token is selected"],
     ];
-    problem = /** @type {Problem} */ ({ tokens: [], alpha: "1/2", metric: null, source: "own" });
+    problem = /** @type {Problem} */ ({ tokens: [], alpha: "1/2", metric: null, source: "own", ...PAPER_LAYER });
     n = 0; // tokens
     d = 2; // dimensions
     floats = new Float64Array();
     metric = /** @type {Float64Array | null} */ (null);
     floatRun = floatRun(this.floats, 2, { alpha: 1, metric: null });
-    /** Not while one drags. @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
+    /** Not while one drags; the limit only of the paper's layer.
+     * @type {{limit: import("./exact.js").ExactLimit | null, run: import("./floats.js").Run} | null} */
     exact = null;
+    others = /** @type {string[]} */ ([]); // what makes the layer another than the paper's
+    soft = /** @type {import("./layers.js").FloatLayers | null} */ (null); // softmax, beside the others
     differences = /** @type {ReturnType<typeof compareRuns>} */ ([]);
     layer = 0; // a fraction while it plays; Infinity is the limit
     playing = 0; // the request of the next frame
     selected = -1;
+    speed = 1;
+    beside = /** @type {import("./floats.js").Run | null} */ (null); // in the picture of softmax: what it is beside
+    marked = { ray: false, rings: /** @type {number[]} */ ([]) }; // what the tour speaks of
     show = new Set(SWITCHES.flatMap(([name, , on]) => (on ? [name] : [])));
     yaw = 0.5;
     pitch = 0.35;
     drag = /** @type {{kind: string, at: number[], start: number[], moved: boolean} | null} */ (null);
     started = false;
     restored = false;
+    tourAt = -1; // the step of the tour to begin with
     drawing = 0;
     timer = 0;
     hidden = () => this.pause();
@@ -57,11 +66,16 @@ export class DynamicsRoom {
     constructor(/** @type {HTMLElement} */ root, /** @type {Context} */ context) {
         this.context = context;
         this.canvas = el("canvas", { class: "hm-canvas", tabindex: 0, role: "img" });
+        this.softCanvas = el("canvas", { class: "hm-canvas", role: "img" });
         this.frame = fitFrame(this.floats, 2, 100, 100, this);
         this.panel = buildPanel(root, this);
         this.listen();
-        acceptDrops(root, (files) => this.panel.open(files[0]));
-        new ResizeObserver(() => this.resize()).observe(this.canvas);
+        acceptDrops(root, (files, folder) => {
+            const isModel = files.some(({ name }) => name === "config.json");
+            return folder || isModel ? context.openModel(files, folder) : this.panel.open(files[0]);
+        });
+        const resized = new ResizeObserver(() => this.resize());
+        for (const canvas of [this.canvas, this.softCanvas]) resized.observe(canvas);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
         // Paper is white, whatever the screen is.
         window.addEventListener("beforeprint", () => this.paint(PAPER));
@@ -69,11 +83,30 @@ export class DynamicsRoom {
         this.use(FIRST_CLOUD);
         const { cloud } = context.data;
         if (cloud) context.attempt(() => this.setValues(cloud));
+        this.first = this.remember();
     }
 
     /** What is drawn: the truth once it is known. */
     get run() {
         return this.exact?.run ?? this.floatRun;
+    }
+
+    /** The layer without softmax, which is shown beside it. */
+    get hardLayer() {
+        const { alpha, metric, mask, value, attention } = this.problem;
+        return { alpha, metric, mask, value, attention: attention?.startsWith("softmax:") ? null : attention };
+    }
+
+    /** The last layer of softmax for which floats suffice, up to the one that is shown. */
+    get softLayer() {
+        const { errors, layers } = this.soft ?? { errors: [], layers: [] };
+        const enough = errors.findIndex((error) => !(error <= FLOAT_ENOUGH));
+        return Math.min(this.layer, (enough < 0 ? layers.length : Math.max(1, enough)) - 1);
+    }
+
+    /** A layer, or the last one that is known. @param {number} layer */
+    clamped(layer) {
+        return this.run.limits || layer <= this.lastLayer ? layer : this.lastLayer;
     }
 
     /** The layer at which the tokens are, to the eye, at their limits. */
@@ -88,52 +121,99 @@ export class DynamicsRoom {
         if (this.started) return;
         this.started = true;
         this.changed();
-        if (!this.restored) this.begin();
+        if (this.tourAt >= 0) this.panel.tour.show(this.tourAt);
+        else if (!this.restored) this.begin();
+    }
+
+    remember() {
+        const { problem, layer, selected, show, yaw, pitch } = this;
+        return { problem, layer, selected, show: new Set(show), yaw, pitch };
+    }
+
+    /** Show again what was remembered. @param {ReturnType<DynamicsRoom["remember"]>} what */
+    recall({ layer, show, ...what }) {
+        this.pause();
+        Object.assign(this, what, { show: new Set(show) });
+        this.changed();
+        this.resize();
+        this.goTo(layer);
+    }
+
+    /** As when the page was opened. */
+    reset() {
+        this.panel.tour.leave(false);
+        this.recall(this.first);
+        this.begin();
+    }
+
+    /** A step of the tour. @param {Omit<import("./tour.js").TourStep, "lit">} step */
+    present({ cloud, layer, show, selected = -1, ray = false, rings = [] }) {
+        this.marked = { ray, rings };
+        const problem = { ...this.problem, tokens: cloudOf(cloud), source: cloud, alpha: "1/2" };
+        Object.assign(problem, PAPER_LAYER, { metric: null });
+        this.recall({ ...this.remember(), problem, selected, layer: this.context.calm ? layer : 0, show: new Set(show) });
+        if (layer && !this.context.calm) this.play(layer);
     }
 
     /** A new cloud. @param {string} source @param {string[][]} [tokens] */
     use(source, tokens = cloudOf(source)) {
+        this.panel.tour.leave(false);
         this.selected = -1;
-        this.set({ tokens, source, metric: tokens[0].length === this.d ? this.problem.metric : null });
+        const matrices = tokens[0].length === this.d ? {} : { metric: null, value: null };
+        this.set({ tokens, source, ...matrices });
         this.resize();
     }
 
     /** Change the problem. @param {Partial<Problem>} change */
     set(change) {
         if (this.drag) this.drag.moved = true;
-        this.problem = { ...this.problem, ...change };
+        const problem = { ...this.problem, ...change };
+        checkLayer(problem, problem.tokens[0]?.length ?? this.d);
+        this.problem = problem;
         if (this.started) this.context.fail("");
         this.changed();
     }
 
     /** The problem is new: floats at once, fractions after a moment. */
     changed() {
-        const { tokens, alpha, metric } = this.problem;
+        const { tokens, alpha, metric, attention } = this.problem;
         const known = this.exact;
         [this.n, this.d] = [tokens.length, tokens[0]?.length ?? this.d];
         [this.floats, this.metric] = [cloudFloats(tokens), metric && cloudFloats(metric)];
         [this.exact, this.differences] = [null, []];
-        this.floatRun = floatRun(this.floats, this.d, { alpha: cellFloat(alpha), metric: this.metric });
+        this.others = otherParts(this.problem);
+        const layer = { ...this.hardLayer, metric: this.metric };
+        // While one drags, fewer layers of other kinds are computed, and no bounds.
+        const how = { budget: this.drag ? 40 : 500, bounded: !this.drag };
+        this.floatRun = this.others.length ? floatLayers(this.floats, this.d, layer, { ...how, bounded: false })
+            : floatRun(this.floats, this.d, { alpha: cellFloat(alpha), metric: this.metric });
+        const most = Math.min(MOST_LAYERS, this.lastLayer);
+        this.soft = attention?.startsWith("softmax:") && this.n
+            ? floatLayers(this.floats, this.d, { ...layer, attention }, { ...how, layers: most }) : null;
+        this.layer = this.clamped(this.layer);
         clearTimeout(this.timer);
         if (!this.started) return;
         this.draw();
         if (!this.drag || known) this.panel.update("");
         else this.panel.updateLayer();
+        if (!this.drag) this.tell();
         this.context.changed();
         if (this.n) this.timer = window.setTimeout(() => this.context.attempt(() => this.askExact()), 150);
     }
 
     async askExact() {
         const { problem } = this;
-        const { tokens, alpha, metric } = problem;
-        const limit = await this.context.compute(tokens, { alpha, metric, budget: 5000 });
+        const found = await this.context.compute(problem.tokens, { ...this.hardLayer, budget: 5000 });
         if (problem !== this.problem) return;
-        if (limit.limits) {
-            const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
+        if (found.layers?.length) this.exact = { limit: null, run: runOfLayers(this.d, found) };
+        else if (found.limits) {
+            const run = runOfLimit(this.floats, this.d, cellFloat(problem.alpha), found);
             this.differences = compareRuns(run, this.floatRun);
-            this.exact = { limit, run };
+            this.exact = { limit: found, run };
         }
-        this.panel.update(limit.reason);
+        this.layer = this.clamped(this.layer);
+        this.panel.update(found.reason);
+        this.tell();
         this.draw();
     }
 
@@ -145,7 +225,7 @@ export class DynamicsRoom {
         this.selected = this.n;
         const row = toWorld(this.frame, at ?? free).map((each) => this.coordinate(each));
         this.set({ tokens: [...this.problem.tokens, row], source: "own" });
-        this.context.announce(`token ${this.selected} added: ${this.summary()}`);
+        this.tell(`token ${this.selected} added`);
     }
 
     remove() {
@@ -153,7 +233,7 @@ export class DynamicsRoom {
         if (gone < 0) return this.context.announce("select a token to delete it");
         this.selected = -1;
         this.set({ tokens: this.problem.tokens.filter((_, token) => token !== gone), source: "own" });
-        this.context.announce(`token ${gone} deleted: ${this.summary()}`);
+        this.tell(`token ${gone} deleted`);
     }
 
     /** Move the start of the selected token along the screen, by pixels.
@@ -181,18 +261,23 @@ export class DynamicsRoom {
         this.play();
     }
 
-    play() {
+    /** @param {number} [until] the layer at which to stop */
+    play(until = Infinity) {
         if (this.layer >= this.lastLayer) this.layer = 0;
-        let before = 0;
+        const start = this.layer;
+        let [before, passed] = [0, 0];
         const frame = (/** @type {number} */ now) => {
             // The whole way takes about five seconds, whatever the step size.
-            this.layer += (before && Math.min(now - before, 100) / 1000) * Math.max(1.2, this.lastLayer / 5);
+            const rate = until < Infinity ? 0.7 : Math.max(1.2, this.lastLayer / 5);
+            passed += (before && Math.min(now - before, 100) / 1000) * rate * this.speed;
             before = now;
+            this.layer = start + passed;
             this.playing = requestAnimationFrame(frame);
-            if (this.layer >= this.lastLayer) this.goTo(Infinity);
+            if (this.layer >= Math.min(until, this.lastLayer)) this.goTo(until);
             else this.showLayer();
         };
         this.playing = requestAnimationFrame(frame);
+        this.tell();
         this.panel.updateLayer();
     }
 
@@ -204,11 +289,19 @@ export class DynamicsRoom {
 
     goTo(/** @type {number} */ layer) {
         this.pause();
-        const most = this.run.limits ? Infinity : this.lastLayer;
-        this.layer = layer > this.lastLayer ? most : Math.max(0, Math.round(layer));
+        this.layer = layer > this.lastLayer ? this.clamped(Infinity) : Math.max(0, Math.round(layer));
         this.showLayer();
-        this.context.announce(this.summary());
+        this.tell();
         this.context.changed();
+    }
+
+    /** Say what is shown now: stale words would be wrong ones. @param {string} [event] what has just happened */
+    tell(event = "") {
+        if (!this.started) return;
+        const { selected, n } = this;
+        const about = selected >= 0 && selected < n ? this.panel.describe(selected) : "";
+        const parts = this.playing ? ["playing"] : [event, about, this.summary()];
+        this.context.announce(parts.filter(Boolean).join("; "));
     }
 
     summary() {
@@ -221,8 +314,10 @@ export class DynamicsRoom {
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         if (!width || !height) return;
-        this.canvas.width = Math.round(width * devicePixelRatio);
-        this.canvas.height = Math.round(height * devicePixelRatio);
+        for (const canvas of [this.canvas, this.softCanvas]) {
+            canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
+            canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+        }
         this.frame = fitFrame(this.floats, this.d, width, height, this);
         this.paint();
     }
@@ -238,14 +333,14 @@ export class DynamicsRoom {
     /** On the canvas of the page, in its colours, or otherwise.
      * @param {import("./scene.js").Theme} [theme] @param {HTMLCanvasElement} [canvas] */
     paint(theme, canvas = this.canvas) {
-        const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
         const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
-        theme ??= { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
-        const dense = canvas.width / this.frame.width;
-        brush.setTransform(dense, 0, 0, dense, 0, 0);
-        Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
-        brush.fillRect(0, 0, this.frame.width, this.frame.height);
-        drawScene(canvasPen(brush), this, theme);
+        const colours = theme ?? { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
+        paintScene(canvas, this, colours);
+        if (canvas !== this.canvas || !this.soft || !this.softCanvas.width) return;
+        const { clientWidth: width, clientHeight: height } = this.softCanvas;
+        const frame = fitFrame(this.floats, this.d, width, height, this);
+        const others = { run: this.soft, beside: this.run, frame, layer: this.softLayer, differences: [] };
+        paintScene(this.softCanvas, Object.create(this, Object.getOwnPropertyDescriptors(others)), colours);
     }
 
     listen() {
@@ -284,7 +379,6 @@ export class DynamicsRoom {
             if (drag?.kind === "view" && !drag.moved && this.selected >= 0) this.select(-1);
             if (!drag?.moved || drag.kind === "view") return;
             this.changed();
-            this.context.announce(this.summary());
         };
         canvas.addEventListener("pointerup", end);
         canvas.addEventListener("pointercancel", end);
@@ -326,12 +420,14 @@ export class DynamicsRoom {
 
     select(/** @type {number} */ token) {
         this.selected = token;
-        if (token >= 0) this.context.announce(this.panel.describe(token));
+        this.tell();
         this.showLayer();
         this.context.changed();
     }
 
-    key(/** @type {KeyboardEvent} */ { key, shiftKey, target }) {
+    key(/** @type {KeyboardEvent} */ event) {
+        const { key, shiftKey, target } = event;
+        if (this.panel.tour.key(event)) return true;
         const own = target instanceof HTMLElement && target.matches("[role=tab], button, summary");
         if (own && /^( |Enter|Arrow.*)$/.test(key)) return false;
         const [right, up] = ARROWS[key] ?? [0, 0];
@@ -340,7 +436,6 @@ export class DynamicsRoom {
             // About two pixels, and a power of ten of the world's units.
             const unit = (shiftKey ? 0.1 : 10 ** Math.round(Math.log10(2 / this.frame.scale))) * this.frame.scale;
             this.move(this.startOf(selected), unit * right, unit * up, shiftKey);
-            this.context.announce(`${this.panel.describe(selected)}; ${this.summary()}`);
         } else if ((right || up) && shiftKey && this.d > 2) this.rotate(right / 10, -up / 10);
         else if (right) this.step(right);
         else if (key === "[" || key === "]") this.step(key === "[" ? -1 : 1);
@@ -349,6 +444,7 @@ export class DynamicsRoom {
         else if (key === "n" && n) this.select((selected + 1) % n);
         else if (key === "p" && n) this.select((Math.max(0, selected) + n - 1) % n);
         else if (key === "Escape") this.select(-1);
+        else if (key === "t") this.panel.tour.start();
         else if (key === "a") this.context.attempt(() => this.add());
         else if (key === "Delete" || key === "Backspace") this.remove();
         else return false;
@@ -362,22 +458,29 @@ export class DynamicsRoom {
         return { tokens: tokens.map((row) => row.map(cellValue)), alpha, metric, layer };
     }
 
-    setValues(/** @type {Values} */ { tokens, alpha, metric, layer }) {
+    setValues(/** @type {Values} */ { tokens, alpha, metric, layer, mask, value, attention }) {
         const rows = tokens && readRows(tokens, "tokens");
         if (rows && (rows.length !== this.n || rows[0].length !== this.d)) this.use("own", rows);
         else if (rows) this.set({ tokens: rows, source: "own" });
         if (alpha !== undefined) this.set({ alpha: readAlpha(alpha) });
-        if (metric !== undefined) this.set({ metric: metric && readMetric(metric, this.d) });
+        if (metric !== undefined) this.set({ metric: metric && readSquare(metric, this.d, "metric") });
+        if (value !== undefined) this.set({ value: value && readSquare(value, this.d, "value") });
+        if (mask !== undefined) this.set({ mask });
+        if (attention !== undefined) this.set({ attention });
         if (layer !== undefined) this.goTo(layer === "limit" ? Infinity : layer);
     }
 
     state() {
-        const { tokens, alpha, metric, source } = this.problem;
+        const tour = this.panel.tour.step();
+        if (tour >= 0) return { tour: String(tour + 1) };
+        const { tokens, alpha, metric, source, mask, value, attention } = this.problem;
         const state = /** @type {Record<string, string>} */ ({ alpha, show: [...this.show].join(",") });
         state.layer = this.layer === Infinity || this.playing ? "limit" : String(this.layer);
         if (source !== "own") state.cloud = source;
         else if (rowsText(tokens).length <= URL_LENGTH) state.tokens = rowsText(tokens);
         if (metric) state.metric = rowsText(metric);
+        if (value) state.value = rowsText(value);
+        Object.assign(state, mask && { mask }, attention && { attention });
         if (this.selected >= 0) state.selected = String(this.selected);
         if (this.d > 2) state.view = `${this.yaw.toFixed(2)},${this.pitch.toFixed(2)}`;
         return state;
@@ -385,15 +488,19 @@ export class DynamicsRoom {
 
     /** From a URL that anybody may have written. @param {Record<string, string>} state */
     restore(state) {
+        if (/^[1-6]$/.test(state.tour ?? "")) this.tourAt = Number(state.tour) - 1;
         const problem = { ...this.problem };
         const short = Object.values(state).every((text) => text.length <= 2 * URL_LENGTH);
         if (!short || !/^(limit|\d{1,3})?$/.test(state.layer ?? ""))
             throw new Error("The address of this page is damaged: it is too long, or has no layer=limit or a number.");
         const tokens = state.tokens ? readRowsText(state.tokens, "tokens") : state.cloud ? cloudOf(state.cloud) : null;
-        if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null });
+        if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null, value: null });
         const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
-        if (state.metric) problem.metric = readMetric(state.metric.split(";").map((row) => row.split(",")), d);
+        if (state.metric) problem.metric = readSquare(state.metric, d, "metric");
+        if (state.value) problem.value = readSquare(state.value, d, "value");
+        Object.assign(problem, state.mask && { mask: state.mask }, state.attention && { attention: state.attention });
+        checkLayer(problem, d);
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
         const shown = state.show?.split(",");
@@ -402,6 +509,6 @@ export class DynamicsRoom {
         this.selected = selected < problem.tokens.length ? selected : -1;
         Object.assign(this, { problem, restored: state.layer !== undefined });
         this.changed();
-        this.layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);
+        this.layer = this.clamped(state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer));
     }
 }

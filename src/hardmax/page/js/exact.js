@@ -13,7 +13,8 @@
  *     budget?: number}} ExactOptions  alpha as a number stands for the decimal it prints as; `maxLayers` is 10,000, or
  *     500 if the metric is not symmetric positive definite; `budget` is in milliseconds, 10,000 by default
  * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null, definite: boolean,
- *     tick: () => void}} ExactDynamics  the metric times its common denominator; `tick` throws once the time is up
+ *     scale: bigint, tick: () => void}} ExactDynamics  the metric times its common denominator, which is `scale`; `tick`
+ *     throws once the time is up
  * @typedef {{layer: number, lasts: boolean, sets: number[][], leads: boolean[], rows: bigint[][],
  *     targets: bigint[][], denominator: bigint}} ExactStep  a layer, and whether its sets are those of all later ones
  * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
@@ -21,7 +22,7 @@
  * @typedef {{settledAt: number | null, attended: {from: number, sets: number[][]}[], leaders: [number, number][],
  *     points: ExactCloud, limits: ExactEnd[] | null, ofToken: number[], reason: string}} ExactLimit
  *     sets, leaders (with the layer since which they lead) and limits are of points, not of tokens */
-import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
+import { bigEliminated, bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
 const EXACT_DIGITS = 100_000; // of an exact coordinate: longer numbers take too long to work with
 const EXACT_TEXT = 4_300; // digits of a number in a text or a certificate, as in Python
@@ -80,7 +81,7 @@ export function readNumber(value, name = "a number") {
 
 /** A table of numbers, and the same as integers over the smallest common denominator.
  * @param {Numeric[][]} table @param {string} name */
-function exactTable(table, name) {
+export function exactTable(table, name) {
     if (!table.length || !table[0].length) throw new Error(`${name} must not be empty: give rows of numbers.`);
     let common = 1n;
     const ratios = table.map((row, i) => {
@@ -96,12 +97,14 @@ function exactTable(table, name) {
 }
 
 /** The distinct points of a cloud; a token that is given several times is one point with a multiplicity.
- * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @returns {ExactCloud} */
-export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
+ * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @param {boolean} [merged] if not, each
+ * token is a point of its own @returns {ExactCloud} */
+export function exactCloud(tokens, multiplicities = tokens.map(() => 1), merged = true) {
     const { integers, common } = exactTable(tokens, "tokens");
     const counts = multiplicities.filter((count) => Number.isSafeInteger(count) && count > 0).length;
     if (counts !== tokens.length || multiplicities.length !== counts)
         throw new Error("multiplicities must be positive whole numbers, one for each token.");
+    if (!merged) return { numerators: integers, denominator: common, multiplicities, ofToken: integers.map((_, i) => i) };
     const points = [...new Map(integers.map((row) => [row.join(), row]))];
     const places = new Map(points.map(([key], point) => [key, point]));
     const ofToken = integers.map((row) => /** @type {number} */ (places.get(row.join())));
@@ -110,7 +113,7 @@ export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
     return { numerators: points.map(([, row]) => row), denominator: common, multiplicities: weights, ofToken };
 }
 
-class ExactTimeout extends Error {}
+export class ExactTimeout extends Error {}
 
 /** @param {ExactOptions} options @param {number} dimension @returns {ExactDynamics} */
 export function exactDynamics({ alpha, metric = null, budget = 10_000 }, dimension) {
@@ -121,76 +124,71 @@ export function exactDynamics({ alpha, metric = null, budget = 10_000 }, dimensi
         if (performance.now() > end) throw new ExactTimeout(`the time of ${budget.toLocaleString("en")} ms is up`);
     };
     const keep = { p: step.q, q: step.p + step.q };
-    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true, tick };
-    const { ratios, integers } = exactTable(metric, "metric");
+    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true, scale: 1n, tick };
+    const { ratios, integers, common: scale } = exactTable(metric, "metric");
     if (integers.length !== dimension || integers[0].length !== dimension)
         throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
     const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
     const symmetric = integers.every((row, i) => row.every((value, j) => value === integers[j][i]));
-    const definite = symmetric && exactEliminated(integers) !== null;
-    return { alpha: step, keep, metric: integers, texts, definite, tick };
+    const definite = symmetric && bigEliminated(integers) !== null;
+    return { alpha: step, keep, metric: integers, texts, definite, scale, tick };
 }
 
-/** Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
- * null if one of them is not positive. @param {bigint[][]} rows */
-function exactEliminated(rows) {
-    let before = 1n;
-    for (let k = 0; k < rows.length; k++) {
-        const lead = rows[k];
-        if (lead[k] <= 0n) return null;
-        const reduced = rows.map((row) => row.map((value, j) => (lead[k] * value - row[k] * lead[j]) / before));
-        rows = reduced.map((row, i) => (i === k ? lead : row));
-        before = lead[k];
-    }
-    return rows;
-}
-
-function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
+export function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
     let sum = 0n;
     for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
     return sum;
 }
 
 /** A z, up to a positive factor. @param {bigint[]} row @param {ExactDynamics} dynamics */
-const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
+export const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
 
-/** The leading bits of values: value / 2^s, rounded down to |integers| <= 2^53. @param {bigint[]} values */
+/** The leading bits of values: value / 2^s, rounded down to |integers| <= `most` <= 2^53; `cut` is 0 if these are all
+ * bits, else 1. @param {bigint[]} values */
 function exactLeading(values) {
     let largest = 0n;
     for (const value of values) if (value > largest || -value > largest) largest = value < 0n ? -value : value;
     const shift = BigInt(Math.max(0, exactBits(largest) - 53));
-    return values.map((value) => Number(value >> shift));
+    const leading = Float64Array.from(values, (value) => Number(value >> shift));
+    return { leading, most: Number(largest >> shift) + 1, cut: shift ? 1 : 0 };
 }
 
-/** For each direction the points furthest along it. Floats find the candidates, integers decide among them.
+/** For each direction the points furthest along it, or more of them. Floats find candidates, integers decide.
  *
- * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 and |g|, |f| <= 2^53, a
- * coordinate adds at most |g e + h f + h e| < 2^54 + 1 to the error of a score, rounding its product 2^53, and each sum
- * d 2^53: less than (d^2 + 4 d) 2^53 in all. So the furthest points are within twice that of the largest float.
- * @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics */
-function exactFurthest(directions, points, { tick }) {
-    const [n, d] = [points.length, points[0].length];
-    const table = Float64Array.from(exactLeading(points.flat()));
-    const slack = 2 * (d * d + 4 * d) * 2 ** 53;
-    const floats = new Float64Array(n);
-    return directions.map((direction) => {
+ * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 (0 if none are cut), a
+ * coordinate adds at most |g e + h f + h e| to the error of a score, rounding its product |g f| 2^-53, and each sum d
+ * times that. So whoever scores as high as the k-th best is within twice the error of the k-th largest float. @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics
+ * @param {{counts?: number[], wanted?: number, slack?: Ratio | null, causal?: boolean}} [who] the `wanted` furthest,
+ *     counted with multiplicity; or all whose scores are within a slack; of a cause only those up to itself */
+export function exactFurthest(directions, points, { tick }, { counts = [], wanted = 1, slack = null, causal } = {}) {
+    const d = points[0].length;
+    const { leading: table, most: far, cut } = exactLeading(points.flat());
+    return directions.map((direction, i) => {
         tick();
-        const way = exactLeading(direction);
-        let highest = -Infinity;
-        for (let j = 0; j < n; j++) {
-            floats[j] = 0;
+        const { leading: way, most: long, cut: bent } = exactLeading(direction);
+        const error = 2 * (d * (long * cut + far * bent + 1) + (d * d + 2 * d) * long * far * 2 ** -53);
+        const floats = new Float64Array(causal ? i + 1 : points.length);
+        for (let j = 0; j < floats.length; j++) {
             for (let c = 0; c < d; c++) floats[j] += way[c] * table[j * d + c];
-            if (floats[j] > highest) highest = floats[j];
         }
-        let [furthest, best] = /** @type {[number[], bigint]} */ ([[], 0n]);
-        for (let j = 0; j < n; j++) {
-            if (floats[j] < highest - slack) continue;
-            const score = exactDot(direction, points[j]);
-            if (!furthest.length || score > best) [furthest, best] = [[j], score];
-            else if (score === best) furthest.push(j);
-        }
-        return furthest;
+        const least = slack ? -Infinity : exactLevel(floats, counts, wanted) - error;
+        const near = /** @type {number[]} */ ([]);
+        for (let j = 0; j < floats.length; j++) if (floats[j] >= least) near.push(j);
+        if (near.length === 1) return near;
+        const scores = near.map((j) => exactDot(direction, points[j]) * (slack?.q ?? 1n));
+        const level = exactLevel(scores, near.map((j) => counts[j]), wanted) - (slack?.p ?? 0n);
+        return near.filter((_, k) => scores[k] >= level);
     });
+}
+
+/** The score of the last of the first `wanted` points, in order of their scores.
+ * @template {number | bigint} Score @param {ArrayLike<Score>} scores @param {number[]} counts @param {number} wanted */
+export function exactLevel(scores, counts, wanted) {
+    let best = scores[0];
+    for (let j = 1; j < scores.length; j++) if (scores[j] > best) best = scores[j];
+    if (wanted === 1) return best;
+    const order = Array.from(scores, (_, j) => j).sort((i, j) => (scores[i] < scores[j] ? 1 : -1));
+    return scores[order.find((j) => (wanted -= counts[j]) <= 0) ?? order[order.length - 1]];
 }
 
 /** The layers from 0 on, up to the first whose attended sets last for ever.
@@ -217,17 +215,9 @@ export function* exactWalk(cloud, dynamics) {
     }
 }
 
-/** Where points are at a layer, or later if its sets last; at Infinity in the limit. Rounded once.
- * @param {ExactStep} step @param {ExactDynamics} dynamics @param {number} layer */
-export function exactAt({ rows, targets, denominator, ...step }, { keep: { p, q } }, layer) {
-    const passed = BigInt(layer === Infinity ? 0 : layer - step.layer);
-    const [far, all] = [layer === Infinity ? 0n : p ** passed, q ** passed];
-    return rows.map((z, i) => z.map((x, c) => exactFloat(far * x + (all - far) * targets[i][c], all * denominator)));
-}
-
 /** The points and the means of their attended sets, all over one denominator.
  * @param {bigint[][]} rows @param {bigint} denominator @param {number[][]} sets @param {bigint[]} counts */
-function exactMeans(rows, denominator, sets, counts) {
+export function exactMeans(rows, denominator, sets, counts) {
     const sizes = sets.map((several) => (several.length > 1 ? several.reduce((sum, j) => sum + counts[j], 0n) : 1n));
     const factor = sizes.reduce(bigMultiple);
     const targets = sets.map((several, i) => (several.length === 1 ? rows[several[0]].map((x) => x * factor)
@@ -365,7 +355,7 @@ function exactNearest(corners, dynamics) {
             // The weights of the nearest point of the affine hull are goals / total, multiples of u with
             // (G + 1 1^T) u = 1, G the Gram matrix. On to it, or to where the first weight is 0.
             const gram = used.map((i) => [...used.map((j) => exactDot(directions[i], corners[j]) + 1n), 1n]);
-            const goals = (exactEliminated(gram) ?? []).map((row) => row[row.length - 1]);
+            const goals = (bigEliminated(gram) ?? []).map((row) => row[row.length - 1]);
             const total = goals.reduce((sum, goal) => sum + goal);
             const [here, there] = [shares.map((share) => share * total), goals.map((goal) => goal * whole)];
             falling = here.flatMap((x, k) => (there[k] > 0n ? [] : [{ p: x, q: x - there[k] }]));
@@ -378,15 +368,6 @@ function exactNearest(corners, dynamics) {
             shares = moved.filter(Boolean).map((x) => x / common);
         }
     }
-}
-
-/** One layer: where the tokens are after it, rounded once. @param {Numeric[][]} tokens @param {ExactOptions} options */
-export function exactLayer(tokens, options) {
-    const cloud = exactCloud(tokens, options.multiplicities);
-    const dynamics = exactDynamics(options, cloud.numerators[0].length);
-    const [step] = exactWalk(cloud, dynamics);
-    const places = exactAt(step, dynamics, 1);
-    return cloud.ofToken.map((point) => places[point]);
 }
 
 /** What Python's `lim.certificate` is: plain data, for JSON.stringify or a checker.

@@ -5,7 +5,8 @@
  * @typedef {{positions: Float64Array, sets: number[][], targets: Float64Array}} Layer  where the points are, by rows,
  *     the points that each attends to, and the means of these
  * @typedef {{d: number, ofToken: ArrayLike<number>, first: number[], weights: number[], layers: Layer[], keep: number,
- *     since: Int32Array, settledAt: number | null, limits: Float64Array | null}} Run  the point of each token; first
+ *     since: Int32Array, settledAt: number | null, limits: Float64Array | null, stepwise?: boolean}} Run  of `layers.js`,
+ *     if it is stepwise: targets are then the next positions; the point of each token; first
  *     token, multiplicity and limit of each point, and the layer from which on it leads (-1: it does not); layers up to
  *     the one at which it settled; the share of itself that a token keeps in a layer, 1 / (1 + alpha) */
 
@@ -79,6 +80,7 @@ export function positionsAt(run, layer) {
     if (layer === Infinity && run.limits) return run.limits;
     // Where it has not settled, there is nothing to know after the last layer.
     if (layer > last && run.settledAt !== last) return positions;
+    if (run.stepwise) return floatMove(positions, targets, 1 - (layer - Math.floor(layer)));
     return floatMove(positions, targets, run.keep ** (layer - Math.min(Math.floor(layer), last)));
 }
 

@@ -11,6 +11,23 @@ export const bigMultiple = (x, y) => (x % y ? x * (y / bigGcd(x, y)) : x);
 /** The weighted sum of one or more rows. @param {bigint[]} weights @param {bigint[][]} rows */
 export const bigSum = (weights, rows) => rows[0].map((_, c) => rows.reduce((sum, z, k) => sum + weights[k] * z[c], 0n));
 
+/** Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
+ * null if one of them is not positive. With swaps rows may change places, and pivots need only not be 0.
+ * @param {bigint[][]} rows */
+export function bigEliminated(rows, swaps = false) {
+    rows = [...rows];
+    let before = 1n;
+    for (let k = 0; k < rows.length; k++) {
+        const pivot = swaps ? rows.findIndex((row, i) => i >= k && row[k]) : k;
+        if (pivot < 0 || (!swaps && rows[k][k] <= 0n)) return null;
+        [rows[k], rows[pivot]] = [rows[pivot], rows[k]];
+        const lead = rows[k];
+        rows = rows.map((row, i) => (i === k ? lead : row.map((x, j) => (lead[k] * x - row[k] * lead[j]) / before)));
+        before = lead[k];
+    }
+    return rows;
+}
+
 /** JSON with sorted keys and no spaces, whose digest a certificate has. @type {(value: any) => string} */
 export function canonicalJson(value) {
     if (Array.isArray(value)) return `[${value.map(canonicalJson)}]`;

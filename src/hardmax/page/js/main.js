@@ -1,36 +1,40 @@
 // The shell of the page: two rooms, their state in the URL, a worker for exact arithmetic, help, and scripting.
 import { el, messageOf } from "./dom.js";
 import { DynamicsRoom } from "./dynamics.js";
-import { exactLayer, exactLimit, makeCertificate } from "./exact.js";
+import { exactLimit, makeCertificate } from "./exact.js";
+import { exactLayer, exactLayers, exactRun } from "./layers.js";
 import { classifyHere, mountReviews } from "./reviews.js";
 import { loadModel } from "./text.js";
 import { verify } from "./verify.js";
 
-/** What a page begins with; models are packed, see `unpackModel`.
+/** What a page begins with; models are packed, see `unpackModel`; `home` is the address of the documentation.
  * @typedef {{version: string, room?: "dynamics" | "reviews", models?: {name: string, data: string}[], model?: string,
- *     cloud?: Values, text?: string}} PageData
+ *     cloud?: Values, text?: string, home?: string}} PageData
  *
  * What a room gets from the shell: `announce` tells screen readers and shows the line below the tabs; `fail` shows an
  * error in one line, an empty one takes it away; `attempt` shows what went wrong; `changed` is for when `state()` has
- * changed; `compute` is `exactLimit` in a worker; `embedded` is for notebooks: one room, without a URL.
+ * changed; `link` is the address with the state, if there is one; `openModel` shows a model in the room for texts;
+ * `compute` is `exactRun` in a worker; `embedded` is for notebooks: one room, without a URL.
  * @typedef {{data: PageData, announce: (message: string) => void, fail: (message: string) => void,
- *     attempt: (action: () => unknown) => Promise<void>, changed: () => void,
+ *     attempt: (action: () => unknown) => Promise<void>, changed: () => void, link: (() => string) | null,
+ *     openModel: (files: File[], folder: string) => void,
  *     compute: (tokens: string[][], options: any) => Promise<any>, calm: boolean, embedded: boolean}} Context
  *
  * What a notebook sees of a room, and may set.
  * @typedef {{tokens?: (string | number)[][], alpha?: string, metric?: (string | number)[][] | null,
+ *     mask?: "causal" | null, value?: (string | number)[][] | null, attention?: string | null,
  *     layer?: number | "limit", text?: string}} Values
  *
  * What the shell gets from a room: `state` is what the URL keeps; what `restore` is given is not to be trusted; `keys`
  * are pairs of a key and what it does; `key` says whether it was used; of values that are set the others stay.
  * @typedef {{state: () => Record<string, string>, restore: (state: Record<string, string>) => void,
  *     keys: [string, string][], key: (event: KeyboardEvent) => boolean, shown: () => void, hidden: () => void,
- *     values: () => Values, setValues: (values: Values) => void}} Room */
+ *     values: () => Values, setValues: (values: Values) => void, open?: (files: File[], folder: string) => void}} Room */
 
 /** @type {{name: string, title: string, mount: (panel: HTMLElement, context: Context) => Room}[]} */
 const ROOMS = [
     { name: "dynamics", title: "Dynamics", mount: (panel, context) => new DynamicsRoom(panel, context) },
-    { name: "reviews", title: "Reviews", mount: mountReviews },
+    { name: "reviews", title: "Texts", mount: mountReviews },
 ];
 
 export function startPage(/** @type {Function} */ source) {
@@ -39,13 +43,13 @@ export function startPage(/** @type {Function} */ source) {
     document.getElementById("hm-static")?.replaceWith(root);
     mountShell(root, data, source);
     // For whoever wants to script the page. Everything is exact, or says that it is not.
-    const kernels = { limit: exactLimit, step: exactLayer, certificate: makeCertificate, verify, loadModel };
+    const kernels = { limit: exactLimit, step: exactLayer, layers: exactLayers, certificate: makeCertificate, verify, loadModel };
     Object.assign(window, { hardmax: { version: data.version, ...kernels, classify: classifyHere } });
 }
 
 /** Limits are computed in a worker. What goes wrong there is tried again, and told, by the page. */
 export function startWorker() {
-    self.addEventListener("message", ({ data: [tokens, options] }) => self.postMessage(exactLimit(tokens, options)));
+    self.addEventListener("message", ({ data: [tokens, options] }) => self.postMessage(exactRun(tokens, options)));
 }
 
 /** In a notebook `report` is called when the state of the room has changed. @param {HTMLElement} root
@@ -56,25 +60,40 @@ function mountShell(root, data, source, report = null) {
     const problem = el("p", { class: "hm-problem", role: "alert", hidden: true });
     const tabs = el("div", { class: "hm-tabs", role: "tablist", "aria-label": "Rooms", hidden: embedded });
     const help = el("dialog", { class: "hm-help", "aria-label": "Keys" });
-    const header = el("header", { class: "hm-head" }, tabs, el("button", { click: showHelp, title: "Keys" }, "?"));
-    root.append(header, problem, status, help);
+    const name = data.home ? el("a", { href: data.home, target: "_top" }, "hardmax") : "hardmax";
+    const heading = el("h1", { hidden: embedded }, name);
+    const keys = el("button", { click: showHelp, title: "Keys", "aria-label": "Keys" }, "?");
+    const header = el("header", { class: "hm-head" }, heading, tabs, keys);
+    const main = el(embedded ? "div" : "main");
+    root.append(header, problem, status, main, help);
     const fail = (/** @type {string} */ message) => void ([problem.textContent, problem.hidden] = [message, !message]);
+    // The base of a document in `srcdoc` is the page around it: its URL is none of ours.
+    const hasUrl = !embedded && location.protocol !== "about:";
     /** @type {Context} */
     const context = {
-        data, embedded, fail, attempt, changed: keepState, compute: askWorker(source),
-        announce: (message) => void (status.textContent = message),
+        data, embedded, fail, attempt, changed: keepState, compute: askWorker(source), announce: () => {},
+        link: hasUrl ? () => `${location.href.split("#")[0]}#${stateText()}` : null,
+        openModel: (files, folder) => {
+            const texts = rooms.find(({ room }) => room.open);
+            if (!texts) return fail("Here are no texts: open a model folder in the whole page.");
+            show(texts);
+            texts.room.open?.(files, folder);
+        },
         calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     };
     const given = new URLSearchParams(embedded ? "" : location.hash.slice(1));
-    const wanted = ROOMS.find(({ name }) => name === (given.get("room") ?? data.room)) ?? ROOMS[0];
+    const asked = given.get("room") ?? data.room ?? "";
+    const wanted = ROOMS.find((room) => [room.name, room.title.toLowerCase()].includes(asked)) ?? ROOMS[0];
     let timer = 0;
     const rooms = (embedded ? [wanted] : ROOMS).map(({ name, title, mount }) => {
         const [id, labelId] = [`hm-${name}`, `hm-tab-${name}`];
         const panel = el("section", { class: "hm-room", id, role: "tabpanel", "aria-labelledby": labelId });
         const tab = el("button", { id: labelId, role: "tab", "aria-controls": id, click: () => show(made) }, title);
         tabs.append(tab);
-        root.append(panel);
-        const made = { name, panel, tab, room: mount(panel, context) };
+        main.append(panel);
+        // What a room says while another one is shown is not heard.
+        const announce = (/** @type {string} */ message) => void (panel.hidden || (status.textContent = message));
+        const made = { name, title, panel, tab, room: mount(panel, { ...context, announce }) };
         return made;
     });
     let current = rooms.find(({ name }) => name === wanted.name) ?? rooms[0];
@@ -87,7 +106,8 @@ function mountShell(root, data, source, report = null) {
     });
     (embedded ? root : document).addEventListener("keydown", (/** @type {any} */ event) => {
         const typing = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
-        if (typing || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+        const passes = !typing || event.key === "Escape";
+        if (!passes || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
         if (event.key === "?") showHelp();
         else if (current.room.key(event)) event.preventDefault();
     });
@@ -104,6 +124,7 @@ function mountShell(root, data, source, report = null) {
             each.tab.setAttribute("aria-selected", String(each === chosen));
             each.tab.tabIndex = each === chosen ? 0 : -1;
         }
+        status.textContent = "";
         attempt(() => chosen.room.shown());
         keepState();
     }
@@ -115,10 +136,12 @@ function mountShell(root, data, source, report = null) {
         timer = window.setTimeout(() => {
             timer = 0;
             report?.(current.room);
-            // The base of a document in `srcdoc` is the page around it: its URL is none of ours.
-            if (embedded || location.protocol === "about:") return;
-            location.replace(`#${new URLSearchParams({ room: current.name, ...current.room.state() })}`);
+            if (hasUrl) location.replace(`#${stateText()}`);
         }, embedded ? 50 : 300);
+    }
+
+    function stateText() {
+        return String(new URLSearchParams({ room: current.title.toLowerCase(), ...current.room.state() }));
     }
 
     function showHelp() {
@@ -146,7 +169,7 @@ function askWorker(source) {
     let worker = /** @type {Worker | null} */ (null);
     return (tokens, options) => new Promise((resolve, reject) => {
         // Some hosts of notebooks allow no workers.
-        const here = () => Promise.resolve().then(() => exactLimit(tokens, options)).then(resolve, reject);
+        const here = () => Promise.resolve().then(() => exactRun(tokens, options)).then(resolve, reject);
         worker?.terminate();
         try {
             const onmessage = (/** @type {MessageEvent} */ { data }) => resolve(data);

@@ -1,29 +1,35 @@
 // The controls of the Dynamics room, what it says in words, and the table of all numbers.
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
-import { MOST_CHARACTERS, readAlpha, readMetric, rowsText } from "./cloud.js";
-import { download, el, labelled } from "./dom.js";
+import { MOST_CHARACTERS, readAlpha, readSquare, rowsText } from "./cloud.js";
+import { download, el, labelled, plural } from "./dom.js";
 import { makeCertificate } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
+import { FLOAT_ENOUGH, readAttention } from "./layers.js";
 import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
+import { buildTour } from "./tour.js";
 
 /** What can be shown, and whether it is at first. @type {[string, string, boolean][]} */
 export const SWITCHES = [
     ["paths", "Paths", true], ["polytope", "Polytope of the leaders", true], ["cells", "Cells of the leaders", true],
     ["follow", "Who follows whom", false], ["halfspace", "Half-space of the selected token", true],
-    ["numbers", "Numbers of the tokens", false], ["ellipse", "Ellipse of the metric, to pull", false],
+    ["numbers", "Numbers of the tokens", false], ["ellipse", "Show the metric as a draggable ellipse", false],
 ];
-const INTRODUCTION =
-    "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in " +
-    "its own direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays " +
-    "for ever, and the others gather at the leaders, or exactly between them where two tie.";
+/** Kinds of attention: their names, and what is to be given with a usual value. @type {Record<string, string[]>} */
+const KINDS = {
+    hardmax: ["Hardmax: the furthest token"], topk: ["Top-k: the k furthest", "k", "2"],
+    localmax: ["Localmax: all within a slack", "Slack", "1/2"], softmax: ["Softmax, beside hardmax", "β", "10"],
+};
+const PLANE_ONLY = ["cells", "halfspace"]; // of what can be shown
+const ROTATE = "Drag the background to rotate it.";
 const LEGEND =
     "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same " +
     "colour and shape: same leader · grey: between leaders";
-const OWN_TOKENS = "One token per line: coordinates and commas, fractions as they are. Or drop a CSV file here.";
+const OWN_TOKENS = "One token per line: coordinates separated by commas; 1/3 is allowed. Or drop a CSV file here.";
 
 /** Builds the page round the canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
 export function buildPanel(root, room) {
     const { context } = room;
+    let isNew = true;
     /** @type {(words: string, click: () => unknown, title?: string) => HTMLButtonElement} */
     const button = (words, click, title = "") => el("button", { click: () => context.attempt(click), title }, words);
     /** @type {(title: string, ...children: Node[]) => HTMLElement} */
@@ -42,7 +48,10 @@ export function buildPanel(root, room) {
         const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
         return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
     };
-    const endOf = (/** @type {number} */ token) => room.exact?.limit.limits?.[room.exact.limit.ofToken[token]];
+    const endOf = (/** @type {number} */ token) => {
+        const limit = room.exact?.limit;
+        return limit?.limits?.[limit.ofToken[token]];
+    };
     const open = (/** @type {File | undefined} */ chosen) => context.attempt(async () => {
         const text = await chosen?.slice(0, MOST_CHARACTERS).text();
         if (chosen) take(parseCsv(text ?? "", chosen.name.slice(0, 60), chosen.size));
@@ -55,12 +64,15 @@ export function buildPanel(root, room) {
     const layerName = el("span");
     const playButton = button("Play", () => room.toggle());
     const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
-    const clouds = Object.entries({ random: ["Random"], ...NAMED_CLOUDS, own: ["Your own"] });
-    const cloud = el("select", {
-        change: () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value),
-    }, ...clouds.map(([value, [label]]) => el("option", { value }, label)));
-    const fields = [[1, MOST_TOKENS], [1, MOST_DIMENSIONS], [0, 999_999_999]].map(([min, max]) =>
-        el("input", { type: "number", min, max, change: () => begin(randomSource()) }));
+    const choose = () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value);
+    const named = Object.entries(NAMED_CLOUDS).map(([value, [label]]) => el("option", { value }, label));
+    const cloud = el(
+        "select", { change: choose }, el("option", { value: "random" }, "Random"),
+        el("optgroup", { label: "Figure 2 of the paper" }, ...named.slice(0, 4)),
+        el("optgroup", { label: "More" }, ...named.slice(4)), el("option", { value: "own" }, "Your own"),
+    );
+    const fields = [[1, MOST_TOKENS, 60], [1, MOST_DIMENSIONS, 2], [0, 999_999_999, 71]].map(([min, max, value]) =>
+        el("input", { type: "number", min, max, value, change: () => begin(randomSource()) }));
     const random = row(...["Tokens", "Dimensions", "Seed"].map((name, k) => labelled(name, fields[k])));
     const about = note();
     const file = el("input", { type: "file", accept: ".csv,.tsv,.txt", change: () => open(file.files?.[0]) });
@@ -73,20 +85,49 @@ export function buildPanel(root, room) {
         return el("input", { type: "checkbox", change: flip });
     });
     const checks = SWITCHES.map(([, label], k) => el("label", { class: "hm-check" }, boxes[k], ` ${label}`));
-    const matrix = el("textarea", { rows: 3, spellcheck: "false", change: () => context.attempt(() => {
-        room.set({ metric: readMetric(matrix.value.trim().split("\n").map((cells) => cells.split(",")), room.d) });
-    }) });
+    const planeNote = note();
+    const drawnNote = note();
+    const [matrix, valueMatrix] = /** @type {const} */ (["metric", "value"]).map((name) => {
+        const read = () => room.set({ [name]: readSquare(text.value, room.d, name) });
+        const text = el("textarea", { rows: 3, spellcheck: "false", change: () => context.attempt(read) });
+        return text;
+    });
     const metricNote = note();
+    const attention = el("select", { change: () => setAttention(KINDS[attention.value][2]) },
+        ...Object.entries(KINDS).map(([value, [label]]) => el("option", { value }, label)));
+    const amount = el("input", { type: "text", size: 6, change: () => setAttention(amount.value) });
+    const slideBeta = () => setAttention(String(Number((10 ** Number(betaSlider.value)).toPrecision(2))));
+    const betaSlider = el("input", { type: "range", min: -1, max: 3, step: 0.01, input: slideBeta });
+    const amountLabel = labelled("", amount);
+    const betaLabel = labelled("0.1 to 1000", betaSlider);
+    const causal = el("input", { type: "checkbox", change: () => context.attempt(() =>
+        room.set({ mask: causal.checked ? "causal" : null })) });
+    const softNote = note();
+    const softBox = el("div", {}, room.softCanvas, softNote);
+    const hardNote = note();
+    const pair = el("div", { class: "hm-pair" }, el("div", {}, room.canvas, hardNote, drawnNote));
     const table = el("table", { class: "hm-table" });
     const scroll = { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" };
     const numbers = folded("All numbers", el("div", scroll, table));
     numbers.addEventListener("toggle", fillTable);
+    const speed = el("select", { change: () => (room.speed = Number(speed.value)) },
+        ...[0.25, 0.5, 1, 2, 4].map((value) => el("option", { value, selected: value === 1 }, `${value}×`)));
+    const limitButton = button("To the limit", () => room.goTo(Infinity), "Infinitely many layers");
     const player = row(
         playButton,
         button("Back", () => room.step(-1), "One layer back"),
         button("Step", () => room.step(1), "One layer on"),
-        button("To the limit", () => room.goTo(Infinity), "Infinitely many layers"),
-        el("label", { class: "hm-label hm-grow" }, layerName, slider),
+        limitButton,
+        el("label", { class: "hm-label hm-grow" }, layerName, slider), labelled("Speed", speed),
+        button("Reset", () => room.reset(), "As when the page was opened"),
+        ...(context.link ? [button("Copy link", copyLink, "A link to what is shown")] : []),
+    );
+    const tour = buildTour(room, { canvas: room.canvas, verdict });
+    const otherLayers = folded(
+        "Other layers", note("The paper's layer is hardmax without mask and value matrix. The page proves limits only of this one."),
+        labelled("A token attends to", attention), row(amountLabel, betaLabel),
+        el("label", { class: "hm-check" }, causal, " Causal mask: only itself and earlier tokens"),
+        labelled("Value matrix V, row by row", valueMatrix), button("Identity", () => room.set({ value: null })),
     );
     const controls = [
         group(
@@ -98,12 +139,13 @@ export function buildPanel(root, room) {
             ),
         ),
         group("Step size", row(labelled("alpha", alpha), labelled("0.01 to 10", alphaSlider))),
-        group("Show", ...checks.slice(0, -1)),
+        group("Show", ...checks.slice(0, -1), planeNote),
         folded(
-            "Metric", note("Token z looks along A z. Pull the ellipse, or type the numbers of A."),
+            "Metric", note("Token z looks along A z. Drag the ellipse, or type the entries of A."),
             checks[checks.length - 1], labelled("A, row by row", matrix), metricNote,
             button("Identity", () => room.set({ metric: null })),
         ),
+        ...(context.embedded ? [] : [otherLayers]), // in a notebook Python would not know of these
         folded("Save and share", row(
             button("PNG", savePng), button("SVG", saveSvg),
             button("CSV", () => download("tokens.csv", `${rowsText(room.problem.tokens, "\n")}\n`, "text/csv")),
@@ -112,13 +154,14 @@ export function buildPanel(root, room) {
         )),
     ];
     root.append(
-        el("p", {}, INTRODUCTION),
-        el("p", {}, el("b", {}, "Drag a token"), " to see who leads then; double-click to add one."),
-        el("div", { class: "hm-stage" }, el("div", {}, room.canvas, player, verdict, note(LEGEND)),
+        el("p", { class: "hm-lead" }, el("span", {}, el("b", {}, "Drag a token"), " and watch the leaders change."),
+            button("Take the tour", tour.start, "Six steps, with the mouse or the keys")),
+        el("div", { class: "hm-stage" },
+            el("div", {}, tour.box, pair, player, verdict, note(LEGEND)),
             el("div", { class: "hm-controls" }, ...controls)),
         numbers,
     );
-    return { describe, open, update, updateLayer };
+    return { describe, open, tour, update, updateLayer };
 
     function begin(/** @type {string} */ source, /** @type {string[][] | undefined} */ tokens = undefined) {
         room.use(source, tokens);
@@ -130,9 +173,24 @@ export function buildPanel(root, room) {
         context.fail(warning);
     }
 
-    async function copyPython() {
-        await navigator.clipboard.writeText(pythonLines(room.problem, room.layer));
-        context.announce("Python lines copied");
+    /** @param {string} text @param {string} what @param {string} [more] */
+    async function copy(text, what, more = "") {
+        try {
+            await navigator.clipboard.writeText(text);
+        } catch {
+            throw new Error(`The browser does not let this page copy the ${what}.${more}`);
+        }
+        context.announce(`${what} copied`);
+    }
+
+    function copyPython() {
+        return copy(pythonLines(room.problem, Math.floor(room.layer)), "Python lines");
+    }
+
+    function copyLink() {
+        const { tokens, cloud: name, tour: step } = room.state();
+        if (!tokens && !name && !step) throw new Error("These are too many tokens for a link: save them as CSV instead.");
+        return copy(context.link?.() ?? "", "link", " Copy the address of the page instead.");
     }
 
     function savePng() {
@@ -148,7 +206,8 @@ export function buildPanel(root, room) {
     }
 
     function saveCertificate() {
-        if (!room.exact) throw new Error("There is nothing to certify: exact arithmetic has not found the limit.");
+        if (room.others.length) throw new Error("Certificates support only the paper's layer.");
+        if (!room.exact?.limit) throw new Error("There is nothing to certify: exact arithmetic has not found the limit.");
         const { alpha: step, metric } = room.problem;
         const certificate = makeCertificate(room.exact.limit, { alpha: step, metric });
         download("certificate.json", JSON.stringify(certificate), "application/json");
@@ -172,10 +231,11 @@ export function buildPanel(root, room) {
 
     /** What exact arithmetic says. @param {string} reason why it says nothing */
     function judge(reason) {
-        const { exact, floatRun, differences, n } = room;
+        const { exact, floatRun, differences, n, others } = room;
         if (!n) return ["No tokens. Add one with the key a, or choose a cloud."];
+        if (others.length) return judgeOthers(reason);
         if (reason) return [`Computed in floats, not proved: exact arithmetic ${reason}.`];
-        if (!exact?.limit.limits) return ["Computed in floats; exact arithmetic is on its way …"];
+        if (!exact?.limit?.limits) return ["Computed in floats; exact arithmetic is on its way …"];
         const { settledAt, leaders } = exact.limit;
         const between = room.problem.tokens.flatMap((_, token) => (endOf(token)?.kind === "vertex" ? [] : [token]));
         const count = leaders.length === 1 ? "There is 1 leader" : `There are ${leaders.length} leaders`;
@@ -198,18 +258,46 @@ export function buildPanel(root, room) {
         return lines;
     }
 
+    /** What is known of layers other than the paper's. @param {string} reason why there are no more layers */
+    function judgeOthers(reason) {
+        const why = reason ? ` (${reason})` : "";
+        const known = `Computed in exact arithmetic: attended sets and positions of layers 0 to ${room.lastLayer}${why}.`;
+        const floats = `Computed in floats; exact arithmetic ${reason || "is on its way …"}`;
+        return [room.exact ? known : floats, `This page does not prove limits of layers with ${room.others.join(" and ")}.`];
+    }
+
+    function setAttention(/** @type {string | undefined} */ number) {
+        const kind = attention.value;
+        return context.attempt(() => room.set({ attention: kind === "hardmax" ? null : `${kind}:${(number ?? "").trim()}` }));
+    }
+
+    /** What is drawn beside hardmax, and how well it is known. */
+    function describeSoft() {
+        const { soft, softLayer, problem } = room;
+        const shown = Math.floor(softLayer);
+        const [error, isLast] = [soft?.errors[shown], room.layer > softLayer];
+        const name = `Softmax with β = ${readAttention(problem.attention)?.text}, in floats, layer ${shown}`;
+        if (error === undefined) return `${name}. How far floats can be trusted is computed when you let go.`;
+        if (!(error <= FLOAT_ENOUGH)) return `${name}: floats do not suffice.`;
+        const bound = `${name}: no coordinate is off by more than ${error.toExponential(0)}.`;
+        const next = soft?.errors[shown + 1] === undefined ? "No later layer was computed."
+            : `After it floats do not suffice: the error may exceed ${FLOAT_ENOUGH}.`;
+        return isLast ? `${bound} ${next}` : bound;
+    }
+
     function fillTable() {
         if (!numbers.open) return;
         const { run, layer } = room;
         const now = positionsAt(run, layer);
-        const kinds = { vertex: "leader", face: "between leaders, on a face", point: "elsewhere" };
         const at = layer === Infinity ? "At the limit" : `At layer ${layer}`;
         const head = ["Token", "Start", at, "Attends to", "Leader since", "Limit", "Kind of limit"];
         const body = room.problem.tokens.map((start, token) => {
             const [point, end] = [run.ofToken[token], endOf(token)];
             const attended = attendedTokens(run, token, layer).slice(0, 12).join(", ");
             const since = run.since[point] < 0 ? "" : String(run.since[point]);
-            const kind = end ? kinds[end.kind] : "not proved";
+            // The words of Python's `clusters.kind_of`.
+            const corners = (end?.face ?? [end?.vertex ?? -1]).map((corner) => run.first[corner]).join(", ");
+            const kind = !end ? "not proved" : end.kind === "point" ? "elsewhere" : `${end.kind} ${corners}`;
             const cells = [`(${start.join(", ")})`, place(now, point), attended, since, limitOf(token), kind];
             const data = [el("th", { scope: "row" }, String(token)), ...cells.map((cell) => el("td", {}, cell))];
             return el("tr", { class: token === room.selected && "hm-chosen" }, ...data);
@@ -226,6 +314,8 @@ export function buildPanel(root, room) {
         layerName.textContent = run.limits && layer < Infinity ? `${name}, then ∞` : name;
         slider.setAttribute("aria-valuetext", name);
         playButton.textContent = playing ? "Pause" : "Play";
+        limitButton.disabled = !run.limits;
+        if (room.soft) softNote.textContent = describeSoft();
         if (!playing && !room.drag) fillTable();
     }
 
@@ -235,20 +325,49 @@ export function buildPanel(root, room) {
         cloud.value = kind;
         random.hidden = kind !== "random";
         rest?.split(",").forEach((value, k) => (fields[k].value = value));
-        about.textContent = NAMED_CLOUDS[kind]?.[1] ?? "";
+        about.textContent = room.others.length ? "" : NAMED_CLOUDS[kind]?.[1] ?? "";
         if (document.activeElement !== alpha) alpha.value = room.problem.alpha;
         alphaSlider.value = String(Math.log10(cellFloat(room.problem.alpha)));
-        SWITCHES.forEach(([name], k) => (boxes[k].checked = room.show.has(name)));
-        const label = `${room.n} tokens in ${room.d} dimensions. The table “All numbers” says what the picture shows.`;
-        room.canvas.setAttribute("aria-label", label);
+        const isPlane = room.d === 2;
+        SWITCHES.forEach(([name], k) => {
+            boxes[k].checked = room.show.has(name);
+            boxes[k].disabled = !isPlane && PLANE_ONLY.includes(name);
+        });
+        planeNote.textContent = isPlane ? "" : "Cells and half-spaces are drawn in two dimensions only.";
+        drawnNote.textContent = room.d > 3 ? `Drawn: the first three of ${room.d} coordinates, seen from an angle. ${ROTATE}`
+            : room.d === 3 ? `Drawn: three dimensions, seen from an angle. ${ROTATE}` : "";
+        drawnNote.hidden = room.d < 3;
+        const size = `${plural(room.n, "token")} in ${plural(room.d, "dimension")}`;
+        room.canvas.setAttribute("aria-label", `${size}. The table “All numbers” says what the picture shows.`);
         verdict.replaceChildren(...judge(reason).map((line) => el("p", {}, line)));
         verdict.classList.toggle("hm-differs", room.differences.length > 0);
-        const axes = Array.from({ length: room.d }, (_, k) => k);
-        const metric = room.problem.metric ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
-        if (document.activeElement !== matrix) matrix.value = metric.map((cells) => cells.join(", ")).join("\n");
-        checks[checks.length - 1].hidden = room.d !== 2;
-        const plain = room.d !== 2 || ellipseEnd(room.frame, room.metric);
+        const identity = Array.from(room.startOf(0), (_, r) => Array.from(room.startOf(0), (__, c) => Number(r === c)));
+        [room.problem.metric, room.problem.value].forEach((rows, k) => {
+            const text = [matrix, valueMatrix][k];
+            const shown = (rows ?? identity).map((cells) => cells.join(", ")).join("\n");
+            if (document.activeElement !== text) text.value = shown;
+        });
+        checks[checks.length - 1].hidden = !isPlane;
+        const plain = !isPlane || ellipseEnd(room.frame, room.metric);
         metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
+        const chosen = readAttention(room.problem.attention);
+        if (isNew) otherLayers.open = room.others.length > 0 || chosen !== null; // as a link may ask for
+        isNew = false;
+        attention.value = chosen?.kind ?? "hardmax";
+        [amountLabel.hidden, betaLabel.hidden] = [!chosen, chosen?.kind !== "softmax"];
+        const [label] = amountLabel.children;
+        label.textContent = KINDS[attention.value][1] ?? "";
+        if (chosen && document.activeElement !== amount) amount.value = chosen.text;
+        if (chosen?.kind === "softmax") betaSlider.value = String(Math.log10(cellFloat(chosen.text)));
+        causal.checked = room.problem.mask !== null;
+        if (softBox.isConnected !== Boolean(room.soft)) {
+            if (room.soft) pair.append(softBox);
+            else softBox.remove();
+            pair.classList.toggle("hm-two", Boolean(room.soft));
+            room.resize();
+        }
+        hardNote.textContent = room.soft ? "Hardmax" : "";
+        room.softCanvas.setAttribute("aria-label", room.soft ? `${size}, with softmax attention` : "");
         updateLayer();
     }
 }

@@ -1,4 +1,4 @@
-// The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
+// The room for texts: a text, what a model answers, and why; words can be crossed out, or others be written.
 import { drawArrows } from "./arrows.js";
 import { acceptDrops, el, labelled } from "./dom.js";
 import { answerOf, explanationOf, shortName, signed } from "./explanation.js";
@@ -9,10 +9,9 @@ import { textWords, withoutWords } from "./textwords.js";
 
 const EXAMPLE = "I did not expect much, and the script is dull in places. But it never gets boring, "
     + "and the two leads are wonderful.";
-const ABOUT_REVIEWS = "Every word or phrase that the model knows has a vote. A word attends to a "
-    + "modifier such as “never” that stands before it in the same clause (arrow): its vote is turned, "
-    + "weakened or strengthened. Votes and bias add up to the logit, which gives the answer.";
-const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
+const ABOUT_TEXTS = "Words vote, and the votes add up to the answer. Arrows go from a word to the modifier, such as "
+    + "“never”, that it attends to: its vote is reversed, weakened or strengthened.";
+const ABOUT_WORDS = "Click a word to cross it out; Shift-click crosses out every occurrence. Keys: Tab, the arrows, Enter.";
 const MODEL_FILES =
     ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
@@ -69,7 +68,7 @@ export function mountReviews(root, context) {
     const parts = [labelled("Text", input), answered, textShown, votes];
     root.classList.add("hardmax");
     root.append(
-        el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
+        el("p", { class: "hm-intro" }, ABOUT_TEXTS),
         el("div", { class: "hm-models" }, labelled("Model", choice), opening, folder), noModel,
         el("div", { class: "hm-columns" }, ...parts));
     let arrows = /** @type {ReturnType<typeof drawArrows>} */ ([]);
@@ -115,6 +114,7 @@ export function mountReviews(root, context) {
             update();
         },
         shown: () => void (name && context.attempt(() => choose(name))),
+        open: (files, folder) => void attempt(() => open(files, folder)),
         hidden: () => {},
     };
 

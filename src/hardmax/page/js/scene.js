@@ -32,7 +32,7 @@ const SHAPE_CORNERS = Object.fromEntries(Object.entries({
 }).map(([name, corners]) => [name, corners.split(" ").map((corner) => corner.split(",").map(Number))]));
 
 /** @param {CanvasRenderingContext2D} canvas @returns {Pen} */
-export const canvasPen = (canvas) => ({
+const canvasPen = (canvas) => ({
     paint({ fill, stroke, width = 1, alpha = 1, dash = [], closed = !!fill }, lines) {
         Object.assign(canvas, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width });
         canvas.setLineDash(dash);
@@ -133,6 +133,17 @@ function clippedScreen(frame, sides) {
     return clipPolygon(corners, sides).map((corner) => toScreen(frame, corner));
 }
 
+/** Draw on a canvas as large as the room's frame. @param {HTMLCanvasElement} canvas @param {Room} room @param {Theme} theme */
+export function paintScene(canvas, room, theme) {
+    const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const { width, height } = room.frame;
+    const dense = canvas.width / width;
+    brush.setTransform(dense, 0, 0, dense, 0, 0);
+    Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
+    brush.fillRect(0, 0, width, height);
+    drawScene(canvasPen(brush), room, theme);
+}
+
 export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** @type {Theme} */ theme) {
     const { frame, run, layer, show, selected } = room;
     if (!run.first.length) return;
@@ -142,14 +153,14 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     const points = [...run.first.keys()];
     const leaders = points.filter((i) => run.since[i] >= 0);
     const leading = leaders.filter((i) => run.since[i] <= layer);
-    drawGround(pen, room, theme, leaders);
+    drawGround(pen, room, theme);
     if (selected >= 0) drawSelected(pen, room, theme, here);
 
-    // Points by the leader that they end at; -1 if it is between leaders.
-    const ends = layerAt(run, Infinity).sets.map((set) =>
-        (run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1));
+    // Softmax has no leaders: its tokens look as they do beside it.
+    const { beside } = room;
+    const ends = beside ? run.first.map((token) => leadersOf(beside)[beside.ofToken[token]]) : leadersOf(run);
     const groups = [...new Set(ends)].map((end) => ({
-        end, members: points.filter((i) => ends[i] === end), ...lookOf(leaders.indexOf(end), theme),
+        end, members: points.filter((i) => ends[i] === end), ...lookOf(end, theme),
     }));
     for (const { members, colour } of show.has("paths") ? groups : []) {
         const faint = { stroke: blended(colour, theme.ground, 0.45), width: 0.7 };
@@ -157,7 +168,7 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
             // On the way to one leader it goes straight on.
             const bends = run.layers.filter((_, k) => {
                 const set = run.layers[k - 1]?.sets[i];
-                return set?.length !== 1 || run.since[set[0]] < 0 || run.since[set[0]] > k - 1;
+                return run.stepwise || set?.length !== 1 || run.since[set[0]] < 0 || run.since[set[0]] > k - 1;
             });
             const rows = [...bends.map(({ positions }) => positions), ...(run.limits ? [run.limits] : [])];
             return rows.map((row) => toScreen(frame, row, i));
@@ -181,7 +192,7 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
         const at = toScreen(frame, here, i);
         const style = { fill: lookOf(leaders.indexOf(i), theme).colour, stroke: theme.ink };
         pen.paint(style, [shapeAt("star", at, Math.max(6, 1.65 * size))]);
-        if (leading.length <= 24) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
+        if (leading.length <= 24 && !room.marked.ray) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
     drawDifference(pen, room, theme);
     if (!many) run.first.forEach((token, i) => {
@@ -190,10 +201,19 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
         const [x, y] = toScreen(frame, starts, i);
         if (words) pen.text([x, y + 22], words, theme.ink);
     });
+    drawMarked(pen, room, theme, here, size);
     if (selected < 0) return;
     const at = toScreen(frame, here, run.ofToken[selected]);
     pen.paint({ stroke: theme.ink, width: 2, closed: true }, [shapeAt("circle", at, size + 6)]);
     if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
+}
+
+/** The leader that each point ends at, by its number among the leaders; -1 if it is between some.
+ * @param {import("./floats.js").Run} run */
+function leadersOf(run) {
+    const leaders = [...run.first.keys()].filter((i) => run.since[i] >= 0);
+    const isKnown = run.limits || run.stepwise;
+    return layerAt(run, Infinity).sets.map((set) => (isKnown && set.length === 1 ? leaders.indexOf(set[0]) : -1));
 }
 
 /** Colour and shape of a leader, by its number, and its followers; -1: those between leaders.
@@ -216,12 +236,15 @@ function blended(colour, ground, alpha) {
     return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
 }
 
-/** Cells, polytope, axes. @param {Pen} pen @param {Room} room @param {Theme} theme @param {number[]} leaders */
-function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
+/** Cells, polytope, axes. @param {Pen} pen @param {Room} room @param {Theme} theme */
+function drawGround(pen, { frame, run: shown, beside, metric, show }, theme) {
+    const run = beside ?? shown;
     const { d } = run;
+    const leaders = [...run.first.keys()].filter((i) => run.since[i] >= 0);
     const ends = positionsAt(run, Infinity);
     const far = (frame.width + frame.height) / frame.scale;
-    if (d === 2 && show.has("cells")) {
+    // With a mask or another kind of attention tokens of one cell may go to different leaders.
+    if (d === 2 && show.has("cells") && !run.stepwise) {
         // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
         const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
         const rows = Float64Array.from(leaders.flatMap((i) => floatAlong(ends, i, 2, turned)));
@@ -302,7 +325,7 @@ export function metricOfEllipse(frame, [x, y]) {
 
 /** What the selected token sees and follows.
  * @param {Pen} pen @param {Room} room @param {Theme} theme @param {Float64Array} here */
-function drawSelected(pen, { frame, run, layer, metric, selected, show }, theme, here) {
+function drawSelected(pen, { frame, run, layer, metric, selected, show, marked }, theme, here) {
     const { d } = run;
     const point = run.ofToken[selected];
     const along = floatAlong(here, point, d, metric);
@@ -311,8 +334,31 @@ function drawSelected(pen, { frame, run, layer, metric, selected, show }, theme,
         pen.paint({ fill: theme.ink, alpha: 0.07 }, [corners]);
         pen.paint({ stroke: theme.ink, alpha: 0.3, closed: true }, [corners]);
     }
+    if (marked.ray && !marked.rings.length) return; // it only looks
     const follows = layerAt(run, layer).sets[point].map((j) => [point, j].map((i) => toScreen(frame, here, i)));
     pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, follows);
+}
+
+/** What a step of the tour speaks of: the direction of the selected token, and rings round others.
+ * @param {Pen} pen @param {Room} room @param {Theme} theme @param {Float64Array} here @param {number} size */
+function drawMarked(pen, { frame, run, metric, selected, marked }, theme, here, size) {
+    const colour = theme.dark ? "#F1CB73" : "#B34700";
+    const rings = marked.rings.filter((token) => token < run.ofToken.length);
+    const places = rings.map((token) => toScreen(frame, here, run.ofToken[token]));
+    pen.paint({ stroke: colour, width: 3, closed: true }, places.map((at) => shapeAt("circle", at, size + 11)));
+    if (!marked.ray || selected < 0) return;
+    const along = floatAlong(here, run.ofToken[selected], run.d, metric);
+    const [[x, y], [a, b]] = [along.map(() => 0), along].map((row) => toScreen(frame, row));
+    const long = Math.hypot(a - x, b - y);
+    if (!long) return;
+    // From the origin through the token, across most of the picture.
+    const [c, s, reach] = [(a - x) / long, (b - y) / long, 0.42 * Math.min(frame.width, frame.height)];
+    const tip = [x + reach * c, y + reach * s];
+    // How far a ringed token lies along it.
+    const feet = places.map(([px, py]) => (px - x) * c + (py - y) * s).map((far) => [x + far * c, y + far * s]);
+    pen.paint({ stroke: colour, width: 1.5, dash: [3, 4] }, places.map((place, k) => [place, feet[k]]));
+    const barbs = [1, -1].map((side) => [tip[0] - 13 * c + side * 7 * s, tip[1] - 13 * s - side * 7 * c]);
+    pen.paint({ stroke: colour, width: 3 }, [[[x, y], tip], [barbs[0], tip, barbs[1]]]);
 }
 
 /** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Room} room @param {Theme} theme */

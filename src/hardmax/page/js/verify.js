@@ -123,8 +123,6 @@ const verifyMultiple = (numbers, tick) =>
 /** The scalar product of x with each row. @param {bigint[]} x @param {bigint[][]} rows */
 const verifyScores = (x, rows) => rows.map((row) => row.reduce((sum, y, c) => sum + x[c] * y, 0n));
 
-const verifySame = (/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) => x.every((value, c) => value === y[c]);
-
 /** The places of the largest. @param {bigint[]} values */
 function verifyLargest(values) {
     const largest = values.reduce((x, y) => (x > y ? x : y));
