@@ -212,4 +212,4 @@ def test_another_layer_is_passed_on_in_the_words_of_the_options(hardmax: Command
     assert_refused(hardmax("page", "--mask", "causal"), "name its file with `--cloud`")
     (here / "mask.csv").write_text("1,0,0\n1,1,0\n1,1,1\n")
     refused = hardmax(*page, "--columns", "x,y", "--mask", "mask.csv")
-    assert_refused(refused, "`--mask` must be causal for the page")
+    assert_refused(refused, "The page shows layers", "no `mask` but 'causal'")

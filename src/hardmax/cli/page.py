@@ -88,13 +88,9 @@ def _read_cloud(
             "`--alpha`, `--metric` and the like belong to a cloud: name its file with `--cloud`."
         )
     dynamics = opt.read_dynamics(alpha, metric, **layer)
-    if layer["mask"] not in (None, "causal"):
-        raise InputError("`--mask` must be causal for the page: it shows no other mask.")
     clouds, form = read_batch(read_cloud(file, columns=columns))
     if not form.is_single:
         came = f"{file!r} has {len(clouds)}"
         raise InputError(f"`--cloud` must be one cloud, but {came}: save one of them by itself.")
     check_dimension(dynamics, clouds[0].tokens.shape[1])
-    # The page takes attention in the words of the option.
-    shown = layer | {"value": dynamics.to_dict().get("value"), "name": Path(file).stem}
-    return cloud_data(merge(clouds[0]), opt.read_dynamics(alpha, metric)) | shown
+    return cloud_data(merge(clouds[0]), dynamics) | {"name": Path(file).stem}
