@@ -51,24 +51,25 @@ from hardmax._tokens.rationals import IntegerCloud, Number, dot, to_fractions
 
 @dataclass(frozen=True, init=False, eq=False)
 class Dynamics:
-    """What a layer does: its step size, its metric, and what makes it another than the paper's.
+    """What a layer does: its step size, its metric, and its departures from the paper's layer.
 
     Parameters
     ----------
     alpha : number, str, sequence of them or Steps
         Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10. A
-        sequence has the steps of the first layers, of which the last stays for ever; `Steps` is a
-        rule.
-    metric : array_like of shape (d, d), optional
-        The matrix A; the identity by default. Unless it is symmetric positive definite, leaders and
-        limits need not exist, and `limit` warns.
-    value : array_like of shape (d, d), optional
+        sequence, or "2,1,1/2", has the steps of the first layers, of which the last stays for ever;
+        `Steps` is a rule.
+    metric : array_like of shape (d, d) or str, optional
+        The matrix A, also typed as "2,1;1,1"; the identity by default. Unless it is symmetric
+        positive definite, leaders and limits need not exist, and `limit` warns.
+    value : array_like of shape (d, d) or str, optional
         The value matrix V, through which attended tokens act; the identity by default.
     mask : "causal" or array_like of bool of shape (n, n), optional
         Entry (i, j) says whether token i may attend to token j; with "causal" it may if j <= i. All
         may by default.
-    attention : Localmax, TopK or Softmax, optional
-        Who counts besides the tokens with the largest score, which are the only ones by default.
+    attention : Localmax, TopK, Softmax or str, optional
+        Who counts besides the tokens with the largest score, which are the only ones by default;
+        also in words: "localmax:1/2", "topk:2", "softmax:100".
     heads : sequence of Head, optional
         Several heads instead of one, each with its metric and weight.
 

@@ -18,6 +18,13 @@ from hardmax._common.files import ZIP_MAGIC, decode, parse_json, read_arrays, re
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path, require_extra, shorten
 from hardmax._tokens.batches import Ragged, depth, read_table
+from hardmax._tokens.columns import (
+    ColumnChoice,
+    choose_columns,
+    leave_out,
+    read_frame,
+    refuse_row_numbers,
+)
 from hardmax._tokens.rationals import finite_number, parse_decimals
 
 __all__ = ["parse_decimals", "read_cloud"]
@@ -28,7 +35,7 @@ _WISH = "expected a file of tokens, or `-` for standard input"
 _COLUMN_NAME = re.compile(r"[\s#]*(?!(?:nan|inf|infinity)\s*$)[^\W\d]", re.IGNORECASE)
 
 
-def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
+def read_cloud(path: str | Path, *, columns: ColumnChoice = None) -> Table | list[Table] | Ragged:
     """Read one cloud or several from a CSV, JSON, npy, npz or Parquet file.
 
     Parameters
@@ -36,6 +43,10 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     path : str or Path
         The file; its suffix is its format. The string ``-`` is standard input, whose first bytes
         tell the format.
+    columns : sequence of str or str, optional
+        Columns of a CSV or Parquet file that are the coordinates, ["x", "y"] or "x,y"; those of a
+        CSV file without a header are "1", "2", …. By default all of them, but one that numbers the
+        rows (`id`, `index`, 0, 1, 2, …) is refused; "all" takes that one, too.
 
     Returns
     -------
@@ -58,6 +69,11 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     ...     _ = path.write_text("x,y\\n0.5,2\\n-1,1e-3\\n")
     ...     read_cloud(path)[1].tolist()
     [Fraction(-1, 1), Fraction(1, 1000)]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "named.csv")
+    ...     _ = path.write_text("id,x,y\\nA7,0.5,2\\nB2,-1,1\\n")
+    ...     read_cloud(path, columns=["x", "y"])[1].tolist()
+    [-1.0, 1.0]
     """
     check_path(path)
     name, data = shown_name(path), read_bytes(path, _WISH)
@@ -70,10 +86,20 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
         raise InputError(
             f"{name} has the suffix {suffix!r}: expected one of {', '.join(_READERS)}."
         )
-    return _READERS[suffix](data, name)
+    if columns in (None, "all") or suffix in _NAMED:
+        return _READERS[suffix](data, name, columns)
+    problem = f"`columns` is for {', '.join(_NAMED)} files, whose columns have names"
+    raise InputError(f"{problem}, not for {name}.", argument="columns")
 
 
-def _read_csv(data: bytes, name: str) -> Table:
+def read_tokens(tokens: Any, columns: ColumnChoice) -> Any:
+    """Tokens as they were given, read from a file if they were its name; the chosen columns."""
+    if isinstance(tokens, str | Path):
+        return read_cloud(tokens, columns=columns)
+    return read_frame(tokens, columns)
+
+
+def _read_csv(data: bytes, name: str, columns: ColumnChoice = None) -> Table:
     text = decode(data, name, "save it as UTF-8, or as .npy")
     first = text.lstrip().partition("\n")[0]
     # The semicolon first: where it separates, a comma may be somebody's decimal point.
@@ -87,23 +113,41 @@ def _read_csv(data: bytes, name: str) -> Table:
         raise InputError(
             f"{name} line {reader.line_num} is not CSV ({error}): expected numbers."
         ) from None
-    if lines and all(map(_COLUMN_NAME.match, lines[0][1])):
+    header = lines[0][1] if lines else []
+    # pandas leaves the name of its index empty.
+    has_names = any(header) and all(not cell or _COLUMN_NAME.match(cell) for cell in header)
+    if has_names:
         del lines[0]
     if not lines:
         raise InputError(
             f"{name} holds no tokens: expected one per line, its coordinates separated by commas."
         )
-    numbers, width = [], len(lines[0][1])
+    width = len(header)
     for line, row in lines:
         if len(row) != width:
-            columns = pluralize(len(row), "column")
-            raise InputError(f"{name} line {line} has {columns}: expected {width} as above.")
-        for column, cell in enumerate(row, 1):
-            numbers.append(finite_number(cell, f"{name} line {line}, column {column}"))
-    return _stored(np.array(numbers, dtype=object).reshape(-1, width))
+            came = pluralize(len(row), "column")
+            raise InputError(f"{name} line {line} has {came}: expected {width} as above.")
+    names = [str(number) for number in range(1, width + 1)]
+    if has_names:
+        names = [cell.strip(" #") for cell in header]
+    chosen = choose_columns(names, columns, name)
+    if columns is None:
+        refuse_row_numbers(names, list(zip(*(row for _, row in lines), strict=True)), name)
+    numbers = []
+    for line, row in lines:
+        for column in chosen:
+            where = f"{name} line {line}, column {column + 1}"
+            try:
+                numbers.append(finite_number(row[column], where))
+            except InputError as error:
+                rest = [names[other] for other in chosen if other != column]
+                if not has_names or not rest:
+                    raise
+                raise leave_out(str(error), rest) from None
+    return _stored(np.array(numbers, dtype=object).reshape(-1, len(chosen)))
 
 
-def _read_json(data: bytes, name: str) -> Table | list[Table]:
+def _read_json(data: bytes, name: str, _: ColumnChoice) -> Table | list[Table]:
     document = parse_json(data, name, "expected [[0, 1], [1, 0]]", parse_float=Decimal)
     tokens: Any = document.get("tokens") if isinstance(document, dict) else document
     if depth(tokens) > 2:
@@ -123,7 +167,7 @@ def _stored(numbers: np.ndarray) -> Table:
     return np.array(floats if stores_all else list(map(Fraction, exact))).reshape(numbers.shape)
 
 
-def _read_arrays(data: bytes, name: str) -> Table | Ragged:
+def _read_arrays(data: bytes, name: str, _: ColumnChoice) -> Table | Ragged:
     arrays = read_arrays(data, name)
     if len(arrays) != 1 and "tokens" not in arrays:
         raise InputError(
@@ -138,18 +182,23 @@ def _read_arrays(data: bytes, name: str) -> Table | Ragged:
     return Ragged(table, arrays["offsets"], arrays.get("multiplicities"))
 
 
-def _read_parquet(data: bytes, name: str) -> Table:
+def _read_parquet(data: bytes, name: str, columns: ColumnChoice) -> Table:
     require_extra("Reading Parquet", "tables", "pyarrow")
     import pyarrow
     from pyarrow import parquet
 
     try:
-        columns = parquet.read_table(pyarrow.BufferReader(data)).columns
+        table = parquet.read_table(pyarrow.BufferReader(data))
     except Exception as error:  # a broken file raises whatever its bytes happen to mean
         raise InputError(
             f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again."
         ) from None
-    return read_table(list(zip(*(column.to_pylist() for column in columns), strict=True)), name)
+    names = table.column_names
+    chosen = choose_columns(names, columns, name)
+    lists = [table.column(number).to_pylist() for number in chosen]
+    if columns is None:
+        refuse_row_numbers(names, lists, name)
+    return read_table(list(zip(*lists, strict=True)), name)
 
 
 _READERS = {
@@ -160,3 +209,6 @@ _READERS = {
     ".npz": _read_arrays,
     ".parquet": _read_parquet,
 }
+_NAMED = (".csv", ".tsv", ".parquet")
+READ_WHOLE = _READERS.keys() - {".parquet"}
+"""Suffixes of files that are read into memory."""

@@ -45,11 +45,11 @@ from hardmax._streams.streamed import StreamedLimit, open_stream
 from hardmax._tokens.batches import (
     BatchArray,
     BatchList,
-    ChunkedCloud,
     CloudArray,
     CloudList,
     as_array,
 )
+from hardmax._tokens.columns import ColumnChoice
 from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -402,14 +402,15 @@ class Options(TypedDict, total=False):
 
     max_layers: int | None
     arithmetic: str
+    columns: ColumnChoice
     engine: Engine | str | None
     progress: Progress | None
 
 
 @overload
-def limit(
-    tokens: ChunkedCloud, dynamics: Dynamics, **options: Unpack[Options]
-) -> StreamedLimit: ...
+def limit(tokens: str | Path, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
+@overload
+def limit(tokens: np.memmap, dynamics: Dynamics, **options: Unpack[Options]) -> StreamedLimit: ...
 @overload
 def limit(tokens: CloudList, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
 @overload
@@ -426,6 +427,7 @@ def limit(
     *,
     max_layers: int | None = None,
     arithmetic: str = "certified",
+    columns: ColumnChoice = None,
     engine: Engine | str | None = None,
     progress: Progress | None = None,
 ) -> Limit | Limits | StreamedLimit:
@@ -433,9 +435,10 @@ def limit(
 
     Parameters
     ----------
-    tokens : array_like of shape (n, d), a batch of clouds, or a source of chunks
+    tokens : array_like of shape (n, d), a batch of clouds, a file, or a source of chunks
         Starting points. Floats stand for the binary fractions they store, strings for what they
-        say. A cloud larger than memory is read chunk by chunk from a `numpy.memmap`, an array of
+        say. The name of a CSV, JSON, npy or npz file is read as by `hardmax.io.read_cloud`. A cloud
+        larger than memory is read chunk by chunk from a `numpy.memmap`, an array of
         Zarr or Dask, a `pyarrow.dataset`, or a Parquet file, folder or pattern
         (``"points/*.parquet"``).
     dynamics : Dynamics
@@ -446,6 +449,9 @@ def limit(
         settle: if the metric is not symmetric positive definite, or the layer not the paper's.
     arithmetic : {"certified", "exact", "float"}, default "certified"
         As in `simulate`; "float" proves nothing.
+    columns : sequence of str or str, optional
+        Columns of a file or data frame that are the coordinates: ["x", "y"] or "x,y". By default
+        all of them, but one that numbers the rows is refused; "all" takes that one, too.
     engine : Engine or str, optional
         As in `simulate`.
     progress : callable, optional
@@ -481,7 +487,7 @@ def limit(
     else:
         stop = Settled(None if dynamics.is_definite or not dynamics.is_plain else 500)
     if is_stream(tokens):
-        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
+        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
         return StreamedLimit(chunks, gather(chunks, dynamics, stop))
     run = simulate(
         tokens,
@@ -489,6 +495,7 @@ def limit(
         stop=stop,
         arithmetic=arithmetic,
         record=_record(dynamics),
+        columns=columns,
         progress=progress,
         engine=engine,
     )

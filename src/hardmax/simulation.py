@@ -1,6 +1,9 @@
 """Finitely many layers: `simulate`, and `step` for a single one."""
 
+from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
+
+import numpy as np
 
 from hardmax import dynamics as definition
 from hardmax._common.validation import (
@@ -23,14 +26,15 @@ from hardmax._streams.streamed import StreamedRun, open_stream
 from hardmax._tokens.batches import (
     BatchArray,
     BatchList,
-    ChunkedCloud,
     CloudArray,
     CloudList,
     read_batch,
 )
+from hardmax._tokens.columns import ColumnChoice
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, engine_for, solvers_for
+from hardmax.io import read_tokens
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop
 
 __all__ = ["load_run", "simulate", "step"]
@@ -45,12 +49,15 @@ class Options(TypedDict, total=False):
     stop: Stop | None
     arithmetic: str | TieSlack
     record: Record
+    columns: ColumnChoice
     progress: Progress | None
     engine: Engine | str | None
 
 
 @overload
-def simulate(tokens: ChunkedCloud, dynamics: Dynamics, **how: Unpack[Options]) -> StreamedRun: ...
+def simulate(tokens: str | Path, dynamics: Dynamics, **how: Unpack[Options]) -> Any: ...
+@overload
+def simulate(tokens: np.memmap, dynamics: Dynamics, **how: Unpack[Options]) -> StreamedRun: ...
 @overload
 def simulate(tokens: CloudList, dynamics: Dynamics, **how: Unpack[Options]) -> Trajectory: ...
 @overload
@@ -69,6 +76,7 @@ def simulate(
     stop: Stop | None = None,
     arithmetic: str | TieSlack = "certified",
     record: Record = EVERY_LAYER,
+    columns: ColumnChoice = None,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
 ) -> Trajectory | Trajectories | StreamedRun | Enclosures | list[Enclosures]:
@@ -76,9 +84,9 @@ def simulate(
 
     Parameters
     ----------
-    tokens : array_like of shape (n, d), a batch of clouds, or a source of chunks
+    tokens : array_like of shape (n, d), a batch of clouds, a file, or a source of chunks
         Starting points. Torch tensors are returned as such, of their dtype and on their device.
-        Sources of chunks are those of `limit`; they need ``record=LastOnly()``.
+        Files and sources of chunks are those of `limit`; the latter need ``record=LastOnly()``.
     dynamics : Dynamics
         Step size and metric.
     layers : int, optional
@@ -90,6 +98,8 @@ def simulate(
         nothing.
     record : Record, default Every(1)
         Which layers to keep, such as `Every(10)` or `LastOnly()`.
+    columns : sequence of str or str, optional
+        As in `limit`.
     progress : callable, optional
         Called with (clouds done, clouds).
     engine : Cpu, Gpu, "cpu" or "gpu", optional
@@ -113,11 +123,14 @@ def simulate(
             "Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), "
             "and not both."
         )
+    if not is_stream(tokens):
+        tokens = read_tokens(tokens, columns)
     if isinstance(check_dynamics(dynamics).attention, Softmax):
-        usual = arithmetic == "certified" and record is EVERY_LAYER and engine is None
+        usual = arithmetic == "certified" and record == EVERY_LAYER and engine is None
         if layers is None or not usual:
             raise InputError(
-                "Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`."
+                "Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`.",
+                argument="layers",
             )
         return _enclose_clouds(tokens, dynamics, layers)
     asked = engine_for(tokens, engine)
@@ -132,7 +145,7 @@ def simulate(
     )
     check_progress(progress)
     if is_stream(tokens):
-        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine)
+        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
         return _run_stream(chunks, plan)
     return run_clouds(tokens, plan, progress)
 

@@ -25,6 +25,7 @@ from hardmax._common.validation import (
     shorten,
 )
 from hardmax._kernels.parallel import limit_threads, max_threads
+from hardmax._layer.rules import check_rational
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, Limits, limit
 
@@ -38,11 +39,16 @@ MAKERS = {
     for name, make in vars(clouds).items()
     if inspect.isfunction(make) and make.__module__ == clouds.__name__ and name != "rotated"
 }
+OBSERVABLES = ("settled_at", "leaders", "clusters")
 # Cells go through one kernel together, in groups of about so many coordinates; a group is a part of
 # the table.
 _COORDINATES, _CELLS = 2**18, 512
 _AS_DONE = "generator_unordered"  # which Ray's backend does not do
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_BEFORE = "done before"
+# Parts of layers, with what they are if nothing is said, and words for what they usually are.
+_PARTS = {"alpha": "1/2", "metric": "identity", "value": None, "mask": None, "attention": None}
+_USUAL = ("identity", "none", "hardmax")
 _IGNORED = "the theorem does not apply to the metric"
 
 
@@ -54,8 +60,8 @@ class Cell:
     maker: str
     arguments: dict[str, Any]
     """Those of the maker."""
-    alpha: str
-    metric: str
+    layer: tuple[str, ...]
+    """The names of its parts."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +70,16 @@ class Grid:
 
     arguments: dict[str, list[Any]]
     makers: dict[str, Callable[..., Any]]
-    dynamics: dict[tuple[str, str], Dynamics]
-    """By alpha and metric."""
+    parts: tuple[str, ...]
+    """Of layers: alpha, metric, and what else is varied."""
+    dynamics: dict[tuple[str, ...], Dynamics]
+    """By the names of their parts."""
     observables: dict[str, Observable]
 
     @property
     def columns(self) -> list[str]:
         """Those of the table, in order."""
-        return ["cell", "maker", *self.arguments, "alpha", "metric", *self.observables, "error"]
+        return ["cell", "maker", *self.arguments, *self.parts, *self.observables, "error"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ class Part:
 
 def sweep(
     grid: Mapping[str, Any],
-    observables: Observables = ("settled_at", "leaders", "clusters"),
+    observables: Observables = OBSERVABLES,
     *,
     output: str | Path | None = None,
     progress: Progress | None = None,
@@ -102,7 +110,9 @@ def sweep(
         `hardmax.clouds` (default: gaussian) or a function of your own, `n`, `d`, `seed` and others
         are its arguments, ``seeds=100`` stands for the seeds 0 to 99, `alpha` is the step size
         (default: 1/2), and `metric` maps names to matrices, such as [[2, 1], [1, 1]], "2,1;1,1" or
-        "identity".
+        "identity". Other layers: `steps` in place of alpha ("2,1,1/2"), `value` like the metric,
+        `mask` ("causal" or "none", or names mapped to tables) and `attention` ("topk:2",
+        "localmax:1/2" or "hardmax").
     observables : sequence or mapping, default ("settled_at", "leaders", "clusters")
         Names of attributes of `Limit`, or functions of it, each under a name of its own. Of what
         has a length, the length is taken.
@@ -117,9 +127,9 @@ def sweep(
     Returns
     -------
     pyarrow.Table
-        A row for each cell: its number, maker, arguments, alpha, metric, observables, and `error`,
-        the reason if it failed. Its `schema.metadata` has under "earlier" what an earlier call left
-        in the folder.
+        A row for each cell: its number, maker, arguments, alpha, metric, other parts of its layer,
+        observables, and `error`, the reason if it failed. Its `schema.metadata` has under "reused"
+        how many rows were in the folder, and under "earlier" what an earlier call left there.
 
     Notes
     -----
@@ -157,7 +167,8 @@ def sweep(
     table = pa.concat_tables(tables, promote_options="permissive")
     table = table.select(checked.columns).sort_by("cell")
     notes = [f"{pluralize(count, 'cell')} {what}" for what, count in earlier.items() if count]
-    return table.replace_schema_metadata({"earlier": "; ".join(notes)} if notes else None)
+    about = {"earlier": "; ".join(notes), "reused": str(earlier[_BEFORE])}
+    return table.replace_schema_metadata(about if notes else None)
 
 
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
@@ -167,28 +178,23 @@ def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
             f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid"
         )
     axes = _axes(grid)
-    makers = _makers(axes.pop("maker", ["gaussian"]), axes.keys() - {"alpha"})
-    matrices = grid.get("metric", {"identity": None})
-    if not isinstance(matrices, Mapping) or not matrices:
-        wish = "must map names to matrices, {'tilted': [[2, 1], [1, 1]]}"
-        raise InputError(f"`grid`: 'metric' {wish}.", argument="grid")
-    pairs = [
-        ((str(alpha), str(name)), Dynamics(alpha, _matrix(matrix)))
-        for alpha in axes.pop("alpha", ["1/2"])
-        for name, matrix in matrices.items()
-    ]
-    dynamics = _named(pairs, "dynamics")
-    checked = Grid(axes, makers, dynamics, _observables(observables))
+    makers = _makers(axes.pop("maker", ["gaussian"]), axes.keys())
+    parts = _parts(grid)
+    dynamics = {}
+    for names in itertools.product(*parts.values()):
+        chosen = {part: parts[part][name] for part, name in zip(parts, names, strict=True)}
+        dynamics[names] = check_rational(Dynamics(**chosen), "`sweep`")
+    checked = Grid(axes, makers, tuple(parts), dynamics, _observables(observables))
     _named(((name, None) for name in checked.columns), "columns")
     numbers = itertools.count()
     groups: list[list[Cell]] = []
-    for (alpha, metric), (name, make) in itertools.product(dynamics, makers.items()):
+    for layer, (name, make) in itertools.product(dynamics, makers.items()):
         taken = inspect.signature(make).parameters
         names = [argument for argument in axes if argument in taken]
         cells = []
         for values in itertools.product(*map(axes.__getitem__, names)):
             arguments = dict(zip(names, values, strict=True))
-            cells.append(Cell(next(numbers), name, arguments, alpha, metric))
+            cells.append(Cell(next(numbers), name, arguments, layer))
         # Clouds of one dimension go through a kernel together.
         cells.sort(key=lambda cell: str(cell.arguments.get("d")))
         groups += _grouped(cells)
@@ -196,10 +202,10 @@ def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
 
 
 def _axes(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The values of each axis but the metric."""
+    """The values of each axis but the parts of layers."""
     axes = {}
     for name, values in grid.items():
-        if name not in ("metric", "seeds"):
+        if name not in (*_PARTS, "steps", "seeds"):
             axes[name] = _listed(values)
     if "seeds" in grid:
         count = grid["seeds"]
@@ -212,6 +218,30 @@ def _axes(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
     return axes
 
 
+def _parts(grid: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parts of layers, each with its choices by name."""
+    if "steps" in grid:
+        if "alpha" in grid:
+            raise InputError("`grid` must have 'alpha' or 'steps', not both.", argument="grid")
+        grid = {**grid, "alpha": grid["steps"]}
+    given = {part: grid.get(part, usual) for part, usual in _PARTS.items()}
+    return {part: _choices(part, each) for part, each in given.items() if each is not None}
+
+
+def _choices(part: str, given: Any) -> dict[str, Any]:
+    """What a part may be, by name: a mapping, or one or several words."""
+    is_named = isinstance(given, Mapping)
+    pairs = list(given.items()) if is_named else [(each, each) for each in _listed(given)]
+    if not pairs or (part in ("metric", "value") and isinstance(pairs[0][0], list)):
+        wish = "must map names to matrices, {'tilted': [[2, 1], [1, 1]]}, or be in words"
+        raise InputError(f"`grid`: {part!r} {wish}.", argument="grid")
+    named = []
+    for name, choice in pairs:
+        is_usual = isinstance(choice, str) and choice in _USUAL
+        named.append((str(name), None if is_usual else choice))
+    return _named(named, f"choices of {part}")
+
+
 def _named(pairs: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any]:
     """Things by name; under one name, one of two would be lost."""
     named = {}
@@ -222,13 +252,6 @@ def _named(pairs: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any]:
             raise InputError(f"{problem}. {way_out}.")
         named[name] = thing
     return named
-
-
-def _matrix(given: Any) -> Any:
-    """What Dynamics takes of a metric, which may be typed as on the command line."""
-    if not isinstance(given, str):
-        return given
-    return None if given == "identity" else [row.split(",") for row in given.strip(" ;").split(";")]
 
 
 def _listed(values: Any) -> list[Any]:
@@ -322,7 +345,7 @@ def _find_part(folder: Path | None, number: int, group: list[Cell], earlier: Cou
         except (pa.ArrowException, OSError):
             earlier["computed again, as their file cannot be read"] += len(group)
     rows = table.filter(table["error"].is_null())
-    earlier["done before"] += len(rows)
+    earlier[_BEFORE] += len(rows)
     earlier["tried again, as they had failed"] += len(table) - len(rows)
     done = {*rows["cell"].to_pylist()}
     return Part(rows, [cell for cell in group if cell.number not in done], path)
@@ -337,8 +360,9 @@ def _run_part(grid: Grid, part: Part, threads: int) -> "pyarrow.Table":
         warnings.filterwarnings("ignore", _IGNORED)
         results = _results(grid, cells)
     columns: dict[str, Any] = {"cell": [cell.number for cell in cells]}
-    for name in ("maker", "alpha", "metric"):
-        columns[name] = [getattr(cell, name) for cell in cells]
+    columns["maker"] = [cell.maker for cell in cells]
+    for number, name in enumerate(grid.parts):
+        columns[name] = [cell.layer[number] for cell in cells]
     for name in cells[0].arguments:
         columns[name] = [cell.arguments[name] for cell in cells]
     made = pa.table(columns | results | {"error": pa.array(results["error"], pa.string())})
@@ -352,7 +376,7 @@ def _results(grid: Grid, group: list[Cell]) -> dict[str, list[Any]]:
     """What is observed in each cell, by columns."""
     try:
         made = [grid.makers[cell.maker](**cell.arguments) for cell in group]
-        limits: Any = limit(made, grid.dynamics[group[0].alpha, group[0].metric])
+        limits: Any = limit(made, grid.dynamics[group[0].layer])
         return _observed(grid, limits) | {"error": [None] * len(group)}
     except Exception as error:  # it is part of the answer, if it is clear whose it is
         if len(group) == 1:

@@ -247,9 +247,7 @@ def test_the_settling_lemma_is_false_with_a_mask():
         [[4, 0]] * 2 + [[2, 6]] * 3,
     )
     assert theorem_reason(lim)
-    with pytest.raises(
-        hm.InputError, match="the layer is not the paper's, for which there is no form yet"
-    ):
+    with pytest.raises(hm.InputError, match="certificates support only the paper's layer"):
         _ = lim.certificate
 
 

@@ -28,6 +28,7 @@ PAGES = [
 NEEDS = {
     "README.md": ("matplotlib",),
     "docs/install.md": ("matplotlib",),
+    "docs/own_csv.md": ("matplotlib", "pandas", "pyarrow", "narwhals", "sklearn"),
     "docs/streams.md": ("pyarrow", "pandas", "dask", "joblib"),
     "docs/any_attention.md": ("torch",),
     "docs/page.md": ("anywidget",),
@@ -36,6 +37,10 @@ NEEDS = {
 LEFT = {
     "README.md": {"proof.json", "review.html"},
     "docs/install.md": {"limit.png"},
+    "docs/own_csv.md": {
+        *("points.csv", "limit.png", "proof.json", "reviews.csv"),
+        *("my-model", "card.html", "why.html", "scored.csv"),
+    },
     "docs/streams.md": {"points.parquet", "limits", "sweep", "reviews", "scored"},
     "docs/page.md": {"page.html", "cloud.csv", "mine.html", "texts.html", "limit.html"},
     "docs/text.md": {
@@ -45,6 +50,10 @@ LEFT = {
 }
 NOT_RUN = {
     "README.md": ["sets up the project", "needs texts and labels"],
+    "docs/own_csv.md": [
+        "refused, because of the column id",
+        "refused, because of the encoding",
+    ],
     "docs/streams.md": ["a file for `hardmax sweep`"],
     "docs/models.md": ["a file to edit"],
     "docs/page.md": ["tests/page runs it in a browser"],
@@ -54,6 +63,8 @@ _BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$",
     flags=re.M | re.S,
 )
+# What a command that is refused prints, below it.
+_TOLD = re.compile(r"\n\n```text\n(?P<err>error: [^\n]*\n)```$", flags=re.M)
 
 
 def run_line(line: str, hardmax: Command) -> None:
@@ -85,6 +96,10 @@ def test_a_page_runs_from_top_to_bottom(
     for block in _BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
         if block["why"]:
             skipped.append(block["why"])
+            if told := _TOLD.match(block.string, block.end()):
+                assert hardmax(*shlex.split(block["code"])[1:]).err == told["err"]
+        elif block["kind"] == "text":
+            continue  # what the block above it prints
         elif block["kind"] == "python":
             exec(compile(block["code"], page, "exec"), names)
         else:

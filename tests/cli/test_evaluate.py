@@ -40,7 +40,7 @@ def test_people_get_the_same_numbers(hardmax: Command):
     document, outcome = evaluate(hardmax), hardmax("evaluate", "model", "test.csv")
     shown = facts(outcome)
     for name in ("accuracy", "f1_binary", "calibration_error", "leaders_per_text"):
-        assert shown[name.replace("_", " ")] == repr(document[name])
+        assert shown[name.replace("_", " ")] == f"{document[name]:.6g}"
     lines = outcome.out.splitlines()
     words = [leader["word"] for leader in document["leaders"]]
     assert [line.split("\t")[0] for line in lines[-len(words) :]] == words

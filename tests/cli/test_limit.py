@@ -54,8 +54,8 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
     ]
     assert rows[-1] == {
         "cluster": "4",
-        "z0": "1.0",
-        "z1": "0.0",
+        "z0": "1",
+        "z1": "0",
         "kind": "face 0, 1",
         "size": "1",
         "tokens": "4",
@@ -287,7 +287,7 @@ def test_a_folder_of_parquet_files_is_one_cloud(
     )
     assert_refused(
         hardmax("limit", folder, *HALF, "--check"),
-        "takes --metric, --max-layers, --output and --json only",
+        "takes --columns, --metric, --max-layers, --output and --json only",
     )
     monkeypatch.setattr("hardmax.cli.limit._LARGE", 0)
     assert (

@@ -62,7 +62,7 @@ def test_an_unknown_command_is_refused(hardmax: Command):
 
 
 def raising(error: BaseException) -> Any:
-    def broken(_: str) -> None:
+    def broken(_: str, **how: Any) -> None:
         raise error
 
     return broken

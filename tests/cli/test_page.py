@@ -198,3 +198,18 @@ def test_modules_can_be_put_into_one_scope():
         code = re.sub(r"^\s*(//.*|/?\*.*)$", "", module, flags=re.M)
         assert [line for line in code.splitlines() if line.count("`") % 2] == [], path.name
     assert len(seen) > 100
+
+
+def test_another_layer_is_passed_on_in_the_words_of_the_options(hardmax: Command, here: Path):
+    (here / "mine.csv").write_text("id,x,y\n7,1,0.1\n8,1/3,-1\n9,-1,2e-3\n")
+    layer = ("--mask", "causal", "--attention", "topk:2", "--value", "1,0;0,1/2")
+    page = ("page", "--model", "none", "--cloud", "mine.csv")
+    assert_refused(hardmax(*page, *layer), "column 'id' numbers the rows. Use --columns x,y")
+    assert hardmax(*page, *layer, "--columns", "x,y").code == 0
+    cloud = data_of("page.html")["cloud"]
+    assert (cloud["mask"], cloud["attention"]) == ("causal", "topk:2")
+    assert (cloud["value"], len(cloud["tokens"][0])) == ([["1", "0"], ["0", "1/2"]], 2)
+    assert_refused(hardmax("page", "--mask", "causal"), "name its file with `--cloud`")
+    (here / "mask.csv").write_text("1,0,0\n1,1,0\n1,1,1\n")
+    refused = hardmax(*page, "--columns", "x,y", "--mask", "mask.csv")
+    assert_refused(refused, "The page shows layers", "no `mask` but 'causal'")

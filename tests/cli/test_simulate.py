@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from running import Command, assert_refused, on_a_terminal
 
-from hardmax import Dynamics, clouds, simulate
+from hardmax import Dynamics, Softmax, clouds, limit, simulate
 from hardmax.cli.clouds import NAMES
 from hardmax.io import read_cloud
 from hardmax.simulation import load_run
@@ -34,7 +34,7 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_token(hardmax: Command):
     rows = table(outcome.out)
     assert [row["attends to"] for row in rows] == ["0", "1", "2", "3", "0 1"]
     assert [row["leader since"] for row in rows] == ["0", "0", "0", "0", ""]
-    assert (float(rows[4]["z0"]), float(rows[4]["z1"])) == (1 - (2 / 3) ** 30 / 2, 0)
+    assert (rows[4]["z0"], rows[4]["z1"]) == (f"{1 - (2 / 3) ** 30 / 2:.6g}", "0")
     many = hardmax("clouds", "gaussian", "--n", "144", "--d", "2").out
     assert len(table(hardmax("simulate", "-", *THIRTY, stdin=many.encode()).out)) == 144
 
@@ -284,3 +284,92 @@ def test_without_a_gpu_the_option_is_named(hardmax: Command, monkeypatch: pytest
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     refused = hardmax("simulate", "-", *THIRTY, "--gpu", stdin=SQUARE)
     assert_refused(refused, "`--gpu` cannot be used", "Leave `--gpu` out")
+
+
+WORDS = {
+    "mask": "causal",
+    "value": "1,0;0,1/2",
+    "attention": "topk:2",
+    "steps": "2,1,1/2",
+}
+
+
+@pytest.mark.parametrize("command", ["simulate", "limit"])
+def test_other_layers_are_those_of_the_package(command: str, hardmax: Command):
+    options = [part for name, word in WORDS.items() for part in (f"--{name}", word)]
+    layer = {name: WORDS[name] for name in ("mask", "value", "attention")}
+    dynamics = Dynamics(["2", "1", "1/2"], **layer)
+    more = ("--layers", "7") if command == "simulate" else ()
+    outcome = hardmax(command, "-", *options, *more, "--json", stdin=SQUARE)
+    document, tokens = json.loads(outcome.out), read_square()
+    assert document["attention"] == {"kind": "TopK", "k": 2}
+    assert (document["alpha"], document["mask"]) == (["2", "1", "1/2"], "causal")
+    if command == "simulate":
+        assert document["tokens"] == simulate(tokens, dynamics, layers=7).at(7).tolist()
+    else:
+        lim = limit(tokens, dynamics)
+        assert document["limit_points"] == lim.limit_points.tolist()
+    shown = hardmax(command, "-", *options, *more, stdin=SQUARE)
+    for fact in ("alpha: 2 1 1/2", "mask: causal", "value: 1,0;0,1/2", "attention: topk:2"):
+        assert f"# {fact}\n" in shown.out
+
+
+def read_square() -> list[list[str]]:
+    return [line.split(",") for line in SQUARE.decode().splitlines()]
+
+
+def test_a_mask_is_a_file_of_0_and_1(hardmax: Command, here: Path):
+    (here / "mask.csv").write_text("1,0,0,0,0\n1,1,0,0,0\n1,1,1,0,0\n1,1,1,1,0\n1,1,1,1,1\n")
+    ways = [
+        json.loads(hardmax("simulate", "-", *THIRTY, "--mask", mask, "--json", stdin=SQUARE).out)
+        for mask in ("causal", "mask.csv")
+    ]
+    assert ways[0]["attended"] == ways[1]["attended"]
+    assert ways[0]["tokens"] == ways[1]["tokens"]
+    (here / "mask.csv").write_text("1,2\n0,1\n")
+    refused = hardmax("simulate", "-", *THIRTY, "--mask", "mask.csv", stdin=SQUARE)
+    assert_refused(refused, "`--mask` must be", "a file of 0 and 1")
+
+
+def test_softmax_is_enclosed(hardmax: Command):
+    softmax = ("simulate", "-", "--alpha", "1/2", "--attention", "softmax:10", "--layers", "3")
+    document = json.loads(hardmax(*softmax, "--json", stdin=SQUARE).out)
+    run = simulate(read_square(), Dynamics("1/2", attention=Softmax(10)), layers=3)
+    assert (document["tokens"], document["error"]) == (run.at(3).tolist(), run.error)
+    shown = hardmax(*softmax, stdin=SQUARE).out
+    assert "# attention: softmax:10\n" in shown
+    assert table(shown)[4]["z0"] == f"{run.at(3)[4, 0]:.6g}"
+    many = table(hardmax(*softmax, stdin=BATCH).out)
+    assert [(row["tokens"], row["layers"]) for row in many] == [("2", "3"), ("3", "3")]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), ["either `--alpha`", "or `--steps`", "neither was"]),
+        (("--alpha", "1", "--steps", "2,1"), ["both were given"]),
+        (("--steps", "2,0"), ["`--alpha` (layer 1)", "positive"]),
+        (("--alpha", "1", "--attention", "topk:0"), ["`--attention` is 'topk:0'", "from 1 up"]),
+        (("--alpha", "1", "--attention", "loud"), ["`--attention`", "'topk:2'", "not 'loud'"]),
+        (("--alpha", "1", "--value", "1,x;0,1"), ["`--value` (row 0, column 1)", "'x'"]),
+        (("--alpha", "1", "--value", "1"), ["`--value` is 1 by 1", "2 coordinates"]),
+        (("--alpha", "1", "--mask", "nobody"), ["`--mask` must be 'causal'", "a file of 0 and 1"]),
+        (
+            ("--alpha", "1", "--columns", "x"),
+            ["`--columns` must be names", "standard input has 1, 2"],
+        ),
+        (("--alpha", "1", "--attention", "softmax:2", "-o", "a.npz"), ["`--output`", "softmax"]),
+        (("--alpha", "1", "--attention", "softmax:2", "--record", "last"), ["Softmax", "record"]),
+    ],
+)
+def test_a_layer_that_makes_no_sense_is_refused(options, words, hardmax: Command, here: Path):
+    assert_refused(hardmax("simulate", "-", "--layers", "3", *options, stdin=SQUARE), *words)
+
+
+def test_columns_are_chosen_by_name(hardmax: Command, here: Path):
+    (here / "own.csv").write_text("id,x,y\n1,1,1\n2,1,-1\n3,-1,-1\n4,-1,1\n5,1/2,0\n")
+    refused = hardmax("simulate", "own.csv", *THIRTY)
+    way_out = "Use --columns x,y to leave it out, or --columns all to take it as a coordinate."
+    assert_refused(refused, f"`own.csv`: column 'id' numbers the rows. {way_out}")
+    chosen = hardmax("simulate", "own.csv", *THIRTY, "--columns", "x,y").out
+    assert chosen == hardmax("simulate", "-", *THIRTY, stdin=SQUARE).out

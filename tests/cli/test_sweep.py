@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from pyarrow import parquet
-from running import Command, assert_refused
+from running import Command, Outcome, assert_refused
 from test_simulate import table
 
-from hardmax import sweeps
+from hardmax import Dynamics, clouds, limit, sweeps
 
 SPEC = """
 observables = ["settled_at", "leaders"]
@@ -34,8 +34,15 @@ def spec(here: Path) -> Path:
 def test_a_sweep_is_written_drawn_and_continued(spec: Path, hardmax: Command) -> None:
     first = hardmax("sweep", "spec.toml", "-o", "out", "--picture", "leaders.png", "--by", "metric")
     assert (first.code, first.err) == (0, "wrote leaders.png\n")
-    rows = table(first.out)
+    assert {"# output: out", "# cells: 24", "# reused: 0", "# failed: 0"} < {*first.out.split("\n")}
+    ranges = {row["observable"]: row for row in table(first.out)}
+    listed = hardmax("sweep", "spec.toml", "-o", "out", "--rows")
+    rows = table(listed.out)
     assert len(rows) == 24
+    for name, found in ranges.items():
+        values = [int(row[name]) for row in rows]
+        assert found["cells"] == "24"
+        assert (int(found["smallest"]), int(found["largest"])) == (min(values), max(values))
     assert rows[0].keys() == {
         "cell",
         "maker",
@@ -52,7 +59,52 @@ def test_a_sweep_is_written_drawn_and_continued(spec: Path, hardmax: Command) ->
     again = hardmax("sweep", "spec.toml", "-o", "out", "--json")
     assert again.err == "24 cells done before\n"
     document = json.loads(again.out)
-    assert (document["cells"], document["failed"]) == (24, 0)
+    assert (document["cells"], document["reused"], document["failed"]) == (24, 24, 0)
+    assert [str(row["leaders"]) for row in document["rows"]] == [row["leaders"] for row in rows]
+
+
+LAYERS = """
+mask = ["none", "causal"]
+attention = ["hardmax", "topk:2", "localmax:1/2"]
+steps = ["1/2", "2,1,1/2"]
+"""
+
+
+def test_other_layers_are_typed_as_on_the_command_line(spec: Path, hardmax: Command) -> None:
+    grid = "[grid]\nn = 4\nd = 2\nseed = 3\n"
+    (spec / "all.toml").write_text(f"{grid}{LAYERS}[grid.value]\nflat = '1,0;0,0'\n")
+    document = json.loads(hardmax("sweep", "all.toml", "-o", "all", "--json").out)
+    assert (document["cells"], document["failed"]) == (12, 0)
+    cloud = clouds.gaussian(4, 2, seed=3)
+    for row in document["rows"]:
+        parts = {"mask": row["mask"], "attention": row["attention"], "value": "1,0;0,0"}
+        usual = ("none", "hardmax")
+        parts = {name: None if word in usual else word for name, word in parts.items()}
+        lim = limit(cloud, Dynamics(row["alpha"], **parts))
+        found = (lim.settled_at, len(lim.leaders), len(lim.clusters))
+        assert (row["settled_at"], row["leaders"], row["clusters"]) == found
+    (spec / "few.toml").write_text(grid)
+    (spec / "mask.csv").write_text("1,0,0,0\n1,1,0,0\n1,1,1,0\n1,1,1,1\n")
+    for mask in ("causal", "mask.csv"):
+        options = ("--steps", "2,1,1/2", "--value", "1,0;0,0", "--attention", "topk:2")
+        command = ("sweep", "few.toml", "-o", f"few {mask}", *options, "--mask", mask, "--json")
+        (row,) = json.loads(hardmax(*command).out)["rows"]
+        words = {"alpha": "2,1,1/2", "attention": "topk:2", "mask": "causal"}
+        (same,) = [each for each in document["rows"] if words.items() <= each.items()]
+        for name in ("settled_at", "leaders", "clusters"):
+            assert row[name] == same[name]
+
+
+def test_what_is_no_layer_is_refused(spec: Path, hardmax: Command) -> None:
+    def swept(*options: str) -> Outcome:
+        return hardmax("sweep", "spec.toml", "-o", "out", *options)
+
+    assert_refused(swept("--steps", "2,1"), "'alpha' or 'steps', not both")
+    assert_refused(swept("--attention", "softmax:3"), "softmax", "irrational")
+    assert_refused(swept("--mask", "diagonal"), "`--mask` must be 'causal'", "'diagonal'")
+    (spec / "spec.toml").write_text(SPEC.replace("d = 2", 'd = 2\nmask = "causal"'))
+    assert_refused(swept("--mask", "causal"), "`--mask` is in [grid], too")
+    assert not (spec / "out").exists()
 
 
 def test_a_metric_may_be_typed_as_on_the_command_line(spec: Path, hardmax: Command) -> None:
@@ -60,6 +112,8 @@ def test_a_metric_may_be_typed_as_on_the_command_line(spec: Path, hardmax: Comma
     matrix = hardmax("sweep", "spec.toml", "-o", "matrix")
     text = hardmax("sweep", "text.toml", "-o", "text")
     assert table(matrix.out) == table(text.out)
+    rows = [parquet.read_table(spec / name).to_pylist() for name in ("matrix", "text")]
+    assert rows[0] == rows[1]
     (spec / "word.toml").write_text(SPEC.replace("[[2, 1], [1, 1]]", '"tilted"'))
     assert_refused(hardmax("sweep", "word.toml", "-o", "word"), "`metric`", "'tilted'")
 

@@ -125,3 +125,16 @@ def test_nothing_is_overwritten_unless_asked_and_other_things_never(hardmax: Com
     assert kept.code == 2
     assert "other files" in kept.err
     assert (here / "thesis" / "thesis.txt").read_text() == "years of work"
+
+
+def test_an_encoding_is_suggested_and_labels_that_are_nearly_the_same_are_named(here: Path):
+    rows = [("schön und größer", "Gut"), ("übel", "schlecht"), ("groß", "gut")] * 8
+    lines = ["text;label", *(f"{text};{label}" for text, label in rows)]
+    (here / "words.csv").write_bytes("\n".join(lines).encode("cp1252"))
+    refused = in_a_shell("train", "words.csv", "-o", "model")
+    assert_refused(refused, "`words.csv` line 2 is not UTF-8", "pass --encoding cp1252, or")
+    done = in_a_shell("train", "words.csv", "-o", "model", "--C=1", "--encoding", "cp1252")
+    warned = "warning: labels differ only in case or spaces: 'Gut' and 'gut'. Rename"
+    assert done.code == 0
+    assert warned in done.err
+    assert "24 texts, 3 classes" in done.err

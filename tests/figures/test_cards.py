@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from figures.test_layers import CLOUDS
 from PIL import Image
+from text.small_models import word_model
 
 import hardmax as hm
 from hardmax import clouds
-from hardmax.figures.cards import MOST_CLOUDS, batch_card, heaviest
+from hardmax.figures.cards import MOST_CLOUDS, MOST_LISTED, batch_card, heaviest, table_card
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
@@ -126,7 +127,12 @@ def test_a_batch_shows_its_first_clouds_and_how_many_settled():
     assert pictures(batch_card([])) == []
 
 
-def test_without_matplotlib_a_card_is_a_table_in_monospace(monkeypatch: pytest.MonkeyPatch):
+def rows_of(html: str) -> list[list[str]]:
+    """The cells of the table in a card."""
+    return [["".join(cell.itertext()) for cell in row] for row in parsed(html).iter("tr")]
+
+
+def test_without_matplotlib_a_card_is_a_table(monkeypatch: pytest.MonkeyPatch):
     for name in [
         name for name in sys.modules if name.startswith(("matplotlib", "hardmax.figures."))
     ]:
@@ -135,9 +141,12 @@ def test_without_matplotlib_a_card_is_a_table_in_monospace(monkeypatch: pytest.M
             monkeypatch.delattr(hm.figures, name.rpartition(".")[2], raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     run = hm.simulate([[1, 1], [-1, 0.5], [0.5, 0.5]], HALF, layers=3)
-    cells = [cell.text for cell in parsed(run._repr_html_()).iter("td")]
-    assert cells == ["leader", "since layer", "position", "0", "0", "1, 1", "1", "0", "-1, 0.5"]
-    assert "font-family:monospace" in hm.limit([[1, 1], [-1, 0.5]], HALF)._repr_html_()
+    assert rows_of(run._repr_html_()) == [
+        ["leader", "since layer", "position"],
+        ["0", "0", "1, 1"],
+        ["1", "0", "-1, 0.5"],
+    ]
+    assert "<table" in hm.limit([[1, 1], [-1, 0.5]], HALF)._repr_html_()
     assert "cloud 1" in hm.limit([[[1, 1], [-1, 0.5]]] * 2, HALF)._repr_html_()
     assert "word" in model_of(3)._repr_html_()
     with pytest.raises(ImportError, match="hardmax\\[figures\\]"):
@@ -175,3 +184,36 @@ def test_nothing_is_left_unescaped(hostile: str):
     html = replace(model_of(2), classes=(hostile, "other"))._repr_html_()
     assert not re.search(r"<script|<img src|[\x1b\u202e]", html)
     assert len(pictures(html)) == 1
+
+
+def test_a_theorem_report_and_bifurcations_are_tables():
+    report = hm.check_theorem(hm.limit(clouds.nonleader_clusters(), HALF))
+    header, *rows = rows_of(report._repr_html_())
+    assert header == ["statement", "verdict", "observed"]
+    assert rows == [[each.claim, each.verdict, each.detail] for each in report]
+    found = hm.bifurcations(clouds.emerging_leader(), ("1/10", 2))
+    low, high = "(5 - √13)/6", "(5 + √13)/6"
+    assert rows_of(found._repr_html_())[1:] == [
+        ["1/10", low, "0.1 to 0.232408", "0, 2"],
+        [low, high, "0.232408 to 1.43426", "0, 1, 2"],
+        [high, "2", "1.43426 to 2", "0, 2"],
+    ]
+
+
+def test_a_long_table_says_how_many_rows_it_leaves_out():
+    html = table_card("a text", [["number"], *([n] for n in range(100))], facts="a hundred")
+    assert len(rows_of(html)) == MOST_LISTED + 2
+    assert rows_of(html)[-1] == [f"and {100 - MOST_LISTED} more"]
+
+
+def test_a_flip_is_a_table_of_changes_with_nothing_unescaped():
+    model = word_model({"good": 3.0, "bad": -2.0})
+    text = "<b>Good</b> and good, not bad"
+    removed = model.flip(text)
+    swapped = model.flip(text, replacements=["bad"])
+    assert rows_of(removed._repr_html_())[1:] == [["good", "(removed)", "2"]]
+    assert rows_of(swapped._repr_html_()) == [["word", "becomes", "places"], ["good", "bad", "2"]]
+    assert str(swapped) in "".join(parsed(swapped._repr_html_()).itertext())
+    assert swapped.text in "".join(parsed(swapped._repr_html_()).itertext())
+    assert "<b>" not in swapped._repr_html_()
+    assert rows_of(model.flip("nothing known")._repr_html_()) == [[]]

@@ -308,3 +308,11 @@ def test_a_drawing_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     with pytest.raises(RuntimeError, match="in the middle"):
         run_of().save(tmp_path / "moving.gif")
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
+
+
+def test_the_title_counts_the_leaders_that_are_drawn():
+    run = run_of()
+    for layer, said in ((0, "2 leaders, 1 to come"), (1, "3 leaders"), (6, "3 leaders")):
+        assert len(offsets(drawn(run, layer)["leaders"])) == int(said[0])
+        title = run.plot(layers=[layer])[0].get_title(loc="left")
+        assert title == f"layer {layer}: 8 tokens, {said}"

@@ -251,8 +251,8 @@ def test_a_taken_name_is_said_with_the_way_out() -> None:
         ({"maker": ["gaussian", hm.clouds.gaussian], "n": 3, "d": 2}, "two makers would be named"),
         ({"maker": lambda cell: cell, "cell": [5, 6]}, "two columns would be named 'cell'"),
         ({"maker": lambda leaders: leaders, "leaders": 5}, "two columns would be named 'leaders'"),
-        ({"n": 3, "d": 2, "alpha": [1, "1"]}, r"two dynamics would be named \('1', 'identity'\)"),
-        ({"n": 3, "d": 2, "metric": {1: None, "1": [[2]]}}, "two dynamics would be named"),
+        ({"n": 3, "d": 2, "alpha": [1, "1"]}, "two choices of alpha would be named '1'"),
+        ({"n": 3, "d": 2, "metric": {1: None, "1": [[2]]}}, "two choices of metric would be named"),
     ],
 )
 def test_nothing_in_a_grid_takes_the_name_of_another(grid: Any, message: str) -> None:
@@ -478,7 +478,7 @@ def test_cells_that_fail_again_keep_their_reason(tmp_path: Path) -> None:
     assert again.to_pylist() == first.to_pylist()
     assert again["error"].null_count == 2
     told = b"2 cells done before; 2 cells tried again, as they had failed"
-    assert again.schema.metadata == {b"earlier": told}
+    assert again.schema.metadata == {b"earlier": told, b"reused": b"2"}
 
 
 KILLED = """

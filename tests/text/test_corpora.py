@@ -104,19 +104,21 @@ def test_a_stray_quote_in_csv_swallows_no_row_silently(
 def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
     lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\n'
     lines += 'a,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
-    corpus = read_corpus(write(tmp_path, "a.csv", lines))
+    corpus = read_corpus(write(tmp_path, "a.csv", lines), encoding="utf-8")
     assert corpus.texts == ["good", "two\nlines", "fine"]
     assert faults(corpus) == [
         ("line 3", "the text is empty"),
         ("line 4", "no label"),
         ("line 5", "1 cell instead of 2"),
         ("line 8", "3 cells instead of 2"),
-        ("line 10", "not UTF-8"),
+        ("line 10", "not utf-8"),
         ("line 12", "3 cells instead of 2, up to line 13"),
     ]
     assert corpus.describe_bad().startswith("left out 6 bad rows (line 3: the text is empty; ")
     assert corpus.describe_bad().endswith("; and 1 more)")
-    assert "line 3: the text is empty" in refusal(tmp_path / "a.csv", on_bad_rows="refuse")
+    assert "line 3: the text is empty" in refusal(
+        tmp_path / "a.csv", on_bad_rows="refuse", encoding="utf-8"
+    )
     good = read_corpus(write(tmp_path, "b.csv", "text,label\ngood,1\n"), on_bad_rows="refuse")
     assert (good.describe_bad(), len(good)) == ("", 1)
 
@@ -161,10 +163,46 @@ def test_a_folder_of_class_folders_is_read(tmp_path: Path):
     (tmp_path / "train" / "neg" / "2.txt").write_bytes(b"bad \xff byte")
     for folder in (tmp_path, tmp_path / "train"):
         with pytest.warns(UserWarning, match="unsup"):
-            corpus = read_corpus(folder)
+            corpus = read_corpus(folder, encoding="utf-8")
         assert corpus.texts == ["train/neg/1.txt", "train/pos/1.txt", "train/pos/2.txt"]
         assert corpus.labels == ["neg", "pos", "pos"]
-        assert faults(corpus) == [("neg/2.txt", "not UTF-8")]
+        assert faults(corpus) == [("neg/2.txt", "not utf-8")]
+
+
+WRITTEN = {
+    "cp1252": "für größere Städte",
+    "utf-16": "plain words",
+    "cp1251": "хорошо",
+    "shift_jis": "映画は良い",
+}
+
+
+@pytest.mark.parametrize("encoding", WRITTEN)
+@pytest.mark.parametrize("form", ["a.csv", "a.jsonl", "folder"])
+def test_bytes_that_are_not_utf8_are_refused_and_read_in_the_encoding_that_is_named(
+    form: str, encoding: str, tmp_path: Path
+):
+    text = WRITTEN[encoding]
+    lines = {"a.csv": f"text,label\n{text},1\n", "folder": text}
+    written = lines.get(form) or json.dumps({"text": text, "label": "1"}, ensure_ascii=False)
+    path = tmp_path / form if form != "folder" else tmp_path / form / "1" / "a.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(written.encode(encoding))
+    told = refusal(tmp_path / form)
+    assert "not UTF-8" in told
+    assert (f"It looks like {encoding}: pass encoding='{encoding}'" in told) == (
+        encoding in ("cp1252", "utf-16")
+    )
+    corpus = read_corpus(tmp_path / form, encoding=encoding)
+    assert (corpus.texts, corpus.labels, corpus.bad) == ([text], ["1"], ())
+
+
+def test_an_encoding_is_one_of_texts_and_parquet_has_none(tmp_path: Path):
+    path = write_rows(tmp_path, "a.csv", {"text": TEXTS, "label": [1, 0, 1]})
+    for wrong in ("utf-99", "base64", "", 8):
+        assert "`encoding` must be one that Python knows" in refusal(path, encoding=wrong)
+    path = write_rows(tmp_path, "a.parquet", {"text": TEXTS, "label": [1, 0, 1]})
+    assert "Parquet is always UTF-8" in refusal(path, encoding="cp1252")
 
 
 def test_a_folder_of_parquet_files_is_one_corpus_with_its_partitions(tmp_path: Path):
@@ -253,7 +291,7 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
         ("a.csv", "", "is empty: expected column names"),
         ("a.csv", "text,label\n", "no text with a label: it has no rows"),
         ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
-        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is not a header"),
+        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "looks like utf-16"),
         ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
         (
             "a.csv",

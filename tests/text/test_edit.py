@@ -43,6 +43,8 @@ def test_of_more_classes_numbers_come_by_label():
     assert edited.weights[1].tolist() == [-1.0, 0.0, 2.0]
     with pytest.raises(InputError, match="one number for more than two classes"):
         own.edit({"two": 1.0})
+    with pytest.raises(InputError, match="'three', which the model does not know yet, one number"):
+        own.edit({"three": 1.0})
     with pytest.raises(InputError, match="expected labels of"):
         own.edit({"two": {"d": 1.0}})
 

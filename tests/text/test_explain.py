@@ -4,8 +4,10 @@ is shown.
 That votes, factors, links and leaders are those of the definition, test_reading asks.
 """
 
+import copy
 import io
 import json
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +22,7 @@ from hardmax._common.validation import InputError
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Modifier
 from hardmax.text.spans import Units
+from hardmax.text.storage import digest
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.view import WHOLE, pieces, sentence
 
@@ -301,3 +304,28 @@ def test_shipped_models_have_names_and_notes_about_unusual_texts():
     why = hm.load_model("sentiment-en").explain("An awful script, but the cast is great. " * 3000)
     assert why.model.name == "sentiment-en"
     assert "longer than 99 %" in why.notes[0]
+
+
+@every_model
+def test_a_pickle_has_the_explanation_without_the_model(name, tmp_path):
+    model = MODELS[name]
+    for text in (TEXT, "", *random_texts(10)):
+        why = model.explain(text)
+        back = pickle.loads(pickle.dumps(why))
+        assert back.to_dict() == why.to_dict()
+        assert (str(back), back._repr_html_()) == (str(why), why._repr_html_())
+        assert pickle.loads(pickle.dumps(back)).to_dict() == why.to_dict()
+    assert digest(back.model) == digest(model)
+    for ask in (lambda: back.removals, lambda: back.model.predict([TEXT])):
+        with pytest.raises(InputError, match="needs the model, which a pickled explanation leaves"):
+            ask()
+    assert copy.copy(why).model is copy.deepcopy(why).model is model
+
+
+def test_a_pickle_is_small():
+    model = hm.load_model("sentiment-en")
+    words = [surface for surface in model.vocabulary.surfaces if " " not in surface]
+    review = f"{' '.join(words[:9000:30])}, but it never gets boring."
+    why = model.explain(review)
+    assert len(why.ledger) >= 300
+    assert len(pickle.dumps(why)) <= 100_000

@@ -202,7 +202,7 @@ def test_options_of_a_table():
         (
             pa.table({"a": ["great"]}),
             {},
-            r"`text` must be named with text=: `table` has the columns a",
+            "Cannot guess the text column: `table` has the columns a",
         ),
         (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
         (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a finite number from 0 to 1"),
@@ -414,12 +414,14 @@ def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path: Path, sma
 
 def test_a_ragged_row_of_csv_keeps_its_cells(tmp_path: Path):
     (tmp_path / "in.csv").write_bytes(b"id,text,n\n1,great,1\n2,only one\n3,n\xffo,3\n4,many,4,5\n")
-    score(tmp_path / "in.csv", tmp_path / "out.csv")
+    with pytest.raises(InputError, match=r"line 4 is not UTF-8. It looks like cp1252: pass"):
+        score(tmp_path / "in.csv", tmp_path / "out.csv")
+    score(tmp_path / "in.csv", tmp_path / "out.csv", encoding="utf-8")
     found = [(row["id"], row["text"], row["error"]) for row in read_rows(tmp_path / "out.csv")]
     assert found == [
         (1, "great", None),
         (2, "only one", "2 cells instead of 3"),
-        (3, "n\ufffdo", "not UTF-8"),
+        (3, "n\ufffdo", "not utf-8"),
         (4, "many", "4 cells instead of 3"),
     ]
 

@@ -81,6 +81,17 @@ class Bifurcations:
         left = f"; {pluralize(undecided, 'interval')} not decided" if undecided else ""
         return f"Bifurcations({ends}: {values or 'nothing changes'}{left})"
 
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import table_card
+
+        rows = [["alpha between", "and", "about", "leaders"]]
+        for low, high, outcome in self.intervals:
+            about = f"{float(low):.6g} to {float(high):.6g}"
+            leaders = "undecided" if outcome is None else ", ".join(map(str, outcome.leaders))
+            rows.append([str(low), str(high), about, leaders])
+        changes = pluralize(len(self.values), "change")
+        return table_card(self, rows, facts=f"{changes} of leaders or followers")
+
     def plot(
         self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
     ) -> "Axes":

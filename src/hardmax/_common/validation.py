@@ -41,7 +41,8 @@ class InputError(ValueError):
 
     def __init__(self, message: str, *, argument: str = "", also: tuple[str, ...] = ()) -> None:
         super().__init__(sanitize_line(message))
-        self.argument, self.also = argument.strip("`"), also
+        # Of "`metric` (row 0, column 1)", metric.
+        self.argument, self.also = argument.removeprefix("`").partition("`")[0], also
 
 
 class InputIndexError(InputError, IndexError):

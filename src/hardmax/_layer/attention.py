@@ -110,16 +110,28 @@ _KINDS: dict[Any, type[Attention]] = {kind.__name__: kind for kind in (Localmax,
 
 
 def read_attention(attention: Any) -> Attention | None:
-    """A kind of attention, or one as `to_plain` wrote it; None for hardmax."""
+    """A kind of attention, one as `to_plain` wrote it, or in words: "topk:2"; None for hardmax."""
     if attention is None or isinstance(attention, Localmax | TopK | Softmax):
         return attention
     with suppress(KeyError, TypeError):  # no such kind, or other parts than its own
+        if isinstance(attention, str):
+            return _in_words(attention)
         parts = {**attention}
         return _KINDS[parts.pop("kind")](**parts)
-    message = (
-        f"`attention` must be Localmax(slack), TopK(k) or Softmax(beta), not {shorten(attention)}."
-    )
-    raise InputError(message, argument="attention")
+    wish = "Localmax(slack), TopK(k) or Softmax(beta), or 'localmax:1/2', 'topk:2' or 'softmax:10'"
+    raise InputError(f"`attention` must be {wish}, not {shorten(attention)}.", argument="attention")
+
+
+def _in_words(attention: str) -> Attention:
+    """A kind of attention, typed as its name and its number."""
+    name, _, number = attention.partition(":")
+    kind = {kind.lower(): _KINDS[kind] for kind in _KINDS}[name.strip().lower()]
+    try:
+        # An int as it is: what is no number is refused by the kind.
+        return kind(int(number) if number.strip().isdecimal() else number.strip())
+    except InputError as error:
+        problem = f"`attention` is {shorten(attention)}"
+        raise InputError(f"{problem}: {error}", argument="attention") from None
 
 
 def to_plain(attention: Attention) -> dict[str, Any]:

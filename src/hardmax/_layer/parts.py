@@ -116,9 +116,11 @@ def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
 
 
 def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
-    """One step size for all layers, one for each of the first layers, or a rule."""
+    """One step size for all layers, one for each of the first layers ("2,1,1/2"), or a rule."""
     if isinstance(alpha, Steps):
         return alpha
+    if isinstance(alpha, str) and "," in alpha:
+        alpha = alpha.split(",")
     if isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1):
         if not len(alpha):
             raise InputError("`alpha` must have at least one step.", argument="alpha")
@@ -129,11 +131,19 @@ def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
     return read_step(alpha)
 
 
+def split_rows(matrix: Any) -> Any:
+    """The rows of a matrix that was typed as "2,1;1,1"; any other as it came."""
+    if not isinstance(matrix, str):
+        return matrix
+    return [row.split(",") for row in matrix.strip(" ;").split(";")]
+
+
 def read_square(matrix: Any, name: str) -> np.ndarray | None:
-    """A square table of numbers, read-only, in which -0.0 becomes 0.0; None for the identity."""
+    """A square table of numbers, also typed as "2,1;1,1", read-only, in which -0.0 becomes 0.0;
+    None for the identity."""
     if matrix is None:
         return None
-    table = read_table(matrix, f"`{name}`") + 0
+    table = read_table(split_rows(matrix), f"`{name}`") + 0
     rows, columns = table.shape
     if rows != columns:
         raise InputError(f"`{name}` must be square, not {rows} by {columns}.", argument=name)
@@ -145,7 +155,7 @@ def read_mask(mask: Any) -> np.ndarray | str | None:
     """ "causal", or a boolean table (n, n) in which nobody is left without anybody to attend to."""
     if mask is None or (isinstance(mask, str) and mask == "causal"):
         return mask
-    wish = "'causal' or a square table of booleans, such as numpy.tri(n, dtype=bool)"
+    wish = "'causal' or a square table of booleans (numpy.tri(n, dtype=bool), a file of 0 and 1)"
     try:
         table = np.array(mask)
     except Exception:  # each library has its own errors for what it cannot do

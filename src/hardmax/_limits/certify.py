@@ -60,7 +60,7 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
             f"`certificate`: there is no proof to write down ({why}).", argument="certificate"
         )
     if not run.dynamics.is_plain:
-        foreign = "`certificate`: the layer is not the paper's, for which there is no form yet."
+        foreign = "`certificate`: certificates support only the paper's layer."
         raise InputError(foreign, argument="certificate")
     metric, points = run.dynamics.metric, run.details.points.integers
     try:

@@ -22,10 +22,13 @@ from hardmax._common.validation import (
     shorten,
 )
 from hardmax._kernels.parallel import limit_threads
+from hardmax._tokens.columns import ColumnChoice, choose_columns, read_frame, refuse_row_numbers
+from hardmax.io import READ_WHOLE
 
 COORDINATES = 2**20  # of a chunk, where we choose its size
 # of a dask array, or more on a large cluster, are examined before their results are put together
 _BLOCKS = 64
+_LOOKED_AT = 1000  # rows of a file, to see whether a column numbers them
 _LOST = (
     "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the "
     "call"
@@ -33,11 +36,13 @@ _LOST = (
 
 
 def is_stream(tokens: Any) -> bool:
-    """Whether tokens are read chunk by chunk: a memory map, a path, a dataset of pyarrow, an array
-    of Zarr or Dask."""
+    """Whether tokens are read chunk by chunk: a memory map, Parquet files, a dataset of pyarrow, an
+    array of Zarr or Dask."""
     if isinstance(tokens, np.memmap):
         return tokens.ndim == 2
-    return isinstance(tokens, str | Path) or _library(tokens) in ("zarr", "dask", "pyarrow")
+    if isinstance(tokens, str | Path):
+        return Path(tokens).suffix.lower() not in READ_WHOLE
+    return _library(tokens) in ("zarr", "dask", "pyarrow")
 
 
 def _library(tokens: Any) -> str:
@@ -199,15 +204,18 @@ def read_chunk(chunk: Any, first: int) -> np.ndarray:
     return table
 
 
-def open_chunks(tokens: Any, progress: Progress | None) -> LocalChunks | DaskChunks:
+def open_chunks(
+    tokens: Any, progress: Progress | None, columns: ColumnChoice = None
+) -> LocalChunks | DaskChunks:
     """The chunks of what `is_stream` recognizes."""
     check_progress(progress)
     library = _library(tokens)
     if isinstance(tokens, str | Path) or library == "pyarrow":
-        return _open_dataset(tokens, progress)
+        return _open_dataset(tokens, progress, columns)
     if library == "dask" and "array" not in type(tokens).__module__:
         message = f"`tokens` must be a Dask array, not a {type(tokens).__name__} of Dask"
         raise InputError(f"{message}: a DataFrame has `.to_dask_array()`.", argument="tokens")
+    read_frame(tokens, columns)  # arrays have no columns to choose
     shape = _check_shape(tokens.shape)
     if library == "dask":
         return DaskChunks(tokens, progress)
@@ -229,7 +237,7 @@ def _check_shape(shape: Any) -> Any:
     raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
 
 
-def _open_dataset(tokens: Any, progress: Progress | None) -> LocalChunks:
+def _open_dataset(tokens: Any, progress: Progress | None, columns: ColumnChoice) -> LocalChunks:
     require_extra("Reading Parquet", "tables", "pyarrow")
     name = "`tokens`"
     if isinstance(tokens, str | Path):
@@ -249,10 +257,16 @@ def _open_dataset(tokens: Any, progress: Progress | None) -> LocalChunks:
         ) from None
     if not count or not names:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
+    chosen = [names[number] for number in choose_columns(names, columns, name)]
     # One batch ahead: by default there are sixteen, and as many files are open.
     options = {
-        "batch_size": max(1, COORDINATES // len(names)),
+        "columns": chosen,
+        "batch_size": max(1, COORDINATES // len(chosen)),
         "batch_readahead": 1,
         "fragment_readahead": 1,
     }
-    return LocalChunks(len(names), lambda: tokens.to_batches(**options), count, progress)
+    if columns is None:
+        first = next(batch for batch in tokens.to_batches(**options) if len(batch))
+        begin = [column.to_pylist() for column in first.slice(0, _LOOKED_AT).columns]
+        refuse_row_numbers(names, begin, name)
+    return LocalChunks(len(chosen), lambda: tokens.to_batches(**options), count, progress)

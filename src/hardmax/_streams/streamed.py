@@ -388,7 +388,12 @@ class StreamedRun(Streamed):
 
 
 def open_stream(
-    tokens: Any, dynamics: Dynamics, progress: Progress | None, arithmetic: Any, engine: Any
+    tokens: Any,
+    dynamics: Dynamics,
+    progress: Progress | None,
+    arithmetic: Any,
+    engine: Any,
+    columns: Any,
 ) -> LocalChunks | DaskChunks:
     """The chunks of a cloud, if it can be read chunk by chunk."""
     check_plain(dynamics, "A cloud that is read chunk by chunk")
@@ -396,4 +401,4 @@ def open_stream(
         raise InputError(
             "A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None."
         )
-    return open_chunks(tokens, progress)
+    return open_chunks(tokens, progress, columns)

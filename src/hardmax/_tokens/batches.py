@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, normalize_index, shorten
+from hardmax._tokens.columns import read_frame
 from hardmax._tokens.rationals import Number, as_array, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64
 
@@ -178,7 +178,7 @@ class PackedClouds(Sequence[Cloud]):
 
 def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
     """The clouds in `tokens`, checked, and the form they came in."""
-    kind = kind_of(tokens)
+    tokens, kind = read_frame(tokens), kind_of(tokens)
     if isinstance(tokens, Ragged):
         table = read_table(tokens.tokens, "`tokens`") if kind else tokens.tokens.copy()
         return PackedClouds(table, tokens.offsets, tokens.multiplicities), Container(
@@ -294,4 +294,3 @@ CloudList: TypeAlias = Sequence[Sequence[Number]]
 CloudArray: TypeAlias = np.ndarray[tuple[int, int], Any]
 BatchList: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
 BatchArray: TypeAlias = np.ndarray[tuple[int, int, int], Any] | Sequence[np.ndarray[Any, Any]]
-ChunkedCloud: TypeAlias = np.memmap[Any, Any] | str | Path

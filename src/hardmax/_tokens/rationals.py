@@ -108,6 +108,11 @@ def to_fractions(
     return result
 
 
+def is_arrow(values: Any) -> bool:
+    """Whether values are a table of Arrow, told without importing it."""
+    return type(values).__module__ == "pyarrow.lib" and hasattr(values, "column_names")
+
+
 def as_array(values: Any, name: str) -> np.ndarray:
     """The numbers as an array of any shape and type, none of them rounded: those of lists are
     objects, as they came."""
@@ -115,8 +120,10 @@ def as_array(values: Any, name: str) -> np.ndarray:
         return values
     if is_tensor(values):
         return to_numpy(values, name)
-    # As an array, a data frame of polars or pandas would round integers beside floats.
-    if hasattr(values, "iter_rows"):
+    # As an array, a data frame of Arrow, polars or pandas would round integers beside floats.
+    if is_arrow(values):
+        values = list(zip(*(column.to_pylist() for column in values.columns), strict=True))
+    elif hasattr(values, "iter_rows"):
         values = list(values.iter_rows())
     elif hasattr(values, "itertuples"):
         values = list(values.itertuples(index=False, name=None))

@@ -44,13 +44,14 @@ def clouds_command(
     """
     from hardmax import clouds
     from hardmax._common.files import write_whole
+    from hardmax._layer.parts import split_rows
 
     if name is None:
         _list_clouds(as_json)
         return
     check_target(output, "--output", ".csv", ".json")
     given: dict[str, Any] = {"n": n, "d": d, "seed": seed, "sides": sides}
-    given["inside"] = inside and read_matrix(inside, "`--inside`")
+    given["inside"] = split_rows(read_matrix(inside))
     cloud = _make(name, {option: value for option, value in given.items() if value is not None})
     cloud = clouds.rotated(cloud) if rotate else cloud
     text = _json(cloud) if as_json or (output or "").endswith(".json") else _csv(cloud)

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from hardmax import __version__
 from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
@@ -20,6 +19,7 @@ def evaluate_command(
     file: opt.CorpusFile,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
+    encoding: opt.Encoding = None,
     on_bad_rows: opt.OnBadRows = "skip",
     picture: opt.Picture = None,
     card: opt.Card = None,
@@ -35,7 +35,7 @@ def evaluate_command(
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
     names = {} if rename is None else _read_names(rename)
-    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, encoding=encoding)
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation import evaluate_model
@@ -65,7 +65,7 @@ def evaluate_command(
         "leaders": [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
-        print_json({"hardmax": __version__} | document)
+        print_json(document)
     else:
         _show(repr(loaded), document)
 

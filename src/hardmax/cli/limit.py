@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardmax import __version__
-from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
@@ -24,8 +22,13 @@ _LARGE = 2**24  # bytes of a Parquet file
 
 def limit_command(
     file: opt.TokenFile,
-    alpha: opt.Alpha,
+    alpha: opt.Alpha = None,
+    columns: opt.Columns = None,
+    steps: opt.Steps = None,
     metric: opt.Metric = None,
+    value: opt.Value = None,
+    mask: opt.Mask = None,
+    attention: opt.Attention = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
@@ -50,19 +53,22 @@ def limit_command(
     cloud, read chunk by chunk: it may be larger than memory, and --output is a folder for the
     limits."""
     source = Path(file)
+    layer = {"steps": steps, "value": value, "mask": mask, "attention": attention}
     is_large = source.suffix == ".parquet" and source.is_file() and source.stat().st_size > _LARGE
     if "*" in file or source.is_dir() or is_large:
         if arithmetic != "certified" or any((threads, gpu, check, certificate, picture)):
-            options = "--metric, --max-layers, --output and --json only"
+            options = "--columns, --metric, --max-layers, --output and --json only"
             raise InputError(f"A cloud read chunk by chunk takes {options}.")
-        _stream(file, opt.read_dynamics(alpha, metric), max_layers, output, as_json)
+        how = {"columns": columns, "max_layers": max_layers}
+        _stream(file, opt.read_dynamics(alpha, metric, **layer), how, output, as_json)
         return
     opt.check_target(output, "--output", ".npz", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
     from hardmax.io import read_cloud
 
-    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
+    dynamics = opt.read_dynamics(alpha, metric, **layer)
+    tokens = read_cloud(file, columns=columns)
     for path, option in ((certificate, "--certificate"), (picture, "--picture")):
         if path is not None and getattr(tokens, "ndim", None) != 2:
             raise InputError(
@@ -92,9 +98,9 @@ def limit_command(
         one["check"] = [asdict(statement) for statement in report]
     many = not isinstance(result, Limit)
     if as_json:
-        out.print_json({"hardmax": __version__} | ({"clouds": found} if many else found[0]))
+        out.print_json({"clouds": found} if many else found[0])
     elif output is None and not many:
-        show_limit(limits[0], found[0])
+        show_limit(limits[0], found[0] | layer)
     elif output is None:
         names = ("n", "settled_at", "arithmetic")
         rows = (
@@ -113,12 +119,12 @@ def limit_command(
 
 
 def _stream(
-    file: str, dynamics: "Dynamics", max_layers: int | None, output: str | None, as_json: bool
+    file: str, dynamics: "Dynamics", how: dict[str, Any], output: str | None, as_json: bool
 ) -> None:
     from hardmax.limits import limit
 
     with out.progress_bar("tokens") as progress:
-        found: Any = limit(file, dynamics, max_layers=max_layers, progress=progress)
+        found: Any = limit(file, dynamics, **how, progress=progress)
         if output is not None:
             found.write(output)
             out.notify(f"wrote {output}")
@@ -131,7 +137,7 @@ def _stream(
     clusters = found.clusters
     if as_json:
         listed = _cluster_documents(clusters)
-        out.print_json({"hardmax": __version__} | facts | {"clusters": listed})
+        out.print_json(facts | {"clusters": listed})
         return
     out.print_facts(facts, "n", "d", "alpha", "leaders", "settled_at", "n_in_memory")
     header = out.fit_columns([f"z{number}" for number in range(found.d)], beside=44)
@@ -155,12 +161,10 @@ def _write(
         from hardmax.figures.style import save_figure
 
         save_figure(limit_figure(result), picture)
-    if output is not None and output.endswith(".csv"):
-        write_whole(output, result.to_pandas().to_csv(index=False).encode())
-    elif output is not None:
-        (result.run if isinstance(result, Limit) else result.runs).save(output)
-    for path in filter(None, (certificate, picture, output)):
+    for path in filter(None, (certificate, picture)):
         out.notify(f"wrote {path}")
+    if output is not None:
+        opt.write_result(result, output)
 
 
 def document(lim: "Limit") -> dict[str, Any]:
@@ -170,13 +174,14 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
+    has_limits = lim.settled_at is not None and not len(run._moving)
     names = ("n", "d", "layers", "settled_at")
     return {
         **run.dynamics.to_dict(),
         **{name: getattr(run, name) for name in names},
         "arithmetic": run._arithmetic,
         "stop_reason": lim.stop_reason,
-        f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
+        f"layers_to_{NEAR}": lim.layers_to(NEAR) if has_limits else None,
         "certified": lim.certified,
         "limit_error": out.finite_or_none(lim.limit_error),
         "theorem_applies": not reason,
@@ -219,18 +224,9 @@ def _kind_document(kind: "Kind") -> dict[str, Any]:
 
 def show_limit(lim: "Limit", document: dict[str, Any]) -> None:
     """Print the facts, then the clusters."""
-    names = (
-        "n",
-        "d",
-        "alpha",
-        "leaders",
-        "settled_at",
-        f"layers_to_{NEAR}",
-        "stop_reason",
-        "limit_error",
-        "period",
-    )
-    out.print_facts(document, *names, "theorem_applies", "theorem_reason", "arithmetic")
+    names = ("n", "d", *opt.LAYER, "leaders", "settled_at", f"layers_to_{NEAR}")
+    names += ("stop_reason", "limit_error", "period", "theorem_applies", "theorem_reason")
+    out.print_facts(document, *names, "arithmetic")
     members: list[list[int]] = [[] for _ in lim.clusters.kinds]
     for token, label in enumerate(document["labels"]):
         members[label].append(token)

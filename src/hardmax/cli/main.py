@@ -159,7 +159,9 @@ def use_option_names(error: InputError, options: dict[str, str]) -> str:
         name, _, value = written.strip("`").partition("=")
         if option := _OPTION_OF.get(name) or options.get(name):
             value = {"LastOnly()": "last", "True": ""}.get(value, value)
-            typed = value.removeprefix("Every(").removesuffix(")").replace(",", "").strip("'")
+            if value.startswith("Every("):
+                value = value[len("Every(") : -1].replace(",", "")
+            typed = value.strip("'")
             message = message.replace(
                 written, f"`{option}`" if written[0] == "`" else f"{option} {typed}".strip()
             )

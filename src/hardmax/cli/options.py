@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardmax._common.files import decode, read_bytes, shown_name
+from hardmax._common.files import decode, read_bytes, shown_name, write_whole
 from hardmax._common.validation import InputError, require_extra
 from hardmax.cli.output import notify
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "sentiment-en"
 PICTURES = (".png", ".svg", ".pdf")
+LAYER = ("alpha", "value", "mask", "attention")  # what is printed of a layer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
@@ -39,7 +40,30 @@ TokenFile = Annotated[
         help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.",
     ),
 ]
-Alpha = Annotated[str, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(metavar="NAME,…", help="Columns that are coordinates: x,y; all for every one."),
+]
+Alpha = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")
+]
+Steps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBERS", help="Steps of the first layers instead of --alpha; the last one stays."
+    ),
+]
+Value = Annotated[
+    str | None, typer.Option(metavar="MATRIX", help="Value matrix, 1,0;0,0 or a file.")
+]
+Mask = Annotated[
+    str | None,
+    typer.Option(metavar="MASK", help="causal, or a file of 0 and 1: who may attend to whom."),
+]
+Attention = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
+]
 Metric = Annotated[
     str | None,
     typer.Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity."),
@@ -89,55 +113,79 @@ OnBadRows = Annotated[
     Literal["skip", "refuse"], typer.Option(help="What to do with rows that cannot be used.")
 ]
 
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of CSV, JSON lines or .txt files: cp1252."),
+]
 
-def read_dynamics(alpha: str, metric: str | None) -> "Dynamics":
-    """Step size and metric, as typed."""
+
+def check_either(first: Any, second: Any, wish: str) -> None:
+    """Refuse two options of which one must be given if both are or none is."""
+    if (first is None) == (second is None):
+        given = "neither was" if first is None else "both were"
+        raise InputError(f"Give either {wish}: {given} given.")
+
+
+def read_dynamics(
+    alpha: str | None,
+    metric: str | None,
+    *,
+    steps: str | None = None,
+    value: str | None = None,
+    mask: str | None = None,
+    attention: str | None = None,
+) -> "Dynamics":
+    """The layer, as typed."""
     from hardmax.dynamics import Dynamics
 
-    return Dynamics(alpha, None if metric is None else read_matrix(metric, "`--metric`"))
+    check_either(alpha, steps, "`--alpha` (such as --alpha 1/2) or `--steps` (such as 2,1,1/2)")
+    parts = {"metric": read_matrix(metric), "value": read_matrix(value), "mask": read_mask(mask)}
+    return Dynamics(alpha or steps or "", **parts, attention=attention)
 
 
-def choose_engine(gpu: bool, threads: int | None) -> "Engine":
-    """The engine that the options ask for."""
+def choose_engine(gpu: bool, threads: int | None) -> "Engine | None":
+    """The engine that the options ask for, if they do."""
     from hardmax.engines import Cpu, Gpu
 
     if not gpu:
-        return Cpu(threads=threads)
+        return threads and Cpu(threads=threads)
     if threads is not None:
         raise InputError("`--gpu` cannot be combined with `--threads`, which is for the CPU.")
     Gpu().check()
     return Gpu()
 
 
-def read_matrix(text: str, name: str) -> Any:
-    """A matrix, typed as `2,1;1,1` or stored in a file."""
-    from hardmax._tokens.batches import read_table
+def read_matrix(text: str | None) -> Any:
+    """A matrix, typed as `2,1;1,1` or stored in a file; what is typed is read by whoever takes
+    it."""
+    if text is None or len(text) >= 256 or not Path(text).is_file():
+        return text
     from hardmax.io import read_cloud
 
-    is_file = len(text) < 256 and Path(text).is_file()
-    return (
-        read_cloud(text)
-        if is_file
-        else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
-    )
+    return read_cloud(text, columns="all")
+
+
+def read_mask(text: str | None) -> Any:
+    """Who may attend to whom: a word, or a file of 0 and 1."""
+    table = read_matrix(text)
+    has_bits = hasattr(table, "ndim") and ((table == 0) | (table == 1)).all()
+    return table == 1 if has_bits else table
 
 
 def read_text(text: str | None, file: str | None) -> str:
     """The text that was typed, or is in the file, or comes from stdin."""
-    if (text is None) == (file is None):
-        given = "both were" if text is not None else "neither was"
-        raise InputError(f"Give either a text (or - to read stdin) or `--file`: {given} given.")
+    check_either(text, file, "a text (or - to read stdin) or `--file`")
     if file is None and text != "-":
         return text or ""
     source = "-" if file is None else file
     return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
-def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
+def read_corpus(file: str, on_bad_rows: str, **how: str | None) -> "Corpus":
     """The labelled texts in a file; which rows were left out is printed to stderr."""
     from hardmax.text import corpora
 
-    corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
+    corpus = corpora.read_corpus(file, **how, on_bad_rows=on_bad_rows)
     if corpus.bad:
         notify(corpus.describe_bad())
     return corpus
@@ -151,6 +199,16 @@ def describe(model: "TextModel") -> dict[str, Any]:
         "gate": model.rule.gate,
         "alpha": model.rule.alpha,
     }
+
+
+def write_result(result: Any, output: str) -> None:
+    """Write a run, a limit or many to a .csv or .npz file."""
+    if output.endswith(".csv"):
+        write_whole(output, result.to_pandas().to_csv(index=False).encode())
+    else:
+        # A limit is saved as the run that it is found in.
+        getattr(result, "runs", getattr(result, "run", result)).save(output)
+    notify(f"wrote {output}")
 
 
 def check_target(path: str | None, option: str, *suffixes: str) -> None:

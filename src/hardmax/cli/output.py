@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any
 
+from hardmax import __version__
 from hardmax._common.format import escape_json, sanitize_line, sanitize_text
 
 BAR_DELAY = 0.5  # seconds: a bar that comes and goes would only flicker
@@ -36,7 +37,9 @@ def print_text(text: object) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Print one line of strict JSON: no nan, no infinity."""
+    """Print one line of strict JSON, with no nan and no infinity, and the version of hardmax."""
+    if isinstance(document, dict):
+        document = {"hardmax": __version__} | document
     print(escape_json(document, encoding=sys.stdout.encoding or "utf-8"))
 
 
@@ -46,7 +49,7 @@ def print_facts(document: Mapping[str, Any], *names: str) -> None:
     facts = [
         (name.replace("_", " "), document[name])
         for name in names or document
-        if document[name] not in (None, "")
+        if document.get(name) not in (None, "")
     ]
     if not is_terminal():
         for name, value in facts:
@@ -93,14 +96,17 @@ def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None
 
 
 def format_value(value: Any) -> str:
-    """A value in one line: rounded and shortened on a terminal, every digit and item on a pipe."""
+    """A value in one line, floats with six digits; `--json` has all of them. On a terminal, lists
+    are shortened, too."""
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, list | tuple):
         shown = list(map(format_value, value))
         return at_most(shown, SHOWN_ITEMS) if is_terminal() else " ".join(shown)
-    if isinstance(value, int | float) and is_terminal():
-        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int) and is_terminal():
+        return f"{value:,}"
     return sanitize_line(value)
 
 

@@ -28,8 +28,12 @@ def page_command(
             metavar="FILE", help="Tokens to begin with: CSV, JSON, npy, npz or Parquet file."
         ),
     ] = None,
+    columns: opt.Columns = None,
     alpha: opt.Alpha = "1/2",
     metric: opt.Metric = None,
+    value: opt.Value = None,
+    mask: opt.Mask = None,
+    attention: opt.Attention = None,
     text: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Text to begin with; - reads stdin.")
     ] = None,
@@ -52,8 +56,9 @@ def page_command(
 
     from hardmax.page import write_page  # only now: numpy takes a while to import
 
-    if cloud is not None or metric is not None or alpha != "1/2":
-        data["cloud"] = _read_cloud(cloud, alpha, metric)
+    layer = {"value": value, "mask": mask, "attention": attention}
+    if any((cloud, columns, metric, alpha != "1/2", *layer.values())):
+        data["cloud"] = _read_cloud(cloud, columns, alpha, metric, layer)
     if names:
         from hardmax.text.page import pack
         from hardmax.text.shipped import load_model
@@ -65,7 +70,13 @@ def page_command(
         notify(f"No browser could be started: open {output} in one.")
 
 
-def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, Any]:
+def _read_cloud(
+    file: str | None,
+    columns: str | None,
+    alpha: str | None,
+    metric: str | None,
+    layer: dict[str, str | None],
+) -> dict[str, Any]:
     from hardmax._layer.rules import check_dimension
     from hardmax._tokens.batches import read_batch
     from hardmax._tokens.points import merge
@@ -74,9 +85,10 @@ def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, A
 
     if file is None:
         raise InputError(
-            "`--alpha` and `--metric` belong to a cloud: name its file with `--cloud`."
+            "`--alpha`, `--metric` and the like belong to a cloud: name its file with `--cloud`."
         )
-    dynamics, (clouds, form) = opt.read_dynamics(alpha, metric), read_batch(read_cloud(file))
+    dynamics = opt.read_dynamics(alpha, metric, **layer)
+    clouds, form = read_batch(read_cloud(file, columns=columns))
     if not form.is_single:
         came = f"{file!r} has {len(clouds)}"
         raise InputError(f"`--cloud` must be one cloud, but {came}: save one of them by itself.")

@@ -25,6 +25,7 @@ def score_command(
     ],
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     text: opt.TextColumn = None,
+    encoding: opt.Encoding = None,
     columns: Annotated[
         str | None, typer.Option(metavar="NAME,…", help="Columns to keep; by default all.")
     ] = None,
@@ -54,7 +55,9 @@ def score_command(
     from hardmax.text.shipped import load_model
 
     kept = None if columns is None else tuple(name.strip() for name in columns.split(","))
-    options = ScoreOptions(text=text, abstain=abstain, on_bad_rows=on_bad_rows, columns=kept)
+    options = ScoreOptions(
+        text=text, abstain=abstain, on_bad_rows=on_bad_rows, columns=kept, encoding=encoding
+    )
     target = check_path(out, "`out`")
     check_output(source, target, force)
     began = time.perf_counter()

@@ -5,25 +5,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardmax import __version__
-from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
+    from hardmax._runs.softmax import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.stops import Every, LastOnly, Stop
 
 
 def simulate_command(
     file: opt.TokenFile,
-    alpha: opt.Alpha,
+    alpha: opt.Alpha = None,
     layers: Annotated[int | None, typer.Option(help="Number of layers to run.")] = None,
     until_settled: Annotated[
         bool, typer.Option("--until-settled", help="Run until no attended set changes.")
     ] = False,
+    columns: opt.Columns = None,
+    steps: opt.Steps = None,
     metric: opt.Metric = None,
+    value: opt.Value = None,
+    mask: opt.Mask = None,
+    attention: opt.Attention = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
@@ -38,12 +42,15 @@ def simulate_command(
     Prints where every token is, which tokens lead and since when, and which arithmetic decided. A
     .npz file can be simulated further, from its last layer on."""
     stop, kept = _read_stop(layers, until_settled), _read_record(record)
+    layer = {"steps": steps, "value": value, "mask": mask, "attention": attention}
     opt.check_target(output, "--output", ".npz", ".csv")
     from hardmax.io import read_cloud
 
-    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
+    dynamics = opt.read_dynamics(alpha, metric, **layer)
+    tokens = read_cloud(file, columns=columns)
 
     # Only now: scipy takes most of a second to import.
+    from hardmax._runs.softmax import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.simulation import simulate
 
@@ -52,44 +59,37 @@ def simulate_command(
         result = simulate(
             tokens,
             dynamics,
+            layers=layers,
             stop=stop,
             arithmetic=arithmetic,
             record=kept,
             progress=progress,
             engine=engine,
         )
-    runs = [result] if isinstance(result, Trajectory) else list(result)
+    is_one = isinstance(result, Trajectory | Enclosures)
+    runs = [result] if is_one else list(result)
     if output is not None:
-        if output.endswith(".csv"):
-            write_whole(output, result.to_pandas().to_csv(index=False).encode())
-        else:
-            result.save(output)
-        out.notify(f"wrote {output}")
+        if isinstance(runs[0], Enclosures):
+            raise InputError("`--output` is not for softmax: use --json, which has every digit.")
+        opt.write_result(result, output)
     found = [_document(run) for run in runs]
     if as_json:
-        out.print_json(
-            {"hardmax": __version__}
-            | (found[0] if isinstance(result, Trajectory) else {"clouds": found})
-        )
-    elif output is None and isinstance(result, Trajectory):
-        _show(result, found[0])
+        out.print_json(found[0] if is_one else {"clouds": found})
+    elif output is None and is_one:
+        _show(found[0] | layer)
     elif output is None:
-        names = ("n", "settled_at", "smallest_margin", "arithmetic")
-        rows = (
-            [number, *map(one.get, names), len(one["leaders"])] for number, one in enumerate(found)
-        )
-        out.print_table(["cloud", "tokens", "settled", "margin", "arithmetic", "leaders"], rows)
+        names = ("n", "layers", "settled_at", "smallest_margin", "arithmetic", "error")
+        names = [name for name in names if name in found[0]]
+        rows = ([number, *map(one.get, names)] for number, one in enumerate(found))
+        out.print_table(["cloud", *(name.replace("_", " ") for name in names)], rows)
 
 
-def _read_stop(layers: int | None, until_settled: bool) -> "Stop":
-    from hardmax.stops import AfterLayers, Settled
+def _read_stop(layers: int | None, until_settled: bool) -> "Stop | None":
+    from hardmax.stops import Settled
 
-    if (layers is not None) == until_settled:
-        given = "both were" if until_settled else "neither was"
-        raise InputError(
-            f"Give either `--layers` (such as --layers 30) or `--until-settled`: {given} given."
-        )
-    return AfterLayers(layers) if layers is not None else Settled()
+    stop = Settled() if until_settled else None
+    opt.check_either(layers, stop, "`--layers` (such as --layers 30) or `--until-settled`")
+    return stop
 
 
 def _read_record(text: str) -> "Every | LastOnly":
@@ -104,7 +104,13 @@ def _read_record(text: str) -> "Every | LastOnly":
     return Every(1 if text == "all" else int(text))
 
 
-def _document(run: "Trajectory") -> dict[str, Any]:
+def _document(run: "Trajectory | Enclosures") -> dict[str, Any]:
+    from hardmax._runs.trajectory import Trajectory
+
+    if not isinstance(run, Trajectory):
+        n, d = run.at(0).shape
+        facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.bits}
+        return run.dynamics.to_dict() | facts | {"tokens": run.at(run.layers).tolist()}
     decisions = run.details.decisions
     return {
         **run.dynamics.to_dict(),
@@ -127,25 +133,17 @@ def _document(run: "Trajectory") -> dict[str, Any]:
     }
 
 
-def _show(run: "Trajectory", document: dict[str, Any]) -> None:
-    """The facts, then every token at the last layer."""
-    names = (
-        "n",
-        "d",
-        "alpha",
-        "layers",
-        "leaders",
-        "settled_at",
-        "smallest_margin",
-        "arithmetic",
-        "stop_reason",
-    )
+def _show(document: dict[str, Any]) -> None:
+    """The facts, of the layer as it was typed, then every token at the last layer."""
+    names = ("n", "d", *opt.LAYER, "layers", "leaders", "settled_at", "smallest_margin")
+    names += ("arithmetic", "stop_reason") if "arithmetic" in document else ("error",)
     out.print_facts(document, *names)
+    header = out.fit_columns([f"z{number}" for number in range(document["d"])], beside=36)
+    places = [out.fit_columns(point, beside=36) for point in document["tokens"]]
+    if "attended" not in document:
+        out.print_table(["token", *header], ([token, *at] for token, at in enumerate(places)))
+        return
     since = dict(zip(document["leaders"], document["leader_layers"], strict=True))
-    attended = run.attended(run.layers)
-    header = out.fit_columns([f"z{number}" for number in range(run.d)], beside=36)
-    rows = (
-        [token, *out.fit_columns(point, beside=36), attended[token].tolist(), since.get(token)]
-        for token, point in enumerate(document["tokens"])
-    )
+    attended = enumerate(document["attended"])
+    rows = ([token, *places[token], chosen, since.get(token)] for token, chosen in attended)
     out.print_table(["token", *header, "attends to", "leader since"], rows)

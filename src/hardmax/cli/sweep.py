@@ -2,6 +2,7 @@
 
 import time
 import tomllib
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Annotated, Any
 
@@ -22,6 +23,10 @@ def sweep_command(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for Parquet files.")
     ],
+    steps: opt.Steps = None,
+    value: opt.Value = None,
+    mask: opt.Mask = None,
+    attention: opt.Attention = None,
     jobs: Annotated[int | None, typer.Option(help="Number of processes.")] = None,
     picture: opt.Picture = None,
     x: Annotated[str, typer.Option("--x", help="Column to draw along the horizontal axis.")] = "n",
@@ -31,21 +36,29 @@ def sweep_command(
     by: Annotated[
         str | None, typer.Option(help="Column with a line for each of its values.")
     ] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="Print every row of the table.")] = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find the limits of many clouds under many dynamics.
 
-    Every value in [grid] is one or a list: maker, n, d, seed (or seeds, how many), alpha;
-    [grid.metric] has matrices by name. If it is interrupted, the same command continues: it
-    computes what is missing or failed."""
+    Every value in [grid] is one or a list: maker, n, d, seed (or seeds, how many), alpha or steps,
+    mask, attention; [grid.metric] and [grid.value] have matrices by name. Prints how many cells
+    were computed, and the range of every observable. If it is interrupted, the same command
+    continues: it computes what is missing or failed."""
     require_extra("`hardmax sweep`", "sweep", "joblib", "pyarrow")
     opt.check_target(picture, "--picture", *opt.PICTURES)
     document = _read(spec)
+    layer = {"steps": steps, "value": opt.read_matrix(value), "mask": opt.read_mask(mask)}
+    for name, part in (layer | {"attention": attention}).items():
+        if part is not None and name in document["grid"]:
+            raise InputError(f"`--{name}` is in [grid], too: give it only once.")
+        if part is not None:
+            document["grid"][name] = part if isinstance(part, str) else {"table": part}
 
     # Only now: numpy and scipy take a while to import.
     import joblib
 
-    from hardmax.sweeps import sweep
+    from hardmax.sweeps import OBSERVABLES, sweep
 
     began = time.perf_counter()
     options: dict[str, Any] = (
@@ -56,22 +69,39 @@ def sweep_command(
         joblib.parallel_config(n_jobs=jobs) if jobs else nullcontext(),
     ):
         table = sweep(document["grid"], **options, output=output, progress=progress)
-    for earlier in (table.schema.metadata or {}).values():
-        notify(earlier.decode())
+    about = table.schema.metadata or {}
+    if about:
+        notify(about[b"earlier"].decode())
     if picture is not None:
         from hardmax.figures.charts import sweep_figure
         from hardmax.figures.style import save_figure
 
         save_figure(sweep_figure(table, x, y, by=by), picture)
         notify(f"wrote {picture}")
-    failed = table.num_rows - table["error"].null_count
-    facts = {"output": output, "cells": table.num_rows, "failed": failed}
+    reused = int(about.get(b"reused", 0))
+    facts: dict[str, Any] = {"output": output, "cells": table.num_rows, "reused": reused}
+    facts["failed"] = table.num_rows - table["error"].null_count
     facts["seconds"] = round(time.perf_counter() - began, 3)
+    ranges = _ranges(table, document.get("observables", OBSERVABLES))
     if as_json:
-        print_json(facts | {"columns": table.column_names})
+        listed = {"columns": table.column_names, "rows": table.to_pylist()}
+        print_json(facts | {"observables": ranges} | listed)
         return
     print_facts(facts)
-    print_table(table.column_names, (list(row.values()) for row in table.to_pylist()))
+    if rows:
+        print_table(table.column_names, (list(row.values()) for row in table.to_pylist()))
+    else:
+        print_table(list(ranges[0]), (list(row.values()) for row in ranges))
+
+
+def _ranges(table: Any, observables: Sequence[str]) -> list[dict[str, Any]]:
+    """The smallest and the largest value of each observable."""
+    ranges = []
+    for name in observables:
+        known = [value for value in table[name].to_pylist() if value is not None]
+        ends = {"smallest": min(known, default=None), "largest": max(known, default=None)}
+        ranges.append({"observable": name, "cells": len(known)} | ends)
+    return ranges
 
 
 def _read(spec: str) -> dict[str, Any]:

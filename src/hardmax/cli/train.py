@@ -16,6 +16,7 @@ def train_command(
     output: opt.ModelFolder,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
+    encoding: opt.Encoding = None,
     longest_phrase: Annotated[
         int, typer.Option(help="Longest phrase that is a token, in words.")
     ] = 2,
@@ -86,7 +87,7 @@ def train_command(
         )
     from hardmax.text.corpora import stream_corpus
 
-    how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
+    how = {"text": text, "label": label, "encoding": encoding, "on_bad_rows": on_bad_rows}
     with warnings.catch_warnings(action="ignore"):  # the file is read once more
         next(stream_corpus(file, **how, characters=1))  # scipy is not needed to refuse a file
     from hardmax.train import fit_tables
@@ -95,9 +96,7 @@ def train_command(
     model.save(folder)
     notify(f"wrote {output}")
     if as_json:
-        from hardmax import __version__
-
-        about = {"hardmax": __version__, "output": output, "model": opt.describe(model)}
+        about = {"output": output, "model": opt.describe(model)}
         print_json(about | {"classes": list(model.classes)} | model.metrics)
         return
     chosen = ("C", "gate", "alpha", "neutral_weight", "vectors")

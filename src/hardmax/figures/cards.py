@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_TOKENS, MOST_CLOUDS, MOST_CLASSES, MOST_ROWS, MOST_BARS = 600, 6, 6, 8, 16
 LONGEST_CELL = 40  # characters
+MOST_LISTED, LONGEST_LISTED = 24, 120  # rows and characters of a table that stands alone
 _PLACES = {1: (0.14, 0.2, 0.84, 0.76), 3: (0.02, 0.04, 0.92, 0.92)}  # of axes, by dimension
 _SHARP = 2  # pixels of the picture for each one on the screen
 _KEY = "star: leader, with its token number · small mark: start · line: path · "
@@ -25,7 +26,8 @@ _CARD = (
     "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit;max-width:100%"
 )
 _PICTURE = "max-width:100%;height:auto;background:#fff;border-radius:4px"
-_CELL = "padding:0 .9em 0 0;text-align:left;border:0;background:none;font-family:monospace"
+_CELL = "padding:0 .9em 0 0;text-align:left;vertical-align:top;border:0;background:none"
+_TABLE = "font:inherit;border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit"
 
 
 def cloud_card(cloud: Any) -> str:
@@ -69,6 +71,16 @@ def model_card(model: "TextModel") -> str:
     picture = _picture(draw, (3.7, 0.9 + 0.19 * len(bars)), repr(model))
     rows = [[model.classes[bar.class_index], bar.name, bar.note] for bar in bars]
     return _card(model, picture or _table([["class", "token", "weight"], *rows]))
+
+
+def table_card(
+    thing: Any, rows: Sequence[Sequence[object]], *, facts: str = "", note: str = ""
+) -> str:
+    """A card with a table: its header, and its first rows."""
+    header, *body = rows
+    more = [[f"and {len(body) - MOST_LISTED:,} more"]] if len(body) > MOST_LISTED else []
+    table = _table([header, *body[:MOST_LISTED], *more], LONGEST_LISTED)
+    return _card(thing, table, _note(note), facts=facts)
 
 
 class Bar(NamedTuple):
@@ -134,10 +146,12 @@ def _leader_table(run: "Trajectory") -> str:
 # ---------------------------------------------------------------- HTML
 
 
-def _card(thing: Any, *parts: str) -> str:
-    """A card: the facts of a `repr`, `Kind(facts)`, above parts that are HTML already."""
-    kind, _, rest = repr(thing).partition("(")
-    head = f"<div><strong>{escape_html(kind)}</strong> {escape_html(rest.removesuffix(')'))}</div>"
+def _card(thing: Any, *parts: str, facts: str = "") -> str:
+    """A card: facts, by default those of a `repr`, `Kind(facts)`, above parts that are HTML
+    already."""
+    facts = facts or repr(thing).partition("(")[2].removesuffix(")")
+    kind = escape_html(type(thing).__name__)
+    head = f"<div><strong>{kind}</strong> {escape_html(facts)}</div>"
     return f'<div style="{_CARD}">{head}{"".join(parts)}</div>'
 
 
@@ -145,13 +159,14 @@ def _note(text: str) -> str:
     return f'<div style="font-size:11px;opacity:.75">{escape_html(text)}</div>' if text else ""
 
 
-def _table(rows: Sequence[Sequence[object]]) -> str:
+def _table(rows: Sequence[Sequence[object]], width: int = LONGEST_CELL) -> str:
     body = ""
-    for row in rows:
-        shown = [escape_html(truncate(str(cell), LONGEST_CELL)) for cell in row]
-        cells = [f'<td style="{_CELL}">{cell}</td>' for cell in shown]
+    for number, row in enumerate(rows):
+        mark = "td" if number else "th"
+        shown = [escape_html(truncate(str(cell), width)) for cell in row]
+        cells = [f'<{mark} style="{_CELL}">{cell}</{mark}>' for cell in shown]
         body += f"<tr>{''.join(cells)}</tr>"
-    return f'<table style="border-collapse:collapse">{body}</table>'
+    return f'<table style="{_TABLE}">{body}</table>'
 
 
 def _picture(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -> str:

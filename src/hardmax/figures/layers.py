@@ -278,8 +278,10 @@ def _titled(run: Trajectory, layer: int, ax: Axes) -> Axes:
 
 def _title(run: Trajectory, layer: int) -> str:
     some = ", some drawn" if run.details.points.count > plane.MOST_TOKENS else ""
-    tokens, leaders = pluralize(run.n, "token"), pluralize(len(run.leaders), "leader")
-    return f"layer {layer:,}: {tokens}{some}, {leaders}"
+    now = int((run.leader_layers <= layer).sum())
+    later = len(run.leaders) - now
+    leaders = pluralize(now, "leader") + (f", {later:,} to come" if later else "")
+    return f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {leaders}"
 
 
 def _legend(run: Trajectory) -> list[Any]:

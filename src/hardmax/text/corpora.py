@@ -62,6 +62,7 @@ def read_corpus(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
+    encoding: str | None = None,
 ) -> Corpus:
     """Read texts with labels from a table, or from a folder that has a folder of .txt files for
     each class.
@@ -76,6 +77,9 @@ def read_corpus(
         Columns of the texts and labels; guessed from common names if omitted.
     on_bad_rows : {"skip", "refuse"}, default "skip"
         Whether to leave out rows that are broken or have no text or label, or to raise an error.
+    encoding : str, optional
+        That of CSV, JSON lines and .txt files, such as "cp1252". By default UTF-8, and anything
+        else is an error; if it is given, what cannot be decoded is a bad row.
 
     Returns
     -------
@@ -92,7 +96,8 @@ def read_corpus(
     >>> corpus.labels, corpus.describe_bad()
     (['5', '1'], 'left out 1 bad row (line 3: the text is empty)')
     """
-    (corpus,) = stream_corpus(check_path(path), text=text, label=label, on_bad_rows=on_bad_rows)
+    how = {"text": text, "label": label, "on_bad_rows": on_bad_rows, "encoding": encoding}
+    (corpus,) = stream_corpus(check_path(path), **how)
     return corpus
 
 
@@ -102,11 +107,13 @@ def stream_corpus(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
+    encoding: str | None = None,
     characters: int | None = None,
 ) -> Iterator[Corpus]:
     """The texts of a file or folder, a Dask DataFrame, or tables one after another; in parts of so
     many characters."""
     check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
+    tables.check_encoding(encoding)
 
     def choose(names: Sequence[str], shown: str) -> list[str]:
         roles = {"text": text, "label": label}.items()
@@ -117,9 +124,9 @@ def stream_corpus(
         shown = "`source`"
         rows = _table_rows(source, choose)
     elif Path(source).is_dir() and not tables.parquet_files(Path(source)):
-        rows = _folder_rows(Path(source))
+        rows = _folder_rows(Path(source), encoding)
     else:
-        table = tables.open_table(Path(source))
+        table = tables.open_table(Path(source), encoding)
         columns = choose(table.names, table.shown)
         rows = table.rows(columns)
     read, bad = 0, ()
@@ -177,7 +184,7 @@ def _fault(text: Any, label: Any) -> str:
     return "" if tables.is_utf8([text, str(label)]) else "not UTF-8"
 
 
-def _folder_rows(path: Path) -> Iterator[Row]:
+def _folder_rows(path: Path, encoding: str | None) -> Iterator[Row]:
     root = path / "train" if (path / "train").is_dir() and not any(path.glob("*.txt")) else path
     files = []
     for file in sorted(root.glob("*/*")):
@@ -189,11 +196,10 @@ def _folder_rows(path: Path) -> Iterator[Row]:
         raise InputError(f"`{path}` has no texts: expected {wish}.")
     tables.warn_of_unread(path, files, "only the .txt files in folders of classes are read")
     for file in files:
-        text, label = (
-            read_bytes(file, wish).decode("utf-8-sig", "surrogateescape"),
-            file.parent.name,
-        )
-        yield Row(f"{label}/{file.name}", {"text": text, "label": label})
+        text = read_bytes(file, wish).decode(tables.codec(encoding), "surrogateescape")
+        fault = tables.encoding_fault(f"`{file}`", [text], encoding)
+        label = file.parent.name
+        yield Row(f"{label}/{file.name}", {"text": text, "label": label}, fault)
 
 
 # ---------------------------------------------------------------- synthetic

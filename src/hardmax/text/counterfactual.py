@@ -52,7 +52,8 @@ class Flip:
     """A counterfactual of a text, or that none was found (`changes` is empty)."""
 
     text: str
-    """The text with the changes made."""
+    """The text with the changes made; ⋯ stands for removed words, so that those around them form no
+    phrase."""
     decided: bool
     """Whether the original text is decided; if not, there is no label to flip."""
     before: Label
@@ -105,6 +106,15 @@ class Flip:
         after = f"{sanitize_line(self.after)} {format_probability(self.probability)}"
         count = pluralize(len(self.changes), "word")
         return f"{before} → {after} {how} {count}: {words}; {self.verdict}"
+
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import table_card
+
+        rows = [["word", "becomes", "places"]]
+        for change in self.changes:
+            instead = "(removed)" if change.replacement is None else change.replacement
+            rows.append([change.word, instead, str(len(change.spans))])
+        return table_card(self, rows if self.found else [[]], facts=str(self), note=self.text)
 
 
 def flip(

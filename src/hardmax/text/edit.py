@@ -133,9 +133,10 @@ def _weights(model: "TextModel", token: str, wish: Any) -> np.ndarray:
     if isinstance(wish, int | float) and not isinstance(wish, bool):
         if len(model.bias) > 1:
             way = f"give a dict from labels to numbers, such as {{{model.classes[0]!r}: 1.0}}"
-            raise InputError(
-                f"`changes` gives {shorten(token)} one number for more than two classes: {way}."
-            )
+            known = token in model.vocabulary.index
+            new = "" if known else ", which the model does not know yet,"
+            problem = f"`changes` gives {shorten(token)}{new} one number for more than two classes"
+            raise InputError(f"{problem}: {way}.")
         return np.array([check_real(wish, "`changes` (each weight)")])
     ways = f'"{FORBID}", a number, a dict from labels to numbers, or a factor such as "{TIMES}-1/2"'
     raise InputError(f"`changes` gives {shorten(token)} {shorten(wish)}: expected {ways}.")

@@ -16,8 +16,10 @@ from hardmax._common.validation import InputError, check_bool, check_path
 from hardmax.text import page, view
 from hardmax.text._analysis import LENGTHS, Analysis, predicted_classes, weigh_text
 from hardmax.text._characters import fold
+from hardmax.text.absent import AbsentModel
 from hardmax.text.encoding import Read
 from hardmax.text.spans import JOINT, Span, Units
+from hardmax.text.storage import digest
 from hardmax.text.tokeniser import cut_surface
 
 if TYPE_CHECKING:
@@ -355,6 +357,18 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return page.fragment(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A pickle leaves the model behind; what was looked up in it goes along.
+        looked_up = {name: getattr(self, name) for name in ("_best", "_words")}
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return own | looked_up | {"model": AbsentModel(self.model, digest(self.model))}
+
+    def __copy__(self) -> "Explanation":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Explanation":
+        return self
 
     # ---------------------------------------------------------------- how it works inside
 

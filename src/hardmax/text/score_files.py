@@ -87,7 +87,9 @@ class _Job:
 
     def mark(self, *inputs: Any) -> str:
         """What tells this job on these inputs from any other."""
-        asked = [__version__, digest(self.model), inputs, asdict(self.options)]
+        # A job that met its first bad row may go on with the encoding that it had.
+        options = asdict(self.options) | {"encoding": tables.codec(self.options.encoding)}
+        asked = [__version__, digest(self.model), inputs, options]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
@@ -143,7 +145,7 @@ def score_file(
 
 def _score_folder(job: _Job, source: Path, target: Path) -> ScoringReport:
     """A part for each file, under the same name, written by whoever has its lock."""
-    whole = tables.open_table(source)
+    whole = tables.open_table(source, job.options.encoding)
     text = tables.choose_column(job.options.text, "text", whole.names, whole.shown)
     whole.keep(job.options.columns or whole.names)
     scorer = Scorer(job.model, whole.names, job.options)
@@ -194,7 +196,7 @@ def _score_stream(job: _Job, source: str, target: Path, folder: Path) -> Scoring
     """The rows in parts, which are the output, or become a file."""
     to_file = folder != target
     with ExitStack() as stack:
-        table, inputs = _open(source, stack)
+        table, inputs = _open(source, job.options.encoding, stack)
         text = tables.choose_column(job.options.text, "text", table.names, table.shown)
         names = job.options.columns or table.schema(text).names
         scorer = Scorer(job.model, list(names), job.options)
@@ -309,11 +311,11 @@ def _count(batch: tables.Batch, answers: Any) -> ScoringReport:
     )
 
 
-def _open(source: str, stack: ExitStack) -> tuple[Any, list[Any]]:
+def _open(source: str, encoding: str | None, stack: ExitStack) -> tuple[Any, list[Any]]:
     """The table, and what shows whether it has changed when a job is resumed."""
     path = Path(source)
     if source != "-":
-        table = tables.open_table(path)
+        table = tables.open_table(path, encoding)
         files = tables.parquet_files(path) if path.is_dir() else [path]
         return table, [str(path), *_marks(files)]
     path = Path(stack.enter_context(TemporaryDirectory(prefix="hardmax-"))) / "input"
@@ -322,9 +324,9 @@ def _open(source: str, stack: ExitStack) -> tuple[Any, list[Any]]:
         stream.seek(0)
         content = hashlib.file_digest(stream, "sha256").hexdigest()
         stream.seek(0)
-        start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
-    kind = "json" if start.startswith(b"{") else "csv"
-    return tables.LineTable(path, kind, "standard input"), [content]
+        start = stream.read(4096).decode(tables.codec(encoding), "ignore")
+    kind = "json" if start.lstrip().startswith("{") else "csv"
+    return tables.LineTable(path, kind, "standard input", encoding), [content]
 
 
 def _stored(path: Path, folder: Path, force: bool) -> tuple[str, dict[str, Any]]:

@@ -49,11 +49,14 @@ class ScoreOptions:
     """null (kept, with nothing but an error), skip or refuse."""
     columns: tuple[str, ...] | None = None
     """Columns of a file that are kept; all if None."""
+    encoding: str | None = None
+    """That of a file of lines; UTF-8 if None."""
 
     def __post_init__(self) -> None:
         abstain = check_real(self.abstain, "`abstain`", at_least=0, at_most=1)
         object.__setattr__(self, "abstain", abstain)
         check_choice(self.on_bad_rows, ("null", "skip", "refuse"), "`on_bad_rows`")
+        tables.check_encoding(self.encoding)
 
 
 def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:

@@ -26,6 +26,7 @@ from hardmax._common.files import (
     write_whole,
 )
 from hardmax._common.validation import InputError
+from hardmax.text.absent import AbsentModel
 from hardmax.text.card import write_card
 from hardmax.text.reading import Modifier, VotingRule
 from hardmax.text.tokeniser import Tokeniser
@@ -145,6 +146,8 @@ def saved_in(model: "TextModel") -> Path | None:
 def digest(model: "TextModel") -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder
     of the model."""
+    if isinstance(model, AbsentModel):
+        return model.sha256
     if model not in _digests:
         # Names that UTF-8 does not have: such a model cannot be saved, but it can classify.
         files = deciding_files(model, errors="surrogatepass")

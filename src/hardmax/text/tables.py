@@ -5,10 +5,12 @@ The files of a folder are read in the order of their names: part-10 comes before
 CSV is read by Python's `csv` in strict mode. pyarrow's reader repairs stray quotes silently, counts
 all lines that an open quote swallows as one bad row, and numbers rows instead of lines."""
 
+import codecs
 import csv
 import io
 import json
 import math
+import re
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -72,7 +74,7 @@ def table_kind(path: Path, name: str) -> str:
     return kind
 
 
-def open_table(path: Path) -> "LineTable | ParquetTable":
+def open_table(path: Path, encoding: str | None = None) -> "LineTable | ParquetTable":
     """The table in a file, or in all Parquet files of a folder; its columns are read, its rows are
     not."""
     if not path.exists():
@@ -81,7 +83,10 @@ def open_table(path: Path) -> "LineTable | ParquetTable":
         )
     kind = "parquet" if path.is_dir() else table_kind(path, "the input")
     if kind != "parquet":
-        return LineTable(path, kind)
+        return LineTable(path, kind, encoding=encoding)
+    if encoding is not None:
+        problem = "`encoding` is for CSV, JSON lines and .txt files: Parquet is always UTF-8"
+        raise InputError(f"{problem}.", argument="encoding")
     require_extra("Reading Parquet", "tables", "pyarrow")
     return ParquetTable(path)
 
@@ -96,8 +101,8 @@ def choose_column(name: str | None, role: str, columns: Sequence[str], shown: st
         return name
     candidates = [c for common in COMMON_NAMES[role] for c in columns if c.lower() == common]
     if not candidates:
-        problem = f"`{role}` must be named with {role}=: {known}, none of which has a common name."
-        raise InputError(problem, argument=role, also=(f"{role}=",))
+        problem = f"Cannot guess the {role} column: {known}. Name it with {role}=COLUMN."
+        raise InputError(problem, argument=role, also=(f"{role}=COLUMN",))
     chosen, *rest = candidates
     if rest:
         also = f"{', '.join(rest)} would be possible, too (choose with `{role}`)"
@@ -119,11 +124,11 @@ class Table:
 
 
 class LineTable(Table):
-    """A CSV or JSON lines file."""
+    """A CSV or JSON lines file. Unless its encoding is given, all of it must be UTF-8."""
 
-    def __init__(self, path: Path, kind: str, shown: str = "") -> None:
+    def __init__(self, path: Path, kind: str, shown: str = "", encoding: str | None = None) -> None:
         self.path, self.kind, self.shown = path, kind, shown or f"`{path}`"
-        self.names = []
+        self.names, self.encoding = [], encoding
         self._position = 0
         self._kinds: dict[str, set[str]] = {}
         with closing(self.rows()) as rows:
@@ -140,9 +145,10 @@ class LineTable(Table):
     def rows(self, columns: Sequence[str] = ()) -> Generator[Row, None, None]:
         """All rows, with all their cells."""
         with _failure_named(self.shown), self.path.open("rb") as stored:
-            # Bytes that are not UTF-8 become surrogates, so that their rows can be named.
-            lines = io.TextIOWrapper(stored, "utf-8-sig", errors="surrogateescape", newline="")
-            for row in self._csv_rows(lines) if self.kind == "csv" else _json_rows(lines):
+            # Bytes that cannot be decoded become surrogates, so that their rows can be named.
+            how = {"encoding": codec(self.encoding), "errors": "surrogateescape"}
+            lines = io.TextIOWrapper(stored, **how, newline="")
+            for row in self._csv_rows(lines) if self.kind == "csv" else self._json_rows(lines):
                 self._position = stored.tell()
                 yield row
 
@@ -174,13 +180,14 @@ class LineTable(Table):
                 if cells and not names:
                     names = [cell.strip() for cell in cells]
                     self.names = self.names or names
-                    if len(set(names)) < len(names) or not is_utf8(names):
+                    fault = encoding_fault(f"{self.shown} line {first}", cells, self.encoding)
+                    if len(set(names)) < len(names) or fault:
                         raise InputError(
                             f"{self.shown} line {first} is not a header: "
-                            "expected column names, all different, in UTF-8."
+                            f"expected column names, all different, in {codec(self.encoding)}."
                         )
                 elif cells:  # not a blank line
-                    fault = "" if is_utf8(cells) else "not UTF-8"
+                    fault = encoding_fault(f"{self.shown} line {first}", cells, self.encoding)
                     if len(cells) != len(names):
                         to_line = f", up to line {last}" if last > first else ""
                         fault = f"{pluralize(len(cells), 'cell')} instead of {len(names)}{to_line}"
@@ -190,6 +197,22 @@ class LineTable(Table):
                 f"{self.shown} line {last + 1} is not CSV: {error}. "
                 "Write a quote inside a quoted cell twice, or save the table as JSON lines."
             ) from None
+
+    def _json_rows(self, lines: Iterable[str]) -> Iterator[Row]:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            cells = {}
+            fault = encoding_fault(f"{self.shown} line {number}", [line], self.encoding)
+            try:
+                cells = json.loads(line, parse_float=_read_float)
+            except (json.JSONDecodeError, RecursionError):
+                fault = "not JSON"
+            except ValueError:  # of floats, and of whole numbers of thousands of digits
+                fault = "a number that is too large"
+            if not isinstance(cells, dict):
+                cells, fault = {}, "not a JSON object"
+            yield Row(f"line {number}", cells, fault)
 
 
 def parquet_files(folder: Path) -> list[Path]:
@@ -327,8 +350,52 @@ def _failure_named(shown: str) -> Iterator[None]:
 
 
 def is_utf8(cells: Sequence[str]) -> bool:
-    """Whether no cell has half a character, or a byte that is not UTF-8."""
+    """Whether no cell has half a character, or a byte that could not be decoded."""
     return all(cell.isascii() or encode_text(cell).decode() == cell for cell in cells)
+
+
+def check_encoding(encoding: Any) -> str | None:
+    """An encoding of texts that Python knows; None for UTF-8."""
+    if encoding is None:
+        return None
+    with suppress(Exception):  # no text, no such encoding, or one that is not for texts
+        "".encode(encoding)
+        return encoding
+    wish = "one that Python knows, such as utf-8 or cp1252"
+    raise InputError(f"`encoding` must be {wish}, not {shorten(encoding)}.", argument="encoding")
+
+
+def codec(encoding: str | None) -> str:
+    """What to decode with: of UTF-8, without the byte order mark that some programs put first."""
+    name = codecs.lookup(encoding or "utf-8").name
+    return "utf-8-sig" if name == "utf-8" else name
+
+
+def encoding_fault(place: str, cells: Sequence[str], encoding: str | None) -> str:
+    """What is wrong with the characters of a row. If nobody said what encoding its file has, all
+    that follows may be wrong: that is an error."""
+    if is_utf8(cells):
+        return ""
+    if encoding is not None:
+        return f"not {encoding}"
+    likely = _guess_encoding("".join(cells).encode("utf-8", "surrogateescape"))
+    reading = f"encoding='{likely or 'cp1252'}'"
+    guess = f"It looks like {likely}: pass" if likely else "Pass its encoding, such as"
+    other = "encoding='utf-8' to treat such rows as bad ones"
+    raise InputError(
+        f"{place} is not UTF-8. {guess} {reading}, or {other}.", also=(reading, "encoding='utf-8'")
+    )
+
+
+def _guess_encoding(data: bytes) -> str:
+    """The likely encoding of bytes that are not UTF-8; empty if they tell nothing."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    # In languages that Windows writes in cp1252, accented letters stand among others.
+    if not re.search(rb"[\x80-\xff]{4}", data):
+        with suppress(UnicodeDecodeError):
+            return data.decode("cp1252") and "cp1252"
+    return ""
 
 
 def text_fault(value: Any) -> str:
@@ -342,22 +409,6 @@ def text_faults(values: Iterable[Any]) -> dict[int, str]:
     """What is wrong with the texts of some rows."""
     faults = enumerate(map(text_fault, values))
     return {row: fault for row, fault in faults if fault}
-
-
-def _json_rows(lines: Iterable[str]) -> Iterator[Row]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        cells, fault = {}, "" if is_utf8([line]) else "not UTF-8"
-        try:
-            cells = json.loads(line, parse_float=_read_float)
-        except (json.JSONDecodeError, RecursionError):
-            fault = "not JSON"
-        except ValueError:  # of floats, and of whole numbers of thousands of digits
-            fault = "a number that is too large"
-        if not isinstance(cells, dict):
-            cells, fault = {}, "not a JSON object"
-        yield Row(f"line {number}", cells, fault)
 
 
 def _read_float(written: str) -> float:

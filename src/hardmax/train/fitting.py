@@ -1,6 +1,7 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -10,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.validation import InputError
+from hardmax._common.validation import InputError, shorten
 from hardmax.text._texts import read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
 from hardmax.text.encoding import NOT_READ, cut_tokens
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Reader, VotingRule
+from hardmax.text.tables import join_first
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, regress, scales
@@ -104,6 +106,7 @@ def fit_tables(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
+    encoding: str | None = None,
     progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier on texts that need not fit into memory.
@@ -122,6 +125,8 @@ def fit_tables(
         Columns of the texts and labels; guessed from common names if omitted.
     on_bad_rows : {"skip", "refuse"}, default "skip"
         Whether to leave out rows that are broken or have no text or label, or to raise an error.
+    encoding : str, optional
+        As in `read_corpus`.
     progress : callable, optional
         Called with a line for each step.
 
@@ -142,10 +147,8 @@ def fit_tables(
     rng = _generator(settings)
     with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
         chunks, bad = [], []
-        columns = {"text": text, "label": label}
-        for part in stream_corpus(
-            source, **columns, on_bad_rows=on_bad_rows, characters=CHARACTERS
-        ):
+        how = {"text": text, "label": label, "on_bad_rows": on_bad_rows, "encoding": encoding}
+        for part in stream_corpus(source, **how, characters=CHARACTERS):
             bad += part.bad
             if part.texts:
                 read = read_texts(part.texts)
@@ -188,6 +191,7 @@ def _fit(
     if len(classes) < 2:
         only = classes.tolist()[0]
         raise InputError(f"`labels` has only the label {only!r}: expected at least two classes.")
+    _warn_of_similar(classes)
     texts = len(corpus.labels)
     tables = _read_tables(settings, texts)
     corpus = replace(corpus, weights=corpus.weights / corpus.weights.mean())  # equal is as none
@@ -220,6 +224,18 @@ def _fit(
             break  # there is nothing to gain
     assert best is not None
     return _assemble(best, classes, reader, settings)
+
+
+def _warn_of_similar(classes: np.ndarray) -> None:
+    """Name classes that differ only in case or spaces. They may be meant, as genes and their
+    proteins are, so that it is no error."""
+    alike: dict[str, list[str]] = {}
+    for name in map(str, classes.tolist()):
+        alike.setdefault(name.strip().casefold(), []).append(shorten(name))
+    pairs = [" and ".join(names) for names in alike.values() if len(names) > 1]
+    if pairs:
+        problem = f"labels differ only in case or spaces: {join_first(pairs, len(pairs))}"
+        warnings.warn(f"{problem}. Rename them if they are meant to be one class.", stacklevel=2)
 
 
 @dataclass(frozen=True, eq=False)
