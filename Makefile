@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test page-test browser lint types layers unit coverage docs mutate soak bench release clean
+.PHONY: demo paper test page-test browser lint types layers unit coverage docs proofs mutate soak bench release clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -59,6 +59,20 @@ docs: .venv/ready .venv/docs
 	rm -rf docs/api  # or names that are gone would stay
 	$(BIN)/sphinx-build -W --keep-going --nitpicky --quiet -d docs/_build/doctrees docs docs/_build/html
 
+# The rule by which certificates are accepted, proved in Rocq: compiles proofs/*.v in about a minute and prints what each
+# main theorem depends on, which must be nothing. Debian 12 has the versions that are needed, Coq 8.16 and MathComp 1.15.
+PROOFS := Powers Leads Negative Form Hardmax Accepted Radius Layers Certificate
+INSTALL_ROCQ := DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends \
+    coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics
+proofs:
+	@command -v coqc >/dev/null && test -e "$$(coqc -where)/user-contrib/mathcomp/algebra_tactics/ring.vo" || \
+	{ $(INSTALL_ROCQ) || { apt-get update --quiet && $(INSTALL_ROCQ); }; } >/dev/null 2>&1 || \
+	{ echo "Coq and MathComp's algebra tactics are missing and cannot be installed by apt-get"; exit 1; }
+	@! grep -nwE 'Admitted|admit|Axioms?|Parameters?|Conjecture|bypass_check' proofs/*.v
+	@cd proofs && for file in $(PROOFS); do echo "proofs/$$file.v" && coqc -w -all $$file.v >$$file.out || exit 1; done
+	@sed -n 's/^Print Assumptions \(.*\)\.$$/\1:/p' proofs/Certificate.v | paste -d ' ' - proofs/Certificate.out
+	@! grep -qv '^Closed under the global context$$' proofs/Certificate.out
+
 # Mutants drawn at random, each against the tests of its room; an hour or more on a few cores. Resumes if interrupted.
 N ?= 300
 SEED ?= 0
@@ -95,4 +109,5 @@ release: test
 	touch $@
 
 clean:
+	rm -f proofs/*.vo* proofs/*.glob proofs/*.out proofs/.*.aux
 	rm -rf .venv tests/page/node_modules demo paper docs/_build docs/api docs/gallery .pytest_cache .ruff_cache .hypothesis .benchmarks

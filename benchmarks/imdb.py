@@ -31,7 +31,7 @@ from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
 
 from hardmax.text.encoding import encode
-from hardmax.text.evaluation import evaluate_model
+from hardmax.text.evaluation import Evaluation, evaluate_model, summarize
 from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load_model
 from hardmax.text.spans import JOINT, Units
@@ -39,6 +39,12 @@ from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 from hardmax.train import Settings, fit
 
+PURPOSES = {
+    "imdb": "Film reviews in English: is it praise or blame? With few active tokens, so that the "
+    "explanation is short.",
+    "imdb-best": "Film reviews in English: is it praise or blame? As accurate as possible, with many "
+    "active tokens.",
+}
 FUNCTION_WORDS = """
 a an the this that these those it its it's i me my mine we us our you your he him his she her hers they them their
 who whom whose which what is are was were be been being am do does did done have has had having will would shall
@@ -220,6 +226,28 @@ def read_sentences(model: TextModel) -> str:
     return f"{sum(right)} of {len(right)}"
 
 
+def about(
+    name: str, found: Evaluation, sentences: dict[str, Any], row: dict[str, Any]
+) -> dict[str, Any]:
+    """What the card of a model says: what for, trained on what, how good."""
+    on = "the 25,000 test reviews of IMDb, once"
+    reviews = summarize(on, found.truth, found.predicted, found.probabilities)
+    return {
+        "purpose": PURPOSES[name],
+        "sources": [["IMDb, 25,000 training reviews (Maas et al., ACL 2011)", "unknown"]],
+        "evaluations": [reviews, sentences],
+        "accuracy": row["accuracy"],
+        "active tokens per review": row["tokens"],
+        "same label from the leaders alone": row["leaders_alone"],
+        "most frequent leaders": row["leaders"],
+    }
+
+
+def summarize_sentences(probabilities: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
+    on = "single sentences about films (MR)"
+    return summarize(on, truth, probabilities.argmax(axis=1), probabilities)
+
+
 def measure(
     train_file: str, test_file: str, mr_file: str, eraser: str, trained: str, shipped: str
 ) -> None:
@@ -263,19 +291,7 @@ def measure(
             }
         )
         print(rows[-1], flush=True)
-        measured = {
-            "trained on": "IMDb, 25,000 reviews (Maas et al., ACL 2011)",
-            "measured on": "its 25,000 test reviews, evaluated once",
-            "accuracy": row["accuracy"],
-            "active tokens per review": active,
-            "log loss": row["log_loss"],
-            "calibration error": row["calibration_error"],
-            "accuracy on single sentences (MR)": row["mr_accuracy"],
-            "log loss on single sentences (MR)": row["mr_log_loss"],
-            "undecided single sentences (MR)": row["mr_undecided"],
-            "same label from the leaders alone": row["leaders_alone"],
-            "most frequent leaders": row["leaders"],
-        }
+        measured = about(name, found, summarize_sentences(probabilities, truth), row)
         if seed:
             continue
         kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}

@@ -15,6 +15,7 @@ from browser import started_browser
 
 import hardmax as hm
 from hardmax.page import write_page
+from hardmax.text.documents import card_page
 from hardmax.text.page import pack
 
 ROOT = Path(__file__).parents[1]
@@ -32,7 +33,7 @@ def make_pages(folder: Path) -> dict[str, str]:
     """Addresses of the pages, by name."""
     model = hm.load_model("sentiment-en")
     model.explain(REVIEW).save(folder / "explanation.html")
-    hm.text.write_report(model, folder / "card.html")
+    (folder / "card.html").write_text(card_page(model, model.name), encoding="utf-8")
     write_page(folder / "page.html", {"models": [pack(model)]})
     places = {path.stem: path.as_uri() for path in folder.glob("*.html")}
     places["texts"] = f"{places['page']}#room=texts"
@@ -43,6 +44,7 @@ def make_pages(folder: Path) -> dict[str, str]:
 
 
 def main(folder: str = "build/screens") -> int:
+    """Write every picture, and say what axe finds."""
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     places = make_pages(out)

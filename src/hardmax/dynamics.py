@@ -34,7 +34,6 @@ from hardmax._layer.parts import (
     read_mask,
     read_square,
     read_steps,
-    read_value,
 )
 from hardmax._layer.rules import (
     allowed_pairs,
@@ -42,13 +41,12 @@ from hardmax._layer.rules import (
     check_dimension,
     head_weights,
     merge_points,
-    only_step,
     rescaling,
     split_heads,
 )
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, Number, to_fractions
+from hardmax._tokens.rationals import IntegerCloud, Number, dot, to_fractions
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -107,10 +105,11 @@ class Dynamics:
         attention: Any = None,
         heads: Any = None,
     ) -> None:
+        table = read_square(value, "value")
         vars(self).update(
             steps=read_steps(alpha),
-            matrix=None if metric is None else read_square(metric, "metric"),
-            value=read_value(value),
+            matrix=read_square(metric, "metric"),
+            value=None if table is None else to_fractions(table, "`value`"),
             mask=read_mask(mask),
             attention=read_attention(attention),
             heads=read_heads(heads),
@@ -141,8 +140,7 @@ class Dynamics:
 
     def __repr__(self) -> str:
         alpha = self.steps if isinstance(self.steps, Steps) else self._plain_steps()
-        parts = {"alpha": alpha}
-        parts |= {name: self._plain_table(name) for name in self._tables("metric", "value", "mask")}
+        parts = {"alpha": alpha} | self._tables("metric", "value", "mask")
         shown = [f"{name}={part!r}" for name, part in parts.items()]
         if self.attention is not None:
             shown.append(f"attention={self.attention}")
@@ -158,40 +156,34 @@ class Dynamics:
                 "`alpha` is a rule, which cannot be written down: "
                 "give the steps of the first layers."
             )
-        plain = {"alpha": self._plain_steps(), "metric": self._plain_table("metric")}
-        plain |= {name: self._plain_table(name) for name in self._tables("value", "mask")}
+        plain = {"alpha": self._plain_steps(), "metric": _plain(self.metric)}
+        plain |= self._tables("value", "mask")
         if self.attention is not None:
             plain["attention"] = to_plain(self.attention)
         if self.heads is not None:
             plain["heads"] = self._plain_heads()
         return plain
 
-    def _tables(self, *names: str) -> list[str]:
-        """Which of the named tables there are."""
-        return [name for name in names if getattr(self, name) is not None]
+    def _tables(self, *names: str) -> dict[str, Any]:
+        """Those of the named tables that there are, as plain data."""
+        tables = {name: _plain(getattr(self, name)) for name in names}
+        return {name: table for name, table in tables.items() if table is not None}
 
     def _plain_steps(self) -> list[str] | str:
-        if isinstance(self.steps, tuple):
-            return [str(step) for step in self.steps]
-        return str(self.steps)
+        return [*map(str, self.steps)] if isinstance(self.steps, tuple) else str(self.steps)
 
     def _plain_heads(self) -> list[dict[str, Any]]:
-        return [
-            {"metric": alone._plain_table("metric"), "weight": str(head.weight)}
-            for alone, head in zip(split_heads(self), self.heads or (), strict=True)
-        ]
-
-    def _plain_table(self, name: str) -> Any:
-        table = getattr(self, name)
-        if table is None or isinstance(table, str):
-            return table
-        rows = np.array(table).tolist()
-        return [[entry if isinstance(entry, bool) else str(entry) for entry in row] for row in rows]
+        heads = self.heads or ()
+        return [{"metric": _plain(head.metric), "weight": str(head.weight)} for head in heads]
 
     @property
     def alpha(self) -> Fraction:
         """The step size, if it is the same at all layers."""
-        return only_step(self)
+        if isinstance(self.steps, Fraction):
+            return self.steps
+        raise InputError(
+            "`alpha` differs from layer to layer: ask for `alpha_at(layer)`.", argument="alpha"
+        )
 
     def alpha_at(self, layer: int) -> Fraction:
         """The step size of a layer.
@@ -248,6 +240,14 @@ class Dynamics:
     def metric_integers(self) -> list[list[int]] | None:
         """The metric times its common denominator: a positive factor changes no attended set."""
         return None if self.matrix is None else IntegerCloud.of(self.matrix).numerators
+
+
+def _plain(table: Any) -> Any:
+    """A table as lists of truth values, or of texts that say the numbers exactly."""
+    if table is None or isinstance(table, str):
+        return table
+    rows = np.array(table).tolist()
+    return [[x if isinstance(x, bool) else str(Fraction(x)) for x in row] for row in rows]
 
 
 def check_dynamics(dynamics: Any) -> Dynamics:
@@ -332,11 +332,7 @@ def _attended_of_head(points: Points, dynamics: Dynamics) -> Iterator[list[int]]
     for i, z in enumerate(vectors):
         direction = z
         if dynamics.metric_integers is not None:
-            direction = [_dot(row, z) for row in dynamics.metric_integers]
+            direction = [dot(row, z) for row in dynamics.metric_integers]
         candidates = everybody if allowed is None else np.flatnonzero(allowed[i]).tolist()
-        scores = {j: _dot(direction, vectors[j]) for j in candidates}
+        scores = {j: dot(direction, vectors[j]) for j in candidates}
         yield attended_among(dynamics, scores, points.multiplicities, unit)
-
-
-def _dot(x: list[int], y: list[int]) -> int:
-    return sum(a * b for a, b in zip(x, y, strict=True))

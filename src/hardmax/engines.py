@@ -1,8 +1,6 @@
 """Engines (the processor or a GPU) and arithmetics by name: what computes the layers, never what
 comes out."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,14 +10,11 @@ from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
 from hardmax._float.batch import BatchOutcome, Then, walk_batch
-from hardmax._float.kernels import mark_furthest
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._gpu import Gpu
-from hardmax._kernels.compiling import interpreted
 from hardmax._tokens.batches import PackedClouds, as_array, kind_of
-from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
 if TYPE_CHECKING:
@@ -42,7 +37,6 @@ Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver"
 AnyPhase: TypeAlias = FloatPhase | ExactPhase | GeneralPhase
 
 LARGEST_SMALL_CLOUD = 2048
-_SMALL = 2**14  # products of coordinates
 
 
 def engine_for(tokens: Any, asked: Engine | str | None) -> Engine:
@@ -98,22 +92,6 @@ def solvers_for(
         return FloatSolver(engine=engine), GeneralSolver()
     slack = arithmetic if isinstance(arithmetic, TieSlack) else TieSlack()
     return (FloatSolver(slack, engine),)
-
-
-def phases_of(solver: Solver, points: Points, dynamics: Dynamics) -> Iterator[AnyPhase]:
-    """The phases of a run; those of a small cloud are computed without waiting for numba."""
-    phases = iter(solver.phases(points, dynamics))
-    while True:
-        with interpreted_if_small(points.count, points.dimension):
-            phase = next(phases, None)
-        if phase is None:
-            return
-        yield phase
-
-
-def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[bool]:
-    """A block in which the kernels for a small cloud run as Python."""
-    return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL, seconds=3.0)
 
 
 def takes_batch(engine: Engine, clouds: PackedClouds) -> bool:

@@ -134,10 +134,12 @@ def simulate(
             )
         return _enclose_clouds(tokens, dynamics, layers)
     asked = engine_for(tokens, engine)
+    if layers is not None:
+        stop = AfterLayers(layers)
     plan = Plan(
         dynamics,
         solvers_for(arithmetic, asked, plain=dynamics.is_plain),
-        _read_stop(layers, stop),
+        check_instance(stop, Stop, "`stop`", A_STOP),
         check_instance(record, Record, "`record`", "Every(10), LastOnly() or another Record"),
         asked if dynamics.is_plain else CPU,
     )
@@ -146,12 +148,6 @@ def simulate(
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
         return _run_stream(chunks, plan)
     return run_clouds(tokens, plan, progress)
-
-
-def _read_stop(layers: int | None, stop: Stop | None) -> Stop:
-    if layers is None:
-        return check_instance(stop, Stop, "`stop`", A_STOP)
-    return AfterLayers(layers)
 
 
 def _enclose_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Any:

@@ -69,6 +69,17 @@ def test_a_page_has_the_tokens_marked_and_nothing_unescaped(hardmax: Command, he
     assert "<b>" not in page
 
 
+def test_a_page_has_the_model_only_if_it_is_asked_for_and_the_command_says_so(
+    hardmax: Command, here: Path
+):
+    explain(hardmax, TEXT, "-o", "plain.html")
+    assert "<script" not in (here / "plain.html").read_text()
+    outcome = explain(hardmax, TEXT, "--html", "page.html", "--try")
+    assert outcome.err.startswith("page.html contains the whole model: ")
+    assert outcome.err.endswith("\nwrote page.html\n")
+    assert '<script type="application/json" id="hm-data">' in (here / "page.html").read_text()
+
+
 def test_a_terminal_has_the_text_first_in_the_colours_of_the_classes():
     screen = on_a_terminal("explain", TEXT, "--model", "model", columns=120, colors=True)
     styles = {
@@ -99,6 +110,7 @@ def test_a_text_of_ten_megabytes_passes(hardmax: Command, here: Path):
         (("-f", "nowhere.txt"), ("`nowhere.txt` does not exist", "a text")),
         (("-f", "."), ("`.` is a folder",)),
         (("text", "--html", "page.png"), ("--html", ".html")),
+        (("text", "--try"), ("--try", "--html FILE")),
         (("-f", "picture.png"), ("picture.png", "UTF-8", "byte 0")),
     ],
 )

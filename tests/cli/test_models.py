@@ -1,14 +1,23 @@
 """`hardmax models`: the list of shipped models, one of them, and its card."""
 
 import json
+import re
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import Watched, in_browser
 from running import Command, assert_refused
+from scipy import stats
+from text.small_models import small_model
 
 import hardmax as hm
+from hardmax._common.validation import InputError
 from hardmax.text.documents import card_page
+from hardmax.text.shipped import available
+from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
@@ -27,7 +36,9 @@ def test_every_shipped_model_is_listed_as_it_is(hardmax: Command):
             len(model.modifiers),
         )
         assert (facts["gate"], facts["classes"]) == (model.rule.gate, list(model.classes))
-        assert facts["accuracy"] == model.metrics.get("accuracy")
+        assert facts["accuracy"] == model.metrics.get("accuracy", facts["accuracy"])
+        assert facts["measured_on"] == model.metrics["evaluations"][0]["on"]
+        assert 0.9 < facts["accuracy"] < 0.93
     lines = hardmax("models").out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(found)
 
@@ -55,6 +66,54 @@ def test_a_card_is_a_page_and_a_picture_has_the_weights(hardmax: Command, here: 
     for keyword in hm.load_model("sentiment-en").keywords("positive", 3):
         assert f"<bdi>{keyword.word}</bdi>" in page
     assert "default-src 'none'" in page
+
+
+def visible(page: str) -> str:
+    """The text of a card."""
+    shown = re.sub("<[^>]*>", " ", re.sub("(?s)<style>.*?</style>", "", page))
+    return " ".join(unescape(shown).split())
+
+
+@pytest.mark.parametrize("name", available())
+def test_the_card_of_a_shipped_model_says_what_for_on_what_and_how_good(name):
+    model = hm.load_model(name)
+    page = visible(card_page(model, name))
+    assert model.metrics["purpose"] in page
+    for what, rights in model.metrics["sources"]:
+        assert f"{what} {rights}" in page
+    for one in model.metrics["evaluations"]:
+        texts, right = np.sum(one["classes"], axis=0).tolist()
+        low, high = stats.binomtest(right, texts).proportion_ci(method="wilson")
+        share = f"{100 * right / texts:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
+        assert f"{one['on']} {texts:,} {share}" in page
+    for modifier in model.modifiers:
+        assert f"{modifier.word} × {modifier.factor:g} {modifier.texts:,}" in page
+    for keyword in model.keywords(model.classes[0], 3):
+        assert f"{keyword.word} {keyword.weight:+.3g} {keyword.texts:,}" in page
+    assert all(part in page for part in ("Known limits", "How to cite", digest(model)))
+    assert not re.search("[a-z]_[a-z]", page)  # no raw keys
+
+
+def test_a_card_says_what_is_not_known():
+    model = small_model(metrics={"held_out_accuracy": 0.75})
+    page = visible(card_page(model, "mine"))
+    assert "How good it is Not measured." in page
+    assert "Trained on Not recorded." in page
+    assert "held out accuracy 0.75" in page
+    for wrong in ([{}], 3, [{"on": "", "classes": [[0, 0]], "log_loss": 0, "calibration": []}]):
+        with pytest.raises(InputError, match="evaluations"):
+            card_page(replace(model, metrics={"evaluations": wrong}), "mine")
+
+
+@in_browser
+def test_a_card_has_two_columns_on_a_screen_and_one_on_a_phone(browser, tmp_path):
+    (tmp_path / "card.html").write_text(card_page(hm.load_model("imdb"), "imdb"))
+    lefts = "all => new Set(all.map(each => Math.round(each.getBoundingClientRect().left))).size"
+    for width, columns in ((1200, 2), (390, 1)):
+        with Watched(browser, width) as watched:
+            page = watched.open(tmp_path / "card.html")
+            assert page.eval_on_selector_all(".hardmax-card h2", lefts) == columns
+            assert watched.heard == []
 
 
 def test_nothing_of_a_model_reaches_the_card_unescaped():

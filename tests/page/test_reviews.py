@@ -53,7 +53,7 @@ def watched(browser: Any) -> Iterator[Watched]:
 @pytest.fixture(scope="module")
 def review(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reviews") / "review.html"
-    MODEL.explain(REVIEW).save(path)
+    MODEL.explain(REVIEW).save(path, interactive=True)
     return path
 
 
@@ -135,8 +135,8 @@ def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_
 def expected_arrows(why: Explanation) -> list[list[str]]:
     """What Python says: the first word of each marked token that attends to another, and that
     word."""
-    pieces = [piece for piece in view.pieces(why) if piece.entry and piece.modifier]
-    return [[piece.entry.word.split()[0], piece.modifier] for piece in pieces if piece.entry]
+    links = [piece.link for piece in view.pieces(why) if piece.link]
+    return [[link.word.split()[0], link.modifier] for link in links]
 
 
 LINES = {"short": READ, "many lines": 4 * f"{READ} ", "right to left": HEBREW}
@@ -145,7 +145,7 @@ LINES = {"short": READ, "many lines": 4 * f"{READ} ", "right to left": HEBREW}
 @pytest.mark.parametrize("text", LINES.values(), ids=LINES)
 def test_an_arrow_goes_from_each_word_to_what_it_attends_to(text, watched, tmp_path):
     why = MODEL.explain(text)
-    why.save(tmp_path / "page.html")
+    why.save(tmp_path / "page.html", interactive=True)
     page = watched.open(tmp_path / "page.html")
     answers(page, text)
     assert expected_arrows(why)
@@ -161,23 +161,23 @@ def test_an_arrow_goes_from_each_word_to_what_it_attends_to(text, watched, tmp_p
 
 
 def test_of_modifiers_that_change_little_there_is_no_arrow(watched, tmp_path):
-    model = two_classes(modifiers=[Modifier("never", -0.5), Modifier("is", 1.375)])
-    why = model.explain("The end is great, and it never gets boring.")
+    model = two_classes(modifiers=[Modifier("never", -0.5), Modifier("is", 1.125)])
+    why = model.explain("The start awful, the end is great, and it never gets boring.")
     assert [link.modifier for link in why.links] == ["is", "never"]
-    why.save(tmp_path / "page.html")
+    why.save(tmp_path / "page.html", interactive=True)
     page = watched.open(tmp_path / "page.html")
     page.wait_for_selector(".hm-marked mark")
     assert page.evaluate(ARROWS) == expected_arrows(why) == [["boring", "never"]]
     assert page.locator(".hm-modifier").all_inner_texts() == ["never"]
     page.hover(".hm-marked mark:has-text('great')")
-    assert "attends to “is” (× 1.375)" in page.inner_text(".hm-told")
+    assert "attends to “is” (× 1.125)" in page.inner_text(".hm-told")
 
 
 def test_mouse_and_keys_tell_what_a_word_attends_to_with_both_numbers(watched, tmp_path):
     text = "It never gets boring."
     why = MODEL.explain(text)
     (entry,) = why.ledger
-    why.save(tmp_path / "page.html")
+    why.save(tmp_path / "page.html", interactive=True)
     page = watched.open(tmp_path / "page.html")
     page.hover(".hm-marked mark")
     told = f"boring: vote {entry.vote:+.3f}; attends to “never” (× -0.5), else {entry.weight:+.3f}"
@@ -194,7 +194,7 @@ def test_mouse_and_keys_tell_what_a_word_attends_to_with_both_numbers(watched, t
 
 def test_without_its_modifier_a_word_attends_to_itself(watched, tmp_path):
     text = "It never gets boring."
-    MODEL.explain(text).save(tmp_path / "page.html")
+    MODEL.explain(text).save(tmp_path / "page.html", interactive=True)
     page = watched.open(tmp_path / "page.html")
     answers(page, text)
     page.click(".hm-marked :text-is('never')")
@@ -206,7 +206,7 @@ def test_without_its_modifier_a_word_attends_to_itself(watched, tmp_path):
 @pytest.mark.parametrize("model", [MODEL, many_classes(4)], ids=["two", "four"])
 def test_the_page_shows_what_python_shows_and_votes_add_up(model, watched, tmp_path, browser):
     why = model.explain(READ)
-    why.save(tmp_path / "page.html")
+    why.save(tmp_path / "page.html", interactive=True)
     page = watched.open(tmp_path / "page.html")
     page.wait_for_selector(".hm-marked mark")
     with Watched(browser, java_script_enabled=False) as still:
@@ -214,12 +214,10 @@ def test_the_page_shows_what_python_shows_and_votes_add_up(model, watched, tmp_p
         for part in ("tbody tr", "thead th", ".hardmax-verdict", ".hardmax-summary", "dl"):
             listed = static.locator(part).all_inner_texts()
             assert listed == page.locator(part).all_inner_texts(), part
-        # With scripts, arrows say what a word attends to.
-        marked = [text.split("\xa0←")[0] for text in static.locator("mark").all_inner_texts()]
-        assert marked == page.locator("mark").all_inner_texts()
-        attended = static.locator("mark sub").all_inner_texts()
-        assert attended == [f"\xa0← {modifier}" for _, modifier in expected_arrows(why)]
-        assert len(attended) >= 3
+        assert static.locator("mark").all_inner_texts() == page.locator("mark").all_inner_texts()
+        begun = static.locator(".hardmax-end:has(.hardmax-from)").all_inner_texts()
+        assert [word.lower() for word in begun] == [word for word, _ in expected_arrows(why)]
+        assert len(begun) >= 3
     cells = "rows => rows.map(row => Number(row.cells[1].textContent))"
     *parts, logit = page.eval_on_selector_all("tbody tr", cells)
     assert sum(parts) == pytest.approx(logit, abs=5e-4 * len(parts))
@@ -228,7 +226,7 @@ def test_the_page_shows_what_python_shows_and_votes_add_up(model, watched, tmp_p
 
 
 def test_on_paper_words_say_what_they_attend_to(watched, tmp_path):
-    MODEL.explain("It never gets boring.").save(tmp_path / "page.html")
+    MODEL.explain("It never gets boring.").save(tmp_path / "page.html", interactive=True)
     page = watched.open(tmp_path / "page.html")
     page.wait_for_selector(".hm-marked mark")
     page.emulate_media(media="print")
@@ -240,7 +238,7 @@ def test_on_paper_words_say_what_they_attend_to(watched, tmp_path):
 def test_the_shipped_model_reads_in_the_page(watched, tmp_path):
     texts = ["A wonderful film.", "Awful.", "I don't like it.", "It never gets boring."]
     model = hm.load_model("sentiment-en")
-    model.explain("").save(tmp_path / "page.html")
+    model.explain("").save(tmp_path / "page.html", interactive=True)
     page = watched.open(tmp_path / "page.html")
     page.wait_for_function("() => window.hardmax")
     classify = "async text => (await hardmax.classify(text)).label"

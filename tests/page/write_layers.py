@@ -45,8 +45,6 @@ def drawn(rng: random.Random, softmax: bool) -> tuple[Any, dict[str, Any]]:
     parts: dict[str, Any] = {name: rng.choice(table) for name, table in fits.items()}
     parts |= {"alpha": rng.choice(["1/2", "1", "1/10", "3"]), "mask": rng.choice([None, "causal"])}
     if softmax:
-        # With value matrices the page's bound grows soon: one cloud in five has one.
-        parts["value"] = parts["value"] if rng.random() < 1 / 5 else None
         parts["attention"] = hm.Softmax(
             rng.choice(["1/2", "1", "3", "10", "30", "100"]), error=1e-11
         )

@@ -16,12 +16,13 @@ rows = st.lists(
 )
 
 
-@pytest.mark.parametrize("exact", [False, True], ids=["floats", "fractions"])
+@pytest.mark.parametrize("kind", ["few floats", "many floats", "fractions"])
 @settings(max_examples=100)
 @given(tokens=rows, data=st.data())
 def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added(
-    exact, tokens, data
+    kind, tokens, data
 ):
+    tokens = tokens * (65 if kind == "many floats" else 1)
     counts = data.draw(
         st.none() | st.lists(st.integers(1, 9), min_size=len(tokens), max_size=len(tokens))
     )
@@ -31,7 +32,7 @@ def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added
             weights.get(token, 0) + count
         )  # a dictionary takes 0.0 and -0.0 for the same
     table = np.array(tokens)
-    if exact:
+    if kind == "fractions":
         table = np.array([[Fraction(x) for x in token] for token in tokens], dtype=object)
     points = merge(Cloud(table, None if counts is None else np.array(counts)))
     assert list(map(tuple, points.coordinates)) == list(weights)
@@ -60,7 +61,8 @@ def test_tokens_whose_keys_meet_by_chance_stay_two():
         last = np.uint64(key(one[0]) ^ key(first) ^ int(one[1].view(np.uint64))).view(np.float64)
         if np.isfinite(last) and last:
             assert key(first, last) == key(*one)
-            assert merge(Cloud(np.array([one, [first, last], one]))).of_token.tolist() == [0, 1, 0]
+            tokens = np.array([one, [first, last], one] * 30)  # so many go through the kernel
+            assert merge(Cloud(tokens)).of_token.tolist() == [0, 1, 0] * 30
             collisions += 1
     assert collisions > 100
 

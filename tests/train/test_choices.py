@@ -40,14 +40,15 @@ def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = No
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
     stored = SpilledArrays(None, matrix.data, matrix.indices, matrix.indptr, rows)
-    about = (
-        labels,
-        np.ones(len(texts)),
-        rows if groups is None else groups,
-        np.zeros(0, dtype=int),
-        0.0,
+    return Bags(
+        stored=[(True, stored)],
+        tokens=len(known),
+        labels=labels,
+        weights=np.ones(len(texts)),
+        groups=rows if groups is None else groups,
+        classes=classes,
+        sentences=0.0,
     )
-    return Bags([(True, stored)], len(known), classes, *about, None)
 
 
 def held_out(
@@ -87,6 +88,12 @@ def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(
     assert 0.5 < right < 1
     assert model.metrics["held_out_accuracy"] == pytest.approx(right)
     assert model.metrics["held_out_active_tokens"] == pytest.approx(active.mean())
+    [summary] = model.metrics["evaluations"]  # for the model card
+    found = truth[logits.argmax(axis=1) == truth]
+    counts = [np.bincount(which, minlength=classes) for which in (truth, found)]
+    assert summary["classes"] == np.transpose(counts).tolist()
+    _, shares, sizes = np.transpose(summary["calibration"])
+    assert shares @ sizes == pytest.approx(len(found), abs=1e-3)
 
 
 def test_texts_that_say_nothing_count_half():

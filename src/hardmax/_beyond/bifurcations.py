@@ -9,10 +9,10 @@ The rest of the range is treated in the same way, until intervals and roots fill
 real algebraic number: its irreducible polynomial says exactly at which alpha another polynomial is
 zero, so the run at a root is decided, too."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from operator import mul, sub
+from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import fmpq, fmpq_poly, fmpz_poly
@@ -21,19 +21,18 @@ from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.argmax import Attended
-from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
-from hardmax._layer.attended import AttendedIndices
+from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import Number, to_fractions
+from hardmax._tokens.rationals import Number, dot, to_fractions
 from hardmax.dynamics import Dynamics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Sets = Sequence[Sequence[int]]
+
 Polynomials = list[list[Any]]
 """A row of polynomials for each point."""
 _MOST_INTERVALS = 500
@@ -261,13 +260,13 @@ class _Run(Walker[Outcome | None]):
 
     def along(self, place: list[Any]) -> list[Any]:
         """A z for a point z."""
-        return [_dot(row, place) for row in self.metric] or place
+        return [dot(row, place) for row in self.metric] or place
 
     def attended(self, pending: list[int]) -> Attended:
         sets = []
         for i in pending:
             direction = self.along(self.place[i])
-            scores = [_dot(direction, other) for other in self.place]
+            scores = [dot(direction, other) for other in self.place]
             furthest = [0]
             for j in range(1, len(scores)):
                 sign = self.sign(scores[j] - scores[furthest[0]])
@@ -283,7 +282,7 @@ class _Run(Walker[Outcome | None]):
         for several in {*map(tuple, sets)}:
             weights = [counts[j] for j in several]
             columns = zip(*(table[j] for j in several), strict=True)
-            means[several] = [sum(map(mul, column, weights)) / sum(weights) for column in columns]
+            means[several] = [dot(column, weights) / sum(weights) for column in columns]
         return [means[tuple(several)] for several in sets]
 
     def closed_form(self, sets: Sets, pending: list[int]) -> Polynomials | None:
@@ -302,21 +301,19 @@ class _Run(Walker[Outcome | None]):
             c, look, aim = sets[i][0], self.along(self.place[i]), self.along(form[i])
             for j in range(len(form)):
                 here, there = ([*map(sub, z[j], z[c])] for z in (self.place, form))
-                b0, b1 = _dot(aim, there), _dot(aim, here) + _dot(look, there)
+                b0, b1 = dot(aim, there), dot(aim, here) + dot(look, there)
                 if j in sets[i]:
                     changes = self.sign(b0) or self.sign(b1)
                 elif self.sign(b0) > 0 or self.sign(b1) <= 0:
                     changes = self.sign(b0) > 0
                 else:
-                    changes = self.sign(b1 * b1 - 4 * b0 * _dot(look, here)) >= 0
+                    changes = self.sign(b1 * b1 - 4 * b0 * dot(look, here)) >= 0
                 if changes:
                     return ONE_LAYER
         return FOREVER
 
-    def phase(
-        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
-    ) -> Outcome | None:
-        if until is not FOREVER:
+    def phase(self, sets: Sets, **known: Any) -> Outcome | None:
+        if known["until"] is not FOREVER:
             return None
         members, of_token = self.points.members, self.points.of_token.tolist()
         attended = [tuple(sorted(t for p in c for t in members[p].tolist())) for c in sets]
@@ -333,7 +330,3 @@ class _Run(Walker[Outcome | None]):
 
 def _rational(number: Any) -> fmpq:
     return fmpq(number.numerator, number.denominator)
-
-
-def _dot(x: list[Any], y: list[Any]) -> Any:
-    return sum(map(mul, x, y))

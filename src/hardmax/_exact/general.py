@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -52,12 +51,11 @@ from hardmax._exact.vectors import (
     running_products,
 )
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
-from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, to_fractions
+from hardmax._tokens.rationals import IntegerCloud, dot, to_fractions
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -145,14 +143,12 @@ class AttentionHead:
         """Whether scores stay above or below the least that counts."""
         attention, unit = self.dynamics.attention, self._unit(form)
         for i, scores in self.scores(form, self.everybody):
-            among, inside = self.may_attend(i), {*sets[i]}
-            if isinstance(attention, Localmax) and attention.slack:
-                slack = Fraction(attention.slack) * unit
-                leads = _localmax_leads(scores, among, inside, slack)
-            elif isinstance(attention, TopK) and self.counts[among].sum() <= attention.k:
+            among, slack = self.may_attend(i), Fraction(0)
+            if isinstance(attention, TopK) and self.counts[among].sum() <= attention.k:
                 continue  # all count, whatever their scores
-            else:
-                leads = _top_k_leads(scores, among, inside)
+            if isinstance(attention, Localmax):
+                slack = Fraction(attention.slack) * unit
+            leads = _threshold_leads(scores, among, {*sets[i]}, slack)
             if not all(lead.stays_negative for lead in leads):
                 return False
         return True
@@ -170,27 +166,22 @@ class AttentionHead:
         return True
 
 
-def _localmax_leads(
+def _threshold_leads(
     scores: Scores, among: list[int], inside: set[int], slack: Fraction
 ) -> Iterator[Lead]:
-    """Leads that have to stay negative, or 0: over the first, which stays so, less a slack."""
-    first = max(among, key=scores.now)
+    """Leads that have to stay negative, or 0: over the last that counts, and of that one; with a
+    slack, over the first less the slack, and it has to stay the first."""
+    if slack:
+        mark = max(among, key=scores.now)
+    else:
+        mark = min(sorted(inside), key=scores.now)
     for j in among:
         if j not in inside:
-            yield scores.lead(j, first, slack)
-        elif j != first:
-            yield scores.lead(first, j, -slack)
-            yield scores.lead(j, first)
-
-
-def _top_k_leads(scores: Scores, among: list[int], inside: set[int]) -> Iterator[Lead]:
-    """Leads that have to stay negative, or 0: over the last that counts, and of that one."""
-    last = min(sorted(inside), key=scores.now)
-    for j in among:
-        if j not in inside:
-            yield scores.lead(j, last)
-        elif j != last:
-            yield scores.lead(last, j)
+            yield scores.lead(j, mark, slack)
+        elif j != mark:
+            yield scores.lead(mark, j, -slack)
+            if slack:
+                yield scores.lead(j, mark)
 
 
 def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
@@ -230,7 +221,7 @@ class GeneralPhase(Phase):
     def _is_by_rule(self) -> bool:
         return isinstance(self.dynamics.steps, Steps)
 
-    def _power(self, exponent: int, *, exact: bool = False) -> Fraction:
+    def _power(self, exponent: int, *, exact: bool) -> Fraction:
         """g^exponent: exactly, or to 50 digits where that is long."""
         if self.contraction == 1:
             return Fraction(1)
@@ -239,7 +230,7 @@ class GeneralPhase(Phase):
             return self.contraction**exponent
         return power(self.contraction, exponent)
 
-    def _share(self, m: int, *, exact: bool = False) -> Fraction:
+    def _share(self, m: int, *, exact: bool) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50
         digits."""
         bits = math.inf if exact else _BITS
@@ -326,18 +317,16 @@ class GeneralPhase(Phase):
 
     @property
     def exactly(self) -> PhaseView:
-        return PhaseView(self)
-
-    @property
-    def work(self) -> int:
         table = next(iter(self.form.values()))
-        return table.size * len(table) * (self.bits // DIGIT) ** 2
+        return PhaseView(self, table.size * len(table) * (self.bits // DIGIT) ** 2)
 
-    def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        return [tuple(row) for row in self._limits(exact=exact)[list(points)]]
-
-    def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        return [tuple(row) for row in self._at(layer - self.layer, exact=exact)[list(points)]]
+    def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        """The points at a layer, or where they end."""
+        if layer is None:
+            table = self._limits(exact=exact)
+        else:
+            table = self._at(layer - self.layer, exact=exact)
+        return [tuple(row) for row in table[list(points)]]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
@@ -355,7 +344,7 @@ def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
             square = Counter({Term(0): -int(goal * scale)})
             parts = list(zip(form, rows, strict=True))
             for (left, x), (right, y) in itertools.product(parts, repeat=2):
-                product = goal.denominator * sum(map(mul, x, y))
+                product = goal.denominator * dot(x, y)
                 for term, factor in (left * right).items():
                     square[term] += factor * product
             last = max(last, Lead(square, phase.contraction).last_positive(last, within))
@@ -473,20 +462,15 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.form = form
         return change
 
-    def phase(
-        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
-    ) -> GeneralPhase:
-        form = self.place if until == self.layer + 1 else self.form
+    def phase(self, sets: Sets, **known: Any) -> GeneralPhase:
+        form = self.place if known["until"] == self.layer + 1 else self.form
         leading = [
             all(i == j or _coincide(form, i, j, self.contraction) for j in several)
             for i, several in enumerate(sets)
         ]
         return GeneralPhase(
-            layer=self.layer,
-            until=until,
-            choices=choices,
+            **known,
             is_leader=np.array(leading),
-            margin=margin,
             contraction=self.contraction,
             unchanged=self.unchanged,
             form=self.form,

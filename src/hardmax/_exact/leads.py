@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flint import arb, ctx
 
@@ -60,7 +60,7 @@ def sign_of(terms: Mapping[int, int], contraction: Fraction) -> int:
     p, q = contraction.numerator, contraction.denominator
     if len(left) < 2 or q == 1:
         return _sign(sum(c for _, c in left))
-    (first, lead), last = left[0], left[-1][0]
+    first, last = left[0][0], left[-1][0]
     if (last - first) * q.bit_length() <= _SHORT:
         return _sign(sum(c * p ** (e - first) * q ** (last - e) for e, c in left))
     for size in range(2, len(left) + 1):
@@ -68,18 +68,14 @@ def sign_of(terms: Mapping[int, int], contraction: Fraction) -> int:
             return sign_of(dict(left[size:]), contraction)
     bits = 64
     while True:
-        low = high = lead << bits
-        for e, c in left[1:]:
-            power = enclosed_power(contraction, e - first, bits + c.bit_length())
-            ends = sorted((c * power.low, c * power.high))
-            low += ends[0] >> (power.shift - bits)
-            high += -(-ends[1] >> (power.shift - bits))
-        if low > 0 or high < 0:
-            return _sign(low)
+        with ctx.workprec(bits):
+            total = sum(c * enclosed_power(contraction, e - first, bits) for e, c in left)
+        if sign := _sign(total):  # 0 if the ball has 0 in it
+            return sign
         bits *= 2
 
 
-def _sign(number: int) -> int:
+def _sign(number: Any) -> int:
     return (number > 0) - (number < 0)
 
 
@@ -100,15 +96,11 @@ def _is_zero(left: list[tuple[int, int]], p: int, q: int) -> bool:
     return c == 0
 
 
-def _product(left: Sum, right: Sum, factor: int = 1) -> Sum:
-    return _added(*({e + f: factor * c * d for f, d in right.items()} for e, c in left.items()))
-
-
-def _added(*sums: Sum) -> Sum:
+def _total(terms: Iterable[tuple[int, int]]) -> Sum:
+    """The sum of c g^e over some (e, c)."""
     total: Sum = {}
-    for terms in sums:
-        for e, c in terms.items():
-            total[e] = total.get(e, 0) + c
+    for e, c in terms:
+        total[e] = total.get(e, 0) + c
     return total
 
 
@@ -127,11 +119,11 @@ class Lead:
 
     def sign(self, m: int, keys: Iterable[tuple[int, int]] | None = None) -> int:
         """The sign at m, of all terms or of some."""
-        shifted = []
+        terms = []
         for r, k in keys or self.parts:
             size = comb(m, k)
-            shifted.append({e + r * m: c * size for e, c in self.parts[r, k].items()})
-        return sign_of(_added(*shifted), self.contraction)
+            terms += [(e + r * m, c * size) for e, c in self.parts[r, k].items()]
+        return sign_of(_total(terms), self.contraction)
 
     @property
     def stays_negative(self) -> bool:
@@ -202,30 +194,18 @@ class Lead:
         whether it is.
 
         With C(m, k) replaced by its value at the end where the term is larger, it is h0 + h1 t + h2
-        t^2 with t = g^m."""
+        t^2 with t = g^m: negative between two t if its coefficients in Bernstein's form are, which
+        are its values there, and h0 + h1 (t + t') / 2 + h2 t t'."""
         if first == last:
             return self.sign(first) < 0
-        h: list[Sum] = [{}, {}, {}]
+        terms = []
         for (r, k), part in self.parts.items():
             size = comb(last if self.signs[r, k] > 0 else first, k)
-            h[r] = _added(h[r], {e: size * c for e, c in part.items()})
-
-        def at(m: int, *factors: Sum) -> int:
-            shifted = (
-                {e + power * m: c for e, c in factor.items()}
-                for power, factor in enumerate(factors)
-            )
-            return sign_of(_added(*shifted), self.contraction)
-
-        if at(first, *h) >= 0 or at(last, *h) >= 0:
-            return False
-        if sign_of(h[2], self.contraction) >= 0:  # convex: largest at an end
-            return True
-        slope = h[1], {e: 2 * c for e, c in h[2].items()}
-        if at(first, *slope) >= 0 or at(last, *slope) <= 0:
-            return True  # concave, and its top is not between the ends
-        discriminant = _added(_product(h[1], h[1]), _product(h[0], h[2], -4))
-        return sign_of(discriminant, self.contraction) < 0
+            terms += [(r, e, size * c) for e, c in part.items()]
+        shifts = (0, 0), (first, last), (first + last, first + last)
+        sums = [[(e + r * m, c) for r, e, c in terms] for m in (first, last)]
+        sums.append([(e + shift, c) for r, e, c in terms for shift in shifts[r]])
+        return all(sign_of(_total(some), self.contraction) < 0 for some in sums)
 
 
 def layers_negative(a0: int, a1: int, a2: int, contraction: Fraction) -> int | None:

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from hardmax._common.cached import cached_property
 from hardmax._exact.vectors import (
@@ -25,7 +25,6 @@ from hardmax._exact.vectors import (
     Vector,
     check_length,
     common_rows,
-    exact_vector,
     fractions_of,
     power,
     towards,
@@ -33,7 +32,7 @@ from hardmax._exact.vectors import (
 )
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud
+from hardmax._tokens.rationals import IntegerCloud, dot
 from hardmax.dynamics import Dynamics
 
 
@@ -52,10 +51,6 @@ class Phase:
     unchanged: bool = False
     """Whether the attended sets are known to be those of the phase before."""
 
-    def covers(self, layer: int) -> bool:
-        """Whether the closed form gives the tokens at this layer: up to and including `until`."""
-        return self.layer <= layer and (self.until is None or layer <= self.until)
-
 
 @dataclass(frozen=True, eq=False)
 class ExactView:
@@ -67,17 +62,15 @@ class ExactView:
     work: int
     """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
 
-    def positions(self, points: Sequence[int]) -> list[Vector]:
-        return [fractions_of(self.source.place(point, self.phase)) for point in points]
-
     def targets(self, points: Sequence[int]) -> list[Vector]:
         return [fractions_of(self.source.target(point, self.phase)) for point in points]
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        """Refused where numbers would be too long, unless nobody moves."""
-        here = [self.source.place(point, self.phase) for point in points]
-        targets = [self.source.target(point, self.phase) for point in points]
-        if layers and here != targets:
+        """So many layers later; refused where numbers would be too long, unless nobody moves."""
+        targets = here = [self.source.place(point, self.phase) for point in points]
+        if layers:
+            targets = [self.source.target(point, self.phase) for point in points]
+        if here != targets:
             share = self.source.share(layers, self.phase)
             here = [towards(z, w, share) for z, w in zip(here, targets, strict=True)]
         return [fractions_of(place) for place in here]
@@ -92,18 +85,12 @@ class PhaseView:
     """The same of a phase that knows where all points are."""
 
     phase: Any
+    work: int = 0
+    """What it costs to go on, in products of digits."""
     exact: bool = True
 
-    @property
-    def work(self) -> int:
-        """What it costs to go on, in products of digits."""
-        return self.phase.work
-
-    def positions(self, points: Sequence[int]) -> list[Vector]:
-        return self.later(points, 0)
-
     def targets(self, points: Sequence[int]) -> list[Vector]:
-        return self.phase.exact_targets(points, exact=self.exact)
+        return self.phase.exact_at(None, points, exact=self.exact)
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
         return self.phase.exact_at(self.phase.layer + layers, points, exact=self.exact)
@@ -188,17 +175,15 @@ class ExactPositions:
                 continue
             point, number = stack[-1]
             if number == 0:
-                known[stack.pop()] = exact_vector(self._points.coordinates[point].tolist())
+                numbers = self._points.coordinates[point].tolist()
+                known[stack.pop()] = [fmpq(*x.as_integer_ratio()) for x in numbers]
                 continue
             # The phase from which the position follows, and whom the point has attended to since.
             origin, attended = number - 1, self._attended(point, number - 1)
             if self._follows(point, origin):
                 origin = int(self._since[point])
-            missing = [
-                need
-                for need in ((j, origin) for j in [point, *attended.tolist()])
-                if need not in known
-            ]
+            needed = [(j, origin) for j in [point, *attended.tolist()]]
+            missing = [need for need in needed if need not in known]
             if missing:
                 stack.extend(missing)
             else:
@@ -223,7 +208,7 @@ class ExactPositions:
         """The metric, up to a positive factor, times a position."""
         if self._metric is None:
             return place
-        return [sum(map(mul, row, place)) for row in self._metric]
+        return [dot(row, place) for row in self._metric]
 
     def furthest(
         self, along: ExactVector, points: np.ndarray
@@ -308,20 +293,19 @@ class ExactPhase(Phase):
 
     @property
     def exactly(self) -> PhaseView:
-        return PhaseView(self)
-
-    @property
-    def work(self) -> int:
         rows = self.positions.numerators
         digits = self.layer * self.contraction.denominator.bit_length() // DIGIT
-        return len(rows) * len(rows[0]) * digits**2
+        return PhaseView(self, len(rows) * len(rows[0]) * digits**2)
 
-    def exact_targets(self, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        return _fractions(self.targets.rows(points))
-
-    def exact_at(self, layer: int, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        """What would be long was refused before, so these are exact always."""
-        return _fractions(self.integers_at(layer, points))
+    def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
+        """The points at a layer, or their targets. What would be long was refused before, so these
+        are exact always."""
+        if layer is None:
+            cloud = self.targets.rows(points)
+        else:
+            cloud = self.integers_at(layer, points)
+        denominator = int(cloud.denominator)
+        return [tuple(Fraction(int(x), denominator) for x in row) for row in cloud.numerators]
 
     def integers_at(self, layer: int, points: Sequence[int] | None = None) -> IntegerCloud:
         """The points at a layer, or some of them; refused where their numbers would be too long,
@@ -346,8 +330,3 @@ def _mixed(here: IntegerCloud, targets: IntegerCloud, share: Fraction) -> Intege
     for z, w in zip(here.numerators, targets.numerators, strict=True):
         rows.append([far * x + near * y for x, y in zip(z, w, strict=True)])
     return IntegerCloud(rows, here.denominator * share.denominator)
-
-
-def _fractions(cloud: IntegerCloud) -> list[Vector]:
-    denominator = int(cloud.denominator)
-    return [tuple(Fraction(int(x), denominator) for x in row) for row in cloud.numerators]

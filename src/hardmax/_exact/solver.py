@@ -31,7 +31,7 @@ Hence:
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import add, mul, sub
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,8 @@ from hardmax._exact.argmax import Attended, Rows, by_all_scores, directions_of, 
 from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.walker import Sets, Walker
-from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud
+from hardmax._tokens.rationals import IntegerCloud, dot
 from hardmax.dynamics import Dynamics
 
 
@@ -93,7 +92,7 @@ class IntegerWalker(Walker[ExactPhase]):
                 targets.append(rows[several[0]])
                 continue
             columns, total = zip(*(rows[j] for j in several), strict=True), sum(counts)
-            targets.append([sum(map(mul, counts, column)) // total for column in columns])
+            targets.append([dot(counts, column) // total for column in columns])
         denominator = common * self.positions.denominator
         self.positions = IntegerCloud(rows, denominator)
         self.targets = IntegerCloud(targets, denominator)
@@ -110,19 +109,14 @@ class IntegerWalker(Walker[ExactPhase]):
                 changes.append(first_change(i, w, form, sets[i], self.dynamics))
         return soonest(changes)
 
-    def phase(
-        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
-    ) -> ExactPhase:
+    def phase(self, sets: Sets, **known: Any) -> ExactPhase:
         # With a metric that is not positive definite distinct points can meet; those that have met
         # are one.
         rows = self.positions.numerators
         leading = [all(rows[j] == rows[i] for j in several) for i, several in enumerate(sets)]
         return ExactPhase(
-            layer=self.layer,
-            until=until,
-            choices=choices,
+            **known,
             is_leader=np.array(leading),
-            margin=margin,
             contraction=self.dynamics.contraction,
             positions=self.positions,
             targets=self.targets,

@@ -14,7 +14,7 @@ stop changing."""
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,10 +52,9 @@ def never_settle(
         return []
     metric = np.eye(2, dtype=int) if dynamics.metric is None else np.array(dynamics.metric)
     push = dynamics.alpha * np.array(dynamics.value)
-    column = next(c for c in range(2) if push[:, c].any())
-    u = push[:, column]
+    u = push[:, (push != 0).any(axis=0).argmax()]
     # alpha V = u v^T with this u, v scaled to fit.
-    row = next(r for r in range(2) if u[r])
+    row = (u != 0).argmax()
     v = push[row] / u[row]
     for i in moving:
         start, way = metric @ z[i], metric @ u
@@ -105,11 +104,9 @@ def _is_inside(point: Point, hull: list[Point]) -> bool:
 
 def _vanishes(start: np.ndarray, way: np.ndarray, bounds: tuple[Fraction, Fraction]) -> bool:
     """Whether start + x way is 0 for an x between two bounds."""
-    axis = next((axis for axis, part in enumerate(way) if part), None)
-    if axis is None:
-        return not start.any()
-    x = -start[axis] / way[axis]
-    return bounds[0] <= x <= bounds[1] and not (start + x * way).any()
+    low, high = bounds
+    x: Any = -(start @ way) / (way @ way) if way.any() else low  # where it is shortest
+    return low <= x <= high and not (start + x * way).any()
 
 
 def _trap(lines: list[Line]) -> tuple[Fraction, Fraction] | None:

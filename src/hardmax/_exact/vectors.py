@@ -1,18 +1,17 @@
 """Exact vectors over one denominator, and powers g^m of the contraction g = 1 / (1 + alpha).
 
 An exact power has as many digits as m times the denominator of g, and m may be astronomical where
-alpha is small. So long powers are kept between two numbers over a power of two, which are rounded
-apart at every step."""
+alpha is small. So long powers are enclosed, in balls of python-flint's `arb`."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, shorten
 
@@ -30,11 +29,7 @@ SHORT = 4096
 # 57 digits, beyond those that m costs.
 _BITS = 190
 # Far below what can show in a float64, whatever the tokens: their span is 2^-1074 to 2^1024.
-_NEGLIGIBLE = 2400
-
-
-def exact_vector(numbers: Iterable[Fraction | float]) -> ExactVector:
-    return [fmpq(*number.as_integer_ratio()) for number in numbers]
+_NEGLIGIBLE = arb(2) ** -2400
 
 
 def fractions_of(vector: ExactVector) -> Vector:
@@ -64,11 +59,6 @@ def weighted_sum(vectors: Sequence[ExactVector], weights: Sequence[int]) -> Exac
     return [sum(map(mul, weights, column)) for column in zip(*vectors, strict=True)]
 
 
-def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
-    """Vectors as an object array, a row each."""
-    return np.array(vectors, dtype=object)
-
-
 class TooLong(InputError):
     """Exact numbers that are too long to be worked with."""
 
@@ -79,45 +69,22 @@ class TooLong(InputError):
         return cls(f"{problem}: {reason}. Ask for {others}, or for floats (`at`).")
 
 
-class Enclosed(NamedTuple):
-    """A positive number between low / 2^shift and high / 2^shift."""
-
-    low: int
-    high: int
-    shift: int
-
-    @classmethod
-    def of(cls, number: Fraction, bits: int) -> "Enclosed":
-        """A rational between 0 and 1, to so many bits."""
-        shift = bits + number.denominator.bit_length() - number.numerator.bit_length()
-        scaled = number.numerator << shift
-        return cls(scaled // number.denominator, -(-scaled // number.denominator), shift)
-
-    def times(self, other: "Enclosed", bits: int) -> "Enclosed":
-        """The product, to so many bits."""
-        low, high, shift = self.low * other.low, self.high * other.high, self.shift + other.shift
-        spare = max(high.bit_length() - bits, 0)
-        return Enclosed(low >> spare, -(-high >> spare), shift - spare)
-
-
 @lru_cache(maxsize=4096)
-def enclosed_power(contraction: Fraction, layers: int, bits: int) -> Enclosed:
-    """contraction^layers (layers >= 1), its ends less than 2^-bits of it apart.
+def enclosed_power(contraction: Fraction, layers: int, bits: int) -> arb:
+    """A ball that has contraction^layers, with a radius of less than 2^-bits of it.
 
     >>> third = enclosed_power(Fraction(1, 3), 1, 20)
-    >>> third.low < 2**third.shift / 3 < third.high
-    True
+    >>> third.rel_accuracy_bits() >= 20, abs(float(third) - 1 / 3) < 1e-6
+    (True, True)
     """
-    # A step rounds either end by less than 2^(1 - bits) of it, and an error e becomes 2 e in
-    # squares: 2 m steps in all.
-    bits += layers.bit_length() + 4
-    base = Enclosed.of(contraction, bits)
-    power = base
-    for bit in bin(layers)[3:]:
-        power = power.times(power, bits)
-        if bit == "1":
-            power = power.times(base, bits)
-    return power
+    precision = bits + layers.bit_length() + 16
+    while True:
+        # The precision is that of all threads: another one may have changed it.
+        with ctx.workprec(precision):
+            power = (arb(contraction.numerator) / contraction.denominator) ** layers
+        if power.rel_accuracy_bits() > bits:
+            return power
+        precision *= 2
 
 
 def power(contraction: Fraction, layers: int) -> Fraction:
@@ -129,10 +96,10 @@ def power(contraction: Fraction, layers: int) -> Fraction:
     """
     if layers * contraction.denominator.bit_length() < SHORT:
         return contraction**layers
-    enclosure = enclosed_power(contraction, layers, _BITS)
-    if enclosure.high.bit_length() - enclosure.shift < -_NEGLIGIBLE:
+    enclosed = enclosed_power(contraction, layers, _BITS)
+    if enclosed < _NEGLIGIBLE:
         return Fraction(0)
-    return Fraction(enclosure.low, 1 << enclosure.shift)
+    return fractions_of([enclosed.mid().fmpq()])[0]
 
 
 def float_powers(contraction: Fraction, first: int, count: int) -> np.ndarray:

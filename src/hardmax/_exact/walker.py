@@ -37,19 +37,17 @@ class Walker(ABC, Generic[PhaseT]):
             if self.followers_stay:
                 pending = np.flatnonzero(~choices.follows_leader)
             sets = choices.lists()
-            duration = self._duration(sets, pending.tolist())
-            until = None if duration is None else self.layer + duration
-            phase = self.phase(choices, sets, until, attended.margin)
+            form, duration = self.closed_form(sets, pending.tolist()), ONE_LAYER
+            if form is not None:
+                duration = self.first_change(form, sets, pending.tolist())
+            until = FOREVER if duration is None else self.layer + duration
+            known = {"layer": self.layer, "until": until, "choices": choices}
+            phase = self.phase(sets, margin=attended.margin, **known)
             yield phase
             if duration is None:
                 return
             self.advance(phase, duration)
             self.layer += duration
-
-    def _duration(self, sets: Sets, pending: list[int]) -> int | None:
-        """For how many layers these sets are sure to stay: FOREVER, a number, or ONE_LAYER."""
-        form = self.closed_form(sets, pending)
-        return ONE_LAYER if form is None else self.first_change(form, sets, pending)
 
     @abstractmethod
     def attended(self, pending: list[int]) -> Attended:
@@ -64,10 +62,9 @@ class Walker(ABC, Generic[PhaseT]):
         """After how many layers the sets of the pending points may be others."""
 
     @abstractmethod
-    def phase(
-        self, choices: AttendedIndices, sets: Sets, until: int | None, margin: float
-    ) -> PhaseT:
-        """What is known of the layers before `until`."""
+    def phase(self, sets: Sets, **known: Any) -> PhaseT:
+        """What is known of the layers before `until`: its fields `layer`, `until`, `choices` and
+        `margin`, and more."""
 
     @abstractmethod
     def advance(self, phase: PhaseT, layers: int) -> None:

@@ -40,13 +40,14 @@ from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_e
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
+from hardmax._tokens.rationals import unit_of
 
 # More than rounding does to a determinant of up to four rows, as a share of the product of their
 # lengths; and to the distance from a facet, as a share of the reach.
 _OF_DETERMINANT, _OF_DISTANCE, _TINY = 2.0**-40, 2.0**-44, 2.0**-1000
 # Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is
 # found.
-_HIGHEST_DIMENSION = 4
+HIGHEST_DIMENSION = 4
 _FEWEST_POINTS = 2**11
 # How far inside the facets positions must be, as a share of the radius of a ball in the hull: far
 # below what matters.
@@ -66,17 +67,33 @@ class Shell(NamedTuple):
     off: float
     radius: float
 
+    def keep_inside(self, places: np.ndarray, depth: float, marked: np.ndarray) -> None:
+        """Clear the marks of places that are not inside all facets by so much."""
+        # Where squares underflow or overflow, nobody is known to be inside by the radius.
+        has_square = 2.0**-400 < self.radius < 2.0**400
+        square = ((self.radius - depth) * _SAFETY) ** 2 if has_square else -1.0
+        keep_well_inside(places, self.centre, square, self.facets, depth, marked)
+
 
 def shell_of(points: np.ndarray) -> Shell | None:
-    """The shell of some points, in up to four dimensions; None where it cannot be proved, as for
-    points in a plane."""
+    """The shell of some points; None where it cannot be proved, as for points in a plane, or in
+    more than four dimensions."""
+    dimension = points.shape[1]
+    if len(points) <= dimension or dimension > HIGHEST_DIMENSION:
+        return None
+    if dimension == 1:
+        low, high = points.min(), points.max()
+        half = high / 2 - low / 2
+        off = _OF_DISTANCE * max(abs(low), abs(high))  # as the centre is rounded
+        facets = np.array([[1.0, -half], [-1.0, -half]])
+        return Shell(np.array([low / 2 + high / 2]), facets, off, half)
     from scipy.spatial import (  # half a second to import, and only large clouds need it
         ConvexHull,
         QhullError,
     )
 
     # Qhull is made for numbers near 1: beyond 2^300 it does not even survive.
-    exponent = int(np.frexp(np.abs(points).max())[1])
+    exponent = unit_of(points)
     places = np.ldexp(points, -exponent)
     centre = places.mean(axis=0)
     positions = places - centre
@@ -271,7 +288,7 @@ class ActiveSet:
         """The active set without those who follow a leader well inside the hull of the leaders, if
         they are many."""
         fewest = max(len(self) // 4, _FEWEST_POINTS)
-        if len(self) < _FEWEST_POINTS or not 2 <= self.positions.shape[1] <= _HIGHEST_DIMENSION:
+        if len(self) < _FEWEST_POINTS or not 2 <= self.positions.shape[1] <= HIGHEST_DIMENSION:
             return self
         rows = slice(None) if self.members is None else self.members
         leading = choices.is_leader[rows]
@@ -294,9 +311,7 @@ class ActiveSet:
         error = 4 * (float(self.off.max()) + step_error(2 * reach))
         if shell is None or depth - shell.off - error < depth / 2:  # the hull is too flat
             return self
-        # Squares of the smallest radii underflow: nobody is known to be inside by such a one.
-        square = ((shell.radius - depth) * _SAFETY) ** 2 if shell.radius > 2.0**-400 else -1.0
-        keep_well_inside(self.positions, shell.centre, square, shell.facets, depth, leaving)
+        shell.keep_inside(self.positions, depth, leaving)
         gone, stay = np.flatnonzero(leaving), np.flatnonzero(~leaving)
         if len(gone) < fewest:
             return self

@@ -149,9 +149,9 @@ def exact_argmax(
     furthest, leads = np.empty(len(candidates.indices), dtype=bool), np.empty(len(directions))
     mark_furthest(directions, tokens, candidates.indices, candidates.offsets, furthest, leads)
     sizes = np.add.reduceat(furthest.astype(np.int64), candidates.offsets[:-1])
-    return AttendedIndices(
-        candidates.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])
-    ), float(leads.min())
+    return AttendedIndices(candidates.indices[furthest], np.append(0, np.cumsum(sizes))), float(
+        leads.min()
+    )
 
 
 def nearest(integers: np.ndarray) -> np.ndarray:

@@ -247,10 +247,8 @@ def search(
                 )
 
 
-def cones(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    """Search in cones. Guesses are not needed."""
+def cones(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+    """Search in cones."""
     directions = np.ascontiguousarray(directions)
     laid_out = (in_blocks(points), len(points), float(norms_above(points).max()))
     some = sample_rows(norms_above(directions), _SAMPLED)
@@ -266,7 +264,7 @@ def cones(
     if not len(contested):
         return result
     counts = counts[contested]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
+    offsets = np.append(0, np.cumsum(counts))
     candidates = np.empty(offsets[-1], dtype=np.int64)
     some = _sorted(directions[contested], slack[contested])
     search(*some, *laid_out, 0.0, _room(len(counts), offsets, candidates))

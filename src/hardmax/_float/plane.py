@@ -179,7 +179,7 @@ def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[n
     both = np.concatenate(angles)
     order = np.argsort(both, kind="stable")
     of_outer = order < len(outer)
-    number, within = (np.concatenate([[0], np.cumsum(which)]) for which in (of_outer, ~of_outer))
+    number, within = (np.append(0, np.cumsum(which)) for which in (of_outer, ~of_outer))
     furthest, earlier, later = (outer.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.take(within, mode="wrap") if len(inner) else earlier
     places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])

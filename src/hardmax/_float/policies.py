@@ -3,6 +3,7 @@ where floats cannot by exact positions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import sub
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from hardmax._exact.leads import soonest
 from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.solver import first_change
 from hardmax._exact.vectors import ExactVector, common_rows, numerators_of
-from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import (
     ArgmaxResult,
@@ -23,6 +23,8 @@ from hardmax._float.argmax import (
 )
 from hardmax._float.bands import are_spread, search_in_bands
 from hardmax._float.bounds import (
+    SAFETY,
+    UNDERFLOW,
     UNIT,
     Frame,
     SlackFactors,
@@ -35,6 +37,7 @@ from hardmax._float.bounds import (
 from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
+from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
 
 # So few candidates are compared as integers at once; as many scores are made at a time.
@@ -171,7 +174,7 @@ class TieResolver:
         if self.error or not self._exact.went_together(points):
             return nearest(self._exact.offsets(points))
         ways = self.frame.numbers[points] - self.frame.numbers[points[0]]
-        return np.ldexp(ways, -np.frexp(np.abs(ways).max())[1])
+        return np.ldexp(ways, -unit_of(ways))
 
     def is_leader(self, choices: AttendedIndices) -> np.ndarray:
         """Which points attend to their own position alone."""
@@ -244,10 +247,7 @@ class TieResolver:
         ends = [at(j) for at in (self._exact.place, self._exact.target) for j in points.tolist()]
         rows, _ = common_rows(ends)
         z, w = rows[: len(points)], rows[len(points) :]
-        u = [
-            [a - b for a, b in zip(here, there, strict=True)]
-            for here, there in zip(z, w, strict=True)
-        ]
+        u = [[*map(sub, here, there)] for here, there in zip(z, w, strict=True)]
         row, *tied_rows = np.searchsorted(points, [point, *tied]).tolist()
         return first_change(row, w, u, tied_rows, self._dynamics)
 
@@ -285,4 +285,4 @@ def _some_mean_moves(
     totals = np.add.reduceat(weights[:, 0], attended.offsets[:-1])
     # A sum of k ways is off by k roundings more.
     share = off + (attended.sizes + 8) * 2 * UNIT * reach
-    return bool((norms_above(sums) > bounds.SAFETY * totals * share + bounds.UNDERFLOW).any())
+    return bool((norms_above(sums) > SAFETY * totals * share + UNDERFLOW).any())

@@ -110,8 +110,7 @@ class Cpu:
         """Who is furthest along each direction, and who comes within its slack of that; good
         guesses save time."""
         search = SEARCHES[self.search or suited(len(directions), *points.shape)]
-        with self.limited():
-            return search(directions, points, slack, guesses)
+        return search(directions, points, slack, guesses)
 
     def limited(self) -> AbstractContextManager[None]:
         """Context in which kernels run on `threads` threads."""

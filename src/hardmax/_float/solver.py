@@ -2,6 +2,7 @@
 are floats."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,10 @@ from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.bounds import relative_margin, rounding_error
+from hardmax._float.kernels import mark_furthest
 from hardmax._float.policies import TieResolver, TieSlack
 from hardmax._float.search import CPU, Cpu
+from hardmax._kernels.compiling import interpreted
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import unit_of
@@ -22,6 +25,7 @@ from hardmax.dynamics import Dynamics
 _FEW = 1000
 # Sums and differences of numbers beyond 2 to this may overflow.
 _LARGE = 900
+_SMALL = 2**14  # products of coordinates
 
 
 class Undecided(Exception):
@@ -89,7 +93,9 @@ class FloatSolver:
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        ties = TieResolver(points, dynamics, self.slack)
+        shape = points.coordinates.shape
+        with interpreted_if_small(*shape):
+            ties = TieResolver(points, dynamics, self.slack)
         active = ActiveSet(
             layer=0,
             contraction=dynamics.contraction,
@@ -101,27 +107,33 @@ class FloatSolver:
         )
         pending = np.arange(points.count)
         choices = AttendedIndices.of_single(pending)
-        while True:
-            # At the first layer many attend to themselves, later most go on as they were.
-            guesses = choices.firsts(pending) if active.layer else pending
-            found = ties.decide(active, pending, guesses, self.engine)
-            choices = choices.with_rows(pending, found.choices())
-            decided, (pending,) = pending, (~choices.follows_leader).nonzero()
-            lasting = ties.lasting(active, choices, decided, pending)
-            yield FloatPhase(
-                layer=active.layer,
-                until=None if lasting is None else active.layer + lasting,
-                choices=choices,
-                is_leader=ties.is_leader(choices),
-                margin=relative_margin(found.gap, ties.metric.norm, active.longest),
-                contraction=dynamics.contraction,
-                source=active,
-                error=ties.frame.error_in_units(
-                    active.worst + active.step_error(choices), active.longest
-                ),
-                decided_by=" and ".join(found.by),
-                exactly=ties.exactly(),
-            )
-            if lasting is None:
-                return
-            active = active.after_layers(choices, lasting)
+        lasting: int | None = 0
+        while lasting is not None:
+            with self.engine.limited(), interpreted_if_small(*shape):
+                if lasting:
+                    active = active.after_layers(choices, lasting)
+                # At the first layer many attend to themselves, later most go on as they were.
+                guesses = choices.firsts(pending) if active.layer else pending
+                found = ties.decide(active, pending, guesses, self.engine)
+                choices = choices.with_rows(pending, found.choices())
+                decided, (pending,) = pending, (~choices.follows_leader).nonzero()
+                lasting = ties.lasting(active, choices, decided, pending)
+                error = active.worst + active.step_error(choices)
+                phase = FloatPhase(
+                    layer=active.layer,
+                    until=None if lasting is None else active.layer + lasting,
+                    choices=choices,
+                    is_leader=ties.is_leader(choices),
+                    margin=relative_margin(found.gap, ties.metric.norm, active.longest),
+                    contraction=dynamics.contraction,
+                    source=active,
+                    error=ties.frame.error_in_units(error, active.longest),
+                    decided_by=" and ".join(found.by),
+                    exactly=ties.exactly(),
+                )
+            yield phase
+
+
+def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[bool]:
+    """A block in which the kernels for a small cloud run as Python, without waiting for numba."""
+    return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL, seconds=3.0)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,14 @@ class Kernel:
         compiled._cache, self.is_on_disk = cache_of(self.py_func)
         return compiled
 
+    @cached_property
+    def python(self) -> Any:
+        """The function, which calls the functions of other kernels directly."""
+        names = self.py_func.__globals__
+        called = {name: names.get(name) for name in self.py_func.__code__.co_names}
+        kernels = {name: of.python for name, of in called.items() if isinstance(of, Kernel)}
+        return FunctionType(self.py_func.__code__, names | kernels)
+
     @property
     def _numba_type_(self) -> Any:
         from numba.core import types
@@ -112,7 +121,7 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         in_python = self._is_python and _interpreting.get()
-        run = self.py_func if in_python else self.compiled
+        run = self.python if in_python else self.compiled
         if self._tasks is None:
             return run(*arguments)
         tasks = self._tasks(*arguments)
@@ -129,9 +138,8 @@ class Kernel:
 def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:
     """Decorator: a kernel, which releases the GIL. No fastmath: proofs rest on floats being rounded
     as written."""
-    if function is None:
-        return lambda function: Kernel(function, inline, None, True)
-    return Kernel(function, inline, None, True)
+    make = partial(Kernel, inline=inline, tasks=None, is_python=True)
+    return make if function is None else make(function)
 
 
 def njit_parallel(
@@ -141,7 +149,7 @@ def njit_parallel(
 
     No task may depend on what others have done, so that results are the same on any number of
     threads. A kernel with LLVM's language in it is not Python."""
-    return lambda function: Kernel(function, "never", tasks, is_python)
+    return partial(Kernel, inline="never", tasks=tasks, is_python=is_python)
 
 
 @contextmanager

@@ -78,7 +78,7 @@ class AttendedIndices:
         if self.all_single:
             return AttendedIndices.of_single(self.indices[rows])
         sizes = self.sizes[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = np.append(0, np.cumsum(sizes))
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
         return AttendedIndices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
 

@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import Number, read_number, to_fractions
+from hardmax._tokens.rationals import Number, read_number
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,12 @@ class Head:
     weight: Number = 1
 
     def __post_init__(self) -> None:
-        matrix = None if self.metric is None else read_square(self.metric, "metric")
         weight = read_number(self.weight, "`weight`")
         if weight <= 0:
             raise InputError(
                 f"`weight` must be positive, not {shorten(self.weight)}.", argument="weight"
             )
-        vars(self).update(metric=matrix, weight=weight)
+        vars(self).update(metric=read_square(self.metric, "metric"), weight=weight)
 
 
 def read_heads(heads: Any) -> tuple[Head, ...] | None:
@@ -139,19 +138,17 @@ def split_rows(matrix: Any) -> Any:
     return [row.split(",") for row in matrix.strip(" ;").split(";")]
 
 
-def read_square(matrix: Any, name: str) -> np.ndarray:
-    """A square table of numbers, also typed as "2,1;1,1", read-only; -0.0 becomes 0.0."""
+def read_square(matrix: Any, name: str) -> np.ndarray | None:
+    """A square table of numbers, also typed as "2,1;1,1", read-only, in which -0.0 becomes 0.0;
+    None for the identity."""
+    if matrix is None:
+        return None
     table = read_table(split_rows(matrix), f"`{name}`") + 0
     rows, columns = table.shape
     if rows != columns:
         raise InputError(f"`{name}` must be square, not {rows} by {columns}.", argument=name)
     table.flags.writeable = False
     return table
-
-
-def read_value(value: Any) -> np.ndarray | None:
-    """A value matrix in Fractions."""
-    return None if value is None else to_fractions(read_square(value, "value"), "`value`")
 
 
 def read_mask(mask: Any) -> np.ndarray | str | None:

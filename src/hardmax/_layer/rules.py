@@ -112,19 +112,8 @@ def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
 
 
 def check_definite(dynamics: "Dynamics") -> "Dynamics":
-    """These dynamics, if the metric is symmetric positive definite and the step the same at all
-    layers; else an InputError."""
+    """These dynamics, if the metric is symmetric positive definite; else an InputError."""
     if dynamics.indefinite_reason:
         message = f"`metric` must be symmetric positive definite: {dynamics.indefinite_reason}."
         raise InputError(message, argument="metric")
-    only_step(dynamics)
     return dynamics
-
-
-def only_step(dynamics: "Dynamics") -> Fraction:
-    """The step size, if it is the same at all layers; else an InputError."""
-    if isinstance(dynamics.steps, Fraction):
-        return dynamics.steps
-    raise InputError(
-        "`alpha` differs from layer to layer: ask for `alpha_at(layer)`.", argument="alpha"
-    )

@@ -15,11 +15,13 @@ from hardmax._common.validation import normalize_index
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
-from hardmax._exact.vectors import Vector, fractions_table, power
+from hardmax._exact.vectors import Vector, power
 from hardmax._layer.parts import Steps
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
 from hardmax.geometry.projection import project_exact
+
+_LONGEST_PERIOD = 64  # phases
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _clusters_by_exact_limits(run: Trajectory) -> Clusters:
     leaders = np.flatnonzero(run.details.leader_since >= 0).tolist()
     # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
     # definite.
-    places = exactly.positions(leaders)
+    places = exactly.later(leaders, 0)
     leader_at = dict(zip(reversed(places), reversed(leaders), strict=True))
     first_leader = np.arange(len(choices))
     first_leader[leaders] = [leader_at[place] for place in places]
@@ -176,9 +178,9 @@ def _face(
     has_faces = dynamics.is_definite and dynamics.value is None and not dynamics.heads
     if not leading or not has_faces:
         return OtherLimit()
-    places = fractions_table([place for _, place in leading])
+    places = np.array([place for _, place in leading], dtype=object)
     # The only face that the limit can lie on is that of the leaders furthest along A w.
-    limits = IntegerCloud.of(fractions_table([limit]))
+    limits = IntegerCloud.of(np.array([limit], dtype=object))
     (furthest,) = by_all_scores(limits, IntegerCloud.of(places), dynamics).sets
     nearest, weights = project_exact(places[furthest], dynamics.metric)
     if nearest != limit:
@@ -187,9 +189,9 @@ def _face(
     return FaceProjection(vertices, tuple(weights))
 
 
-def find_period(run: Trajectory, longest: int = 64) -> int | None:
+def find_period(run: Trajectory) -> int | None:
     """After how many layers the attended sets repeat, three times at the end of a run that did not
-    settle and kept all layers: the shortest period, of at most so many phases."""
+    settle and kept all layers: the shortest period."""
     if run.settled_at is not None:
         return None
     sets = []
@@ -197,7 +199,7 @@ def find_period(run: Trajectory, longest: int = 64) -> int | None:
         both = phase.choices.offsets, phase.choices.indices
         sets.append(np.concatenate(both, dtype=np.int64).tobytes())
     starts = np.array([phase.layer for phase in run.details.phases])
-    for period in range(1, min(longest, len(sets) // 3) + 1):
+    for period in range(1, min(_LONGEST_PERIOD, len(sets) // 3) + 1):
         shifts = (starts[period:] - starts[:-period])[-2 * period :]
         repeats = sets[-2 * period :] == sets[-3 * period : -period]
         if repeats and (shifts == shifts[-1]).all():
@@ -225,7 +227,7 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
     exactly = run.details.exactly(phase).rounded()
     share = power(run.dynamics.contraction, layer - phase.layer)
     limits = run.details.exactly(run.details.phases[-1]).rounded().targets(candidates)
-    targets, positions = exactly.targets(candidates), exactly.positions(candidates)
+    targets, positions = exactly.targets(candidates), exactly.later(candidates, 0)
     largest = Fraction(0)
     for w, z, x in zip(targets, positions, limits, strict=True):
         gaps = (a + share * (b - a) - c for a, b, c in zip(w, z, x, strict=True))

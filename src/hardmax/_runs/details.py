@@ -10,15 +10,13 @@ from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactView, PhaseView
-from hardmax._exact.vectors import fractions_table
-from hardmax._float.search import CPU
-from hardmax._float.solver import FloatPhase
+from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._layer.attended import AttendedSets
 from hardmax._layer.parts import Steps
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax.dynamics import Dynamics
-from hardmax.engines import AnyPhase, Solver, phases_of, solvers_for
+from hardmax.engines import AnyPhase, Solver
 
 Layer: TypeAlias = int | Literal["limit"]
 
@@ -154,7 +152,7 @@ class RunDetails:
         else:
             phase: Any = self.phase_at(layer)
             vectors = self.exactly(phase).later(everybody, layer - phase.layer)
-        return fractions_table(vectors)[self.points.of_token]
+        return np.array(vectors, dtype=object)[self.points.of_token]
 
     def attended(self, layer: int) -> AttendedSets:
         """For each token those that it attends to at a layer.
@@ -180,9 +178,8 @@ class RunDetails:
         # follow a rule.
         by_rule = isinstance(layer.steps, Steps)
         ends_there = layer.value is None and layer.mask is None and not by_rule
-        if not ends_there or self.settled_at is None or not choices.all_single:
-            return np.full(self.points.tokens, -1)
-        if self.leader_since[choices.indices].min() < 0:
+        is_known = ends_there and self.settled_at is not None and choices.all_single
+        if not is_known or self.leader_since[choices.indices].min() < 0:
             return np.full(self.points.tokens, -1)
         first_token = np.unique(of_token, return_index=True)[1]
         return first_token[choices.indices[of_token]]
@@ -214,7 +211,8 @@ class RunDetails:
         """
         layer = check_int(layer, "`layer`", at_least=0)
         for phase in reversed(self.phases):
-            if phase.covers(layer):
+            # Its closed form gives the tokens at `until`, too.
+            if phase.layer <= layer and (phase.until is None or layer <= phase.until):
                 return phase
         last = self.recorded[-1]
         if layer > last:
@@ -237,12 +235,12 @@ class RunDetails:
         positions."""
         solver = self.solver
         if not isinstance(solver, GeneralSolver) and solver.arithmetic != "float":
-            solver = solvers_for("certified", CPU)[0]
-        return phases_of(solver, self.points, self.dynamics)
+            solver = FloatSolver()
+        return iter(solver.phases(self.points, self.dynamics))
 
     def _recompute_phase(self, layer: int) -> Any:
         """The phase whose attended sets are those of a layer, computed again."""
-        phases = phases_of(self.solver, self.points, self.dynamics)
+        phases = self.solver.phases(self.points, self.dynamics)
         return next(phase for phase in phases if phase.until is None or layer < phase.until)
 
 

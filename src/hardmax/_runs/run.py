@@ -17,7 +17,7 @@ from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.batch import WALKED, BatchOutcome, Then
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._float.solver import Undecided
+from hardmax._float.solver import Undecided, interpreted_if_small
 from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._runs.details import Decisions, KernelResult, Layer, RunDetails, is_limit
 from hardmax._runs.files import RunFile
@@ -45,8 +45,6 @@ from hardmax.engines import (
     Engine,
     Gpu,
     Solver,
-    interpreted_if_small,
-    phases_of,
     run_batch,
     solvers_for,
     takes_batch,
@@ -148,7 +146,7 @@ def run_points(points: Points, plan: Plan) -> RunDetails:
     """The run of one cloud whose repeated tokens are merged."""
     for solver in plan.solvers:
         leader_since = np.full(points.count, -1)
-        phases = _mark_leaders(phases_of(solver, points, plan.dynamics), leader_since)
+        phases = _mark_leaders(solver.phases(points, plan.dynamics), leader_since)
         if solver is not plan.solvers[-1]:
             phases = _until_slow(phases, endless=plan.stop.last_layer == NO_LIMIT)
         try:
@@ -218,7 +216,7 @@ class PhaseCollector:
         if not self.kept or self.kept[-1] is not self.latest:
             self.kept.append(self.latest)
         recorded = self.plan.record.layers(0, self.last)
-        check_memory(recorded, self.points.count, self.points.dimension)
+        check_memory(recorded, *self.points.coordinates.shape)
         layers, searches, margins = zip(*self.decided, strict=True)
         by_integers = any("integers" in search for search in searches)
         arithmetic = "exact" if by_integers else solver.arithmetic
@@ -243,7 +241,7 @@ class PhaseCollector:
                 self.last = min(self.last, phase.layer)
         ends = phase.until is None or phase.until > self.last
         if phase.until is None or ends or self.plan.record.layers(phase.layer, phase.until):
-            check_memory(self.kept, self.points.count, self.points.dimension)
+            check_memory(self.kept, *self.points.coordinates.shape)
             self.kept.append(phase)
         return self._usual_reason() if ends else self._give_up(phase)
 

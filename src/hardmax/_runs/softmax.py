@@ -118,7 +118,8 @@ def _run(
         rows = balls.tolist()
         path.append([[float(x.mid()) for x in row] for row in rows])
         centres = chain(*path[-1])
-        errors = [_above(abs(x - y).upper()) for x, y in zip(chain(*rows), centres, strict=True)]
+        gaps = [float(abs(x - y).upper()) for x, y in zip(chain(*rows), centres, strict=True)]
+        errors = np.nextafter(gaps, np.inf).tolist()
         # A ball without bounds has the error nan or inf. (Of 0 and nan, Python's max is 0.)
         if not all(error <= attention.error for error in errors):
             return None
@@ -153,8 +154,3 @@ def _weights(scores: list[Any], among: Sequence[int], counts: list[int], beta: A
     powers[top] = flint.arb(counts[top])
     total = sum(powers.values())
     return [powers[j] / total if j in powers else flint.arb(0) for j in range(len(scores))]
-
-
-def _above(x: Any) -> float:
-    """A float that is no less than an exact number."""
-    return float(np.nextafter(float(x), np.inf))

@@ -273,13 +273,10 @@ class Trajectory(Tabular):
 
             animate_run(self, path, layers=layers, fps=fps)
         elif suffix in (".html", ".htm"):
-            self._write_page(path)
+            cloud = cloud_data(self.details.points, self.dynamics)
+            write_page(path, {"room": "dynamics", "cloud": cloud})
         else:
             self._file().write(path, also=", .html or .gif")
-
-    def _write_page(self, path: str | Path) -> None:
-        cloud = cloud_data(self.details.points, self.dynamics)
-        write_page(path, {"room": "dynamics", "cloud": cloud})
 
     def _file(self) -> RunFile:
         return _file_of([self], Layout.CLOUD, _multiplicities(self.details.points))

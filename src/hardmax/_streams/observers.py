@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.validation import InputError
-from hardmax._float.active_set import Shell, shell_of
+from hardmax._float.active_set import HIGHEST_DIMENSION, Shell, shell_of
 from hardmax._float.bounds import (
     LARGEST,
     SMALLEST,
@@ -40,9 +40,8 @@ from hardmax._float.bounds import (
     norms_above,
     step_error,
 )
-from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import CPU
-from hardmax._float.solver import FloatPhase
+from hardmax._float.solver import FloatSolver
 from hardmax._layer.rules import check_dimension
 from hardmax._runs.run import Plan, run_points
 from hardmax._runs.trajectory import Trajectory
@@ -50,17 +49,15 @@ from hardmax._streams.chunks import DaskChunks, LocalChunks
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
 from hardmax.dynamics import Dynamics
-from hardmax.engines import interpreted_if_small, phases_of, solvers_for
+from hardmax.engines import solvers_for
 from hardmax.stops import LastOnly, Stop
 
-HIGHEST_DIMENSION = 4
 # Coordinates of distinct tokens in memory together: as many as are welcome, and the most if there
 # is no other way. A run needs some 100 bytes for each of them.
 WELCOME, MOST = 2**18, 2**24
 MOST_LAYERS = 64  # walked chunk by chunk
 _SAMPLED = 2**12
-_OF_REACH = 2.0**-44  # as in `active_set`
-_SAFETY = 1 - 2.0**-20
+
 # So many times as large as most coordinates: measured by it, floats hardly tell the others apart.
 _FAR = 2.0**20
 _NO_ROW = np.iinfo(np.int64).max
@@ -379,8 +376,8 @@ def outermost(places: np.ndarray, error: float) -> np.ndarray:
     kept = np.arange(len(places))
     if len(places) > 2 * _SAMPLED:  # the hull of some puts most of the others inside
         sample = places[:: len(places) // _SAMPLED]
-        kept = kept[~strictly_inside(places, _shell(sample), error)]
-    return kept[~strictly_inside(places[kept], _shell(places[kept]), error)]
+        kept = kept[~strictly_inside(places, shell_of(sample), error)]
+    return kept[~strictly_inside(places[kept], shell_of(places[kept]), error)]
 
 
 def strictly_inside(
@@ -394,23 +391,8 @@ def strictly_inside(
         return np.zeros(len(places), dtype=bool)
     inside = np.empty(len(places), dtype=bool)
     inside[:] = among
-    has_square = 2.0**-400 < shell.radius < 2.0**400
-    square = ((shell.radius - depth) * _SAFETY) ** 2 if has_square else -1.0
-    keep_well_inside(places, shell.centre, square, shell.facets, depth, inside)
+    shell.keep_inside(places, depth, inside)
     return inside
-
-
-def _shell(points: np.ndarray) -> Shell | None:
-    dimension = points.shape[1]
-    if len(points) <= dimension or dimension > HIGHEST_DIMENSION:
-        return None
-    if dimension > 1:
-        return shell_of(points)
-    low, high = points.min(), points.max()
-    half = high / 2 - low / 2
-    off = _OF_REACH * max(abs(low), abs(high))  # as the centre is rounded
-    centre, facets = np.array([low / 2 + high / 2]), np.array([[1.0, -half], [-1.0, -half]])
-    return Shell(centre, facets, off, half)
 
 
 @dataclass(frozen=True)
@@ -472,8 +454,7 @@ def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> 
         latest = DistinctTokens.of(last.value[None], np.array([last.row]))
     tokens = known.merge(counted, latest, counts=np.maximum)
     plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
-    with CPU.limited(), interpreted_if_small(len(tokens), dimension):
-        run = Trajectory(run_points(_points(tokens), plan))
+    run = Trajectory(run_points(_points(tokens), plan))
     return GatheredRun(run, tokens, counted, followers, snapshots, summary.n)
 
 
@@ -483,10 +464,8 @@ def _points(tokens: DistinctTokens) -> Points:
 
 def _snapshot(tokens: DistinctTokens, dynamics: Dynamics, layer: int) -> LayerSnapshot:
     """What observers see of some tokens at a layer."""
-    solver, *_ = solvers_for("certified", CPU)
-    phases = phases_of(solver, _points(tokens), dynamics)
+    phases = FloatSolver().phases(_points(tokens), dynamics)
     phase = next(phase for phase in phases if phase.until is None or layer < phase.until)
-    assert isinstance(phase, FloatPhase), "certified arithmetic begins with floats"
     # At the first layer nothing is rounded: the sizes of the tokens are within the frame's.
     positions, error = phase.floats_at(layer), phase.error if layer else 0.0
     seen = outermost(positions, error)
@@ -496,7 +475,7 @@ def _snapshot(tokens: DistinctTokens, dynamics: Dynamics, layer: int) -> LayerSn
         error=error,
         rows=tokens.rows[seen],
         leads=leads,
-        shell=_shell(positions[seen][leads]),
+        shell=shell_of(positions[seen][leads]),
         all_follow=bool(phase.choices.follows_leader.all()),
         lasts=phase.until is None,
     )

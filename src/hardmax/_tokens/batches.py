@@ -68,10 +68,10 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
             f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first."
         )
     entries = array.ravel().tolist() if kind in "OU" or array.dtype.itemsize > 8 else []
-    if not set(map(type, entries)) <= _NUMBERS:
+    if any(issubclass(kind, np.generic) for kind in set(map(type, entries))):
         entries = list(map(plain, entries))
-        if not set(map(type, entries)) <= _NUMBERS:
-            return None
+    if not set(map(type, entries)) <= _NUMBERS:
+        return None
     try:
         floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float

@@ -15,6 +15,7 @@ from hardmax._tokens.rationals import IntegerCloud, fits_float64
 _ROWS_PER_TASK = 2**14
 _ROWS_PER_PART = 2**18  # their keys and table nearly fit the cache of a core
 _MOST_PARTS = 16  # each part looks through all keys
+_FEW = 64  # rows that Python compares as soon as a kernel
 
 
 @njit(inline="always")
@@ -166,9 +167,10 @@ def merge(cloud: Cloud) -> Points:
 
 def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:
     """For each token the first one that equals it, and how many have one before them."""
-    if tokens.dtype == object:
+    if tokens.dtype == object or len(tokens) <= _FEW:
         seen: dict[tuple, int] = {}
-        firsts = np.array([seen.setdefault(tuple(row), i) for i, row in enumerate(tokens)])
+        rows = enumerate(map(tuple, tokens.tolist()))
+        firsts = np.array([seen.setdefault(row, number) for number, row in rows])
         return firsts, len(tokens) - len(seen)
     bits, count = tokens.view(np.int64), len(tokens)
     keys, firsts = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int64)

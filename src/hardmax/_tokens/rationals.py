@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from operator import mul
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -172,6 +173,11 @@ class IntegerCloud:
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
+
+
+def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
+    """The scalar product, exactly."""
+    return sum(map(mul, x, y))
 
 
 def fits_float64(tokens: np.ndarray) -> bool:

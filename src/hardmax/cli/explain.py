@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import is_terminal, notify, print_json, print_text
 
@@ -13,22 +14,36 @@ def explain_command(
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     html: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a page to a .html file.")
+        str | None, typer.Option("--html", "-o", metavar="FILE", help="Write a .html page.")
     ] = None,
+    interactive: Annotated[
+        bool,
+        typer.Option(
+            "--try", help="Put the model into the page, with its vocabulary, to try other words."
+        ),
+    ] = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain why a model gives a text its label.
 
     Prints the label, its probability, the active tokens with their leaders, and how their votes add
-    up to the score."""
+    up to the score. The page has the same, and of the model nothing but what it says about the
+    words of the text."""
     opt.check_target(html, "--html", ".html", ".htm")
+    if interactive and html is None:
+        raise InputError("`--try` is for a page: name its file with --html FILE.")
     content = opt.read_text(text, file)
 
     from hardmax.text.shipped import load_model  # only now: it takes a while to import
 
-    explanation = load_model(model).explain(content)
+    loaded = load_model(model)
+    explanation = loaded.explain(content)
+    if interactive:
+        from hardmax.text.page import gives_away
+
+        notify(f"{html} {gives_away(loaded)}")
     if html is not None:
-        explanation.save(html)
+        explanation.save(html, interactive=interactive)
         notify(f"wrote {html}")
     if as_json:
         print_json(explanation.to_dict())

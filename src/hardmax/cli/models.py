@@ -27,8 +27,8 @@ def models_command(
     """List the shipped models, or describe one by its strongest tokens.
 
     Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was
-    measured once, on texts that were not used in training. --picture draws the weights of its
-    strongest tokens."""
+    measured on texts that were not used in training. --picture draws the weights of its strongest
+    tokens, --card writes a page to send: what for, trained on what, how good."""
     from hardmax.text.shipped import available, load_model
 
     opt.check_target(picture, "--picture", *opt.PICTURES)
@@ -68,5 +68,10 @@ def models_command(
 
 
 def _describe(name: str, model: "TextModel") -> dict[str, Any]:
-    measured = {"classes": list(model.classes), "accuracy": model.metrics.get("accuracy")}
-    return {"name": name} | opt.describe(model) | measured
+    from hardmax.text.card import evaluations
+
+    about: dict[str, Any] = {"classes": list(model.classes), "accuracy": None, "measured_on": None}
+    for one in evaluations(model)[:1]:
+        texts, right = (sum(column) for column in zip(*one["classes"], strict=True))
+        about |= {"accuracy": right / texts, "measured_on": one["on"]}
+    return {"name": name} | opt.describe(model) | about

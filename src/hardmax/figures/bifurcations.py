@@ -1,6 +1,5 @@
 """`bifurcations(...).plot()`: whom every token attends to in the end, along the step size."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hardmax._common.format import pluralize
@@ -16,7 +15,7 @@ _MOST_NUMBERED = 30  # tokens of which all have a number beside their row
 _LABEL = 0.14  # share of the width that the name of a value takes
 
 
-def plot_bifurcations(bifurcations: "Bifurcations", *, ax: Any = None, figsize: Any = None) -> Axes:
+def plot_bifurcations(bifurcations: "Bifurcations", *, ax: Any, figsize: Any) -> Axes:
     """Bars on the axes, or on those of a new figure: a row for each token, a colour for each
     leader."""
     outcomes = [interval.outcome for interval in bifurcations.intervals]
@@ -64,11 +63,8 @@ def _draw_bars(outcome: "Outcome", leaders: list[int], ends: tuple[float, float]
         if is_wide and leads:
             ax.plot(sum(ends) / 2, token, LEADER, color=INK, ms=8)
         elif is_wide:
-            _write(_names(attended), sum(ends) / 2, token, ax, fontsize=7)
-
-
-def _names(tokens: Sequence[int]) -> str:
-    return ", ".join(map(str, tokens[:3])) + ", …" * (len(tokens) > 3)
+            names = ", ".join(map(str, attended[:3])) + ", …" * (len(attended) > 3)
+            _write(names, sum(ends) / 2, token, ax, fontsize=7)
 
 
 def _write(text: str, x: float, y: float, ax: Axes, **look: Any) -> None:

@@ -14,7 +14,15 @@ from hardmax._common.validation import InputError, check_int, shorten
 from hardmax.figures import style
 from hardmax.figures.cards import Bar, heaviest
 from hardmax.figures.labels import escape_mathtext
-from hardmax.figures.palette import BLUE, FAINT, INK, VERMILION, look_of_class
+from hardmax.figures.palette import (
+    BLUE,
+    CYCLE,
+    FAINT,
+    INK,
+    SHAPES,
+    VERMILION,
+    look_of_class,
+)
 from hardmax.figures.style import Axes, Figure, Patch
 
 if TYPE_CHECKING:
@@ -28,11 +36,11 @@ _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alon
 
 def plot_weights(
     model: "TextModel",
-    top: int = 10,
+    top: int,
     *,
-    only: Collection[int] | None = None,
-    ax: Any = None,
-    figsize: Any = None,
+    only: Collection[int] | None,
+    ax: Any,
+    figsize: Any,
 ) -> Axes:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new
     figure."""
@@ -137,7 +145,7 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
 
 def _draw_means(cells: list[tuple[float, float]], ax: Axes, number: int, label: str | None) -> None:
     """The means of the values at each place, and a band for the middle half of them."""
-    color, marker = look_of_class(number, 3)
+    color, marker = CYCLE[number % len(CYCLE)], SHAPES[number % len(SHAPES)]
     values = defaultdict(list)
     for place, value in sorted(cells, key=lambda cell: cell[0]):
         values[place].append(value)

@@ -3,6 +3,7 @@ paths so far."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from hardmax._common.validation import (
     check_bool,
     check_instance,
     check_int,
-    check_path,
     check_real,
     shorten,
 )
@@ -173,7 +173,7 @@ def _draw_slice(
 # ---------------------------------------------------------------- run.plot() and films
 
 
-def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
+def plot_run(run: Trajectory, layers: Any, *, ax: Any, figsize: Any) -> Any:
     """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an
     array of them."""
     if not isinstance(layers, Sequence | np.ndarray):
@@ -189,16 +189,14 @@ def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: An
     return _new_panels(run, several, figsize)
 
 
-def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
+def animate_run(run: Trajectory, path: Path, *, layers: Any, fps: Any) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif`."""
     if layers is None:
         every = -(-len(run.recorded) // DEFAULT_FRAMES)
         frames = sorted({*run.recorded[::every], run.layers})
     else:
         frames = _check_layers(layers, MOST_FRAMES)
-    path, fps = check_path(path), check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
-    if path.suffix.lower() != ".gif":
-        raise InputError(f"`path` must end in .gif, not {path.suffix or 'nothing'!r}.")
+    fps = check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
     run._floats_at(max(frames))  # a layer that is not there is refused before the work
     size = 4.0, 2.0 if run.d == 1 else 4.0
     figure = Figure(figsize=size, dpi=120, layout="constrained", facecolor="white")

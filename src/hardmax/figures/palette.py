@@ -3,9 +3,9 @@ matplotlib in here."""
 
 from typing import Any
 
-# Okabe and Ito's palette.
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+# Of Okabe and Ito's palette.
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 INK, FAINT, SHADE = "#222222", "#9A9A9A", "#EDEDED"
 # Leaders begin with colours that two classes do not have, so that no picture of a text contradicts
@@ -28,9 +28,9 @@ def look_of_leader(number: int) -> tuple[str, str]:
 
 
 def place_of_class(number: Any, classes: int) -> Any:
-    """Index in the cycle of colours of a class, in every figure and page: the second of two comes
-    first."""
-    return 1 - number if classes == 2 else number
+    """Index in the cycle of colours of a class, in every figure and page: the last comes first,
+    then the first. So "positive" after "negative" is blue, with "neutral" between them or not."""
+    return (number + 1) % classes
 
 
 def look_of_class(number: int, classes: int) -> tuple[str, str]:

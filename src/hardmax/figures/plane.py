@@ -133,7 +133,7 @@ def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:
         ax.set_aspect("auto")
         ax.set(ylim=(-0.25, 1.15), yticks=[1, 0], yticklabels=["start", end])
     if near:
-        draw_origin(ax)
+        marks(np.zeros((1, places.shape[1])), ax, s=30, marker="+", c=FAINT, lw=0.8, zorder=2)
     return view
 
 
@@ -164,12 +164,6 @@ def window(places: np.ndarray) -> tuple[float, float, float, float]:
     reach = float(np.abs(places - middle).max()) * 1.2 or 1.0
     x, y = middle.tolist()
     return x - reach, x + reach, y - reach, y + reach
-
-
-def draw_origin(ax: Axes) -> PathCollection:
-    """A small plus at the origin."""
-    origin: Any = [0] * (3 if isinstance(ax, Axes3D) else 2)
-    return ax.scatter(*origin, s=30, marker="+", c=FAINT, lw=0.8, zorder=2)
 
 
 def marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:

@@ -3,6 +3,7 @@
 Whatever figures need of matplotlib is imported here, so that there is one message if it is not
 installed."""
 
+# ruff: noqa: F401
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,20 +24,19 @@ from hardmax._common.validation import (
 
 try:
     from matplotlib import rc_context
-    from matplotlib.artist import Artist as Artist
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
-    from matplotlib.collections import PathCollection as PathCollection
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch as Patch
-    from matplotlib.patches import Polygon as Polygon
-    from matplotlib.path import Path as MarkerPath  # noqa: F401
-    from matplotlib.patheffects import withStroke as withStroke
-    from matplotlib.text import Annotation as Annotation
-    from matplotlib.ticker import MaxNLocator as MaxNLocator
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection as Poly3DCollection
-    from mpl_toolkits.mplot3d.axes3d import Axes3D as Axes3D
+    from matplotlib.patches import Patch, Polygon
+    from matplotlib.path import Path as MarkerPath
+    from matplotlib.patheffects import withStroke
+    from matplotlib.text import Annotation
+    from matplotlib.ticker import MaxNLocator
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    from mpl_toolkits.mplot3d.axes3d import Axes3D
 except ImportError:
     raise MissingExtra("Drawing", "figures") from None
 
@@ -96,9 +96,9 @@ def hide_frame(ax: Axes, *sides: str) -> None:
         ax.spines[side].set_visible(False)
 
 
-def check_axes(value: Any, name: str = "`ax`") -> Axes:
+def check_axes(value: Any) -> Axes:
     """Axes of matplotlib."""
-    return check_instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
+    return check_instance(value, Axes, "`ax`", "axes of matplotlib, such as pyplot.gca()")
 
 
 def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from hardmax._common.format import truncate
 from hardmax.figures import style
 from hardmax.figures.labels import escape_mathtext
 from hardmax.figures.palette import FAINT, INK, look_of_class
-from hardmax.figures.style import Axes
+from hardmax.figures.style import Axes, Patch
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
@@ -49,3 +49,8 @@ def _draw(why: "Explanation", ax: Axes) -> None:
     note = f"; {left_out:,} smaller ones are not shown" if left_out else ""
     ax.set_xlabel(escape_mathtext(truncate(f"vote towards {why.positive_class}{note}", 70)))
     ax.set_title(escape_mathtext(why.answer), loc="left")
+    classes, handles = why.model.classes, []
+    for number in sorted({entry.class_index for entry in shown}):
+        label = escape_mathtext(truncate(f"for {classes[number]}", _LONGEST))
+        handles.append(Patch(fc=look_of_class(number, len(classes))[0], label=label))
+    ax.legend(handles=handles, frameon=False, fontsize="small")

@@ -8,11 +8,10 @@ equality where w_j > 0. By Theorem 1.1, limits that are no vertices are such pro
 origin on a face."""
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
+import numpy as np
 from flint import fmpz_mat
 
 from hardmax._common.validation import InputError
@@ -63,31 +62,26 @@ def project_exact(
             f"`target` must have {d} coordinates, as the vertices do, not {aims.shape[1]}."
         )
     # Positive factors change neither the weights nor which point is nearest, so integers will do.
-    corners = IntegerCloud.of(rows - aims).numerators
-    matrix = None if metric is None else check_definite(read_metric(metric, d)).metric_integers
-    shares = _wolfe(corners, matrix)
+    corners = np.array(IntegerCloud.of(rows - aims).numerators, dtype=object)
+    directions = corners  # A v_j for each vertex v_j
+    if metric is not None:
+        matrix = check_definite(read_metric(metric, d)).metric_integers
+        directions = corners @ np.array(matrix, dtype=object)
+    shares = _wolfe(corners, directions)
     weights = tuple(shares.get(j, Fraction(0)) for j in range(len(rows)))
-    point = tuple(sum((w * rows[j, c] for j, w in shares.items()), Fraction(0)) for c in range(d))
-    return point, weights
+    return tuple(np.array(weights) @ rows), weights
 
 
-def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int, Fraction]:
+def _wolfe(corners: np.ndarray, directions: np.ndarray) -> dict[int, Fraction]:
     """The weights of the point of least A-norm, by vertex."""
-    # A v_j for each vertex v_j
-    directions = corners
-    if matrix is not None:
-        directions = [[_dot(row, corner) for row in matrix] for corner in corners]
-    lengths = [*map(_dot, directions, corners)]
-    shares = {min(range(len(corners)), key=lengths.__getitem__): Fraction(1)}
+    shares = {int((directions * corners).sum(axis=1).argmin()): Fraction(1)}
     while True:
         # The way A x up to a positive factor, and the score <A x, x> on the same scale: all
         # vertices in use have it.
         common = math.lcm(*(share.denominator for share in shares.values()))
-        weights = [int(share * common) for share in shares.values()]
-        columns = zip(*(directions[j] for j in shares), strict=True)
-        way = [_dot(weights, column) for column in columns]
-        scores = [_dot(way, corner) for corner in corners]
-        newcomer = min(range(len(corners)), key=scores.__getitem__)
+        weights = np.array([int(share * common) for share in shares.values()], dtype=object)
+        scores = corners @ (weights @ directions[list(shares)])
+        newcomer = int(scores.argmin())
         if scores[newcomer] >= scores[next(iter(shares))]:
             return shares
         shares[newcomer] = Fraction(0)
@@ -95,13 +89,13 @@ def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int
 
 
 def _moved(
-    shares: dict[int, Fraction], corners: list[list[int]], directions: list[list[int]]
+    shares: dict[int, Fraction], corners: np.ndarray, directions: np.ndarray
 ) -> dict[int, Fraction]:
     """The weights after a newcomer: on to the nearest point of the affine hull, dropping vertices
     of weight 0."""
     while True:
         members = list(shares)
-        gram = [[_dot(directions[i], corners[j]) for j in members] for i in members]
+        gram = directions[members] @ corners[members].T
         goals = dict(zip(members, _affine_weights(gram), strict=True))
         falling = [j for j in members if goals[j] <= 0]
         until = [shares[j] / (shares[j] - goals[j]) for j in falling]
@@ -112,18 +106,13 @@ def _moved(
             return shares
 
 
-def _affine_weights(gram: list[list[int]]) -> list[Fraction]:
+def _affine_weights(gram: np.ndarray) -> list[Fraction]:
     """Weights, adding to 1, of the shortest vector of the affine hull of independent points with
     Gram matrix G.
 
     G w is the same in every entry; so w is u / sum(u), where (G + 1 1^T) u = 1 has a positive
     definite matrix."""
-    matrix = fmpz_mat([[value + 1 for value in row] for row in gram])
-    solution = matrix.solve(fmpz_mat([[1]] * len(gram))).entries()
-    total = sum(solution)
-    shares = [value / total for value in solution]
+    ones = fmpz_mat([[1]] * len(gram))
+    solution = fmpz_mat((gram + 1).tolist()).solve(ones).entries()
+    shares = [value / sum(solution) for value in solution]
     return [Fraction(int(share.p), int(share.q)) for share in shares]
-
-
-def _dot(a: Sequence[int], b: Sequence[int]) -> int:
-    return sum(map(mul, a, b))

@@ -2,10 +2,12 @@
 into a prompt, and a table of its tokens."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hardmax import __version__
 from hardmax._common.format import escape_html, pluralize, sanitize_line, truncate
-from hardmax._common.validation import check_int, require_extra
+from hardmax._common.validation import InputError, check_int, require_extra
 from hardmax.text.interpret import Keyword, keywords
 from hardmax.text.tokeniser import cut_surface
 
@@ -18,13 +20,16 @@ _CARD = """---
 library_name: hardmax
 pipeline_tag: text-classification
 ---
-# A hardmax text classifier
+# {name}
+
+{purpose}
 
 {formula}
 
-| | |
-|---|---|
 {facts}
+
+## Trained on
+{sources}
 
 ## Measured
 {measured}
@@ -39,42 +44,125 @@ print(model.explain("…"))
 
 ## Limitations
 {limitations}
+
+## How to cite
+{citation}
 """
 _LIMITATIONS = """\
-- It knows only the tokens of its vocabulary. A text without an active token is undecided: \
+It knows only the tokens of its vocabulary. A text without an active token is undecided: \
 `predict` then returns the most frequent class, and `decided` is False.
-- It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses \
+It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses \
 irony, comparisons and what is denied further away (“I cannot say that I liked it”).
-- Short texts rest on few tokens: their answers are less accurate, and their probabilities closer \
+Short texts rest on few tokens: their answers are less accurate, and their probabilities closer \
 to even.
-- Its tokens are those of its training texts. In other domains, or other kinds of text, it is less \
+Its tokens are those of its training texts. In other domains, or other kinds of text, it is less \
 accurate and its probabilities are less reliable: measure it there (`hardmax evaluate`) first."""
 _EDITED = """
 ## Edited by hand
 Everything above was measured before.
 
-| | |
-|---|---|
 {rows}
 """
 
 _MOST_CLASSES, _MOST_TOKENS = 20, 50  # in a description
 
 
+CITATION = (
+    f"The package: The hardmax authors, hardmax {__version__}. The mathematics: A. Alcalde, "
+    "G. Fantuzzi, E. Zuazua, Clustering in pure-attention hardmax transformers and its role in "
+    "sentiment analysis, SIAM Journal on Mathematics of Data Science 7(3), 2025, "
+    "doi:10.1137/24M167086X."
+)
+NOT_RECORDED = "Not recorded."
+_SHOWN_APART = ("purpose", "sources", "evaluations", "edited")
+MEASURES = ("measured on", "texts", "accuracy, with 95 % interval", "log loss", "calibration error")
+
+
 def write_card(model: "TextModel") -> str:
     """The text of README.md."""
-    measured, edited = shown_values(model.metrics), model.metrics.get("edited")
-    table = f"| | |\n|---|---|\n{_rows(measured)}" if measured else "Nothing was measured."
-    changes = ""
+    edited, measured = model.metrics.get("edited"), evaluations(model)
+    further, changes = further_values(model), ""
+    parts = []
+    if measured:
+        parts.append(_table(MEASURES, [evaluation_row(one) for one in measured]))
+    if further:
+        parts.append(_pairs(further))
     if isinstance(edited, dict) and edited:
-        changes = _EDITED.format(rows=_rows(edited))
+        changes = _EDITED.format(rows=_pairs(edited))
+    known = [f"- {_cell(what)}; rights: {_cell(rights)}" for what, rights in sources(model)]
     return _CARD.format(
+        name=_cell(model.name or "A hardmax text classifier"),
+        purpose=_cell(purpose(model)),
         formula=_cell(formula(model)),
-        facts=_rows(_facts(model)),
-        measured=table,
+        facts=_pairs(facts(model)),
+        sources="\n".join(known) or NOT_RECORDED,
+        measured="\n\n".join(parts) or "Nothing was measured.",
         edited=changes,
-        limitations=_limitations(model),
+        limitations="\n".join(f"- {line}" for line in limitations(model)),
+        citation=CITATION,
     )
+
+
+def purpose(model: "TextModel") -> str:
+    """What a model is for."""
+    labels = ", ".join(map(sanitize_line, model.classes[:_MOST_CLASSES]))
+    return str(model.metrics.get("purpose") or f"It gives texts one of the labels {labels}.")
+
+
+def sources(model: "TextModel") -> list[tuple[str, str]]:
+    """What a model was trained on, and the rights to it."""
+    listed = model.metrics.get("sources")
+    return [(str(what), str(rights)) for what, rights in listed] if listed else []
+
+
+def evaluations(model: "TextModel") -> list[dict[str, Any]]:
+    """The summaries that the metrics of a model have, the most important first."""
+    listed = model.metrics.get("evaluations") or []
+    try:
+        for one in listed:
+            evaluation_row(one)
+    except (TypeError, KeyError, ValueError, ZeroDivisionError):
+        wish = "a list of what `hardmax.text.evaluation.summarize` gives"
+        raise InputError(f"`metrics` has wrong `evaluations`: expected {wish}.") from None
+    return listed
+
+
+def evaluation_row(one: dict[str, Any]) -> tuple[str, ...]:
+    """A summary in the columns `MEASURES`."""
+    texts, right = (sum(column) for column in zip(*one["classes"], strict=True))
+    gaps = [abs(confidence - share) * count for confidence, share, count in one["calibration"]]
+    loss, error = one["log_loss"], sum(gaps) / texts
+    return str(one["on"]), f"{texts:,}", share_right(right, texts), f"{loss:.3f}", f"{error:.3f}"
+
+
+def wilson(right: int, texts: int) -> tuple[float, float]:
+    """Wilson's interval of 95 % for a share of right answers.
+
+    >>> wilson(9, 10)
+    (0.596, 0.982)
+    """
+    z = 1.959964
+    middle, room = right + z * z / 2, z * (right * (texts - right) / texts + z * z / 4) ** 0.5
+    low, high = ((middle + side) / (texts + z * z) for side in (-room, room))
+    return round(low, 3), round(high, 3)
+
+
+def share_right(right: int, texts: int) -> str:
+    """A share of right answers, with Wilson's interval.
+
+    >>> share_right(9, 10)
+    '90.0 % (59.6–98.2)'
+    """
+    if not texts:
+        return "–"
+    low, high = (100 * end for end in wilson(right, texts))
+    return f"{100 * right / texts:.1f} % ({low:.1f}–{high:.1f})"
+
+
+def further_values(model: "TextModel") -> dict[str, str]:
+    """What else the metrics of a model have, by names for people."""
+    left = {key: value for key, value in model.metrics.items() if key not in _SHOWN_APART}
+    return {key.replace("_", " "): value for key, value in shown_values(left, ",").items()}
 
 
 def describe(model: "TextModel", limit: int = 2000) -> str:
@@ -105,11 +193,11 @@ def describe(model: "TextModel", limit: int = 2000) -> str:
     left_out = len(model.classes) - len(labels)
     more = f" and {left_out:,} more" if left_out else ""
     task = f"A text classifier with the classes {', '.join(map(sanitize_line, labels))}{more}."
-    facts = _facts(model)
-    del facts["classes"]
-    listed = " ".join(f"{name.capitalize()}: {value}." for name, value in facts.items())
-    limitations = _limitations(model).removeprefix("- ").replace("\n- ", " ")
-    begin, end = f"{task}\n{formula(model)}\n{listed}", f"Limitations: {limitations}"
+    about = facts(model)
+    del about["classes"]
+    listed = " ".join(f"{name.capitalize()}: {value}." for name, value in about.items())
+    begin, end = f"{task}\n{formula(model)}\n{listed}", " ".join(limitations(model))
+    end = f"Limitations: {end}"
     heaviest = {sanitize_line(label): keywords(model, label, _MOST_TOKENS) for label in labels}
     for top in range(_MOST_TOKENS, 0, -1):  # as many as there is room for
         weights = "; ".join(_heaviest(*item, top) for item in heaviest.items() if item[1])
@@ -182,7 +270,8 @@ def formula(model: "TextModel") -> str:
     return " ".join([*parts, "The votes are the explanation."])
 
 
-def _facts(model: "TextModel") -> dict[str, Any]:
+def facts(model: "TextModel") -> dict[str, Any]:
+    """Size and settings of a model."""
     tokeniser, rule, surfaces = model.tokeniser, model.rule, model.vocabulary.surfaces
     longest, sizes = tokeniser.longest_phrase, [_length(surface) for surface in surfaces]
     words, phrases = sizes.count(1), sum(1 < size <= longest for size in sizes)
@@ -206,8 +295,10 @@ def _length(surface: str) -> int:
     return surface.count(" ") + 1 if surface.isascii() else len(cut_surface(surface))
 
 
-def _limitations(model: "TextModel") -> str:
-    return _LIMITATIONS.format(longest=pluralize(model.tokeniser.longest_phrase, "word"))
+def limitations(model: "TextModel") -> list[str]:
+    """What a model cannot do, a sentence or two each."""
+    longest = pluralize(model.tokeniser.longest_phrase, "word")
+    return _LIMITATIONS.format(longest=longest).splitlines()
 
 
 def shown_values(values: dict[str, Any], whole: str = "") -> dict[str, str]:
@@ -221,8 +312,13 @@ def shown_values(values: dict[str, Any], whole: str = "") -> dict[str, str]:
     return shown
 
 
-def _rows(values: dict[str, Any]) -> str:
-    return "\n".join(f"| {_cell(name)} | {_cell(value)} |" for name, value in values.items())
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = [heads, ["---"] * len(heads), *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return _table(("", ""), list(values.items()))
 
 
 def _cell(value: object) -> str:

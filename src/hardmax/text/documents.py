@@ -4,21 +4,19 @@ and, measured on texts, what leads, its calibration, where it errs)."""
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from hardmax._common.files import write_whole
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path, shorten
-from hardmax.text.card import formula, shown_values
-from hardmax.text.evaluation import Evaluation, calibration_curve
+from hardmax.text.card import evaluations
+from hardmax.text.evaluation import Evaluation, summarize
 from hardmax.text.explain import Explanation
 from hardmax.text.page import document, macros, short_name
-from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 
-_KEYWORDS, _CLASSES, _LEADERS, _ERRORS = 12, 20, 20, 5
+_LEADERS, _ERRORS = 20, 5
 
 
 def write_report(explanations: Iterable[Explanation], path: str | Path) -> None:
@@ -50,21 +48,6 @@ def write_report(explanations: Iterable[Explanation], path: str | Path) -> None:
     write_whole(path, document(f"{pluralize(len(listed), 'text')} explained", body).encode())
 
 
-class CardTable(NamedTuple):
-    """A table of a card; without heads, names and values."""
-
-    rows: Sequence[Sequence[Any]]
-    heads: Sequence[Any] = ()
-
-
-class Section(NamedTuple):
-    """A part of a card."""
-
-    title: str
-    tables: list[CardTable]
-    note: str = ""
-
-
 def card_page(
     model: TextModel,
     name: str,
@@ -72,59 +55,15 @@ def card_page(
     evaluation: Evaluation | None = None,
 ) -> str:
     """The page about a model of that name, and how it was evaluated on the texts."""
-    sections, errors = [Section("Heaviest tokens of each class", _keywords(model))], []
+    measured, leaders, wrong, errors = evaluations(model), (), (), []
     if texts is not None and evaluation is not None:
-        wrong = np.flatnonzero(evaluation.predicted != evaluation.truth)
-        confidence = evaluation.probabilities[wrong, evaluation.predicted[wrong]]
+        truth, predicted = evaluation.truth, evaluation.predicted
+        on = f"{pluralize(len(texts), 'text')} for this card"
+        measured = [summarize(on, truth, predicted, evaluation.probabilities), *measured]
+        leaders = evaluation.leaders[:_LEADERS]
+        wrong = np.flatnonzero(predicted != truth)
+        confidence = evaluation.probabilities[wrong, predicted[wrong]]
         worst: list[int] = wrong[np.argsort(-confidence, kind="stable")][:_ERRORS].tolist()
-        for row in worst:
-            label = model.classes[evaluation.truth[row]]
-            errors.append((row + 1, label, model.explain(texts[row])))
-        shown = f"{pluralize(len(wrong), 'error')}, {len(worst)} of them below."
-        metrics = {key.replace("_", " "): value for key, value in evaluation.metrics.items()}
-        sections += [
-            Section(f"Measured on {pluralize(len(texts), 'text')}", [_values(metrics)]),
-            Section("Tokens that lead", [_leaders(evaluation)]),
-            Section("Calibration", [_calibration(evaluation)]),
-            Section("Errors, the most confident first", [], shown),
-        ]
-    sections.append(Section("Model card", [_values(model.metrics)]))
-    if isinstance(edited := model.metrics.get("edited"), dict):
-        changes = _values(edited, ("token", "became"))
-        sections.append(Section("Edited by hand, after measuring", [changes]))
-    body = macros().card(name, formula(model), sections, errors, digest(model))
+        errors = [(row + 1, model.classes[truth[row]], model.explain(texts[row])) for row in worst]
+    body = macros().card(name, model, measured, leaders, len(wrong), errors)
     return document(f"{name}: a model", str(body))
-
-
-def _values(values: dict[str, Any], heads: Sequence[str] = ()) -> CardTable:
-    return CardTable(list(shown_values(values, ",").items()), heads)
-
-
-def _keywords(model: TextModel) -> list[CardTable]:
-    tables = []
-    for label in model.classes[:_CLASSES]:
-        rows = [
-            (word.word, f"{word.weight:+.2f}", f"{word.texts:,}", f"{word.texts_of_class:,}")
-            for word in model.keywords(label, _KEYWORDS)
-        ]
-        if rows:
-            tables.append(CardTable(rows, (label, "weight", "texts", "in class")))
-    return tables
-
-
-def _leaders(evaluation: Evaluation) -> CardTable:
-    rows = [
-        (leader.word, f"{leader.texts:,}", f"{100 * leader.share:.1f} %", leader.lean)
-        for leader in evaluation.leaders[:_LEADERS]
-    ]
-    return CardTable(rows, ("token", "texts led", "share", "class"))
-
-
-def _calibration(evaluation: Evaluation) -> CardTable:
-    curve = np.transpose(calibration_curve(evaluation.truth, evaluation.probabilities))
-    rows = []
-    for confidence, accuracy, texts in curve.tolist():
-        difference = f"{100 * (accuracy - confidence):+.1f}"
-        shares = f"{100 * confidence:.1f} %", f"{100 * accuracy:.1f} %"
-        rows.append((*shares, difference, f"{texts:,.0f}"))
-    return CardTable(rows, ("mean confidence", "accuracy", "difference", "texts"))

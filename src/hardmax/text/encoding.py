@@ -180,6 +180,11 @@ def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
     return Read(encoded, [group[:, :2] for group in by_id], [group[:, 2:] for group in by_id])
 
 
+def cut_tokens(vocabulary: Vocabulary) -> Iterator[list[str]]:
+    """The words of each token."""
+    return (s.split(" ") if s.isascii() else cut_surface(s) for s in vocabulary.surfaces)
+
+
 @dataclass(frozen=True, eq=False)
 class Lexicon:
     """A vocabulary in the arrays that kernels read: a dictionary of words, and a tree of phrases
@@ -194,10 +199,7 @@ class Lexicon:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, reader: Reader) -> "Lexicon":
-        cut = [
-            surface.split(" ") if surface.isascii() else cut_surface(surface)
-            for surface in vocabulary.surfaces
-        ]
+        cut = list(cut_tokens(vocabulary))
         known = chain(*cut, (m.word for m in reader.modifiers if not m.is_form))
         words = {word: number for number, word in enumerate(dict.fromkeys(known))}
         nodes: dict[int, int] = {}

@@ -81,6 +81,30 @@ def calibration_curve(
     return mean_confidence, accuracy, texts
 
 
+def summarize(
+    on: str, truth: np.ndarray, predicted: np.ndarray, probabilities: np.ndarray
+) -> dict[str, Any]:
+    """What a model card says of an evaluation, ready for JSON (`metrics["evaluations"]`): what it
+    was measured on, (texts, right answers) of each class, log loss, calibration curve.
+
+    >>> chances = np.array([[0.5, 0.5], [0.2, 0.8], [0.75, 0.25]])
+    >>> summarize("three texts", np.array([0, 1, 1]), np.array([0, 1, 0]), chances)["classes"]
+    [[1, 1], [2, 1]]
+    """
+    classes = probabilities.shape[1]
+    texts, right = (
+        np.bincount(which, minlength=classes) for which in (truth, truth[truth == predicted])
+    )
+    of_truth = probabilities[np.arange(len(truth)), truth]
+    curve = np.transpose(calibration_curve(truth, probabilities))
+    return {
+        "on": on,
+        "classes": np.transpose([texts, right]).tolist(),
+        "log_loss": float(-np.log(np.maximum(of_truth, np.finfo(float).tiny)).mean()),
+        "calibration": curve.round(6).tolist(),
+    }
+
+
 def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
     """The expected calibration error (ECE), in bins of equal mass: the mean gap of confidence and
     accuracy.

@@ -12,7 +12,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_json, format_probability
-from hardmax._common.validation import InputError, check_path
+from hardmax._common.validation import InputError, check_bool, check_path
 from hardmax.text import page, view
 from hardmax.text._analysis import LENGTHS, Analysis, predicted_classes, weigh_text
 from hardmax.text._characters import fold
@@ -303,20 +303,24 @@ class Explanation:
             "ledger": [entry.to_dict() for entry in self.ledger],
         }
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, interactive: bool = False) -> None:
         """Write the explanation, whole or not at all.
 
         Parameters
         ----------
         path : str or Path
-            A file that ends in `.html`, `.json` or `.txt`. The page has the text and the model in
-            it: words can be crossed out and other texts be tried, and without scripts the
-            explanation can be read.
+            A file that ends in `.html`, `.json` or `.txt`. The page has no scripts, and of the
+            model only its name, hash and classes, and what it says about words of this text.
+        interactive : bool, default False
+            Put the whole model into the page, so that words can be crossed out and other texts
+            tried. Whoever has the page has the vocabulary, too, which comes from training texts.
         """
         path = check_path(path)
         suffix = path.suffix.lower()
+        if check_bool(interactive, "`interactive`") and suffix not in (".html", ".htm"):
+            raise InputError("`interactive` is for pages: expected a `path` that ends in .html.")
         if suffix in (".html", ".htm"):
-            page.write_explanation(self, path)
+            page.write_explanation(self, path, interactive=interactive)
         elif suffix == ".json":
             write_whole(path, f"{escape_json(self.to_dict(), indent=1)}\n".encode())
         elif suffix == ".txt":
@@ -395,7 +399,9 @@ class Explanation:
         votes = self._analysis.votes
         if votes.shape[1] == 1:
             return votes[:, 0] > 0
-        return np.where(votes[:, self._best] > 0, self._best, votes.argmax(axis=1))
+        others = votes.copy()
+        others[:, self._best] = -np.inf  # what does not add to the label counts towards another
+        return np.where(votes[:, self._best] > 0, self._best, others.argmax(axis=1))
 
 
 def explain(model: "TextModel", text: str) -> Explanation:

@@ -1,28 +1,42 @@
-"""Explanations as HTML: in a notebook, and as a page that computes (`hardmax.page`).
+"""Explanations as HTML: in a notebook, as a page without scripts, and as one that computes
+(`hardmax.page`).
 
 Nothing is loaded, and nothing is shown by colour alone. The template is `page.html`.
 """
 
 import json
+from bisect import bisect_right
 from functools import cache
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import bidirectional
 
-from hardmax._common.format import format_probability, sanitize_text, truncate
+from hardmax._common.files import write_whole
+from hardmax._common.format import (
+    escape_html,
+    format_probability,
+    pluralize,
+    sanitize_text,
+    truncate,
+)
 from hardmax.figures.palette import CYCLE, place_of_class
-from hardmax.page import pack_model, read, style, write_page
-from hardmax.text import view
+from hardmax.page import pack_model, read, write_page
+from hardmax.text import card, view
 from hardmax.text._analysis import LENGTHS
 from hardmax.text.storage import deciding_files, digest
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
+    from hardmax.text.spans import Span
     from hardmax.text.text_model import TextModel
 
 MOST_ROWS = 40
 _MOST_CLASSES = 6
 _LONGEST_NAME = 80  # characters of a token or a class
-_STRENGTHS = 4  # shades of a mark: the larger the vote, the darker
+_SHADES = (0.1, 0.3, 0.6)  # of the largest vote: a mark is the darker, the more of these it has
+_HIGHEST = 3  # arrows above one another; of any more, the modifier is written beside the token
+_FEW = 5  # training texts: a token of fewer may tell what one of them says
 
 
 def fragment(why: "Explanation") -> str:
@@ -31,11 +45,29 @@ def fragment(why: "Explanation") -> str:
     return f'<div class="hardmax"><style>{read("explanation.css")}</style>{content}</div>'
 
 
-def write_explanation(why: "Explanation", path: str | Path) -> None:
-    """Write a page that computes; without scripts, it shows the explanation as it is now."""
-    data = {"room": "reviews", "text": why.text, "models": [pack(why.model)]}
-    static = f'<div class="hardmax">{macros().content(why, "h1")}{macros().footer(why)}</div>'
-    write_page(path, data, title=f"{why.answer}: {opening(why.text)}", static=static)
+def write_explanation(why: "Explanation", path: str | Path, *, interactive: bool) -> None:
+    """Write a page without scripts; if interactive, one with the model in it, which computes and
+    shows the same where scripts do not run."""
+    title = f"{why.answer}: {opening(why.text)}"
+    about = gives_away(why.model) if interactive else ""
+    body = f'<div class="hardmax">{macros().content(why, "h1")}{macros().footer(why, about)}</div>'
+    if interactive:
+        data = {"room": "reviews", "text": why.text, "models": [pack(why.model)]}
+        write_page(path, data, title=title, static=body)
+    else:
+        write_whole(path, document(title, f"<main>{body}</main>").encode())
+
+
+def gives_away(model: "TextModel") -> str:
+    """What whoever has a page with the model in it can read there."""
+    documents = model.vocabulary.documents
+    seen = documents[documents > 0]
+    fewer, unseen = int((seen < _FEW).sum()), len(documents) - len(seen)
+    line = f"contains the whole model: {pluralize(len(seen), 'token')} from training texts"
+    if len(seen):
+        rare = f" ({fewer:,} in fewer than {_FEW})" if fewer else ""
+        line += f", each found in at least {int(seen.min()):,} of them{rare}"
+    return f"{line}; {unseen:,} from word vectors" if unseen else line
 
 
 def pack(model: "TextModel") -> dict[str, str]:
@@ -48,7 +80,7 @@ def pack(model: "TextModel") -> dict[str, str]:
 
 def document(title: str, body: str) -> str:
     """A whole document round a body that is HTML already."""
-    return str(macros().document(title, body, style())) + "\n"
+    return str(macros().document(title, body, read("explanation.css"))) + "\n"
 
 
 def opening(text: str, most: int = 60) -> str:
@@ -76,8 +108,10 @@ def macros() -> Any:
     )
     environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
+        "card_of": card,
         "css_class": _css_class,
-        "css_of_marks": _css_of_marks,
+        "looks_of_marks": _looks_of_marks,
+        "cut_at_arrows": cut_at_arrows,
         "digest": digest,
         "most_rows": MOST_ROWS,
         "opening": opening,
@@ -87,19 +121,92 @@ def macros() -> Any:
     return environment.get_template("page.html").module
 
 
+class Arrow(NamedTuple):
+    """An arrow above the text, from the first word of a token to its modifier."""
+
+    to: "Span"
+    begins: "Span"
+    css: str
+
+
+class Bit(NamedTuple):
+    """Some characters of a piece of text, the arrows that pass above them, and those that begin or
+    end there."""
+
+    text: str
+    over: list[Arrow]
+    ends: list[tuple[str, Arrow]]
+
+
+def cut_at_arrows(why: "Explanation") -> list[tuple[view.Piece, list[Bit], bool]]:
+    """The pieces of the text; those at which there are arrows in bits; and whether the modifier is
+    to be written beside the token, for want of room for an arrow."""
+    pieces = view.pieces(why)
+    starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
+    arrows = _arrows(why, pieces, starts)
+    bits: dict[int, list[Bit]] = {}
+    for number, near in _near(arrows, starts).items():
+        start, end = starts[number : number + 2]
+        cuts = {place for arrow in near for place in (*arrow.to, *arrow.begins)}
+        within = sorted(place for place in cuts if start < place < end)
+        bits[number] = []
+        for first, last in pairwise([start, *within, end]):
+            over = [a for a in near if a.to[1] <= first and last <= a.begins[0]]
+            ends = [("to", a) for a in near if a.to[0] == first]
+            ends += [("from", a) for a in near if a.begins[0] == first]
+            bits[number].append(Bit(pieces[number].text[first - start : last - start], over, ends))
+    return [
+        (piece, bits.get(number, []), piece.link is not None and number not in arrows)
+        for number, piece in enumerate(pieces)
+    ]
+
+
+def _near(arrows: dict[int, Arrow], starts: list[int]) -> dict[int, list[Arrow]]:
+    """The arrows that touch a piece, by its number."""
+    near: dict[int, list[Arrow]] = {}
+    for last, arrow in arrows.items():
+        for number in range(bisect_right(starts, arrow.to[0]) - 1, last + 1):
+            near.setdefault(number, []).append(arrow)
+    return near
+
+
+def _arrows(why: "Explanation", pieces: list[view.Piece], starts: list[int]) -> dict[int, Arrow]:
+    """The arrows by the numbers of the pieces where they begin: longer ones above shorter ones."""
+    found = {}
+    for number, piece in enumerate(pieces):
+        if piece.link and piece.entry:
+            start = starts[number]
+            word = start + len(piece.text.split(maxsplit=1)[0])
+            css = _css_class(piece.entry.class_index, why)
+            found[number] = Arrow(piece.link.modifier_span, (start, word), css)
+    heights, placed = bytearray(starts[-1]), {}
+    for number in sorted(found, key=lambda number: starts[number] - found[number].to[0]):
+        arrow = found[number]
+        where = slice(arrow.to[0], arrow.begins[1])
+        height = max(heights[where])
+        if height < _HIGHEST:
+            heights[where] = bytes([height + 1]) * (where.stop - where.start)
+            side = "r" if bidirectional(why.text[arrow.to[0]]) in ("R", "AL") else ""
+            placed[number] = arrow._replace(css=f"{arrow.css} l{height} {side}".rstrip())
+    return dict(sorted(placed.items()))
+
+
 def _css_class(class_index: int, why: "Explanation") -> str:
     return f"c{place_of_class(class_index, len(why.model.classes)) % (2 * len(CYCLE))}"
 
 
-def _css_of_marks(why: "Explanation") -> dict[str, str]:
-    """The CSS classes of each active token in the text: the larger its vote, the darker."""
-    css = {}
+def _looks_of_marks(why: "Explanation") -> dict[str, str]:
+    """The attributes of each active token in the text: the larger its vote, the darker; and what it
+    says."""
+    looks = {}
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
-        strength = min(int(_STRENGTHS * share), _STRENGTHS - 1)
-        css_class = _css_class(entry.class_index, why)
-        css[entry.word] = f"{css_class} s{strength}{' leads' * entry.leads}"
-    return css
+        shade, css_class = bisect_right(_SHADES, share), _css_class(entry.class_index, why)
+        css = f"{css_class} s{shade}{' leads' * entry.leads}"
+        # Escaped once for all places: a text may have very many.
+        title = escape_html(view.told(entry))
+        looks[entry.word] = f'class="{css}" title="{title}"'
+    return looks
 
 
 def _shown_classes(why: "Explanation") -> tuple[list[tuple[int, Any, float]], int, float]:

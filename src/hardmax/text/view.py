@@ -14,11 +14,11 @@ from hardmax.figures.palette import place_of_class
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from hardmax.text.explain import Explanation, LedgerEntry
+    from hardmax.text.explain import Explanation, LedgerEntry, Link
 
 WHOLE = 20_000  # characters: no longer text is shown whole
 MOST_ROWS = 20
-SIZEABLE = 0.5  # modifiers that change a vote by this share of it, or more, are shown in the text
+SIZEABLE = 0.1  # of the largest vote: modifiers that change a vote by more are shown in the text
 _MOST_NAMED = 4
 _NAME, _BAR, _BESIDE = 26, 10, 30  # columns for a token, half a bar, and what it attends to
 # Colours on a terminal, by the place of a class in the cycle of colours of pages and figures.
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
     text: str
     entry: "LedgerEntry | None" = None
-    modifier: str = ""
+    link: "Link | None" = None
     """What the token attends to here, if that changes its vote by much."""
     is_gap: bool = False
     """Whether it says how much of the text is left out."""
@@ -43,18 +43,30 @@ def pieces(why: "Explanation") -> list[Piece]:
     """
     shown, end_of_last = why.text[:WHOLE], 0
     links = why.links[: bisect_left(why.links, len(shown), key=lambda link: link.span[0])]
-    sizeable = [link for link in links if abs(link.factor - 1) >= SIZEABLE]
-    modifiers = {(link.word, link.span[0]): link.modifier for link in sizeable}
+    own = {entry.word: entry.weight for entry in why.active}
+    least = SIZEABLE * abs(why.active[0].vote) if why.active else 0.0
+    link_at = {
+        (link.word, link.span[0]): link
+        for link in links
+        if abs((link.factor - 1) * own.get(link.word, 0.0)) > least
+    }
     parts = []
     for start, end, entry in _marks(why, len(shown)):
-        modifier = modifiers.get((entry.word, start), "")
-        parts += [Piece(shown[end_of_last:start]), Piece(shown[start:end], entry, modifier)]
+        link = link_at.get((entry.word, start))
+        parts += [Piece(shown[end_of_last:start]), Piece(shown[start:end], entry, link)]
         end_of_last = end
     parts.append(Piece(shown[end_of_last:]))
     left_out = len(why.text) - len(shown)
     if left_out:
         parts.append(Piece(f"… {left_out:,} characters left out …", is_gap=True))
     return [piece for piece in parts if piece.text]
+
+
+def told(entry: "LedgerEntry") -> str:
+    """What a token says; and what it attends to, and what it would say without."""
+    vote = f"{truncate(entry.word, _BESIDE)}: vote {entry.vote:+.3f}"
+    beside = LedgerRow("", 0.0, entry).beside
+    return f"{vote} {truncate(beside, 2 * _BESIDE)}" if beside else vote
 
 
 def _marks(why: "Explanation", size: int) -> "list[tuple[int, int, LedgerEntry]]":
@@ -74,12 +86,16 @@ def sentence(why: "Explanation") -> list[Piece]:
     if not why.decided:
         reason = why.undecided_because
         return [Piece(f"{reason[0].upper()}{reason[1:]}.")]
-    followers = Counter(entry.leader for entry in why.active if not entry.leads)
+    # With several classes, a token may end at a leader that votes for another class than itself.
+    followers = Counter((e.leader, e.class_index) for e in why.active if not e.leads)
     parts = [Piece("Strongest: ")]
     for entry in why.leaders[:_MOST_NAMED]:
-        agree = f", {followers[entry.word]:,} more agree" if followers[entry.word] else ""
+        number = followers[entry.word, entry.class_index]
+        verb = "agrees" if number == 1 else "agree"
+        agree = f", {number:,} more {verb}" if number else ""
         label = why.model.classes[entry.class_index]
-        parts += [Piece(with_modifiers(entry), entry), Piece(f" ({label}{agree})"), Piece(", ")]
+        parts += [Piece(with_modifiers(entry), entry), Piece(" ("), Piece(str(label))]
+        parts += [Piece(f"{agree})"), Piece(", ")]
     unnamed = len(why.leaders) - _MOST_NAMED
     parts[-1] = Piece(f" and {unnamed:,} more." if unnamed > 0 else ".")
     inactive = len(why.ledger) - len(why.active)
@@ -124,7 +140,8 @@ def rows(why: "Explanation", most: int = MOST_ROWS) -> list[LedgerRow]:
         listed.append(LedgerRow(name, entry.vote, entry, entry.vote / largest))
     if left_out:
         rest = sum(entry.vote for entry in left_out)
-        listed.append(LedgerRow(f"… and {len(left_out):,} more", rest))
+        name = f"{len(left_out):,} more, each ≤ {abs(left_out[0].vote):.3f}"
+        listed.append(LedgerRow(name, rest))
     return [*listed, LedgerRow("bias", why.bias), LedgerRow("logit", why.logit)]
 
 

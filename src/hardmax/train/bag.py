@@ -7,7 +7,7 @@ them."""
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import finalize
@@ -105,24 +105,30 @@ class Bag:
         return counts.reshape(self.tokens, self.classes)
 
 
-@dataclass(frozen=True, eq=False)
-class Bags:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelledTexts:
+    """What is known of all texts of a corpus."""
+
+    labels: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+    classes: int
+    sentences: float
+    """The weight of a sentence."""
+    folder: Path | None = None
+    """For what is not kept in memory."""
+    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Not known before the texts have been encoded once."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bags(LabelledTexts):
     """The texts of a corpus as bags of tokens, a chunk each, and sentences apart from texts."""
 
     stored: list[tuple[bool, SpilledArrays]]
     """Whether they are texts, and their arrays: factors, tokens, offsets, and the text that each
     comes from."""
     tokens: int
-    classes: int
-    labels: np.ndarray
-    """Of all texts, as the next three."""
-    weights: np.ndarray
-    groups: np.ndarray
-    folds: np.ndarray
-    sentences: float
-    """The weight of a sentence."""
-    folder: Path | None
-    """For what is not kept in memory."""
     fold: int | None = None
     """Without the texts of this fold, or with these alone."""
     is_held_out: bool = False
@@ -337,3 +343,14 @@ def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[fl
     slopes = np.exp(z - log_sum[:, None]) * weights[:, None]
     slopes[here] -= weights
     return float(weights @ (log_sum - z[here])), slopes
+
+
+def losses_of(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
+    """The log loss of each text, and their mean if every class were as likely."""
+    if logits.shape[1] == 1:
+        z = logits[:, 0]
+        log_sum = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
+        return log_sum - z * labels, float((log_sum - z / 2).mean())
+    z = logits - logits.max(axis=1, keepdims=True)
+    log_sum = np.log(np.exp(z).sum(axis=1))
+    return log_sum - z[np.arange(len(z)), labels], float((log_sum - z.mean(axis=1)).mean())

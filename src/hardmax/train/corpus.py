@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from hardmax.text.encoding import NOT_READ, encode
 from hardmax.text.reading import Reader
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
-from hardmax.train.bag import Bags, SpilledArrays, to_matrix
+from hardmax.train.bag import Bags, LabelledTexts, SpilledArrays, to_matrix
 from hardmax.train.vectors import Vectors
 
 _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
@@ -67,21 +67,11 @@ class Chunk:
         return TextBytes(data, offsets), owners
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingCorpus:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainingCorpus(LabelledTexts):
     """All texts, their classes and weights."""
 
     chunks: list[Chunk]
-    labels: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray
-    classes: int
-    sentences: float
-    """The weight of a sentence."""
-    folder: Path | None = None
-    """For what is not kept in memory."""
-    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Not known before the texts have been encoded once."""
     vectors: Vectors | None = None
 
     def __iter__(self) -> Iterator[tuple[TextBytes, np.ndarray]]:
@@ -104,18 +94,9 @@ class TrainingCorpus:
                     arrays = part.data, part.indices, part.indptr, of_text
                     stored.append((is_whole, SpilledArrays(self.folder, *arrays)))
             first += whole
-        return Bags(
-            stored,
-            tokens=len(vocabulary),
-            classes=self.classes,
-            labels=self.labels,
-            weights=self.weights,
-            groups=self.groups,
-            folds=self.folds,
-            sentences=self.sentences,
-            folder=self.folder,
-            vectors=self.vectors and self.vectors.of(vocabulary),
-        )
+        about = {part.name: getattr(self, part.name) for part in fields(LabelledTexts)}
+        vectors = self.vectors and self.vectors.of(vocabulary)
+        return Bags(stored=stored, tokens=len(vocabulary), vectors=vectors, **about)
 
 
 def cut_sentences(text: bytes) -> list[bytes]:
@@ -125,5 +106,5 @@ def cut_sentences(text: bytes) -> list[bytes]:
 
 def _count_characters(texts: TextBytes) -> np.ndarray:
     starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
-    before = np.concatenate([[0], np.cumsum(starts)])
+    before = np.append(0, np.cumsum(starts))
     return np.diff(before[texts.offsets])

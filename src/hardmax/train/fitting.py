@@ -2,7 +2,7 @@
 calibration."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,11 @@ import numpy as np
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._texts import read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
-from hardmax.text.encoding import NOT_READ
+from hardmax.text.encoding import NOT_READ, cut_tokens
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.tables import join_first
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, regress, scales
 from hardmax.train.corpus import Chunk, TrainingCorpus
@@ -89,9 +88,14 @@ def fit(
     of_group = np.arange(len(read))
     if groups is not None:
         of_group = np.unique(np.asarray(groups), return_inverse=True)[1]
-    chunk = Chunk.of(read, numbers, rng=_generator(settings))
-    shape = {"classes": len(classes), "sentences": settings.sentences}
-    corpus = TrainingCorpus([chunk], numbers, weights, of_group, **shape)
+    corpus = TrainingCorpus(
+        chunks=[Chunk.of(read, numbers, rng=_generator(settings))],
+        labels=numbers,
+        weights=weights,
+        groups=of_group,
+        classes=len(classes),
+        sentences=settings.sentences,
+    )
     return _fit(corpus, classes, settings, progress)
 
 
@@ -156,9 +160,15 @@ def fit_tables(
         bounds = np.cumsum([len(chunk.labels) for chunk in chunks])[:-1]
         split = np.split(numbers, bounds)
         chunks = [replace(chunk, labels=part) for chunk, part in zip(chunks, split, strict=True)]
-        shape = {"classes": len(classes), "sentences": settings.sentences, "folder": Path(name)}
-        equal, apart = np.ones(len(numbers)), np.arange(len(numbers))
-        corpus = TrainingCorpus(chunks, numbers, equal, apart, **shape)
+        corpus = TrainingCorpus(
+            chunks=chunks,
+            labels=numbers,
+            weights=np.ones(len(numbers)),
+            groups=np.arange(len(numbers)),
+            classes=len(classes),
+            sentences=settings.sentences,
+            folder=Path(name),
+        )
         return _fit(corpus, classes, settings, progress)
 
 
@@ -193,7 +203,9 @@ def _fit(
     reader = _find_reader(corpus, candidates, bags, replace(settings, overlapping=True))
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
-        candidates = _silence(candidates, reader)
+        # Modifiers that turn votes say nothing by themselves.
+        speaking = [not reader.turns(surface) for surface in candidates.surfaces]
+        candidates = take_tokens(candidates, np.flatnonzero(speaking))
         overlapping = replace(settings.tokeniser, overlapping=True)
         bags = corpus.encode(candidates, overlapping, reader)
     best = None
@@ -254,6 +266,8 @@ def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Setti
     measured = dict(best.measured)
     temperature = measured.pop("temperature")
     lengths = np.concatenate([chunk.lengths for chunk in best.corpus.chunks])
+    # Of lists of words, how many.
+    counts = {"exclude": len(chosen.exclude), "stop_words": len(chosen.stop_words or ())}
     return TextModel(
         vocabulary=vocabulary,
         weights=fitted.weights / temperature,
@@ -267,7 +281,7 @@ def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Setti
             neutral_weight=chosen.neutral_weight,
         ),
         tokeniser=chosen.tokeniser,
-        metrics={"settings": _settings_dict(chosen)} | measured | _quantiles(lengths),
+        metrics={"settings": asdict(chosen) | counts} | measured | _quantiles(lengths),
     )
 
 
@@ -324,28 +338,17 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
     if settings.exclude or settings.stop_words:
         excluded, stop_words = set(settings.exclude), set(settings.stop_words or ())
         keep &= [
-            excluded.isdisjoint(words) and not stop_words.issuperset(words) for words in _cut(known)
+            excluded.isdisjoint(words) and not stop_words.issuperset(words)
+            for words in cut_tokens(known)
         ]
     if not keep.any():
         raise InputError(
             f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
         )
-    return (known, bags) if keep.all() else _take(known, bags, np.flatnonzero(keep))
-
-
-def _cut(known: Vocabulary) -> Iterator[list[str]]:
-    """The words of each token."""
-    return (s.split(" ") if s.isascii() else cut_surface(s) for s in known.surfaces)
-
-
-def _take(known: Vocabulary, bags: Bags, tokens: np.ndarray) -> tuple[Vocabulary, Bags]:
-    return take_tokens(known, tokens), bags.take(tokens)
-
-
-def _silence(candidates: Vocabulary, reader: Reader) -> Vocabulary:
-    """Without the modifiers that turn votes: they say nothing by themselves."""
-    speaking = [not reader.turns(surface) for surface in candidates.surfaces]
-    return take_tokens(candidates, np.flatnonzero(speaking))
+    if keep.all():
+        return known, bags
+    kept = np.flatnonzero(keep)
+    return take_tokens(known, kept), bags.take(kept)
 
 
 def _find_reader(
@@ -356,7 +359,7 @@ def _find_reader(
         return NOT_READ
     short = find_short(corpus)
     # Phrases such as "not good" would say a part of what modifiers do.
-    is_word = np.flatnonzero([len(words) == 1 for words in _cut(candidates)])
+    is_word = np.flatnonzero([len(words) == 1 for words in cut_tokens(candidates)])
     if len(short.texts) < FEWEST or not len(is_word):
         return NOT_READ
     words = take_tokens(candidates, is_word)
@@ -444,9 +447,3 @@ def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:
     documents = sum(np.bincount(bag.matrix.indices, minlength=bag.tokens) for bag in bags)
     kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
     return kept[np.argsort(-heaviest[kept], kind="stable")]
-
-
-def _settings_dict(settings: Settings) -> dict[str, Any]:
-    """The settings as plain data; of lists of words, how many."""
-    counts = {"exclude": len(settings.exclude), "stop_words": len(settings.stop_words or ())}
-    return asdict(settings) | counts

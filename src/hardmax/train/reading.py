@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import expit, softmax
 
 from hardmax.text.reading import ANY, Modifier, Reader
 from hardmax.text.vocabulary import number_words_of
-from hardmax.train.bag import log_loss
+from hardmax.train.bag import log_loss, losses_of
 from hardmax.train.kernels import sum_scopes
 
 # of a text from which modifiers are learnt: labels of longer ones are about more than a sentence
@@ -77,10 +78,8 @@ def forms_of(word: str) -> list[str]:
 def _candidates(short: Short) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The most frequent words and forms, the candidates that each word is (words, 3), -1 for none,
     and the number of texts that have each."""
-    texts, size = (
-        np.repeat(np.arange(len(short.texts)), np.diff(short.offsets)),
-        max(len(short.words), 1),
-    )
+    texts = np.repeat(np.arange(len(short.texts)), np.diff(short.offsets))
+    size = max(len(short.words), 1)
     is_word = short.stream >= 0
     seen = np.unique(texts[is_word] * np.int64(size) + short.stream[is_word])
     texts, words = seen // size, seen % size
@@ -118,7 +117,7 @@ class Evidence(NamedTuple):
 
     def losses(self) -> np.ndarray:
         """The log loss of each text."""
-        return -np.log(np.maximum(_right(_chances(self.logits), self.labels), 1e-300))
+        return losses_of(self.logits, self.labels)[0]
 
 
 def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier, ...]:
@@ -203,17 +202,7 @@ class _Sums(NamedTuple):
 
 def _chances(z: np.ndarray) -> np.ndarray:
     """The probabilities of the classes, or of the second of two."""
-    if z.shape[1] == 1:
-        return 1 / (1 + np.exp(-z))
-    exponentials = np.exp(z - z.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
-
-
-def _right(chances: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The probability of each label."""
-    if chances.shape[1] == 1:
-        return np.where(labels == 1, chances[:, 0], 1 - chances[:, 0])
-    return chances[np.arange(len(chances)), labels]
+    return expit(z) if z.shape[1] == 1 else softmax(z, axis=1)
 
 
 def _fit(columns: np.ndarray, known: Evidence) -> np.ndarray:

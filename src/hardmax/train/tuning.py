@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import softmax
 
 from hardmax._kernels.compiling import interpreted
+from hardmax.text._analysis import kept_share
+from hardmax.text.evaluation import summarize
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, take_tokens
-from hardmax.train.bag import Bags, Fitted
+from hardmax.train.bag import Bags, Fitted, losses_of
 from hardmax.train.kernels import gather
 from hardmax.train.settings import SCALINGS, Settings
 
@@ -140,19 +142,18 @@ def tune(
         held_out = [*held_out, *try_out(best, range(len(few), FOLDS)).held_out]
     measured, choices = _choose_voting(held_out, best.settings)
     gate = settings.gates.index(choices["gate"])
+    active = np.concatenate([part.whole.active[gate] for part in held_out])
     told = {
         "held_out_accuracy": _accuracy(held_out, gate, choices["alpha"], choices["neutral_weight"]),
         "held_out_log_loss": measured.loss,
-        "held_out_active_tokens": float(
-            np.mean([n for h in held_out for n in h.whole.active[gate]])
-        ),
+        "held_out_active_tokens": float(active.mean()),
         "temperature": measured.temperature,
+        "evaluations": [_summarize(held_out, gate, choices, measured.temperature)],
     }
     chosen = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
-    accuracy, active = told["held_out_accuracy"], told["held_out_active_tokens"]
     say(
-        f"{chosen}: held-out accuracy {accuracy:.4f}, log loss {measured.loss:.4f}, "
-        f"{active:.1f} active tokens per text"
+        f"{chosen}: held-out accuracy {told['held_out_accuracy']:.4f}, "
+        f"log loss {measured.loss:.4f}, {active.mean():.1f} active tokens per text"
     )
     return replace(best, settings=replace(best.settings, **choices)), told
 
@@ -302,7 +303,7 @@ class HeldOut:
     def logits(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""
         sums = self.short if short else self.whole
-        share = float(1 / (1 + Fraction(alpha)))  # what a token keeps of its own
+        share = kept_share(alpha)
         votes = share * sums.own[gate] + (1 - share) * sums.lead[gate]
         mean = votes / (sums.sizes + neutral_weight)[:, None]
         return mean + self.fitted.bias_of_mean(neutral_weight)
@@ -313,7 +314,7 @@ def _first_of_rows(matrix: Any, most: int) -> Any:
     sizes = np.minimum(np.diff(matrix.indptr), most)
     ends = np.cumsum(sizes)
     places = np.arange(sizes.sum()) + np.repeat(matrix.indptr[:-1] - ends + sizes, sizes)
-    offsets = np.concatenate([[0], ends])
+    offsets = np.append(0, ends)
     return csr_array((matrix.data[places], matrix.indices[places], offsets), shape=matrix.shape)
 
 
@@ -328,6 +329,19 @@ def _accuracy(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: in
             silent = part.whole.active[gate] == 0
             right.append(np.where(silent, 0.5, logits.argmax(axis=1) == part.labels))
     return float(np.concatenate(right).mean())
+
+
+def _summarize(
+    held_out: list[HeldOut], gate: int, choices: dict[str, Any], temperature: float
+) -> dict[str, Any]:
+    """What the model card says of the held-out texts."""
+    how = gate, choices["alpha"], choices["neutral_weight"]
+    logits = np.concatenate([part.logits(*how) for part in held_out]) / temperature
+    if logits.shape[1] == 1:
+        logits = np.hstack([np.zeros_like(logits), logits])
+    truth, probabilities = np.concatenate([h.labels for h in held_out]), softmax(logits, axis=1)
+    on = f"the training texts, each held out once in {FOLDS} folds, which also chose the settings"
+    return summarize(on, truth, probabilities.argmax(axis=1), probabilities)
 
 
 class Measured(NamedTuple):
@@ -351,7 +365,7 @@ def calibrate(
     weights = np.concatenate([part.weights for part in held_out])
 
     def loss(exponent: float, logits: np.ndarray) -> float:
-        losses, doubt = _losses(logits * np.exp(exponent), labels)
+        losses, doubt = losses_of(logits * np.exp(exponent), labels)
         # As if one text more had been of any class: no text is certain, however well the classes
         # are separated.
         return float((weights @ losses + doubt) / (weights.sum() + 1))
@@ -359,16 +373,5 @@ def calibrate(
     search = {"bounds": (-6, 12), "method": "bounded", "options": {"xatol": 1e-2}}
     best: Any = minimize_scalar(loss, args=(whole,), **search)
     more = loss(best.x, cut) if short else 0.0
-    losses = _losses(whole * np.exp(best.x), labels)[0]
+    losses, _ = losses_of(whole * np.exp(best.x), labels)
     return Measured(float(np.exp(-best.x)), float(best.fun) + more, losses)
-
-
-def _losses(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
-    """The log loss of each text, and their mean if every class were as likely."""
-    if logits.shape[1] == 1:
-        z = logits[:, 0]
-        log_sum = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
-        return log_sum - z * labels, float((log_sum - z / 2).mean())
-    z = logits - logits.max(axis=1, keepdims=True)
-    log_sum = np.log(np.exp(z).sum(axis=1))
-    return log_sum - z[np.arange(len(z)), labels], float((log_sum - z.mean(axis=1)).mean())

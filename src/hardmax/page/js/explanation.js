@@ -8,7 +8,8 @@ const MOST_NAMED = 4; // leaders in the summary
 const MOST_VOTES = 40; // that are shown
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
-const SIZEABLE = 0.5; // modifiers that change a vote by this share of it, or more, are shown in the text
+const SIZEABLE = 0.1; // of the largest vote: modifiers that change a vote by more are shown in the text
+const SHADES = [0.1, 0.3, 0.6]; // of the largest vote: a mark is the darker, the more of these it has
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
 
 /** The text with controls, marks of direction and invisible characters written as escapes. @param {string} text */
@@ -29,8 +30,6 @@ function percentOf(probability) {
     return { "100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %" }[shown] ?? shown;
 }
 
-const isSizeable = (/** @type {number} */ factor) => Math.abs(factor - 1) >= SIZEABLE;
-
 export const signed = (/** @type {number} */ value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** @param {Classified} found @returns {[string, string]} the label and its probability, or "undecided" */
@@ -47,10 +46,14 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     const isTwo = model.classes.length === 2;
     const hasLinks = found.tokens.some((token) => token.modifiers.length);
     const nameOf = (/** @type {number} */ c) => shortName(model.classes[c]);
-    // The second of two classes comes first.
-    const css = (/** @type {number} */ index) => `c${(isTwo ? 1 - index : index) % 12}`;
+    // The last class comes first, then the first: as `place_of_class` of Python.
+    const css = (/** @type {number} */ index) => `c${((index + 1) % model.classes.length) % 12}`;
     const cssOf = (/** @type {TextToken} */ token) =>
         `${css(token.classIndex)}${token.leads ? " leads" : ""}`;
+    // What stands beside a text that runs the other way keeps its place.
+    const isolated = (/** @type {unknown} */ name) => el("bdi", {}, shortName(name));
+    const attends = (/** @type {TextToken} */ { modifiers }) =>
+        (modifiers.length ? [" ← ", isolated(modifiers.join(", "))] : []);
     return { showAnswer, showText, showVotes };
 
     /** The answer, a sentence, notes, and the probabilities of the classes. */
@@ -80,13 +83,12 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         const { decided, reason, tokens, known } = found;
         if (!decided) return [`${reason[0].toUpperCase()}${reason.slice(1)}.`];
         const named = leaders.slice(0, MOST_NAMED).flatMap((token, n) => {
-            const followers = active.filter((each) => !each.leads && tokens[each.leader] === token);
+            const followers = active.filter((each) => !each.leads && tokens[each.leader] === token
+                && each.classIndex === token.classIndex);
             const more = followers.length.toLocaleString("en");
-            const agree = followers.length ? `, ${more} more agree` : "";
-            const by = token.modifiers.length ? ` ← ${token.modifiers.join(", ")}` : "";
-            const name = el("bdi", {}, shortName(token.word + by));
-            const marked = el("b", { class: css(token.classIndex) }, name);
-            return [n ? ", " : "Strongest: ", marked, ` (${nameOf(token.classIndex)}${agree})`];
+            const agree = followers.length ? `, ${more} more agree${followers.length === 1 ? "s" : ""}` : "";
+            const marked = el("b", { class: css(token.classIndex) }, isolated(token.word), ...attends(token));
+            return [n ? ", " : "Strongest: ", marked, " (", isolated(model.classes[token.classIndex]), `${agree})`];
         });
         const [others, inactive] = [leaders.length - MOST_NAMED, known - active.length];
         if (!named.length) named.push("It takes too long to find the leaders of this text");
@@ -106,10 +108,11 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         const taken = new Uint8Array(text.length);
         /** @type {{start: number, end: number, look: import("./dom.js").Attributes}[]} */
         const marks = [];
-        /** Factors of modifiers, by where they begin. @type {Map<number, number>} */
-        const factors = new Map();
+        /** Factors of modifiers, and whether there are arrows to them, by where they begin.
+         * @type {Map<number, {factor: number, isShown: boolean}>} */
+        const modifiers = new Map();
         for (const token of [...leaders, ...active.filter((each) => !each.leads)]) {
-            const shade = Math.min(Math.floor((4 * Math.abs(token.vote)) / largest), 3);
+            const shade = SHADES.filter((share) => Math.abs(token.vote) / largest >= share).length;
             token.places.forEach(([start, end], n) => {
                 if (end > last || taken.subarray(start, end).includes(1)) return;
                 taken.fill(1, start, end);
@@ -118,10 +121,11 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 const [at, until, factor] = token.attended[n] ?? [-1, -1, 1];
                 marks.push({ start, end, look });
                 if (at < 0) return;
-                factors.set(at, factor);
+                const isShown = Math.abs((factor - 1) * token.weight) > SIZEABLE * largest;
+                modifiers.set(at, { factor, isShown: isShown || !!modifiers.get(at)?.isShown });
                 const [by, otherwise] = [text.slice(at, until), signed(token.weight)];
                 const title = `${vote}; attends to “${by}” (× ${factor}), else ${otherwise}`;
-                Object.assign(look, isSizeable(factor) ? { title, "data-to": at, "data-by": by } : { title });
+                Object.assign(look, isShown ? { title, "data-to": at, "data-by": by } : { title });
             });
         }
         let [at, word] = [0, 0];
@@ -138,10 +142,9 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             for (; word < words.length && words[word].end <= until; word++) {
                 const { start, end } = words[word];
                 const look = { "data-start": start, tabindex: -1 };
-                const [factor, spelt] = [factors.get(start), visibleText(text.slice(start, end))];
-                const title = `“${spelt}” multiplies the votes of words after it by ${factor}`;
-                const isShown = factor !== undefined && isSizeable(factor);
-                if (factor !== undefined) Object.assign(look, { class: isShown && "hm-modifier", title });
+                const [modifier, spelt] = [modifiers.get(start), visibleText(text.slice(start, end))];
+                const title = `“${spelt}” multiplies the votes of words after it by ${modifier?.factor}`;
+                if (modifier) Object.assign(look, { class: modifier.isShown && "hm-modifier", title });
                 const shown = el(out.has(start) ? "del" : "span", look, spelt);
                 parts.push(visibleText(text.slice(at, start)), shown);
                 at = end;
@@ -162,7 +165,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             [name, signed(adds), "", ""];
         if (more.length) {
             const rest = more.reduce((sum, token) => sum + token.vote, 0);
-            rows.push(line(`… and ${more.length.toLocaleString("en")} more`, rest));
+            const [count, most] = [more.length.toLocaleString("en"), Math.abs(more[0].vote).toFixed(3)];
+            rows.push(line(`${count} more, each ≤ ${most}`, rest));
         }
         rows.push(line("bias", found.bias), line("logit", found.logit));
         const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
@@ -174,7 +178,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             ["Vote", `what a token adds to the logit of ${positive}${decides}`],
             ["★", "leads the votes of its side: a summary of the votes, not their cause."],
             ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would "
-                + "be without it. The text shows those that change the vote by at least half."],
+                + "be without it. Arrows show those that change it by more than a tenth of the largest vote."],
         ].slice(0, hasLinks ? 3 : 2);
         const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
@@ -197,12 +201,11 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             const bar = el("i", { class: `${css(token.classIndex)} ${direction}` });
             bar.style.width = `${((50 * Math.abs(token.vote)) / largest).toFixed(1)}%`;
             const times = token.count > 1 ? ` ×${token.count}` : "";
+            const otherwise = token.modifiers.length ? `, else ${signed(token.weight)}` : "";
             const title = "Cross it out wherever it is";
             const look = { class: `hm-token ${cssOf(token)}`, title, click: () => remove(token) };
-            const name = el("button", look, el("bdi", {}, shortName(token.word + times)));
-            const by = `← ${token.modifiers.join(", ")}, else ${signed(token.weight)}`;
-            const beside = el("bdi", {}, token.modifiers.length ? shortName(by) : "");
-            return [name, signed(token.vote), bar, beside];
+            const name = el("button", look, isolated(token.word), times);
+            return [name, signed(token.vote), bar, el("span", {}, ...attends(token), otherwise)];
         }
     }
 }

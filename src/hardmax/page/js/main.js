@@ -40,7 +40,8 @@ const ROOMS = [
 export function startPage(/** @type {Function} */ source) {
     const data = /** @type {PageData} */ (JSON.parse(document.getElementById("hm-data")?.textContent ?? "{}"));
     const root = el("div", { id: "hm-app" });
-    document.getElementById("hm-static")?.replaceWith(root);
+    const still = document.getElementById("hm-static");
+    still?.replaceWith(root, ...still.querySelectorAll(".hardmax-kept")); // which model, and what of it is here
     mountShell(root, data, source);
     // For whoever wants to script the page. Everything is exact, or says that it is not.
     const kernels = { limit: exactLimit, step: exactLayer, layers: exactLayers, certificate: makeCertificate, verify, loadModel };

@@ -7,8 +7,7 @@ import { textWords, withoutWords } from "./textwords.js";
 
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified */
 
-const EXAMPLE = "I did not expect much, and the script is dull in places. But it never gets boring, "
-    + "and the two leads are wonderful.";
+const EXAMPLE = "The plot is not new, but it never gets boring, and the two leads are wonderful.";
 const ABOUT_TEXTS = "Words vote, and the votes add up to the answer. Arrows go from a word to the modifier, such as "
     + "“never”, that it attends to: its vote is reversed, weakened or strengthened.";
 const ABOUT_WORDS = "Click a word to cross it out; Shift-click crosses out every occurrence. Keys: Tab, the arrows, Enter.";

@@ -308,7 +308,9 @@ export function classify(model, text, withLeaders = true) {
     const [isTwo, row] = [rows.length === 1, rows.length === 1 ? 0 : best];
     const classOf = (/** @type {number[]} */ vote) => {
         if (isTwo) return Number(vote[0] > 0);
-        return vote[best] > 0 ? best : vote.indexOf(Math.max(...vote));
+        // What does not add to the label counts towards another class.
+        const others = vote.map((value, c) => (c === best ? -Infinity : value));
+        return vote[best] > 0 ? best : others.indexOf(Math.max(...others));
     };
     const leaders = textLeaders(read.map(({ own }) => own), withLeaders ? active : []);
     const spelt = (/** @type {Attended} */ seen) => (seen ? textFold(text.slice(seen[0], seen[1])) : []);
