@@ -3,7 +3,7 @@
 # pyright: strict, reportUnnecessaryTypeIgnoreComment=true
 
 from fractions import Fraction
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def use() -> None:
     assert_type(hm.limit(np.array([[1.0, 2.0]]), half), hm.Limit)
     assert_type(hm.limit(np.zeros((5, 3, 2)) + 1, half), hm.results.Limits)
     assert_type(hm.limit([cloud, cloud], half), hm.results.Limits)
-    assert_type(hm.limit("points/*.parquet", half), hm.results.StreamedLimit)
+    assert_type(hm.limit("points.csv", half, columns=["x", "y"]), Any)
     assert_type(hm.limit(np.memmap("points", shape=(9, 2)), half), hm.results.StreamedLimit)
     assert_type(hm.simulate(cloud, half, layers=1), hm.Trajectory)
     assert_type(hm.simulate([cloud, cloud], half, layers=1), hm.results.Trajectories)

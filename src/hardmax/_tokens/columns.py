@@ -4,10 +4,10 @@ A column that numbers the rows would be one more coordinate, the largest of all,
 limit. So it is refused, unless it was chosen."""
 
 import csv
+import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -67,8 +67,10 @@ def _counts(column: Any) -> bool:
 
 def _number(cell: Any) -> Any:
     """The number in a cell, which may be text; None if it is something else."""
-    with suppress(ValueError, ArithmeticError):
-        return Fraction(cell) if isinstance(cell, str | Real) else None
+    if isinstance(cell, str) and "/" in cell:
+        return math.nan  # a quotient is a number, but numbers no row
+    with suppress(ValueError, OverflowError):
+        return float(cell) if isinstance(cell, str | Real) else None
 
 
 def read_frame(tokens: Any, columns: ColumnChoice = None) -> Any:

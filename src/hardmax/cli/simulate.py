@@ -78,10 +78,14 @@ def simulate_command(
     elif output is None and is_one:
         _show(found[0] | layer)
     elif output is None:
-        names = ("n", "layers", "settled_at", "smallest_margin", "arithmetic", "error")
-        names = [name for name in names if name in found[0]]
-        rows = ([number, *map(one.get, names)] for number, one in enumerate(found))
-        out.print_table(["cloud", *(name.replace("_", " ") for name in names)], rows)
+        # Softmax has no leaders, and its error is that of every coordinate.
+        names = ("n", "settled_at", "smallest_margin", "arithmetic", "leaders")
+        header = ["cloud", "tokens", "settled", "margin", "arithmetic", "leaders"]
+        if isinstance(runs[0], Enclosures):
+            names, header = ("n", "layers", "error"), ["cloud", "tokens", "layers", "error"]
+        counted = (one | {"leaders": len(one.get("leaders", ()))} for one in found)
+        rows = ([number, *map(one.get, names)] for number, one in enumerate(counted))
+        out.print_table(header, rows)
 
 
 def _read_stop(layers: int | None, until_settled: bool) -> "Stop | None":

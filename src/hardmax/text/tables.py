@@ -146,8 +146,8 @@ class LineTable(Table):
         """All rows, with all their cells."""
         with _failure_named(self.shown), self.path.open("rb") as stored:
             # Bytes that cannot be decoded become surrogates, so that their rows can be named.
-            how = {"encoding": codec(self.encoding), "errors": "surrogateescape"}
-            lines = io.TextIOWrapper(stored, **how, newline="")
+            encoding = codec(self.encoding)
+            lines = io.TextIOWrapper(stored, encoding, errors="surrogateescape", newline="")
             for row in self._csv_rows(lines) if self.kind == "csv" else self._json_rows(lines):
                 self._position = stored.tell()
                 yield row
