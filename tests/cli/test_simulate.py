@@ -107,6 +107,16 @@ def test_runs_in_files_can_be_loaded_again(hardmax: Command, here: Path):
     assert [run.tolist() for run in loaded.at(30)] == [document["tokens"] for document in printed]
 
 
+def test_a_run_is_written_as_a_page_and_as_a_film(hardmax: Command, here: Path):
+    image = pytest.importorskip("PIL.Image")
+    (here / "points.csv").write_text("2,1\n-1,2\n1/2,0\n")
+    run = ("simulate", "points.csv", "--alpha", "1/2", "--layers", "2", "-o")
+    assert hardmax(*run, "run.html").code == 0
+    assert '["1/2", "0"]' in (here / "run.html").read_text(encoding="utf-8")
+    assert hardmax(*run, "run.gif").code == 0
+    assert image.open(here / "run.gif").n_frames == 3
+
+
 def test_a_csv_has_a_line_for_each_token_at_each_recorded_layer(hardmax: Command, here: Path):
     pytest.importorskip("pandas", reason="the extra `tables` is not installed")
     hardmax("simulate", "-", *THIRTY, "--record", "10", "-o", "run.csv", stdin=SQUARE)

@@ -202,7 +202,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
 
 
 def write_result(result: Any, output: str) -> None:
-    """Write a run, a limit or many to a .csv or .npz file."""
+    """Write a run, a limit or many to a file; the suffix says how."""
     if output.endswith(".csv"):
         write_whole(output, result.to_pandas().to_csv(index=False).encode())
     else:
@@ -222,7 +222,7 @@ def check_target(path: str | None, option: str, *suffixes: str) -> None:
         raise InputError(f"`{option}` must end in {expected}, not {path!r}.")
     if not Path(path).parent.is_dir():
         raise InputError(f"`{option}` {path!r}: the folder does not exist. Create it first.")
-    if Path(path).suffix in PICTURES:
+    if Path(path).suffix in (*PICTURES, ".gif"):
         require_extra(f"`{option}`", "figures", "matplotlib")
     if ".npz" in suffixes and Path(path).suffix == ".csv":
         require_extra(f"`{option}` .csv", "tables", "pandas")

@@ -34,7 +34,15 @@ def simulate_command(
     record: Annotated[
         str, typer.Option(metavar="LAYERS", help="Layers to keep: all, last, or every m-th: m.")
     ] = "all",
-    output: opt.ResultFile = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write a .npz or .csv file, a .html page or a .gif.",
+        ),
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Run a cloud, or many, through the layers.
@@ -43,7 +51,7 @@ def simulate_command(
     .npz file can be simulated further, from its last layer on."""
     stop, kept = _read_stop(layers, until_settled), _read_record(record)
     layer = {"steps": steps, "value": value, "mask": mask, "attention": attention}
-    opt.check_target(output, "--output", ".npz", ".csv")
+    opt.check_target(output, "--output", ".npz", ".csv", ".html", ".gif")
     from hardmax.io import read_cloud
 
     dynamics = opt.read_dynamics(alpha, metric, **layer)
