@@ -125,7 +125,7 @@ def read_attention(attention: Any) -> Attention | None:
 def _in_words(attention: str) -> Attention:
     """A kind of attention, typed as its name and its number."""
     name, _, number = attention.partition(":")
-    kind = {kind.lower(): _KINDS[kind] for kind in _KINDS}[name.strip().lower()]
+    kind: Any = {kind.lower(): _KINDS[kind] for kind in _KINDS}[name.strip().lower()]
     try:
         # An int as it is: what is no number is refused by the kind.
         return kind(int(number) if number.strip().isdecimal() else number.strip())

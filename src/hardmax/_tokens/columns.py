@@ -37,7 +37,7 @@ def choose_columns(names: Sequence[str], columns: Any, shown: str) -> list[int]:
     raise InputError(f"`columns` must be {wish}, not {shorten(columns)}.", argument="columns")
 
 
-def refuse_row_numbers(names: Sequence[str], columns: Sequence[Any], shown: str) -> None:
+def refuse_row_numbers(names: Sequence[str], columns: Any, shown: str) -> None:
     """Refuse a table in which some columns number the rows, by name or by what they hold."""
     rest, numbering = [], []
     for name, column in zip(names, columns, strict=False):  # without rows there are no columns

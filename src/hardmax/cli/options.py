@@ -148,7 +148,7 @@ def choose_engine(gpu: bool, threads: int | None) -> "Engine | None":
     from hardmax.engines import Cpu, Gpu
 
     if not gpu:
-        return threads and Cpu(threads=threads)
+        return None if threads is None else Cpu(threads=threads)
     if threads is not None:
         raise InputError("`--gpu` cannot be combined with `--threads`, which is for the CPU.")
     Gpu().check()
