@@ -112,7 +112,7 @@ def test_a_run_is_written_as_a_page_and_as_a_film(hardmax: Command, here: Path):
     (here / "points.csv").write_text("2,1\n-1,2\n1/2,0\n")
     run = ("simulate", "points.csv", "--alpha", "1/2", "--layers", "2", "-o")
     assert hardmax(*run, "run.html").code == 0
-    assert '["1/2", "0"]' in (here / "run.html").read_text(encoding="utf-8")
+    assert "[0.5, 0.0]" in (here / "run.html").read_text(encoding="utf-8")
     assert hardmax(*run, "run.gif").code == 0
     assert image.open(here / "run.gif").n_frames == 3
 
