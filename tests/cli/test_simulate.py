@@ -114,7 +114,8 @@ def test_a_run_is_written_as_a_page_and_as_a_film(hardmax: Command, here: Path):
     assert hardmax(*run, "run.html").code == 0
     assert "[0.5, 0.0]" in (here / "run.html").read_text(encoding="utf-8")
     assert hardmax(*run, "run.gif").code == 0
-    assert image.open(here / "run.gif").n_frames == 3
+    with image.open(here / "run.gif") as film:
+        assert film.n_frames == 3
 
 
 def test_a_csv_has_a_line_for_each_token_at_each_recorded_layer(hardmax: Command, here: Path):
