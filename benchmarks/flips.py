@@ -31,7 +31,9 @@ SHORT = 8  # words
 
 def labels_of(model: TextModel, texts: list[str]) -> np.ndarray:
     """Labels; of an undecided text none, as `flip` sees it, and not the one `predict` falls back to."""
-    return np.where(model.analyse(texts).decided, model.predict(texts), None)
+    labels = model.predict(texts).astype(object)
+    labels[~model.analyse(texts).decided] = None
+    return labels
 
 
 def by_brute_force(model: TextModel, text: str) -> int:

@@ -22,7 +22,6 @@ from hardmax._tokens.columns import (
     ColumnChoice,
     choose_columns,
     leave_out,
-    read_frame,
     refuse_row_numbers,
 )
 from hardmax._tokens.rationals import finite_number, parse_decimals
@@ -90,13 +89,6 @@ def read_cloud(path: str | Path, *, columns: ColumnChoice = None) -> Table | lis
         return _READERS[suffix](data, name, columns)
     problem = f"`columns` is for {', '.join(_NAMED)} files, whose columns have names"
     raise InputError(f"{problem}, not for {name}.", argument="columns")
-
-
-def read_tokens(tokens: Any, columns: ColumnChoice) -> Any:
-    """Tokens as they were given, read from a file if they were its name; the chosen columns."""
-    if isinstance(tokens, str | Path):
-        return read_cloud(tokens, columns=columns)
-    return read_frame(tokens, columns)
 
 
 def _read_csv(data: bytes, name: str, columns: ColumnChoice = None) -> Table:

@@ -30,11 +30,11 @@ from hardmax._tokens.batches import (
     CloudList,
     read_batch,
 )
-from hardmax._tokens.columns import ColumnChoice
+from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, engine_for, solvers_for
-from hardmax.io import read_tokens
+from hardmax.io import read_cloud
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop
 
 __all__ = ["load_run", "simulate", "step"]
@@ -124,7 +124,9 @@ def simulate(
             "and not both."
         )
     if not is_stream(tokens):
-        tokens = read_tokens(tokens, columns)
+        is_file = isinstance(tokens, str | Path)
+        read = read_cloud if is_file else read_frame
+        tokens = read(tokens, columns=columns)
     if isinstance(check_dynamics(dynamics).attention, Softmax):
         usual = arithmetic == "certified" and record == EVERY_LAYER and engine is None
         if layers is None or not usual:

@@ -9,6 +9,8 @@ import pytest
 from planted_files import make_model
 from running import Command, Outcome, assert_refused, on_a_terminal
 
+import hardmax as hm
+
 TEXT = "A superb film, <b>superb</b>, with one awful plot."
 
 pytestmark = pytest.mark.usefixtures("with_model")
@@ -146,6 +148,7 @@ def test_the_words_to_remove_are_marked_in_the_text(hardmax: Command):
 
 def test_json_is_what_python_returns(hardmax: Command):
     document = json.loads(flip(hardmax, TEXT, "--json").out)
+    assert document.pop("hardmax") == hm.__version__
     assert document == json.loads(json.dumps(make_model().flip(TEXT).to_dict()))
 
 

@@ -63,7 +63,9 @@ def test_names_say_what_a_token_attends_to_and_the_axis_what_votes_mean():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["great", "boring ← never"]
     assert ax.get_xlabel() == "vote towards positive"
     assert ax.get_title(loc="left").startswith("positive")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["for positive"]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["for positive"]
 
 
 def test_of_very_many_tokens_the_largest_votes_are_drawn_and_the_rest_is_counted():

@@ -112,7 +112,7 @@ def test_a_run_does_not_follow_the_array_it_came_from(layout):
         ([[Fraction(10) ** 400]], "largest float"),
         (np.zeros((0, 3, 2)), "`tokens` is empty: a batch needs at least one cloud"),
         (np.zeros((1, 1, 1, 1)), r"shape \(1, 1, 1, 1\)"),
-        ("points.csv", "does not exist: expected a Parquet file"),
+        ("points.csv", "does not exist: expected a file of tokens"),
     ],
 )
 def test_bad_tokens_get_one_clear_line(tokens, message):

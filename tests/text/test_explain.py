@@ -309,6 +309,7 @@ def test_shipped_models_have_names_and_notes_about_unusual_texts():
 @every_model
 def test_a_pickle_has_the_explanation_without_the_model(name, tmp_path):
     model = MODELS[name]
+    why = back = model.explain(TEXT)
     for text in (TEXT, "", *random_texts(10)):
         why = model.explain(text)
         back = pickle.loads(pickle.dumps(why))

@@ -99,7 +99,7 @@ HOSTILE = (
 UNTOUCHED = """() => document.title != "owned" && [...document.querySelectorAll("*")].every(each =>
     !/^(iframe|object|embed|img|image|video|audio|form|link|base|use)$/i.test(each.localName)
     && [...each.attributes].every(one => !one.name.startsWith("on"))
-    && (each.getAttribute("href") ?? "#").startsWith("#"))"""
+    && (each.matches(".hm-head h1 a") || (each.getAttribute("href") ?? "#").startsWith("#")))"""
 
 
 class Opened(Watched):

@@ -123,7 +123,7 @@ def test_numbers_stay_numbers_and_bad_rows_are_told():
         ([7], "`source` must be"),
         ([], "no text with a label: it has no rows"),
         ([pd.DataFrame({"text": ["a"], "y": [1]})], "only the label 1"),
-        ([pd.DataFrame({"a": ["a"], "y": [1]})], "`text` must be named"),
+        ([pd.DataFrame({"a": ["a"], "y": [1]})], "Cannot guess the text column"),
         ("nowhere.parquet", "does not exist"),
     ],
 )

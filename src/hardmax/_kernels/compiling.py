@@ -108,10 +108,11 @@ class Kernel:
     @cached_property
     def python(self) -> Any:
         """The function, which calls the functions of other kernels directly."""
-        names = self.py_func.__globals__
-        called = {name: names.get(name) for name in self.py_func.__code__.co_names}
+        plain = self.py_func
+        names = plain.__globals__
+        called = {name: names.get(name) for name in plain.__code__.co_names}
         kernels = {name: of.python for name, of in called.items() if isinstance(of, Kernel)}
-        return FunctionType(self.py_func.__code__, names | kernels)
+        return FunctionType(plain.__code__, names | kernels, argdefs=plain.__defaults__)
 
     @property
     def _numba_type_(self) -> Any:

@@ -124,8 +124,8 @@ def read_attention(attention: Any) -> Attention | None:
 
 def _in_words(attention: str) -> Attention:
     """A kind of attention, typed as its name and its number."""
-    name, _, number = attention.partition(":")
-    kind: Any = {kind.lower(): _KINDS[kind] for kind in _KINDS}[name.strip().lower()]
+    name, colon, number = attention.partition(":")
+    kind: Any = {f"{kind.lower()}:": _KINDS[kind] for kind in _KINDS}[name.strip().lower() + colon]
     try:
         # An int as it is: what is no number is refused by the kind.
         return kind(int(number) if number.strip().isdecimal() else number.strip())

@@ -86,7 +86,7 @@ def read_frame(tokens: Any, columns: ColumnChoice = None) -> Any:
         return tokens
     table = as_array(tokens, "`tokens`")
     if columns is None:
-        refuse_row_numbers(names, table.T, "`tokens`")
+        refuse_row_numbers(names, list(table.T), "`tokens`")
         return table
     return table[:, choose_columns(names, columns, "`tokens`")]
 
