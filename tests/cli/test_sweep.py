@@ -127,6 +127,7 @@ def test_one_line_says_what_was_there(
     (spec / "odd.toml").write_text(SPEC.replace("[[2, 1], [1, 1]]", "[[1]]"))
     first = hardmax("sweep", "odd.toml", "-o", "out", "--json")
     assert (first.err, json.loads(first.out)["failed"]) == ("", 12)
+    assert 0 <= json.loads(first.out)["seconds"] < 3600
     part = spec / "out" / "part-000000.parquet"
     part.write_bytes(part.read_bytes()[:100])
     again = hardmax("sweep", "odd.toml", "-o", "out", "--json")

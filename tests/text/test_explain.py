@@ -177,6 +177,15 @@ def test_a_row_shows_both_numbers_of_a_modified_token():
     assert row.endswith("← never, else -1.000")
 
 
+def test_bars_are_on_the_side_of_the_class_that_they_speak_for():
+    printed = str(word_model({"great": 2, "awful": -1}).explain("great awful"))
+    head, great, awful, *_ = (line for line in printed.splitlines() if "│" in line)
+    middle = head.index("│")
+    assert head.index("negative") < middle < head.index("positive")
+    assert middle < great.index("█") and awful.rindex("█") < middle
+    assert great.count("█") > awful.count("█")
+
+
 def test_rows_that_are_left_out_are_summed_above_the_total():
     model = word_model({f"w{chr(97 + n)}": n + 1 for n in range(26)}, bias=[-4])
     why = model.explain(" ".join(model.vocabulary.surfaces))
