@@ -182,7 +182,7 @@ def test_bars_are_on_the_side_of_the_class_that_they_speak_for():
     head, great, awful, *_ = (line for line in printed.splitlines() if "│" in line)
     middle = head.index("│")
     assert head.index("negative") < middle < head.index("positive")
-    assert middle < great.index("█") and awful.rindex("█") < middle
+    assert awful.rindex("█") < middle < great.index("█")
     assert great.count("█") > awful.count("█")
 
 
