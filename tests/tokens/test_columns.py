@@ -77,7 +77,8 @@ def test_a_column_that_numbers_the_rows_is_refused_by_name(form: str, name: str,
 def test_points_are_read_as_they_are_and_columns_must_exist(form: str, tmp_path: Path):
     tokens = given_as(form, POINTS, tmp_path)
     assert limits_of(tokens) == hm.limit(TOKENS, HALF).limit_points.tolist()
-    for columns in ("x,z", "x,x", "", [], 3):
+    wrong: list[Any] = ["x,z", "x,x", "", [], 3]
+    for columns in wrong:
         with pytest.raises(hm.InputError, match=r"`columns` must be .* has x, y, not") as refusal:
             hm.limit(tokens, HALF, columns=columns)
         assert "\n" not in str(refusal.value)
@@ -110,11 +111,13 @@ def test_what_pandas_calls_its_index_and_files_without_a_header(tmp_path: Path):
     pd.DataFrame(POINTS).to_csv(path)
     with pytest.raises(hm.InputError, match="column without a name numbers the rows"):
         read_cloud(path)
-    assert read_cloud(path, columns="x,y").tolist() == TOKENS
+    read: Any = read_cloud(path, columns="x,y")
+    assert read.tolist() == TOKENS
     path.write_text("0,1,5\n1,2,5\n2,-1,7\n")
     with pytest.raises(hm.InputError, match=r"column '1' numbers the rows. Use columns='2,3'"):
         read_cloud(path)
-    assert read_cloud(path, columns=["3", "2"]).tolist() == [[5, 1], [5, 2], [7, -1]]
+    read = read_cloud(path, columns=["3", "2"])
+    assert read.tolist() == [[5, 1], [5, 2], [7, -1]]
     path.write_text("name,x\nAnna,1\n")
     with pytest.raises(hm.InputError, match=r"column 1 .*not 'Anna'. Use columns='x' to leave it"):
         read_cloud(path)
