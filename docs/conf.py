@@ -175,7 +175,9 @@ def write_inline_math(writer: HTML5Translator, node: nodes.math) -> None:
 
 
 def write_math(writer: HTML5Translator, node: nodes.math_block) -> None:
-    writer.body.append(f'<div class="math">{mathml(node.astext(), as_block=True)}</div>')
+    formula = mathml(node.astext(), as_block=True)
+    # Wide formulas scroll; keys must reach them.
+    writer.body.append(f'<div class="math" tabindex="0">{formula}</div>')
     raise nodes.SkipNode
 
 
