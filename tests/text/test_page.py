@@ -17,6 +17,7 @@ from text.small_models import models, random_texts, small_model, texts, word_mod
 import hardmax as hm
 from hardmax._common.validation import InputError
 from hardmax.figures.palette import BLUE, VERMILION, look_of_class
+from hardmax.text import view
 from hardmax.text.documents import card_page
 from hardmax.text.explain import LENGTHS
 from hardmax.text.page import cut_at_arrows, gives_away
@@ -426,6 +427,14 @@ def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
             # Data, the packed script, its loader, and what it unpacks; a report has none.
             assert page.evaluate("document.scripts.length") == {"all": 0, "one": 4}[name]
         assert watched.heard == []
+
+
+def test_titles_of_marks_are_escaped(monkeypatch):
+    """No token has such characters today; the attribute must not rest on that."""
+    monkeypatch.setattr(view, "told", lambda entry: '"><b id="owned">')
+    shown = small_model().explain("great")._repr_html_()
+    assert 'title="&quot;&gt;&lt;b id=&quot;owned&quot;&gt;"' in shown
+    assert "<b id=" not in shown
 
 
 @in_browser

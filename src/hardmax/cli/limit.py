@@ -174,7 +174,7 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
-    has_limits = lim.settled_at is not None and not len(run._moving)
+    has_limits = lim.settled_at is not None and not len(run.details.moving)
     names = ("n", "d", "layers", "settled_at")
     return {
         **run.dynamics.to_dict(),
