@@ -39,17 +39,6 @@ def test_the_page_of_certificates_names_what_a_check_may_cost():
     assert f"a checker of {round(lines, -2):,} lines" in words_of("index")
 
 
-def test_the_checker_decides_a_thousand_tokens_and_needs_effort_for_five_thousand():
-    limits = (hm.limit(hm.clouds.gaussian(n, 2, 0), hm.Dynamics("1/2")) for n in (1000, 5000))
-    small, large = (hm.verify(limit.certificate) for limit in limits)
-    assert small.accepted
-    assert not large.decided
-    assert "effort=6" in large.reason
-    assert "1,000 tokens in the plane; 5,000 need `effort=6`" in words_of("limitations")
-    told = "1,000 points in the plane is decided, and one of 5,000 needs effort 6"
-    assert told in words_of("certificate")
-
-
 def test_what_the_limitations_say_is_not_read_is_not_read():
     text = "Boring it is not."
     assert text.removesuffix(".") in words_of("limitations")
