@@ -5,7 +5,7 @@ The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same 
 once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -125,6 +125,18 @@ class Tokeniser:
                 if words[first].clause != word.clause:
                     break
                 yield first, last
+
+    def find_known(
+        self, words: Sequence[Word], index: Mapping[str, int]
+    ) -> list[tuple[int, int, int]]:
+        """The tokens in the index of a vocabulary that count: the number, first and last word of
+        each."""
+        known = []
+        for first, last in self.places(words):
+            number = index.get(token_of(words, first, last).surface)
+            if number is not None:
+                known.append((number, first, last))
+        return known if self.overlapping else keep_segments(known)
 
 
 def cut_words(text: str) -> list[Word]:
