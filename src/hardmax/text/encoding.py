@@ -24,7 +24,7 @@ from hardmax.text._kernels_tokens import (
 )
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.reading import ANY, Reader
-from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words
+from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, known_tokens
 from hardmax.text.vocabulary import Vocabulary
 
 # characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
@@ -141,7 +141,7 @@ def find_known(
     """The words of a text, and its known tokens that count: the number, first and last word of
     each."""
     words = cut_words(encode_text(text).decode())
-    return words, tokeniser.find_known(words, vocabulary.index)
+    return words, known_tokens(words, tokeniser, vocabulary.index)
 
 
 def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader) -> Read:
