@@ -210,7 +210,7 @@ class Lexicon:
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
         phrases = Phrases(slots, keys, tokens, len(vocabulary))
-        return cls(_dictionary(words), phrases, _modifiers(reader, words))
+        return cls(_dictionary(words), phrases, modifier_arrays(reader, words))
 
 
 _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary()
@@ -225,7 +225,8 @@ def lexicon_of(vocabulary: Vocabulary, reader: Reader = NOT_READ) -> Lexicon:
     return made[1]
 
 
-def _modifiers(reader: Reader, words: Iterable[str]) -> Modifiers:
+def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
+    """The modifiers of a reader as kernels read them, for a dictionary of these words."""
     modifiers = reader.modifiers
     forms = [number for number, modifier in enumerate(modifiers) if modifier.is_form]
     patterns = [modifiers[number].word for number in forms]

@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax._kernels.compiling import interpreted
 from hardmax.text._kernels_removals import Judge, Written, make_scratch, remove_words
-from hardmax.text.encoding import find_known, lexicon_of
+from hardmax.text.encoding import find_known, modifier_arrays
 from hardmax.text.spans import Span
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ def rank_removals(why: "Explanation") -> tuple[Removal, ...]:
     numbers = np.array([model._reader.number_of(word.surface) for word in words], dtype=np.int32)
     tokens, firsts, lasts = np.array(known, dtype=np.int32).reshape(-1, 3).T.copy()
     written = Written(units, np.searchsorted(clauses, clauses), numbers, tokens, firsts, lasts)
-    modifiers = lexicon_of(model.vocabulary, model._reader).modifiers
-    judge = Judge(modifiers, model._voting, model.tokeniser.overlapping, toward)
+    judge = Judge(
+        modifier_arrays(model._reader), model._voting, model.tokeniser.overlapping, toward
+    )
     sizes = len(words), len(known), len(model.vocabulary), len(toward)
     read = np.cumsum(np.arange(len(candidates), 0, -1)) * len(words)
     rounds = int(np.searchsorted(read, _MOST_WORDS, side="right"))
