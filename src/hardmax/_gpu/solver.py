@@ -124,8 +124,8 @@ class GpuSolver:
 
 
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
-    """Points one layer later; `Undecided` may be raised, as where one that is attended to is
-    repeated."""
+    """Points one layer later, of the paper's layer or one with a causal mask; `Undecided` where
+    floats prove no choice."""
     found = _choose(positions, dynamics, None, 0.0, float(dynamics.contraction))
     assert found.moved is not None
     return found.moved
@@ -151,8 +151,10 @@ def _choose(
             factors,
             error=error,
             askers=askers,
+            places=rows,
             directions=directions,
             contraction=contraction,
+            causal=dynamics.mask is not None,
         )
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:

@@ -131,8 +131,12 @@ def test_accumulation_loses_no_more_than_assumed(width):
     point = rng.uniform(0.5, 1, width) * np.where(rng.random(width) < 0.3, -1, 1)
     y, x = there(directions).half(), there(np.tile(point, (128, 1))).half()
     maxima, best = torch.empty((1, 128), device=DEVICE), there(np.full(128, -np.inf))
+    nobody = torch.full((128,), -1, device=DEVICE)
     sizes = {"width": width, "depth": min(width, 128), "num_warps": 4, "enable_fp_fusion": True}
-    argmax_kernels.tile_maxima[(1, 1)](y, x, maxima, best, 128, 1, 1, **sizes)
+    everybody = {"descending": False, "causal": False}
+    argmax_kernels.tile_maxima[(1, 1)](
+        y, x, nobody, best, best, maxima, 128, 128, 1, **sizes, **everybody
+    )
     exact = (y.double() @ x[0].double()).cpu().numpy()
     bound = (width + 16) * 2.0**-23 * (y.double().abs() @ x[0].double().abs()).cpu().numpy()
     assert (np.abs(maxima[0].cpu().numpy() - exact) <= bound).all()
@@ -147,10 +151,8 @@ def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d
     )  # so that everybody leads, and by how much is clear
     leads = np.sort(points @ points.T, axis=1)
     assert np.min(leads[:, -1] - leads[:, -2]) > 1e-7
-    constants = argmax._constants(SlackFactors(1e-13, 0.0), 0.0, 0.0, d, torch.device(DEVICE))
-    found, state = argmax._filter(
-        there(points), there(points), there(points), constants, moves=False
-    )
+    search = argmax._Search(SlackFactors(1e-13, 0.0), 0.0, None, causal=False)
+    found, state = argmax._filter(there(points), there(points), None, None, search)
     assert found.winners.tolist() == list(range(n))
     assert float(found.gaps.min()) > 1e-13
     assert state.tolist() == [pytest.approx(1), 0]
