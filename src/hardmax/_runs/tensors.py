@@ -153,7 +153,8 @@ def run_on_device(cloud: Cloud, plan: Plan, kind: TensorKind | None) -> Trajecto
 
 
 def step_table(tokens: torch.Tensor, dynamics: Dynamics) -> torch.Tensor | None:
-    """A table of floats one layer later; None if it is none, or floats cannot prove a choice.
+    """A table of floats one layer later, of the paper's layer or one with a causal mask; None if it
+    is no table, or floats cannot prove a choice.
 
     Nothing leaves the device before the choices are made: the search itself finds numbers that are
     not finite."""
