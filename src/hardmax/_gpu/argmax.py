@@ -51,7 +51,7 @@ from hardmax._gpu import argmax_kernels as kernels
 # full, so many scores.
 _MAXIMA, _SCORES = 2**27, 2**26
 # Points up to which a search is recorded, and beyond which they are put in order of their norms.
-_RECORDED, _UNSORTED = 2**14, 2**14
+_RECORDED, _UNSORTED = 2**16, 2**14
 _LOCK = Lock()  # a recording is played by one at a time
 _PROGRAMS = 256  # that look for the extents of a cloud
 _SCORERS = 132 * 16  # programs that score rows again
@@ -178,7 +178,8 @@ class _Recorder:
             return _fetched(*self._filter())
         if self.graph is None:
             self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+            how: Any = {"pool": _pool(), "capture_error_mode": "thread_local"}
+            with torch.cuda.graph(self.graph, **how):
                 self.found, state = self._filter()
                 self.numbers.copy_(state, non_blocking=True)
         self.graph.replay()
@@ -195,6 +196,12 @@ class _Recorder:
 
     def _filter(self) -> tuple[Argmax, torch.Tensor]:
         return _filter(self.points, self.points, None, None, self.search_for)
+
+
+@lru_cache(maxsize=1)
+def _pool() -> Any:
+    """The memory that all recordings share: of each, its input and what it finds are kept apart."""
+    return torch.cuda.graph_pool_handle()
 
 
 @lru_cache(maxsize=8)
@@ -240,7 +247,8 @@ def _filter(
     state = torch.empty(length, dtype=torch.float64, device=device)
     lengths = torch.empty(count, dtype=torch.float32, device=device)
     kernels.extents[(programs,)](points, state, lengths, count, programs, **sizes)
-    kernels.frame_points[(1,)](state, programs, width=width, block=block, **_FUSED)
+    joined = {"width": width, "block": max(1, 8192 // width), "num_warps": 8} | _FUSED
+    kernels.frame_points[(1,)](state, programs, **joined)
     descending = count > _UNSORTED and not search.causal
     lengths, order, source, own = _in_order(lengths, places, descending=descending)
     rough = torch.empty((padded, width), dtype=torch.float16, device=device)
@@ -266,14 +274,16 @@ def _filter(
         who = (source[first : first + here], own[first : first + here])
         rounded = (rough_rows, rows, here, room)
         kernels.round_directions[(-(-room // block),)](
-            askers, directions, *who, state, constants, *rounded, **sizes
+            *(askers, directions, *who, state, constants, *rounded),
+            **sizes,
+            tilted=directions is not askers,
         )
         grid, depth = (room // _ROWS, -(-tiles // _SPAN)), min(width, _DEEPEST)
         scores = (rough_rows, rough, who[1], rows, lengths, maxima, here, room, tiles)
         kernels.tile_maxima[grid](*scores, width=width, depth=depth, **kind, **warps, **_FUSED)
         read = (points, order, *who, lengths, maxima, rows, picked, again, state)
         kernels.pick_tiles[(room // _BLOCK,)](
-            *read, *written, count, here, room, tiles, **fixed, **kind, num_warps=2
+            *read, *written, count, here, room, tiles, **fixed, **kind, num_warps=4
         )
         read = (askers, directions, points, order, *who, rough_rows, rough, rows, picked, again)
         scorers = min(here, _SCORERS)

@@ -19,7 +19,8 @@ tl: Any = triton.language
 TILE = tl.constexpr(128)  # points whose scores are kept as one maximum
 ROWS = tl.constexpr(128)  # directions of a program of the filter; they are padded to a multiple
 MOST_TILES = tl.constexpr(16)  # a row for which more tiles could matter is scored in full
-BLOCK = tl.constexpr(32)  # rows, and tiles at a time, of a program that picks tiles
+BLOCK = tl.constexpr(32)  # rows of a program that picks tiles
+AT_ONCE = tl.constexpr(128)  # tiles that it looks at at once
 SPAN = tl.constexpr(32)  # tiles that a program of the filter does in turn
 HEIGHTS = tl.constexpr(1024)  # tiles whose heights are compared at once
 # Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the
@@ -183,6 +184,7 @@ def round_directions(
     d: tl.constexpr,
     width: tl.constexpr,
     block: tl.constexpr,
+    tilted: tl.constexpr,
 ):
     """Directions of the askers in `source`, each with a scale of its own, in fp16, and the parts of
     `rows`. Askers are the points in the places `own`, if not negative."""
@@ -196,9 +198,11 @@ def round_directions(
     slack = slack_of(
         norm(tl.sum(asker * asker, 1)), tl.load(state), tl.load(constants + ERROR), constants
     )
-    y = tl.load(directions + at, mask=here, other=0.0)
+    y = asker
+    if tilted:
+        y = tl.load(directions + at, mask=here, other=0.0)
     scale = scale_of(tl.max(tl.abs(y), 1))
-    y *= scale[:, None]
+    y = y * scale[:, None]
     half = y.to(tl.float32).to(tl.float16)
     tl.store(
         rounded + row.to(tl.int64)[:, None] * width + axis[None, :], half, mask=padding[:, None]
@@ -280,24 +284,34 @@ def tile_maxima(
     out = maxima + first.to(tl.int64) * room + row
     highest = tl.full((ROWS,), float("-inf"), dtype=tl.float32)
     y = tl.load(y_at)
-    for t in range(first, last):
-        column = tl.arange(0, TILE) + t * TILE
-        x_at = points + column.to(tl.int64)[None, :] * width + axis[:, None]
-        if width == depth:
-            scores = tl.dot(y, tl.load(x_at))
+    # Tiles before the askers of these rows, those that hold them, and those behind: in loops of
+    # their own, because a branch in the loop would keep tensor cores waiting.
+    low = tl.minimum(tl.maximum(begin // TILE, first), last)
+    high = tl.maximum(tl.minimum(final // TILE + 1, last), low)
+    for part in tl.static_range(3):
+        if part == 0:
+            start, stop = first, low
+        elif part == 1:
+            start, stop = low, high
         else:
-            scores = tl.zeros((ROWS, TILE), dtype=tl.float32)
-            for k in range(0, width, depth):
-                scores = tl.dot(tl.load(y_at + k), tl.load(x_at + k), scores)
-        if (t * TILE + TILE > begin) & (t * TILE <= final):
-            if causal:
-                scores = tl.where(column[None, :] < itself[:, None], scores, float("-inf"))
+            start, stop = high, last
+        for t in range(start, stop):
+            column = tl.arange(0, TILE) + t * TILE
+            x_at = points + column.to(tl.int64)[None, :] * width + axis[:, None]
+            if width == depth:
+                scores = tl.dot(y, tl.load(x_at))
             else:
+                scores = tl.zeros((ROWS, TILE), dtype=tl.float32)
+                for k in range(0, width, depth):
+                    scores = tl.dot(tl.load(y_at + k), tl.load(x_at + k), scores)
+            if part == 1 and causal:
+                scores = tl.where(column[None, :] < itself[:, None], scores, float("-inf"))
+            elif part == 1:
                 scores = tl.where(column[None, :] != itself[:, None], scores, float("-inf"))
-        top = tl.max(scores, 1)
-        tl.store(out, top)
-        highest = tl.maximum(highest, top)
-        out += room
+            top = tl.max(scores, 1)
+            tl.store(out, top)
+            highest = tl.maximum(highest, top)
+            out += room
     tl.atomic_max(rows + BEST * room + row, highest.to(tl.float64))
 
 
@@ -348,8 +362,8 @@ def pick_tiles(
             last += tl.sum(enough.to(tl.int32), 0)
     if causal:
         last = tl.max(itself, 0).to(tl.int32) // TILE + 1
-    for first in range(0, last, BLOCK):
-        t = first + tl.arange(0, BLOCK)
+    for first in range(0, last, AT_ONCE):
+        t = first + tl.arange(0, AT_ONCE)
         there = (t < last)[:, None] & inside[None, :]
         # What the filter has left out is left out here, too: the best score has only risen since.
         if descending:
@@ -359,10 +373,12 @@ def pick_tiles(
         at = maxima + t.to(tl.int64)[:, None] * room + row[None, :]
         top = tl.load(at, mask=there, other=float("-inf"))
         hits = (there & (top >= floor[None, :])).to(tl.int32)
-        place = hit[None, :] + tl.cumsum(hits, 0)
-        number = tl.broadcast_to(t[:, None], (BLOCK, BLOCK))
-        tl.store(out[None, :] + place, number, mask=(hits > 0) & (place <= MOST_TILES))
-        hit += tl.sum(hits, 0)
+        these = tl.sum(hits, 0)
+        if tl.max(these, 0) > 0:
+            place = hit[None, :] + tl.cumsum(hits, 0)
+            number = tl.broadcast_to(t[:, None], (AT_ONCE, BLOCK))
+            tl.store(out[None, :] + place, number, mask=(hits > 0) & (place <= MOST_TILES))
+        hit += these
     tl.store(out, hit)
     stays = inside & (hit == 0)
     goes = (inside & (hit > 0)).to(tl.int32)
