@@ -53,7 +53,7 @@ _MAXIMA, _SCORES = 2**27, 2**26
 # Points up to which a search is recorded, and beyond which they are put in order of their norms.
 _RECORDED, _UNSORTED = 2**16, 2**14
 _LOCK = Lock()  # a recording is played by one at a time
-_PROGRAMS = 256  # that look for the extents of a cloud
+_PROGRAMS, _SPAN = 256, 64  # that keep a GPU busy; tiles that one of them does at most
 _SCORERS = 132 * 16  # programs that score rows again
 _RIVALS = 2**20  # scores within the slack of the best that are compared, coordinate by coordinate
 # Axes of a dot product that are taken at once: by the filter, and when its candidates are scored.
@@ -63,7 +63,7 @@ _WIDEST = 2**13
 # The bound holds for sums fused or not. Given to every kernel, because triton's default changes.
 _FUSED = {"enable_fp_fusion": True}
 _TILE, _ROWS, _BLOCK = kernels.TILE.value, kernels.ROWS.value, kernels.BLOCK.value
-_SPAN, _PARTS = kernels.SPAN.value, kernels.BASE.value + 1
+_PARTS = kernels.BASE.value + 1
 
 
 @dataclass(eq=False)
@@ -79,38 +79,33 @@ class Argmax:
     """The largest norm of a point."""
 
 
-@dataclass(frozen=True)
-class _Search:
-    """What is looked for: how points are off, how far they move, and whether earlier ones alone
-    are looked at."""
+@dataclass(eq=False)
+class Search:
+    """What is looked for: the slack, by how much points are off, how far they move (None: they do
+    not), and whether each looks at itself and those before it alone."""
 
     factors: SlackFactors
-    error: float
-    contraction: float | None
-    causal: bool
+    error: float = 0.0
+    contraction: float | None = None
+    causal: bool = False
 
 
 def find_furthest(
     points: torch.Tensor,
-    factors: SlackFactors,
+    search: Search,
     *,
-    error: float = 0.0,
     askers: torch.Tensor | None = None,
     places: torch.Tensor | None = None,
     directions: torch.Tensor | None = None,
-    contraction: float | None = None,
-    causal: bool = False,
 ) -> Argmax:
     """The point furthest along the direction of each asker; `Undecided` if one does not lead by its
     slack.
 
     Askers are all points, if not given, or the points in these places, and directions the askers
-    themselves. With `contraction`, all points move a layer on. With `causal`, each of all points
-    looks at itself and those before it."""
+    themselves. Where points move, or look at those before them, all of them ask."""
     if points.shape[1] > _WIDEST:
         raise Undecided
     points = points.contiguous()  # kernels count on rows that lie one behind the other
-    search = _Search(factors, error, contraction, causal)
     if askers is None and directions is None and points.is_cuda and len(points) <= _RECORDED:
         with _LOCK:
             found, unproved = _recorder(points.shape, search, points.device).search(points)
@@ -131,7 +126,7 @@ def _score_in_full(
     points: torch.Tensor,
     askers: torch.Tensor | None,
     directions: torch.Tensor | None,
-    search: _Search,
+    search: Search,
 ) -> None:
     """Decide the rows that are not proved, by the float64 scores of all points.
 
@@ -166,7 +161,7 @@ class _Recorder:
 
     graph: torch.cuda.CUDAGraph | None = None
 
-    def __init__(self, shape: torch.Size, search: _Search, device: torch.device) -> None:
+    def __init__(self, shape: torch.Size, search: Search, device: torch.device) -> None:
         self.points = torch.empty(shape, dtype=torch.float64, device=device)
         self.numbers = torch.empty(2, dtype=torch.float64, pin_memory=True)
         self.search_for, self.is_compiled = search, False
@@ -205,7 +200,7 @@ def _pool() -> Any:
 
 
 @lru_cache(maxsize=8)
-def _recorder(shape: torch.Size, search: _Search, device: torch.device) -> _Recorder:
+def _recorder(shape: torch.Size, search: Search, device: torch.device) -> _Recorder:
     return _Recorder(shape, search, device)
 
 
@@ -230,7 +225,7 @@ def _filter(
     askers: torch.Tensor,
     places: torch.Tensor | None,
     directions: torch.Tensor | None,
-    search: _Search,
+    search: Search,
 ) -> tuple[Argmax, torch.Tensor]:
     """Winners and gaps, -inf where a row has to be scored in full; the largest norm, and how many
     such rows."""
@@ -267,6 +262,9 @@ def _filter(
     moved = torch.empty_like(points) if moves else None
     written = (winners, gaps, gaps if moved is None else moved)
     warps = {"num_warps": 4, "num_stages": 3} if width < 128 else {"num_warps": 8, "num_stages": 2}
+    warps, depth = warps | _FUSED, min(width, _DEEPEST)
+    # Tiles that a program of the filter does in turn: few, where there would be too few programs.
+    span = min(_SPAN, 1 << (tiles * (room // _ROWS) // _PROGRAMS).bit_length())
     kind = {"descending": descending, "causal": search.causal}
     fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves} | _FUSED
     for first in range(0, asked, room):
@@ -278,12 +276,12 @@ def _filter(
             **sizes,
             tilted=directions is not askers,
         )
-        grid, depth = (room // _ROWS, -(-tiles // _SPAN)), min(width, _DEEPEST)
+        grid = (room // _ROWS, -(-tiles // span))
         scores = (rough_rows, rough, who[1], rows, lengths, maxima, here, room, tiles)
-        kernels.tile_maxima[grid](*scores, width=width, depth=depth, **kind, **warps, **_FUSED)
+        kernels.tile_maxima[grid](*scores, width=width, depth=depth, span=span, **kind, **warps)
         read = (points, order, *who, lengths, maxima, rows, picked, again, state)
         kernels.pick_tiles[(room // _BLOCK,)](
-            *read, *written, count, here, room, tiles, **fixed, **kind, num_warps=4
+            *read, *written, count, here, room, tiles, **fixed, **kind, num_warps=2
         )
         read = (askers, directions, points, order, *who, rough_rows, rough, rows, picked, again)
         scorers = min(here, _SCORERS)

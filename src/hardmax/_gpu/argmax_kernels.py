@@ -20,8 +20,7 @@ TILE = tl.constexpr(128)  # points whose scores are kept as one maximum
 ROWS = tl.constexpr(128)  # directions of a program of the filter; they are padded to a multiple
 MOST_TILES = tl.constexpr(16)  # a row for which more tiles could matter is scored in full
 BLOCK = tl.constexpr(32)  # rows of a program that picks tiles
-AT_ONCE = tl.constexpr(128)  # tiles that it looks at at once
-SPAN = tl.constexpr(32)  # tiles that a program of the filter does in turn
+AT_ONCE = tl.constexpr(64)  # tiles that it looks at at once
 HEIGHTS = tl.constexpr(1024)  # tiles whose heights are compared at once
 # Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the
 # norm of the centre, the largest squares of a scaled point and of what it lost by rounding, how
@@ -259,12 +258,13 @@ def tile_maxima(
     tiles,
     width: tl.constexpr,
     depth: tl.constexpr,
+    span: tl.constexpr,
     descending: tl.constexpr,
     causal: tl.constexpr,
 ):
     """The largest filter score of each row in each tile, `maxima[tile, row]`, and in all.
 
-    A program does SPAN tiles, and takes `depth` of the `width` axes at once; directions no wider
+    A program does `span` tiles, and takes `depth` of the `width` axes at once; directions no wider
     stay in registers. Nobody is compared with itself. If points come in order of descending norms,
     tiles of which no point is long enough are left out; with a causal mask, those behind."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
@@ -273,11 +273,11 @@ def tile_maxima(
     itself = tl.load(own + row, mask=row < count, other=-1).to(tl.int32)
     final = tl.max(itself, 0)
     begin = tl.min(tl.where(row < count, itself, final), 0)
-    first = tl.program_id(1) * SPAN
-    last = tl.minimum(first + SPAN, tiles)
+    first = tl.program_id(1) * span
+    last = tl.minimum(first + span, tiles)
     if descending:
         needed = tl.min(_needed_norm(rows, room, row), 0)
-        enough = _heights(lengths, first + tl.arange(0, SPAN), tiles) >= needed
+        enough = _heights(lengths, first + tl.arange(0, span), tiles) >= needed
         last = tl.minimum(last, first + tl.sum(enough.to(tl.int32), 0))
     if causal:
         last = tl.minimum(last, final // TILE + 1)
