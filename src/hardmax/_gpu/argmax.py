@@ -113,7 +113,9 @@ def find_furthest(
         if askers is not None and places is None:
             places = torch.full((len(askers),), -1, device=points.device)
         askers = points if askers is None else askers.contiguous()
-        found, unproved = _fetched(*_filter(points, askers, places, directions, search))
+        found, unproved = _fetched(
+            *_filter(points, askers, places, directions, search, _numbers_there(points, search))
+        )
     if not found.largest < torch.inf:
         raise Undecided
     if unproved:
@@ -163,6 +165,7 @@ class _Recorder:
 
     def __init__(self, shape: torch.Size, search: Search, device: torch.device) -> None:
         self.points = torch.empty(shape, dtype=torch.float64, device=device)
+        self.numbers_there = _numbers_there(self.points, search)  # a recording does not keep them
         self.numbers = torch.empty(2, dtype=torch.float64, pin_memory=True)
         self.search_for, self.is_compiled = search, False
 
@@ -190,7 +193,7 @@ class _Recorder:
         return kept, unproved
 
     def _filter(self) -> tuple[Argmax, torch.Tensor]:
-        return _filter(self.points, self.points, None, None, self.search_for)
+        return _filter(self.points, self.points, None, None, self.search_for, self.numbers_there)
 
 
 @lru_cache(maxsize=1)
@@ -210,6 +213,13 @@ def _fetched(found: Argmax, state: torch.Tensor) -> tuple[Argmax, float]:
     return found, unproved
 
 
+def _numbers_there(points: torch.Tensor, search: Search) -> tuple[torch.Tensor, torch.Tensor]:
+    """On the device: what kernels count with, and the numbers of the points."""
+    (count, d), device = points.shape, points.device
+    constants = _constants(search.factors, search.error, search.contraction or 0.0, d, device)
+    return constants, torch.arange(count, device=device)
+
+
 @lru_cache(maxsize=64)
 def _constants(
     factors: SlackFactors, error: float, contraction: float, d: int, device: torch.device
@@ -226,13 +236,14 @@ def _filter(
     places: torch.Tensor | None,
     directions: torch.Tensor | None,
     search: Search,
+    numbers_there: tuple[torch.Tensor, torch.Tensor],
 ) -> tuple[Argmax, torch.Tensor]:
     """Winners and gaps, -inf where a row has to be scored in full; the largest norm, and how many
     such rows."""
     (count, d), device, asked = points.shape, points.device, len(askers)
     directions = askers if directions is None else directions.contiguous()
     moves = search.contraction is not None
-    constants = _constants(search.factors, search.error, search.contraction or 0.0, d, device)
+    constants, everybody = numbers_there
     width = max(16, 1 << (d - 1).bit_length())
     block = max(1, 2048 // width)
     sizes = {"d": d, "width": width, "block": block} | _FUSED
@@ -245,7 +256,7 @@ def _filter(
     joined = {"width": width, "block": max(1, 8192 // width), "num_warps": 8} | _FUSED
     kernels.frame_points[(1,)](state, programs, **joined)
     descending = count > _UNSORTED and not search.causal
-    lengths, order, source, own = _in_order(lengths, places, descending=descending)
+    lengths, order, source, own = _in_order(lengths, everybody, places, descending=descending)
     rough = torch.empty((padded, width), dtype=torch.float16, device=device)
     kernels.round_points[(-(-padded // block),)](
         points, order, state, rough, count, padded, **sizes
@@ -296,12 +307,16 @@ def _filter(
 
 
 def _in_order(
-    lengths: torch.Tensor, places: torch.Tensor | None, *, descending: bool
+    lengths: torch.Tensor,
+    everybody: torch.Tensor,
+    places: torch.Tensor | None,
+    *,
+    descending: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Norms of the points and which points these are, in order; which asker each row is, and in
     which place of the order it is. Askers are all points, or those in these places, or none of them
     where a place is negative."""
-    order = everybody = torch.arange(len(lengths), device=lengths.device)
+    order = everybody
     if descending:
         lengths, order = lengths.sort(descending=True)
     if places is None:

@@ -152,7 +152,9 @@ def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d
     leads = np.sort(points @ points.T, axis=1)
     assert np.min(leads[:, -1] - leads[:, -2]) > 1e-7
     search = Search(SlackFactors(1e-13, 0.0))
-    found, state = argmax._filter(there(points), there(points), None, None, search)
+    on_device = there(points)
+    numbers = argmax._numbers_there(on_device, search)
+    found, state = argmax._filter(on_device, on_device, None, None, search, numbers)
     assert found.winners.tolist() == list(range(n))
     assert float(found.gaps.min()) > 1e-13
     assert state.tolist() == [pytest.approx(1), 0]
