@@ -347,6 +347,7 @@ def test_a_search_that_is_made_again_leaves_earlier_answers_as_they_are(sizes):
     clouds = [there(gauss(seed, sizes[seed % 2], 3)) for seed in range(8)]
     moved = [hm.step(cloud, HALF) for cloud in clouds]
     for cloud, after in zip(clouds, moved, strict=True):
+        target = cloud[(cloud @ cloud.T).argmax(dim=1)]
         np.testing.assert_allclose(
-            after.cpu(), hm.step(cloud.cpu().numpy(), HALF), rtol=0, atol=1e-14
+            after.cpu(), ((2 * cloud + target) / 3).cpu(), rtol=0, atol=1e-14
         )
