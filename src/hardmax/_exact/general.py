@@ -47,15 +47,19 @@ from hardmax._exact.vectors import (
     TooLong,
     Vector,
     check_length,
+    exact_table,
+    flint,
+    fractions_of,
     power,
     running_products,
 )
-from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
+from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, dot, to_fractions
+from hardmax._tokens.rationals import dot
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -68,12 +72,14 @@ class AttentionHead:
 
     def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
         self.dynamics, self.contraction = dynamics, contraction
-        self.counts, self.everybody = points.multiplicities, list(range(points.count))
-        mask = allowed_pairs(dynamics, points.count)
-        self.allowed = None if mask is None else [np.flatnonzero(row).tolist() for row in mask]
+        self.counts, self.everybody = points.multiplicities, range(points.count)
+        self.is_causal = isinstance(dynamics.mask, str)
+        self.mask = None if self.is_causal else allowed_pairs(dynamics, points.count)
 
-    def may_attend(self, i: int) -> list[int]:
-        return self.everybody if self.allowed is None else self.allowed[i]
+    def may_attend(self, i: int) -> Sequence[int]:
+        if self.is_causal:
+            return range(i + 1)
+        return self.everybody if self.mask is None else np.flatnonzero(self.mask[i]).tolist()
 
     def scores(self, positions: PowerSum, pending: Sequence[int]) -> Iterator[tuple[int, Scores]]:
         """For each of some points the scores of all points along its direction."""
@@ -104,11 +110,10 @@ class AttentionHead:
             leads.append(lead)
         margin = min(leads)
         if margin not in (0, math.inf):
-            cloud = IntegerCloud.of(next(iter(place.values())))
-            margin = relative_lead(int(margin), cloud, self.dynamics)
+            margin = relative_lead(int(margin), place.integers(), self.dynamics)
         return Attended(sets, float(margin))
 
-    def _furthest(self, among: list[int], scores: Scores, unit: int) -> tuple[list[int], float]:
+    def _furthest(self, among: Sequence[int], scores: Scores, unit: int) -> tuple[Any, float]:
         """Those that count, and their lead, or 0."""
         if len(scores.columns) > 1:
             return _furthest_by_sign(among, scores), 0
@@ -128,46 +133,51 @@ class AttentionHead:
             return 1
         return positions.integers().denominator ** 2 * self.dynamics.metric_denominator
 
-    def first_change(self, form: PowerSum, sets: Sets, pending: Sequence[int]) -> int | None:
+    def first_change(
+        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+    ) -> int | None:
         """After how many layers of constant steps the sets of some points may be others."""
         if self.dynamics.attention is not None:
             return FOREVER if self._thresholds_stay(form, sets) else ONE_LAYER
         change: int | None = None
         for i, scores in self.scores(form, pending):
-            change = scores.first_change(sets[i], self.may_attend(i), change)
+            change = scores.first_change(sets[i].tolist(), self.may_attend(i), change)
             if change == ONE_LAYER:
                 break
         return change
 
-    def _thresholds_stay(self, form: PowerSum, sets: Sets) -> bool:
+    def _thresholds_stay(self, form: PowerSum, sets: AttendedIndices) -> bool:
         """Whether scores stay above or below the least that counts."""
         attention, unit = self.dynamics.attention, self._unit(form)
         for i, scores in self.scores(form, self.everybody):
             among, slack = self.may_attend(i), Fraction(0)
-            if isinstance(attention, TopK) and self.counts[among].sum() <= attention.k:
+            if isinstance(attention, TopK) and self.counts[[*among]].sum() <= attention.k:
                 continue  # all count, whatever their scores
             if isinstance(attention, Localmax):
                 slack = Fraction(attention.slack) * unit
-            leads = _threshold_leads(scores, among, {*sets[i]}, slack)
+            leads = _threshold_leads(scores, among, {*sets[i].tolist()}, slack)
             if not all(lead.stays_negative for lead in leads):
                 return False
         return True
 
-    def stays_whatever_the_steps(self, form: PowerSum, sets: Sets, pending: Sequence[int]) -> bool:
+    def stays_whatever_the_steps(
+        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+    ) -> bool:
         """Whether points that go straight keep their attended sets all the way."""
         if self.dynamics.attention is not None or not form.keys() <= {*STRAIGHT}:
             return False
         for i, scores in self.scores(form, pending):
+            chosen = sets[i].tolist()
             for j in self.may_attend(i):
-                lead = scores.straight_lead(j, sets[i][0])
-                stays = not any(lead) if j in sets[i] else is_negative_throughout(*lead)
+                lead = scores.straight_lead(j, chosen[0])
+                stays = not any(lead) if j in chosen else is_negative_throughout(*lead)
                 if not stays:
                     return False
         return True
 
 
 def _threshold_leads(
-    scores: Scores, among: list[int], inside: set[int], slack: Fraction
+    scores: Scores, among: Sequence[int], inside: set[int], slack: Fraction
 ) -> Iterator[Lead]:
     """Leads that have to stay negative, or 0: over the last that counts, and of that one; with a
     slack, over the first less the slack, and it has to stay the first."""
@@ -197,14 +207,20 @@ def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
     return best
 
 
-def _coincide(form: PowerSum, i: int, j: int, contraction: Fraction) -> bool:
-    """Whether two points are always in the same place."""
-    same = all((table[i] == table[j]).all() for table in form.values())
-    if same or len({term[1:] for term in form}) == len(form):
-        return same  # only powers of g can cancel
-    ways = PowerSum({term: table[[i]] - table[[j]] for term, table in form.items()})
-    columns = zip(*(row for (row,) in ways.rows().values()), strict=True)
-    return not any(Lead(dict(zip(form, way, strict=True)), contraction).parts for way in columns)
+def _leading(form: PowerSum, sets: AttendedIndices, contraction: Fraction) -> np.ndarray:
+    """Which points attend to their own place alone, at all layers of the form."""
+    owners = np.repeat(np.arange(len(sets)), sets.sizes)
+    same = owners == sets.indices
+    (others,) = np.nonzero(~same)
+    pairs = form.map(lambda table: table[owners[others]] - table[sets.indices[others]])
+    same[others] = ~np.any([way.any(axis=1) for way in pairs.values()], axis=0)
+    if len({term[1:] for term in form}) < len(form):  # only powers of g can cancel
+        for pair in others[~same[others]].tolist():
+            way = pairs.only([np.searchsorted(others, pair)])
+            columns = zip(*(row for (row,) in way.rows().values()), strict=True)
+            leads = (Lead(dict(zip(form, column, strict=True)), contraction) for column in columns)
+            same[pair] = not any(lead.parts for lead in leads)
+    return np.logical_and.reduceat(same, sets.offsets[:-1])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -264,17 +280,18 @@ class GeneralPhase(Phase):
         return math.prod(shares, start=Fraction(steps.product))
 
     def _at(self, m: int, *, exact: bool = False) -> Table:
-        """The points m layers later, as Fractions."""
+        """The points m layers later."""
         total: Any = 0
         for (e, r, k), table in self.form.items():
             if r and self._is_by_rule:
-                total = total + self._share(m, exact=exact) * table
+                total = total + flint(self._share(m, exact=exact)) * table
             elif m >= k and table.any():
-                total = total + math.comb(m, k) * self._power(e + r * m, exact=exact) * table
+                share = math.comb(m, k) * flint(self._power(e + r * m, exact=exact))
+                total = total + share * table
         return total + 0 * next(iter(self.form.values()))
 
     def _limits(self, *, exact: bool = False) -> Table:
-        """Where the points end, as Fractions."""
+        """Where the points end."""
         if len(self.moving):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
         total: Any = 0
@@ -283,7 +300,7 @@ class GeneralPhase(Phase):
             if share is None:
                 unknown = "the product of all 1 / (1 + alpha) is not known"
                 raise InputError(f"`alpha`: {unknown}: give Steps `product`.")
-            total = total + (share and share * self._power(e, exact=exact)) * table
+            total = total + flint(share and share * self._power(e, exact=exact)) * table
         return total
 
     @cached_property
@@ -292,7 +309,7 @@ class GeneralPhase(Phase):
         within bounds."""
         if self.until is not None:
             # Where this can be proved, no power of g is in the positions.
-            here = next(iter(self.form.values()))
+            here = np.array([*map(fractions_of, next(iter(self.form.values())))])
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
             return np.array(endless, dtype=np.int64)
         drifts = np.zeros(len(self.choices), dtype=bool)
@@ -326,7 +343,7 @@ class GeneralPhase(Phase):
             table = self._limits(exact=exact)
         else:
             table = self._at(layer - self.layer, exact=exact)
-        return [tuple(row) for row in table[list(points)]]
+        return [fractions_of(row) for row in table[list(points)].tolist()]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
@@ -359,7 +376,7 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     *before, last = phases
     limits, left = last._limits(exact=True), last._left() or Fraction(0)
     ways = last.form.get(Term(0, 1), 0 * limits)
-    longest_way = (ways**2).sum(axis=1).max()
+    (longest_way,) = fractions_of([(ways**2).sum(axis=1).max()])
 
     def is_outside(share: Fraction) -> bool:
         return (share - left) ** 2 * longest_way > goal
@@ -375,7 +392,7 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
         if m:
             return last.layer + m - 1
         for phase in reversed(before):
-            if ((phase._at(0) - limits) ** 2).sum(axis=1).max() > goal:
+            if ((phase._at(0) - limits) ** 2).sum(axis=1).max() > flint(goal):
                 return phase.layer
         return -1
     raise InputError(
@@ -394,13 +411,24 @@ class GeneralSolver:
         return GeneralWalker(points, dynamics).walk(points.count)
 
 
+def _union(heads: list[Any]) -> AttendedIndices:
+    """For each point those that it attends to with any head."""
+    if len(heads) == 1:
+        return heads[0]
+    count = len(heads[0])
+    pairs = [np.repeat(np.arange(count), sets.sizes) * count + sets.indices for sets in heads]
+    owners, indices = np.divmod(np.unique(np.concatenate(pairs)), count)
+    return AttendedIndices(indices, np.searchsorted(owners, np.arange(count + 1)))
+
+
 class GeneralWalker(Walker[GeneralPhase]):
     """Any layer: points are sums of powers of g. It looks a layer ahead: if sets change there,
     nothing else has to be known."""
 
     _after: PowerSum
     _attended_next: list[Attended]
-    unchanged = _stays_once = False
+    unchanged = _stays_once = takes_lists = False
+    head_type = AttentionHead
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self.dynamics, self.counts, steps = dynamics, points.multiplicities, dynamics.steps
@@ -413,8 +441,8 @@ class GeneralWalker(Walker[GeneralPhase]):
         parts = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
         self.followers_stay = all(part is None for part in parts)
         heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
-        self.heads = [AttentionHead(points, head, self.contraction) for head in heads]
-        self.place = PowerSum({Term(0): to_fractions(points.coordinates, "`tokens`")})
+        self.heads = [self.head_type(points, head, self.contraction) for head in heads]
+        self.place = PowerSum({Term(0): exact_table(points.coordinates)})
         self.form = self.place
         self.attended_now: list[Attended] = []
 
@@ -422,14 +450,14 @@ class GeneralWalker(Walker[GeneralPhase]):
         """The union of the attended sets of all heads."""
         if not self.attended_now:
             self.attended_now = self._attended_at(self.place, pending)
-        sets = zip(*(head.sets for head in self.attended_now), strict=True)
-        union = [sorted({*first}.union(*others)) for first, *others in sets]
+        union = _union([head.sets for head in self.attended_now])
         return Attended(union, min(head.margin for head in self.attended_now))
 
     def _attended_at(self, place: PowerSum, pending: list[int]) -> list[Attended]:
-        return [head.attended(place, pending) for head in self.heads]
+        found = [head.attended(place, pending) for head in self.heads]
+        return [Attended(AttendedIndices.of_sets(sets), margin) for sets, margin in found]
 
-    def closed_form(self, sets: Sets, pending: list[int]) -> PowerSum | None:
+    def closed_form(self, sets: AttendedIndices, pending: list[int]) -> PowerSum | None:
         dynamics, motion = self.dynamics, self.motion
         if self.layer < self.constant_from:
             motion = Motion.of(dynamics, dynamics.alpha_at(self.layer))
@@ -443,14 +471,15 @@ class GeneralWalker(Walker[GeneralPhase]):
         self.form = one_layer(self.place, means, motion)
         self._after = self.form.after(1, self.contraction)
         self._attended_next = self._attended_at(self._after, pending)
-        now = [[chosen[i] for i in pending] for chosen in self.sets_of_heads]
-        self._stays_once = now == [head.sets for head in self._attended_next]
+        heads = zip(self.sets_of_heads, self._attended_next, strict=True)
+        rows = np.array(pending, dtype=np.int64)
+        self._stays_once = all(now.of_rows(rows).same_as(later.sets) for now, later in heads)
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         if not self._stays_once or (is_mixed and self.form.moves):
             return None
         return closed_form(self.place, self.form, means, motion)
 
-    def first_change(self, form: PowerSum, sets: Sets, pending: list[int]) -> int | None:
+    def first_change(self, form: PowerSum, sets: AttendedIndices, pending: list[int]) -> int | None:
         change: int | None = ONE_LAYER
         if self.layer >= self.constant_from or not form.moves:
             heads = zip(self.heads, self.sets_of_heads, strict=True)
@@ -462,15 +491,11 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.form = form
         return change
 
-    def phase(self, sets: Sets, **known: Any) -> GeneralPhase:
+    def phase(self, sets: AttendedIndices, **known: Any) -> GeneralPhase:
         form = self.place if known["until"] == self.layer + 1 else self.form
-        leading = [
-            all(i == j or _coincide(form, i, j, self.contraction) for j in several)
-            for i, several in enumerate(sets)
-        ]
         return GeneralPhase(
             **known,
-            is_leader=np.array(leading),
+            is_leader=_leading(form, sets, self.contraction),
             contraction=self.contraction,
             unchanged=self.unchanged,
             form=self.form,
