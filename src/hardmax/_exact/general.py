@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,6 +76,11 @@ class AttentionHead:
         self.is_causal = isinstance(dynamics.mask, str)
         self.mask = None if self.is_causal else allowed_pairs(dynamics, points.count)
 
+    @property
+    def products(self) -> int:
+        """Of scores that a coordinate takes part in, all of them exact."""
+        return len(self.everybody)
+
     def may_attend(self, i: int) -> Sequence[int]:
         if self.is_causal:
             return range(i + 1)
@@ -119,12 +124,14 @@ class AttentionHead:
             return _furthest_by_sign(among, scores), 0
         (column,) = scores.columns.values()
         if self.dynamics.attention is not None:
-            numbers = {j: int(column[j]) for j in among}
-            return attended_among(self.dynamics, numbers, self.counts, unit), 0
+            return self.attended_among({j: int(column[j]) for j in among}, unit), 0
         best = max(column[j] for j in among)
         lower = [column[j] for j in among if column[j] != best]
         lead = int(best - max(lower)) if lower else math.inf
         return [j for j in among if column[j] == best], lead
+
+    def attended_among(self, scores: dict[int, int], unit: int) -> list[int]:
+        return attended_among(self.dynamics, scores, self.counts, unit)
 
     def _unit(self, positions: PowerSum) -> int:
         """What a score of 1 is in `scores`; it matters for other kinds of attention than hardmax
@@ -155,7 +162,12 @@ class AttentionHead:
                 continue  # all count, whatever their scores
             if isinstance(attention, Localmax):
                 slack = Fraction(attention.slack) * unit
-            leads = _threshold_leads(scores, among, {*sets[i].tolist()}, slack)
+            inside = {*sets[i].tolist()}
+            if slack:
+                mark = max(among, key=scores.now)
+            else:
+                mark = min(sorted(inside), key=scores.now)
+            leads = threshold_leads(scores, among, inside, slack, mark)
             if not all(lead.stays_negative for lead in leads):
                 return False
         return True
@@ -176,15 +188,11 @@ class AttentionHead:
         return True
 
 
-def _threshold_leads(
-    scores: Scores, among: Sequence[int], inside: set[int], slack: Fraction
+def threshold_leads(
+    scores: Scores, among: Sequence[int], inside: set[int], slack: Fraction, mark: int
 ) -> Iterator[Lead]:
-    """Leads that have to stay negative, or 0: over the last that counts, and of that one; with a
-    slack, over the first less the slack, and it has to stay the first."""
-    if slack:
-        mark = max(among, key=scores.now)
-    else:
-        mark = min(sorted(inside), key=scores.now)
+    """Leads that have to stay negative, or 0: over the last that counts, the mark, and of that one;
+    with a slack, over the first less the slack, and it has to stay the first."""
     for j in among:
         if j not in inside:
             yield scores.lead(j, mark, slack)
@@ -232,6 +240,8 @@ class GeneralPhase(Phase):
     dynamics: Dynamics
     bits: int
     """Of the longest denominator."""
+    products: int
+    """Exact products that a coordinate takes part in at a layer."""
 
     @property
     def _is_by_rule(self) -> bool:
@@ -335,7 +345,7 @@ class GeneralPhase(Phase):
     @property
     def exactly(self) -> PhaseView:
         table = next(iter(self.form.values()))
-        return PhaseView(self, table.size * len(table) * (self.bits // DIGIT) ** 2)
+        return PhaseView(self, table.size * self.products * (self.bits // DIGIT) ** 2)
 
     def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
         """The points at a layer, or where they end."""
@@ -405,10 +415,11 @@ class GeneralSolver:
     """Fractions decide, for any `Dynamics`."""
 
     arithmetic: str = "exact"
+    head_type: ClassVar[type[AttentionHead]] = AttentionHead
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        return GeneralWalker(points, dynamics).walk(points.count)
+        return GeneralWalker(points, dynamics, self.head_type).walk(points.count)
 
 
 def _union(heads: list[Any]) -> AttendedIndices:
@@ -428,9 +439,8 @@ class GeneralWalker(Walker[GeneralPhase]):
     _after: PowerSum
     _attended_next: list[Attended]
     unchanged = _stays_once = takes_lists = False
-    head_type = AttentionHead
 
-    def __init__(self, points: Points, dynamics: Dynamics) -> None:
+    def __init__(self, points: Points, dynamics: Dynamics, head_type: type[AttentionHead]) -> None:
         self.dynamics, self.counts, steps = dynamics, points.multiplicities, dynamics.steps
         self.constant_from: float = len(steps) - 1 if isinstance(steps, tuple) else 0
         # Powers of g are those of the step that stays.
@@ -441,7 +451,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         parts = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
         self.followers_stay = all(part is None for part in parts)
         heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
-        self.heads = [self.head_type(points, head, self.contraction) for head in heads]
+        self.heads = [head_type(points, head, self.contraction) for head in heads]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})
         self.form = self.place
         self.attended_now: list[Attended] = []
@@ -481,7 +491,9 @@ class GeneralWalker(Walker[GeneralPhase]):
 
     def first_change(self, form: PowerSum, sets: AttendedIndices, pending: list[int]) -> int | None:
         change: int | None = ONE_LAYER
-        if self.layer >= self.constant_from or not form.moves:
+        if not form.moves:
+            change = FOREVER
+        elif self.layer >= self.constant_from:
             heads = zip(self.heads, self.sets_of_heads, strict=True)
             change = soonest(head.first_change(form, chosen, pending) for head, chosen in heads)
         elif isinstance(self.dynamics.steps, Steps):
@@ -502,6 +514,7 @@ class GeneralWalker(Walker[GeneralPhase]):
             counts=self.counts,
             dynamics=self.dynamics,
             bits=self.place.bits(),
+            products=self.heads[0].products,
         )
 
     def advance(self, phase: GeneralPhase, layers: int) -> None:

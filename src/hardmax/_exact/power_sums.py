@@ -84,7 +84,7 @@ class PowerSum(dict[Term, Table]):
 
 
 def _longest(table: Table) -> int:
-    return max(int(value.q).bit_length() for value in table.flat)
+    return int(max(value.q for value in table.ravel().tolist())).bit_length()
 
 
 class Motion(NamedTuple):
