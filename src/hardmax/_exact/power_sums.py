@@ -35,6 +35,7 @@ Table = np.ndarray
 
 _PRIME = 2**31 - 1  # products of two residues fit into 64 bits
 _LONGEST_CHAIN = 1000
+_SAMPLE = 512  # numbers of a table whose lengths are looked at
 
 
 class PowerSum(dict[Term, Table]):
@@ -84,7 +85,8 @@ class PowerSum(dict[Term, Table]):
 
 
 def _longest(table: Table) -> int:
-    return int(max(value.q for value in table.ravel().tolist())).bit_length()
+    some = table.ravel()[:: 1 + table.size // _SAMPLE].tolist()
+    return max(int(value.q).bit_length() for value in some)
 
 
 class Motion(NamedTuple):
@@ -169,6 +171,8 @@ class Means:
     def steps_to_rest(self, start: PowerSum) -> list[PowerSum] | None:
         """y, M y, M^2 y, … up to the first that M leaves as it is; None if there is none."""
         after = start.map(self)
+        if _same(after.map(self), after):
+            return [start] if _same(after, start) else [start, after]
         if not self.may_vanish(after[term] - y for term, y in start.items()):
             return None
         steps = [start]

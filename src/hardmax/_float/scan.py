@@ -16,7 +16,7 @@ from hardmax._float.bounds import UNDERFLOW, norms_above, search_rounding
 from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax._layer.attended import AttendedIndices
 
-ROWS = 256  # a task for a thread
+ROWS = 1024  # a task for a thread
 _TINY = UNDERFLOW
 
 
@@ -44,10 +44,11 @@ class Askers(NamedTuple):
 
 
 class Found(NamedTuple):
-    """For each asker how many candidates there are, whether these are certain to be attended to,
-    all of them, and what a score of nobody else exceeds."""
+    """For each asker how many candidates there are, one of them, whether they are certain to be
+    attended to, all of them, and what a score of nobody else exceeds."""
 
     sizes: np.ndarray
+    firsts: np.ndarray
     certain: np.ndarray
     beyond: np.ndarray
 
@@ -111,18 +112,20 @@ def _rank(first, last, askers, field, k, least):
 def _collect(first, last, askers, field, least, enough, slack, found, starts, indices):
     """Count the candidates, whose scores may be at least `least`; and write them, if there is a
     place for them. They are certain if without one of them there were not enough, or if none lags
-    the first by more than a slack."""
+    the first by more than a slack. The smallest lead of all is found if `enough` is positive, no
+    other."""
     rows, directions, lengths, off = askers
     points, sizes, counts, order, reach, since, table, centre = field
-    count_of, certain, beyond = found
-    widest = sizes.max()
+    count_of, firsts, certain, beyond = found
+    widest, smallest = sizes.max(), np.inf if enough else -np.inf
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
         base = _score(directions[i], centre) + off[i] * widest + _TINY
         number, total, fewest = 0, 0, np.int64(2**62)
         highest, lowest, other = -np.inf, np.inf, -np.inf
         for place in range(len(order)):
             bound = base + lengths[i] * reach[place]
-            if bound < least[i] and bound <= other:
+            if bound < least[i] and (bound <= other or least[i] - bound > smallest):
+                other = max(other, bound)
                 break
             if rows[i] < since[place] or (len(table) and not table[rows[i], order[place]]):
                 continue
@@ -131,12 +134,15 @@ def _collect(first, last, askers, field, least, enough, slack, found, starts, in
             if score + error < least[i]:
                 other = max(other, score + error)
                 continue
+            firsts[i] = order[place]
             if len(indices):
                 indices[starts[i] + number] = order[place]
             number, total = number + 1, total + counts[place]
             fewest = min(fewest, counts[place])
             highest, lowest = max(highest, score + error), min(lowest, score - error)
         count_of[i], beyond[i] = number, other
+        if enough:
+            smallest = min(smallest, least[i] - other)
         certain[i] = total - fewest < enough or (slack > 0.0 and lowest >= highest - slack)
 
 
@@ -147,15 +153,23 @@ def rank(askers: Askers, field: Field, k: int = 1) -> np.ndarray:
 
 
 def collect(
-    askers: Askers, field: Field, least: np.ndarray, k: int = 1, slack: float = 0.0
+    askers: Askers, field: Field, least: np.ndarray, k: int = 0, slack: float = 0.0
 ) -> tuple[AttendedIndices, Found]:
-    """The candidates of each asker, increasing, and what is known of them."""
+    """The candidates of each asker, increasing, and what is known of them: whether they are all, if
+    the k furthest count."""
     rows, none = len(askers.rows), np.empty(0, dtype=np.int64)
-    found = Found(np.empty(rows, np.int64), np.empty(rows, bool), np.empty(rows))
+    kinds = (np.int64, np.int64, bool, np.float64)
+    found = Found(*(np.empty(rows, kind) for kind in kinds))
     _collect(askers, field, least, k, slack, found, none, none)
-    offsets = np.append(0, np.cumsum(found.sizes))
-    indices = np.empty(offsets[-1], dtype=np.int64)
-    if len(indices):
-        _collect(askers, field, least, k, slack, found, offsets, indices)
-    order = np.lexsort((indices, np.repeat(np.arange(rows), found.sizes)))
-    return AttendedIndices(indices[order], offsets), found
+    sizes, several = found.sizes, np.flatnonzero(found.sizes > 1)
+    offsets = np.append(0, np.cumsum(sizes))
+    indices = np.repeat(found.firsts, sizes)
+    if len(several):
+        starts = np.append(0, np.cumsum(sizes[several]))
+        written = np.empty(starts[-1], dtype=np.int64)
+        some = Askers(*(part[several] for part in askers))
+        again = Found(*(part[several] for part in found))
+        _collect(some, field, least[several], 0, 0.0, again, starts, written)
+        written = written[np.lexsort((written, np.repeat(several, sizes[several])))]
+        indices[np.repeat(sizes > 1, sizes)] = written
+    return AttendedIndices(indices, offsets), found
