@@ -53,7 +53,7 @@ from hardmax._float.bounds import (
     norms_above,
     relative_margin,
 )
-from hardmax._float.scan import Askers, Field, collect, field_of, rank
+from hardmax._float.scan import Askers, Blocks, Field, collect, field_of, rank
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._tokens.points import Points
@@ -133,7 +133,7 @@ class FloatHead(AttentionHead):
     def _slack_in(self, unit: Fraction) -> float:
         return float(self.slack * unit * self.metric.scale)
 
-    def _field(self, places: np.ndarray, labels: np.ndarray | None = None) -> Field:
+    def _field(self, places: np.ndarray, labels: np.ndarray | None = None) -> tuple[Field, Blocks]:
         """All points, or one of each label: it may be attended to by whoever may attend to a point
         of that label."""
         counts, everybody = self.counts, np.arange(len(self.everybody))
@@ -277,7 +277,7 @@ class FloatHead(AttentionHead):
         targets, points = self._field(ends[firsts], labels), self._field(here)
         looks, aims = self._askers(here, rows), self._askers(ends, rows)
         classes, _ = collect(aims, targets, _least(aims, ends[marks]) - slack)
-        most = rank(looks, targets) + 2 * (looks.off * targets.sizes.max() + UNDERFLOW)
+        most = rank(looks, targets) + 2 * (looks.off * targets[0].sizes.max() + UNDERFLOW)
         more = np.maximum(most - _least(looks, ends[marks]), 0.0)
         least = _least(aims, here[marks]) - more * (1 + 4 * UNIT) - 2 * slack
         others, _ = collect(aims, points, least)

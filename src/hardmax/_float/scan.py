@@ -1,12 +1,13 @@
-"""Search from the outside in, where a mask says who may attend to whom, and where more than the
-furthest point may count: the k furthest, or all within a slack.
+"""Search with a mask that says who may attend to whom, and where more than the furthest point may
+count: the k furthest, or all within a slack.
 
 Every score is known up to an error: `off` of the asker times the size of the point. A point whose
-score may reach the least that counts is a candidate. Beyond a place of the order no point lies
-further than `reach` from the centre, so that a score is at most that of the centre and `reach`
-times the length of the direction; once this is too little, nobody further in matters. With a causal
-mask the first i + 1 tokens lie anywhere in the order; the furthest of them come after some n / i
-places, and all rows together take n log n."""
+score may reach the least that counts is a candidate.
+
+Points lie in blocks of neighbours, blocks in larger blocks. No score in a block exceeds that of its
+centre by more than its radius times the length of the direction; where this is too little, and
+where a row may not attend to anybody yet, all of it is passed over. So a causal mask takes no list
+of n^2 pairs, and in few dimensions few points are looked at, however close together they are."""
 
 from typing import NamedTuple
 
@@ -17,21 +18,32 @@ from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax._layer.attended import AttendedIndices
 
 ROWS = 1024  # a task for a thread
+BLOCK, BRANCHES = 16, 8  # points in a block, blocks in the next larger one
+_GUESSES = 8  # the last winners are tried first
+_BITS = 60
 _TINY = UNDERFLOW
 
 
+class Blocks(NamedTuple):
+    """Blocks of all sizes, the smallest first: where those of a size begin, and of each block the
+    centre, how far its points are from it, and from which row on one of them is allowed."""
+
+    starts: np.ndarray
+    centres: np.ndarray
+    reach: np.ndarray
+    since: np.ndarray
+
+
 class Field(NamedTuple):
-    """Points from the outside in. Point `order[p]` may be attended to by rows from `since[p]` on;
-    and, unless the table is empty, if `table[row, order[p]]` says so."""
+    """Points, neighbours next to one another. Point `order[p]` may be attended to by rows from
+    `since[p]` on; and, unless the table is empty, if `table[row, order[p]]` says so."""
 
     points: np.ndarray
     sizes: np.ndarray
     counts: np.ndarray
     order: np.ndarray
-    reach: np.ndarray
     since: np.ndarray
     table: np.ndarray
-    centre: np.ndarray
 
 
 class Askers(NamedTuple):
@@ -55,17 +67,41 @@ class Found(NamedTuple):
 
 def field_of(
     points: np.ndarray, counts: np.ndarray, since: np.ndarray, table: np.ndarray | None
-) -> Field:
-    centre = points.mean(axis=0)
-    radii = norms_above(points - centre)
-    order = np.argsort(-radii, kind="stable")
-    rounding = search_rounding(points.shape[1])
-    reach = radii[order] * (1 + rounding) + rounding * float(np.abs(points).max())
-    sizes = norms_above(points)
+) -> tuple[Field, Blocks]:
+    """Points in blocks."""
+    order = neighbours(points)
+    points, since = points[order], since[order]
     able = np.empty((0, 0), dtype=bool) if table is None else table
-    return Field(
-        points[order], sizes[order], counts[order], order, reach, since[order], able, centre
-    )
+    field = Field(points, norms_above(points), counts[order], order, since, able)
+    rounding = search_rounding(points.shape[1])
+    size, blocks = BLOCK, []
+    while not blocks or size < BRANCHES * len(points):
+        starts = np.arange(0, len(points), size)
+        sizes = np.diff(np.append(starts, len(points)))
+        centres = np.add.reduceat(points, starts) / sizes[:, None]
+        radii = norms_above(points - np.repeat(centres, sizes, axis=0))
+        reach = np.maximum.reduceat(radii, starts) * (1 + rounding)
+        reach += rounding * float(np.abs(points).max())
+        blocks.append((centres, reach, np.minimum.reduceat(since, starts)))
+        size *= BRANCHES
+    firsts = np.cumsum([0, *(len(reach) for _, reach, _ in blocks)])
+    return field, Blocks(firsts, *map(np.concatenate, zip(*blocks, strict=True)))
+
+
+def neighbours(points: np.ndarray) -> np.ndarray:
+    """Points in the order of a curve that stays near where it is: the bits of their coordinates
+    taken in turn."""
+    d = points.shape[1]
+    axes = np.argsort(-np.ptp(points, axis=0), kind="stable")[:_BITS]
+    some = points[:, axes]
+    span = float(np.ptp(some, axis=0).max()) or 1.0
+    bits = _BITS // len(axes)
+    cells = ((some - some.min(axis=0)) / span * (2.0**bits - 1)).astype(np.int64)
+    keys = np.zeros(len(points), dtype=np.int64)
+    for bit in range(bits - 1, -1, -1):
+        for axis in range(min(d, len(axes))):
+            keys = (keys << 1) | ((cells[:, axis] >> bit) & 1)
+    return np.argsort(keys, kind="stable")
 
 
 @njit(inline="always")
@@ -76,91 +112,125 @@ def _score(direction, point):
     return score
 
 
+@njit
+def _passed_over(place, row, direction, length, floor, blocks):
+    """How many points from a place on are in a block in which nobody is allowed, or as far as the
+    floor."""
+    starts, centres, reach, since = blocks
+    for level in range(len(starts) - 2, -1, -1):
+        span = BLOCK * BRANCHES**level
+        if place % span:
+            continue
+        block = starts[level] + place // span
+        if row < since[block]:
+            return span
+        if _score(direction, centres[block]) + length * reach[block] < floor:
+            return span
+    return 0
+
+
 @njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
-def _rank(first, last, askers, field, k, least):
+def _rank(first, last, askers, field, blocks, k, least):
     """For each asker what the k-th largest score, counted with multiplicity, is sure to be; -inf
     where there are fewer."""
     rows, directions, lengths, off = askers
-    points, sizes, counts, order, reach, since, table, centre = field
+    points, sizes, counts, order, since, table = field
     best, weights = np.empty(k + 1), np.empty(k + 1, np.int64)
+    guesses, turn = np.zeros(_GUESSES, np.int64), 0
     widest = sizes.max()
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
-        base = _score(directions[i], centre) + off[i] * widest + _TINY
+        row, direction, more = rows[i], directions[i], off[i] * widest + _TINY
         kept, total, least[i] = 0, 0, -np.inf
-        for place in range(len(order)):
-            if base + lengths[i] * reach[place] < least[i]:
-                break
-            if rows[i] < since[place] or (len(table) and not table[rows[i], order[place]]):
+        if k == 1:
+            for place in guesses:
+                if row >= since[place] and (len(table) == 0 or table[row, order[place]]):
+                    low = _score(direction, points[place]) - off[i] * sizes[place] - _TINY
+                    least[i] = max(least[i], low)
+        start = 0
+        while start < len(order):
+            over = _passed_over(start, row, direction, lengths[i], least[i] - more, blocks)
+            if over > 0:
+                start += over
                 continue
-            low = _score(directions[i], points[place]) - off[i] * sizes[place] - _TINY
-            if low <= least[i]:
-                continue
-            at = kept
-            while at > 0 and best[at - 1] < low:
-                best[at], weights[at] = best[at - 1], weights[at - 1]
-                at -= 1
-            best[at], weights[at] = low, counts[place]
-            kept, total = kept + 1, total + counts[place]
-            while total - weights[kept - 1] >= k:
-                kept -= 1
-                total -= weights[kept]
-            if total >= k:
-                least[i] = best[kept - 1]
+            for place in range(start, min(start + BLOCK, len(order))):
+                if row < since[place] or (len(table) and not table[row, order[place]]):
+                    continue
+                low = _score(direction, points[place]) - off[i] * sizes[place] - _TINY
+                if low <= least[i]:
+                    continue
+                at = kept
+                while at > 0 and best[at - 1] < low:
+                    best[at], weights[at] = best[at - 1], weights[at - 1]
+                    at -= 1
+                best[at], weights[at] = low, counts[place]
+                kept, total = kept + 1, total + counts[place]
+                while total - weights[kept - 1] >= k:
+                    kept -= 1
+                    total -= weights[kept]
+                if total >= k:
+                    least[i] = best[kept - 1]
+                if k == 1:
+                    guesses[turn] = place
+            start += BLOCK
+        turn = (turn + 1) % _GUESSES
 
 
 @njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
-def _collect(first, last, askers, field, least, enough, slack, found, starts, indices):
+def _collect(first, last, askers, field, blocks, least, enough, slack, found, starts, indices):
     """Count the candidates, whose scores may be at least `least`; and write them, if there is a
     place for them. They are certain if without one of them there were not enough, or if none lags
     the first by more than a slack. The smallest lead of all is found if `enough` is positive, no
     other."""
     rows, directions, lengths, off = askers
-    points, sizes, counts, order, reach, since, table, centre = field
+    points, sizes, counts, order, since, table = field
     count_of, firsts, certain, beyond = found
     widest, smallest = sizes.max(), np.inf if enough else -np.inf
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
-        base = _score(directions[i], centre) + off[i] * widest + _TINY
+        row, direction, more = rows[i], directions[i], off[i] * widest + _TINY
         number, total, fewest = 0, 0, np.int64(2**62)
-        highest, lowest, other = -np.inf, np.inf, -np.inf
-        for place in range(len(order)):
-            bound = base + lengths[i] * reach[place]
-            if bound < least[i] and (bound <= other or least[i] - bound > smallest):
-                other = max(other, bound)
-                break
-            if rows[i] < since[place] or (len(table) and not table[rows[i], order[place]]):
+        highest, lowest, other, start = -np.inf, np.inf, -np.inf, 0
+        while start < len(order):
+            floor = min(least[i], max(other, least[i] - smallest)) - more
+            over = _passed_over(start, row, direction, lengths[i], floor, blocks)
+            if over > 0:
+                start += over
                 continue
-            score = _score(directions[i], points[place])
-            error = off[i] * sizes[place] + _TINY
-            if score + error < least[i]:
-                other = max(other, score + error)
-                continue
-            firsts[i] = order[place]
-            if len(indices):
-                indices[starts[i] + number] = order[place]
-            number, total = number + 1, total + counts[place]
-            fewest = min(fewest, counts[place])
-            highest, lowest = max(highest, score + error), min(lowest, score - error)
+            for place in range(start, min(start + BLOCK, len(order))):
+                if row < since[place] or (len(table) and not table[row, order[place]]):
+                    continue
+                score = _score(direction, points[place])
+                error = off[i] * sizes[place] + _TINY
+                if score + error < least[i]:
+                    other = max(other, score + error)
+                    continue
+                firsts[i] = order[place]
+                if len(indices):
+                    indices[starts[i] + number] = order[place]
+                number, total = number + 1, total + counts[place]
+                fewest = min(fewest, counts[place])
+                highest, lowest = max(highest, score + error), min(lowest, score - error)
+            start += BLOCK
         count_of[i], beyond[i] = number, other
+        certain[i] = total - fewest < enough or (slack > 0.0 and lowest >= highest - slack)
         if enough:
             smallest = min(smallest, least[i] - other)
-        certain[i] = total - fewest < enough or (slack > 0.0 and lowest >= highest - slack)
 
 
-def rank(askers: Askers, field: Field, k: int = 1) -> np.ndarray:
+def rank(askers: Askers, field: tuple[Field, Blocks], k: int = 1) -> np.ndarray:
     least = np.empty(len(askers.rows))
-    _rank(askers, field, k, least)
+    _rank(askers, *field, k, least)
     return least
 
 
 def collect(
-    askers: Askers, field: Field, least: np.ndarray, k: int = 0, slack: float = 0.0
+    askers: Askers, field: tuple[Field, Blocks], least: np.ndarray, k: int = 0, slack: float = 0.0
 ) -> tuple[AttendedIndices, Found]:
     """The candidates of each asker, increasing, and what is known of them: whether they are all, if
     the k furthest count."""
     rows, none = len(askers.rows), np.empty(0, dtype=np.int64)
     kinds = (np.int64, np.int64, bool, np.float64)
     found = Found(*(np.empty(rows, kind) for kind in kinds))
-    _collect(askers, field, least, k, slack, found, none, none)
+    _collect(askers, *field, least, k, slack, found, none, none)
     sizes, several = found.sizes, np.flatnonzero(found.sizes > 1)
     offsets = np.append(0, np.cumsum(sizes))
     indices = np.repeat(found.firsts, sizes)
@@ -169,7 +239,7 @@ def collect(
         written = np.empty(starts[-1], dtype=np.int64)
         some = Askers(*(part[several] for part in askers))
         again = Found(*(part[several] for part in found))
-        _collect(some, field, least[several], 0, 0.0, again, starts, written)
+        _collect(some, *field, least[several], 0, 0.0, again, starts, written)
         written = written[np.lexsort((written, np.repeat(several, sizes[several])))]
         indices[np.repeat(sizes > 1, sizes)] = written
     return AttendedIndices(indices, offsets), found
