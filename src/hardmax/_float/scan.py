@@ -104,29 +104,28 @@ def neighbours(points: np.ndarray) -> np.ndarray:
     return np.argsort(keys, kind="stable")
 
 
+# Both are inlined, and take no slices: threads would count references to the same arrays.
 @njit(inline="always")
-def _score(direction, point):
+def _score(directions, i, points, place):
     score = 0.0
-    for axis in range(len(direction)):
-        score += direction[axis] * point[axis]
+    for axis in range(directions.shape[1]):
+        score += directions[i, axis] * points[place, axis]
     return score
 
 
-@njit
-def _passed_over(place, row, direction, length, floor, blocks):
+@njit(inline="always")
+def _passed_over(start, row, directions, i, length, floor, starts, centres, reach, since):
     """How many points from a place on are in a block in which nobody is allowed, or as far as the
     floor."""
-    starts, centres, reach, since = blocks
-    for level in range(len(starts) - 2, -1, -1):
-        span = BLOCK * BRANCHES**level
-        if place % span:
-            continue
-        block = starts[level] + place // span
-        if row < since[block]:
-            return span
-        if _score(direction, centres[block]) + length * reach[block] < floor:
-            return span
-    return 0
+    over, span, level = 0, BLOCK, 0
+    while level < len(starts) - 1 and start % span == 0:
+        block = starts[level] + start // span
+        if row >= since[block]:
+            far = _score(directions, i, centres, block) + length * reach[block]
+            if far >= floor:
+                break
+        over, span, level = span, span * BRANCHES, level + 1
+    return over
 
 
 @njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
@@ -135,27 +134,31 @@ def _rank(first, last, askers, field, blocks, k, least):
     where there are fewer."""
     rows, directions, lengths, off = askers
     points, sizes, counts, order, since, table = field
+    starts, centres, reach, since_of = blocks
     best, weights = np.empty(k + 1), np.empty(k + 1, np.int64)
     guesses, turn = np.zeros(_GUESSES, np.int64), 0
     widest = sizes.max()
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
-        row, direction, more = rows[i], directions[i], off[i] * widest + _TINY
+        row, length, more = rows[i], lengths[i], off[i] * widest + _TINY
         kept, total, least[i] = 0, 0, -np.inf
         if k == 1:
             for place in guesses:
                 if row >= since[place] and (len(table) == 0 or table[row, order[place]]):
-                    low = _score(direction, points[place]) - off[i] * sizes[place] - _TINY
+                    low = _score(directions, i, points, place) - off[i] * sizes[place] - _TINY
                     least[i] = max(least[i], low)
         start = 0
         while start < len(order):
-            over = _passed_over(start, row, direction, lengths[i], least[i] - more, blocks)
+            floor = least[i] - more
+            over = _passed_over(
+                start, row, directions, i, length, floor, starts, centres, reach, since_of
+            )
             if over > 0:
                 start += over
                 continue
             for place in range(start, min(start + BLOCK, len(order))):
                 if row < since[place] or (len(table) and not table[row, order[place]]):
                     continue
-                low = _score(direction, points[place]) - off[i] * sizes[place] - _TINY
+                low = _score(directions, i, points, place) - off[i] * sizes[place] - _TINY
                 if low <= least[i]:
                     continue
                 at = kept
@@ -176,36 +179,39 @@ def _rank(first, last, askers, field, blocks, k, least):
 
 
 @njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
-def _collect(first, last, askers, field, blocks, least, enough, slack, found, starts, indices):
+def _collect(first, last, askers, field, blocks, least, enough, slack, found, offsets, indices):
     """Count the candidates, whose scores may be at least `least`; and write them, if there is a
     place for them. They are certain if without one of them there were not enough, or if none lags
     the first by more than a slack. The smallest lead of all is found if `enough` is positive, no
     other."""
     rows, directions, lengths, off = askers
     points, sizes, counts, order, since, table = field
+    starts, centres, reach, since_of = blocks
     count_of, firsts, certain, beyond = found
     widest, smallest = sizes.max(), np.inf if enough else -np.inf
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
-        row, direction, more = rows[i], directions[i], off[i] * widest + _TINY
+        row, length, more = rows[i], lengths[i], off[i] * widest + _TINY
         number, total, fewest = 0, 0, np.int64(2**62)
         highest, lowest, other, start = -np.inf, np.inf, -np.inf, 0
         while start < len(order):
             floor = min(least[i], max(other, least[i] - smallest)) - more
-            over = _passed_over(start, row, direction, lengths[i], floor, blocks)
+            over = _passed_over(
+                start, row, directions, i, length, floor, starts, centres, reach, since_of
+            )
             if over > 0:
                 start += over
                 continue
             for place in range(start, min(start + BLOCK, len(order))):
                 if row < since[place] or (len(table) and not table[row, order[place]]):
                     continue
-                score = _score(direction, points[place])
+                score = _score(directions, i, points, place)
                 error = off[i] * sizes[place] + _TINY
                 if score + error < least[i]:
                     other = max(other, score + error)
                     continue
                 firsts[i] = order[place]
                 if len(indices):
-                    indices[starts[i] + number] = order[place]
+                    indices[offsets[i] + number] = order[place]
                 number, total = number + 1, total + counts[place]
                 fewest = min(fewest, counts[place])
                 highest, lowest = max(highest, score + error), min(lowest, score - error)
