@@ -18,20 +18,22 @@ from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax._layer.attended import AttendedIndices
 
 ROWS = 1024  # a task for a thread
-BLOCK, BRANCHES = 16, 8  # points in a block, blocks in the next larger one
+BLOCK, BRANCHES = 8, 4  # points in the smallest block, blocks in the next larger one
 _GUESSES = 8  # the last winners are tried first
 _BITS = 60
 _TINY = UNDERFLOW
 
 
 class Blocks(NamedTuple):
-    """Blocks of all sizes, the smallest first: where those of a size begin, and of each block the
-    centre, how far its points are from it, and from which row on one of them is allowed."""
+    """Blocks of all sizes, each before those in it: the centre, how far points are from it, from
+    which row on one of them is allowed, where the block begins, and which block comes after all
+    that are in it."""
 
-    starts: np.ndarray
     centres: np.ndarray
     reach: np.ndarray
     since: np.ndarray
+    starts: np.ndarray
+    skip: np.ndarray
 
 
 class Field(NamedTuple):
@@ -82,10 +84,13 @@ def field_of(
         radii = norms_above(points - np.repeat(centres, sizes, axis=0))
         reach = np.maximum.reduceat(radii, starts) * (1 + rounding)
         reach += rounding * float(np.abs(points).max())
-        blocks.append((centres, reach, np.minimum.reduceat(since, starts)))
+        ends = starts + size
+        blocks.append((centres, reach, np.minimum.reduceat(since, starts), starts, ends))
         size *= BRANCHES
-    firsts = np.cumsum([0, *(len(reach) for _, reach, _ in blocks)])
-    return field, Blocks(firsts, *map(np.concatenate, zip(*blocks, strict=True)))
+    parts = [np.concatenate(part) for part in zip(*blocks, strict=True)]
+    place = np.lexsort((-parts[-1], parts[-2]))
+    *parts, starts, ends = (part[place] for part in parts)
+    return field, Blocks(*parts, starts, np.searchsorted(starts, ends))
 
 
 def neighbours(points: np.ndarray) -> np.ndarray:
@@ -104,7 +109,7 @@ def neighbours(points: np.ndarray) -> np.ndarray:
     return np.argsort(keys, kind="stable")
 
 
-# Both are inlined, and take no slices: threads would count references to the same arrays.
+# Inlined, and without slices: threads would count references to the same arrays.
 @njit(inline="always")
 def _score(directions, i, points, place):
     score = 0.0
@@ -113,47 +118,33 @@ def _score(directions, i, points, place):
     return score
 
 
-@njit(inline="always")
-def _passed_over(start, row, directions, i, length, floor, starts, centres, reach, since):
-    """How many points from a place on are in a block in which nobody is allowed, or as far as the
-    floor."""
-    over, span, level = 0, BLOCK, 0
-    while level < len(starts) - 1 and start % span == 0:
-        block = starts[level] + start // span
-        if row >= since[block]:
-            far = _score(directions, i, centres, block) + length * reach[block]
-            if far >= floor:
-                break
-        over, span, level = span, span * BRANCHES, level + 1
-    return over
-
-
 @njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
 def _rank(first, last, askers, field, blocks, k, least):
     """For each asker what the k-th largest score, counted with multiplicity, is sure to be; -inf
     where there are fewer."""
     rows, directions, lengths, off = askers
     points, sizes, counts, order, since, table = field
-    starts, centres, reach, since_of = blocks
+    centres, reach, since_of, starts, skip = blocks
     best, weights = np.empty(k + 1), np.empty(k + 1, np.int64)
     guesses, turn = np.zeros(_GUESSES, np.int64), 0
     widest = sizes.max()
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
-        row, length, more = rows[i], lengths[i], off[i] * widest + _TINY
+        row, more = rows[i], off[i] * widest + _TINY
         kept, total, least[i] = 0, 0, -np.inf
         if k == 1:
             for place in guesses:
                 if row >= since[place] and (len(table) == 0 or table[row, order[place]]):
                     low = _score(directions, i, points, place) - off[i] * sizes[place] - _TINY
                     least[i] = max(least[i], low)
-        start = 0
-        while start < len(order):
+        block = 0
+        while block < len(skip):
             floor = least[i] - more
-            over = _passed_over(
-                start, row, directions, i, length, floor, starts, centres, reach, since_of
-            )
-            if over > 0:
-                start += over
+            far = _score(directions, i, centres, block) + lengths[i] * reach[block]
+            if row < since_of[block] or far < floor:
+                block = skip[block]
+                continue
+            start, block = starts[block], block + 1
+            if skip[block - 1] > block:  # there are smaller ones in it
                 continue
             for place in range(start, min(start + BLOCK, len(order))):
                 if row < since[place] or (len(table) and not table[row, order[place]]):
@@ -174,7 +165,6 @@ def _rank(first, last, askers, field, blocks, k, least):
                     least[i] = best[kept - 1]
                 if k == 1:
                     guesses[turn] = place
-            start += BLOCK
         turn = (turn + 1) % _GUESSES
 
 
@@ -186,20 +176,21 @@ def _collect(first, last, askers, field, blocks, least, enough, slack, found, of
     other."""
     rows, directions, lengths, off = askers
     points, sizes, counts, order, since, table = field
-    starts, centres, reach, since_of = blocks
+    centres, reach, since_of, starts, skip = blocks
     count_of, firsts, certain, beyond = found
     widest, smallest = sizes.max(), np.inf if enough else -np.inf
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
-        row, length, more = rows[i], lengths[i], off[i] * widest + _TINY
+        row, more = rows[i], off[i] * widest + _TINY
         number, total, fewest = 0, 0, np.int64(2**62)
-        highest, lowest, other, start = -np.inf, np.inf, -np.inf, 0
-        while start < len(order):
+        highest, lowest, other, block = -np.inf, np.inf, -np.inf, 0
+        while block < len(skip):
             floor = min(least[i], max(other, least[i] - smallest)) - more
-            over = _passed_over(
-                start, row, directions, i, length, floor, starts, centres, reach, since_of
-            )
-            if over > 0:
-                start += over
+            far = _score(directions, i, centres, block) + lengths[i] * reach[block]
+            if row < since_of[block] or far < floor:
+                block = skip[block]
+                continue
+            start, block = starts[block], block + 1
+            if skip[block - 1] > block:  # there are smaller ones in it
                 continue
             for place in range(start, min(start + BLOCK, len(order))):
                 if row < since[place] or (len(table) and not table[row, order[place]]):
@@ -215,7 +206,6 @@ def _collect(first, last, askers, field, blocks, least, enough, slack, found, of
                 number, total = number + 1, total + counts[place]
                 fewest = min(fewest, counts[place])
                 highest, lowest = max(highest, score + error), min(lowest, score - error)
-            start += BLOCK
         count_of[i], beyond[i] = number, other
         certain[i] = total - fewest < enough or (slack > 0.0 and lowest >= highest - slack)
         if enough:
