@@ -35,7 +35,7 @@ Table = np.ndarray
 
 _PRIME = 2**31 - 1  # products of two residues fit into 64 bits
 _LONGEST_CHAIN = 1000
-_SAMPLE = 512  # numbers of a table whose lengths are looked at
+_SAMPLE = 128  # numbers of a table whose lengths are looked at
 
 
 class PowerSum(dict[Term, Table]):
@@ -69,9 +69,10 @@ class PowerSum(dict[Term, Table]):
         """The positions m layers later, by powers of g; powers that are close are put together."""
         parts: dict[int, Table] = {}
         for (e, r, k), table in self.items():
-            scaled = math.comb(m, k) * table
-            if scaled.any():
-                parts[e + r * m] = parts.get(e + r * m, 0) + scaled
+            if m < k or not table.any():
+                continue
+            scaled = table if k == 0 or m == k else math.comb(m, k) * table
+            parts[e + r * m] = parts[e + r * m] + scaled if e + r * m in parts else scaled
         merged: dict[int, Table] = {}
         base = 0
         for e in sorted(parts):

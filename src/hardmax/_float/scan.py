@@ -20,7 +20,7 @@ from hardmax._layer.attended import AttendedIndices
 ROWS = 1024  # a task for a thread
 BLOCK, BRANCHES = 8, 4  # points in the smallest block, blocks in the next larger one
 _GUESSES = 8  # the last winners are tried first
-_BITS = 60
+_BITS, _FINE = 60, 16  # of all coordinates, and of one
 _TINY = UNDERFLOW
 
 
@@ -100,7 +100,7 @@ def neighbours(points: np.ndarray) -> np.ndarray:
     axes = np.argsort(-np.ptp(points, axis=0), kind="stable")[:_BITS]
     some = points[:, axes]
     span = float(np.ptp(some, axis=0).max()) or 1.0
-    bits = _BITS // len(axes)
+    bits = min(_FINE, _BITS // len(axes))
     cells = ((some - some.min(axis=0)) / span * (2.0**bits - 1)).astype(np.int64)
     keys = np.zeros(len(points), dtype=np.int64)
     for bit in range(bits - 1, -1, -1):
