@@ -102,17 +102,21 @@ class FloatHead(AttentionHead):
         slack = self._slack_in(unit)
         least = rank(askers, field, self.k) - slack * (1 + 4 * UNIT)
         choices, found = collect(askers, field, least, self.k, slack * (1 - 4 * UNIT))
-        gaps, units = [least + slack - found.beyond], unit * self.metric.scale
         contested = np.flatnonzero(~found.certain)
-        chosen = []
+        chosen, leads = [], []
         for row in contested.tolist():
             several, lead = self._among(place, pending[row], choices[row].tolist())
-            gaps.append(np.array([np.inf if lead is None else float(lead * units)]))
             chosen.append(several)
+            leads.append(lead)
         choices = choices.with_rows(contested, AttendedIndices.of_sets(chosen))
-        gap = 0.0 if self.dynamics.attention else float(np.concatenate(gaps).min())
+        if self.dynamics.attention is not None:
+            return Attended(choices, 0.0)
+        smallest = min((lead for lead in leads if lead is not None), default=None)
+        gap = max(0.0, float((least - found.beyond).min()))
+        if smallest is not None:
+            gap = min(gap, float(smallest * unit * self.metric.scale))
         longest = float(norms_above(places).max())
-        return Attended(choices, relative_margin(max(gap, 0.0), self.metric.norm, longest))
+        return Attended(choices, relative_margin(gap, self.metric.norm, longest))
 
     def _among(
         self, place: PowerSum, i: int, among: list[int]
