@@ -29,7 +29,7 @@ def small_clouds_are_for_floats(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")
-@pytest.mark.parametrize("number", range(1000, 2000 if THOROUGH else 1025))
+@pytest.mark.parametrize("number", range(1000, 2000 if THOROUGH else 1012))
 def test_whatever_floats_say_of_any_layer_is_so(number):
     wrong, _ = judge(draw(number))
     assert not wrong
@@ -62,20 +62,20 @@ def test_runs_are_those_of_integers(spread):
         if spread in ("large", "tiny") and "localmax" in name:
             continue  # a slack of 1/2 means nothing there
         run, exact = (
-            hm.simulate(cloud, dynamics, layers=7, arithmetic=arithmetic)
+            hm.simulate(cloud, dynamics, layers=4, arithmetic=arithmetic)
             for arithmetic in ("certified", "exact")
         )
         assert run.settled_at == exact.settled_at, name
-        for k in range(8):
+        for k in range(5):
             assert run.attended(k).tolist() == exact.attended(k).tolist(), (name, k)
-        assert (run.at(7, exact=True) == exact.at(7, exact=True)).all()
+        assert (run.at(4, exact=True) == exact.at(4, exact=True)).all()
         assert run.leader_layers.tolist() == exact.leader_layers.tolist()
         margins = [it.details.decisions.smallest_margin for it in (run, exact)]
         assert 0 <= margins[0] <= margins[1] * (1 + 1e-9), name
 
 
 def test_many_tokens_settle_as_integers_say():
-    cloud = np.random.default_rng(3).normal(size=(150, 2))
+    cloud = np.random.default_rng(3).normal(size=(100, 2))
     for dynamics in (hm.Dynamics(1, mask="causal"), hm.Dynamics(1, value=[[1, 0], [0, 0]])):
         lim, exact = (
             hm.limit(cloud, dynamics, arithmetic=arithmetic)
@@ -105,6 +105,19 @@ def test_neighbours_in_floats_are_told_apart():
         assert [set(several) for several in run.attended(k).tolist()] == sets
 
 
+def test_ties_that_floats_would_break_are_kept():
+    """A lattice turned by a rational rotation, and divided by 7: ties everywhere, all rounded."""
+    side = range(-3, 4)
+    cloud = [[Fraction(3 * x - 4 * y, 35), Fraction(4 * x + 3 * y, 35)] for x in side for y in side]
+    for name, dynamics in layer(np.random.default_rng(1), len(cloud), 2).items():
+        run, exact = (
+            hm.simulate(cloud, dynamics, layers=2, arithmetic=arithmetic)
+            for arithmetic in ("certified", "exact")
+        )
+        for k in range(3):
+            assert run.attended(k).tolist() == exact.attended(k).tolist(), (name, k)
+
+
 numbers = st.integers(-3, 3)
 
 
@@ -125,9 +138,9 @@ def test_candidates_are_all_who_count_and_certain_ones_are_those_alone(data, n, 
     norms = np.linalg.norm(points, axis=1)
     askers = Askers(rows, points, norms, 1e-15 * norms)
     field = field_of(points, counts, since, table)
-    least = rank(askers, field, k) - slack
+    least = np.maximum(rank(askers, field, k), -1e9) - slack  # -inf where there are too few
     choices, found = collect(askers, field, least, k, slack)
-    scores = points @ points.T  # whole numbers: nothing is rounded
+    scores, leads = points @ points.T, [np.inf]  # whole numbers: nothing is rounded
     for i in range(n):
         able = np.flatnonzero(allowed[i])
         ranked = sorted((-scores[i, j], counts[j]) for j in able)
@@ -141,7 +154,9 @@ def test_candidates_are_all_who_count_and_certain_ones_are_those_alone(data, n, 
         if len(able) and found.certain[i]:
             assert choices[i].tolist() == truth
         left = [scores[i, j] for j in able if j not in choices[i]]
-        assert not left or found.beyond.max() >= -np.inf
+        leads.append(least[i] - max(left, default=-np.inf))
+    # Of the leads over those who are no candidates the smallest is known.
+    assert (least - found.beyond).min() <= min(leads)
 
 
 @settings(max_examples=examples(1000))
