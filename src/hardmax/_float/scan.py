@@ -90,13 +90,12 @@ def field_of(
     parts = [np.concatenate(part) for part in zip(*blocks, strict=True)]
     place = np.lexsort((-parts[-1], parts[-2]))
     *parts, starts, ends = (part[place] for part in parts)
-    return field, Blocks(*parts, starts, np.searchsorted(starts, ends))
+    return field, Blocks(*parts[:3], starts, np.searchsorted(starts, ends))
 
 
 def neighbours(points: np.ndarray) -> np.ndarray:
     """Points in the order of a curve that stays near where it is: the bits of their coordinates
     taken in turn."""
-    d = points.shape[1]
     axes = np.argsort(-np.ptp(points, axis=0), kind="stable")[:_BITS]
     some = points[:, axes]
     span = float(np.ptp(some, axis=0).max()) or 1.0
@@ -104,7 +103,7 @@ def neighbours(points: np.ndarray) -> np.ndarray:
     cells = ((some - some.min(axis=0)) / span * (2.0**bits - 1)).astype(np.int64)
     keys = np.zeros(len(points), dtype=np.int64)
     for bit in range(bits - 1, -1, -1):
-        for axis in range(min(d, len(axes))):
+        for axis in range(len(axes)):
             keys = (keys << 1) | ((cells[:, axis] >> bit) & 1)
     return np.argsort(keys, kind="stable")
 
