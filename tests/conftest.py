@@ -1,8 +1,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from browser import started_browser
@@ -38,6 +36,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser():
     with started_browser() as opened:
         yield opened

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refuses
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
@@ -98,10 +99,7 @@ def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
     tokens = torch.tensor(TABLE, requires_grad=True)
     for call in (hm.step, hm.limit, lambda *asked: hm.simulate(*asked, layers=1)):
         for given in (tokens, [tokens, tokens], torch.stack([tokens, tokens])):
-            with pytest.raises(
-                hm.InputError,
-                match=r"pass tokens.detach\(\), or use hardmax.torch.HardmaxAttention",
-            ):
+            with refuses(r"pass tokens.detach\(\), or use hardmax.torch.HardmaxAttention"):
                 call(given, HALF)
         call(tokens.detach(), HALF)
     with torch.no_grad():
@@ -146,10 +144,9 @@ def test_rows_given_as_tensors_are_a_cloud():
 )
 def test_tensors_that_are_no_clouds_are_told_apart(tokens, told):
     for call in (lambda: hm.simulate(tokens, HALF, layers=1), lambda: hm.step(tokens, HALF)):
-        with pytest.raises(hm.InputError) as caught:
+        with refuses() as caught:
             call()
         assert str(caught.value).startswith(told)
-        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16], ids=str)

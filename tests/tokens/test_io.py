@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refuses
 
-from hardmax import InputError, Ragged
+from hardmax import Ragged
 from hardmax.io import _read_csv, read_cloud
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]
@@ -57,9 +59,9 @@ quotients = st.builds("{}{}/{}".format, signs, digits, st.integers(1, 10**6))
 padded = st.builds(" {} ".format, plain)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(2000))
 @given(st.sampled_from([plain, dyadic, powers, quotients, padded]), st.data())
-def test_a_text_is_the_number_it_says(way, data: st.DataObject):
+def test_a_text_is_the_number_it_says(way, data):
     texts = data.draw(st.lists(way | dyadic, min_size=1, max_size=6))
     numbers = _read_csv("\n".join(texts).encode(), "`a`")
     truth = [Fraction(text.strip()) for text in texts]
@@ -78,7 +80,7 @@ def test_a_text_is_the_number_it_says(way, data: st.DataObject):
         "1.0,1e0\n10e-1,-1\n-1,-1.000\n-1,3/3\n",
     ],
 )
-def test_columns_are_read_however_they_are_separated(tmp_path: Path, text: str):
+def test_columns_are_read_however_they_are_separated(tmp_path, text):
     assert read(tmp_path, "points.csv", text).tolist() == SQUARE
 
 
@@ -99,22 +101,22 @@ def test_columns_are_read_however_they_are_separated(tmp_path: Path, text: str):
         ("a.npz", npz(tokens=SQUARE, notes=np.zeros(3)), SQUARE),
     ],
 )
-def test_numbers_are_what_is_written(tmp_path: Path, name: str, content: str | bytes, rows: list):
+def test_numbers_are_what_is_written(tmp_path, name, content, rows):
     assert read(tmp_path, name, content).tolist() == rows
 
 
-def test_parquet_has_a_token_per_row(tmp_path: Path):
+def test_parquet_has_a_token_per_row(tmp_path):
     content = parquet(x=[2**53 + 1, 1], y=[0.1, 2.5])
     assert read(tmp_path, "a.parquet", content).tolist() == [
         [2**53 + 1, Fraction(0.1)],
         [1, Fraction(5, 2)],
     ]
     assert read(tmp_path, "a", parquet(x=[Decimal("0.1")])).tolist() == [[Fraction(1, 10)]]
-    with pytest.raises(InputError, match=r"must be a finite number.*not None"):
+    with refuses(r"must be a finite number.*not None"):
         read(tmp_path, "a.parquet", parquet(x=[None, 1]))
 
 
-def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path: Path):
+def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path):
     batch = read(tmp_path, "a.json", "[[[1, 2]], [[3, 4], [5, 6]]]")
     assert [cloud.tolist() for cloud in batch] == [[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]]
     assert read(tmp_path, "a.npy", npy(np.ones((5, 4, 2)))).shape == (5, 4, 2)
@@ -161,15 +163,12 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path: Path):
         ("a.parquet", b"PAR1PAR1", "cannot be read as Parquet"),
     ],
 )
-def test_files_that_hold_no_cloud_are_refused_in_one_line(
-    tmp_path: Path, name: str, content, naming: str
-):
-    with pytest.raises(InputError, match=naming) as refusal:
+def test_files_that_hold_no_cloud_are_refused_in_one_line(tmp_path, name, content, naming):
+    with refuses(naming):
         read(tmp_path, name, content)
-    assert "\n" not in str(refusal.value)
 
 
-def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch: pytest.MonkeyPatch):
+def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch):
     text = b"1,1\n1,-1\n-1,-1\n-1,1\n"
     json_text = b"\xef\xbb\xbf " + json.dumps({"tokens": SQUARE}).encode()
     for content in (text, json_text, npy(np.array(SQUARE)), npz(tokens=np.array(SQUARE))):

