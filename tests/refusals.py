@@ -26,8 +26,8 @@ def refuses(*patterns: str) -> Iterator[pytest.ExceptionInfo[InputError]]:
         assert re.search(pattern, line), line
 
 
-def listed_refusals(names: dict[str, Any]) -> Callable[[str, str], None]:
-    """A test of the list beside a module, whose names the calls use."""
+def listed_refusals(names: dict[str, Any]) -> Callable[..., None]:
+    """A test of the list beside a module: calls use its names, and may write to `tmp_path`."""
     path = Path(names["__file__"]).with_suffix(".refusals")
     text = path.read_text(encoding="utf-8")
     cases = re.findall(r"^(\S.*)\n {4}(\S.*)$", text, re.M)
@@ -35,8 +35,11 @@ def listed_refusals(names: dict[str, Any]) -> Callable[[str, str], None]:
     assert len(cases) == len(re.findall(r"^ {4}", text, re.M)) > 0, path
 
     @pytest.mark.parametrize(("call", "pattern"), cases, ids=[call for call, _ in cases])
-    def test_a_wrong_call_is_refused_in_one_line(call: str, pattern: str) -> None:
-        scope = dict(names)
+    def test_a_wrong_call_is_refused_in_one_line(
+        call: str, pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        scope = names | {"tmp_path": tmp_path}
+        monkeypatch.chdir(tmp_path)
         exec(imports, scope)
         with refuses(pattern):
             eval(call, scope)

@@ -51,17 +51,7 @@ def pictures(html: str) -> list[np.ndarray]:
     return [np.array(Image.open(io.BytesIO(base64.b64decode(one))).convert("RGB")) for one in data]
 
 
-SHOWN = [
-    "one token",
-    "zero",
-    "on a line",
-    "ties",
-    "in space",
-    "in five dimensions",
-    "many",
-    "huge",
-    "far away",
-]
+SHOWN = ["one token", "on a line", "ties", "in space", "in five dimensions", "huge"]
 
 
 @pytest.mark.parametrize("name", [*SHOWN, "tiny", "all lead"])

@@ -114,41 +114,6 @@ def test_rows_given_as_tensors_are_a_cloud():
     )
 
 
-@pytest.mark.parametrize(
-    ("tokens", "told"),
-    [
-        (
-            [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
-            "`tokens` must be tensors of one dtype on one device, or none, not "
-            "torch.float32 on cpu, torch.float64 on",
-        ),
-        (
-            [torch.ones(2, 1), np.ones((2, 1))],
-            "`tokens` must be tensors of one dtype on one device",
-        ),
-        (
-            [np.ones((2, 1)), torch.ones(2, 1)],
-            "`tokens` must be tensors of one dtype on one device",
-        ),
-        (
-            [torch.ones(2), torch.ones(3)],
-            "`tokens` must be a table of shape (n, d), not of shape (2,).",
-        ),
-        (
-            [torch.ones(()), torch.ones(())],
-            "`tokens` must be a table of shape (n, d), not of shape (2,).",
-        ),
-        (torch.ones(3), "`tokens` must be a table of shape (n, d), not of shape (3,)."),
-        (torch.full((2, 2), torch.nan), "`tokens` must be finite: token 0 is [nan, nan]."),
-    ],
-)
-def test_tensors_that_are_no_clouds_are_told_apart(tokens, told):
-    for call in (lambda: hm.simulate(tokens, HALF, layers=1), lambda: hm.step(tokens, HALF)):
-        with refuses() as caught:
-            call()
-        assert str(caught.value).startswith(told)
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16], ids=str)
 def test_whatever_else_a_run_tells_does_not_depend_on_how_its_tokens_came(dtype, tmp_path):
     tokens = torch.tensor(TABLE[36:48]).to(dtype)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refuses
+from refusals import listed_refusals, refuses
 
 from hardmax._common.validation import InputError, MissingExtra
 from hardmax.text import Corpus, make_synthetic_corpus
@@ -283,28 +283,6 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path):
     assert "`text` is 'txt'" in refusal(path, text="txt", label="stars")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "complaint"),
-    [
-        ("a.csv", "", "is empty: expected column names"),
-        ("a.csv", "text,label\n", "no text with a label: it has no rows"),
-        ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
-        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "looks like utf-16"),
-        ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
-        (
-            "a.csv",
-            'text,label\ngood,1\n"open,1\nfine,0\n',
-            "line 3 is not CSV: unexpected end of data",
-        ),
-        ("a.jsonl", "1\n2\n", "is empty: expected"),
-        ("a.parquet", "not parquet", "a.parquet` cannot be read"),
-        ("a.xlsx", "x", "has the suffix '.xlsx': expected one of .parquet, .csv"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_refused_in_one_line(name, content, complaint, tmp_path):
-    assert complaint in refusal(write(tmp_path, name, content))
-
-
 def test_what_does_not_exist_is_refused(tmp_path):
     assert "does not exist" in refusal(tmp_path / "a.csv")
     assert "has no texts" in refusal(tmp_path)
@@ -354,3 +332,6 @@ def test_some_planted_texts_are_disturbed():
     assert 0.4 < sum(disturbed) / 400 < 0.6
     with refuses("`classes` must be at least two texts"):
         make_synthetic_corpus(classes=("one",))
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -415,8 +415,10 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
-@pytest.mark.parametrize(("name", "place"), [("in.jsonl", "line 50"), ("in.parquet", "row 50")])
-@pytest.mark.parametrize("writes", [0, 1, 3, 5])
+@pytest.mark.parametrize(
+    ("writes", "name", "place"),
+    [(0, "in.jsonl", "line 50"), (3, "in.parquet", "row 50"), (5, "in.jsonl", "line 50")],
+)
 def test_an_interrupted_job_goes_on_to_the_same_rows(
     writes,
     name,

@@ -13,7 +13,7 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refuses
+from refusals import listed_refusals, refuses
 
 from hardmax import Ragged
 from hardmax.io import _read_csv, read_cloud
@@ -128,49 +128,12 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path):
     assert ragged.multiplicities.tolist() == [1, 2, 1, 1]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "naming"),
-    [
-        ("a.csv", "x,y\n\n", "holds no tokens"),
-        (
-            "a.csv",
-            "x,y\n1,2\n\n3,two\n",
-            "`.*a.csv` line 4, column 2 must be a finite number.*not 'two'",
-        ),
-        ("a.csv", "1,2\n3\n", "line 2 has 1 column: expected 2"),
-        ("a.csv", "x;y\n1;2\n1,5;2,5\n", "line 3, column 1 .*not '1,5'"),
-        ("a.csv", '1,2\n"3"4,5\n', "line 2 is not CSV"),
-        ("a.csv", "nan,1\n", "line 1, column 1 .*not 'nan'"),
-        (
-            "a.csv",
-            "1,1e999999999\n",
-            "line 1, column 2 must be 0 or of a size between 1e-400 and 1.8e308",
-        ),
-        ("a.csv", "1,1\n1,1e309\n", "line 2, column 2 must be 0 or of a size"),
-        ("a.csv", "1,2\n".encode("utf-16"), "not UTF-8 text"),
-        ("a.csv", b" \n", "holds no tokens"),
-        ("a.xlsx", b"PK", r"suffix '\.xlsx': expected one of \.csv"),
-        ("a.json", "[[1, 2], [3]]", "rows of different lengths"),
-        ("a.json", "[[[1]], []]", r"\(cloud 1\) is empty"),
-        ("a.json", '{"points": []}', "must be a table.*not None"),
-        ("a.npy", npy(np.array(SQUARE))[:-8], "cannot be read as npy"),
-        (
-            "a.npy",
-            npy(np.array([[[1.0]], [[np.nan]]])),
-            r"\(cloud 1\) must be finite: token 0 is \[nan\]",
-        ),
-        ("a.npz", npz(a=np.ones((1, 1)), b=np.ones((1, 1))), "arrays a, b: expected `tokens`"),
-        ("a.parquet", b"PAR1PAR1", "cannot be read as Parquet"),
-    ],
-)
-def test_files_that_hold_no_cloud_are_refused_in_one_line(tmp_path, name, content, naming):
-    with refuses(naming):
-        read(tmp_path, name, content)
-
-
 def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch):
     text = b"1,1\n1,-1\n-1,-1\n-1,1\n"
     json_text = b"\xef\xbb\xbf " + json.dumps({"tokens": SQUARE}).encode()
     for content in (text, json_text, npy(np.array(SQUARE)), npz(tokens=np.array(SQUARE))):
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
         assert read_cloud("-").tolist() == SQUARE  # type: ignore[union-attr]
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

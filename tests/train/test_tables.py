@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fit_tables, fitting
 
 CLASSES = ("one", "two", "three", "four")
-QUICK = Settings(C=1.0, gate=0.1)
+QUICK = Settings(C=1.0, gate=0.1, alpha="0", vectors=None)
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +67,7 @@ def test_a_folder_gives_the_model_of_its_texts_in_memory(classes, options, tmp_p
     for part, (first, rows) in enumerate([(0, 100), (100, 0), (100, 3), (103, 137)]):
         pq.write_table(table.slice(first, rows), tmp_path / "in" / f"{part}.parquet")
     said: list[str] = []
-    settings = Settings(C=1.0, **options)
+    settings = replace(QUICK, **options)
     found = fit_tables(tmp_path / "in", settings, progress=said.append)
     assert_same(found, fit(table["text"], table["label"].to_pylist(), settings))
     assert said[0] == f"240 texts, {classes} classes"

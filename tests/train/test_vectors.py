@@ -1,5 +1,8 @@
 """Word vectors: how they are read, and what training makes of them."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -62,51 +65,9 @@ def test_of_words_that_differ_in_case_the_first_counts():
     assert found.table.tolist() == [[1, 0], [0, 1]]
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("a 1 2\nb 1\n", r"line 2: 'b' has 1 numbers: expected 2"),
-        ("a 1 2\nb 1 2 3\n", r"line 2: 'b' has 3 numbers: expected 2"),
-        ("2 2\na 1 2\nb 1\n", r"line 3: 'b' has 1 numbers: expected 2"),
-        ("a 1 2\nb 1 2\na 3 4\n", r"line 3: 'a' is there already, at 1"),
-        ("a 1 2\nb 1 nan\n", r"line 2: 'b' has .*nan.*: expected finite numbers"),
-        ("a 1 2\nb 1 inf\n", r"line 2: 'b' has .*inf.*: expected finite numbers"),
-        ("a 1 2\nb 1 x\n", r"line 2: 'b' has .*x.*: expected finite numbers"),
-        ("a 1 2\n\nb 1 2\n", r"line 2: the word is ''"),
-        ("a\n", r"line 1: 'a' has \[\]: expected finite numbers"),
-        ("", r"line 1: the word is ''"),
-        ("5 2\n", r"line 2 is missing: expected a word"),
-        ("\xff", r"not UTF-8"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path, lines, message):
-    path = tmp_path / "bad.txt"
-    path.write_bytes(lines.encode("latin-1"))
-    with refuses(message) as caught:
-        read_vectors(path)
-    assert "bad.txt" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ({}, "entry 1 is missing"),
-        ({"a": [1, 2], "b": [1]}, "entry 2: 'b' has 1 numbers: expected 2"),
-        ({"a": [[1, 2]]}, "entry 1: 'a' has .* expected finite numbers"),
-        ({"a": "x"}, "entry 1: 'a' has 'x': expected finite numbers"),
-        ({"a": None}, "entry 1: 'a' has None"),
-        ({3: [1, 2]}, "entry 1: the word is 3: expected a text"),
-        (
-            "no such file",
-            'no such file` does not exist: expected "english", or a file of word vectors',
-        ),
-        (17, "`vectors` must be"),
-    ],
-)
-def test_what_is_no_table_is_refused_in_one_line(source, message):
-    with refuses(message) as caught:
-        read_vectors(source)
-    assert "vectors" in str(caught.value)
+def read_lines(folder: Path, lines: str) -> Any:
+    (folder / "bad.txt").write_bytes(lines.encode("latin-1"))
+    return read_vectors(folder / "bad.txt")
 
 
 @pytest.mark.parametrize(
