@@ -99,7 +99,7 @@ def test_workers_need_the_same_package(other, client, tmp_path):
 
 def test_a_scheduler_out_of_reach_is_said():
     with (
-        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        dask.config.set({"distributed.comm.timeouts.connect": "100ms"}),
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster.scheduler_address),
     ):
