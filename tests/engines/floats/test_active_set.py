@@ -8,8 +8,6 @@ import pytest
 from agreement import assert_same_sets
 from effort import examples
 from hypothesis import given, settings
-from scipy.optimize import linprog
-from scipy.spatial import ConvexHull
 from strategies import problems
 
 import hardmax as hm
@@ -17,6 +15,9 @@ from hardmax._float import active_set
 from hardmax._float.active_set import ActiveSet, shell_of
 from hardmax._float.bounds import Frame
 from hardmax._layer.attended import AttendedIndices
+
+# As modules of no type: scipy has no stubs, and what its sources return takes half a minute to infer.
+optimize, spatial = pytest.importorskip("scipy.optimize"), pytest.importorskip("scipy.spatial")
 
 
 def settled_run(cloud, dynamics, fewest_points: float):
@@ -81,7 +82,8 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     turns = 2 * np.pi * np.arange(20) / 20
     leaders = np.column_stack([10 * np.cos(turns), 10 * np.sin(turns), np.arange(20) % 2])
     followers = np.random.default_rng(0).uniform([1, -1, 0.2], [7, 1, 0.8], (60, 3))
-    cloud = np.concatenate([leaders[1:], [[0, 0, size], [0, 0, -2 * size]], followers, leaders[:1]])
+    axis = np.array([[0, 0, size], [0, 0, -2 * size]])
+    cloud = np.concatenate([leaders[1:], axis, followers, leaders[:1]])
     dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]))
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
     assert len(few.details.phases[1].source) < len(cloud) == len(few.attended(1)[19])
@@ -94,7 +96,8 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     monkeypatch.setattr(active_set, "_FEWEST_POINTS", 0)
     rng = np.random.default_rng(0)
     corners = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    positions = np.concatenate([corners, [[0.99999, 0.0]], rng.uniform(-0.9, 0.9, (59, 2))]) * size
+    edge, inside = np.array([[0.99999, 0.0]]), rng.uniform(-0.9, 0.9, (59, 2))
+    positions = np.concatenate([corners, edge, inside]) * size
     follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
     waits = follows.copy()
     waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
@@ -143,7 +146,7 @@ def in_hull(points: np.ndarray, place: np.ndarray) -> bool:
     """Whether a place is a convex combination of the points, by linear programming."""
     sums = np.vstack([points.T, np.ones(len(points))])
     return (
-        linprog(
+        optimize.linprog(
             np.zeros(len(points)), A_eq=sums, b_eq=np.append(place, 1.0), bounds=(0, None)
         ).status
         == 0
@@ -180,7 +183,7 @@ def test_points_in_a_plane_and_slivers_have_no_shell():
 def test_a_hull_that_qhull_gets_wrong_is_refused_or_widens_the_error(first, lifted, monkeypatch):
     class Wrong:
         def __init__(self, places):
-            hull = ConvexHull(places)
+            hull = spatial.ConvexHull(places)
             self.simplices, self.equations = (
                 hull.simplices[first:],
                 hull.equations[first:] + np.array([0, 0, 0, lifted]),
