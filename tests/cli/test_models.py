@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from browser import Watched, in_browser
 from refusals import refuses
-from scipy import stats
 from text.small_models import small_model
 
 import hardmax as hm
@@ -19,6 +18,8 @@ from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
+# Without its type: scipy has no stubs.
+binomtest = pytest.importorskip("scipy.stats").binomtest
 MARKUP = "<img src=x onerror=alert(1)>"
 
 
@@ -81,7 +82,7 @@ def test_the_card_of_a_shipped_model_says_what_for_on_what_and_how_good(name):
         assert f"{what} {rights}" in page
     for one in model.metrics["evaluations"]:
         texts, right = np.sum(one["classes"], axis=0).tolist()
-        low, high = stats.binomtest(right, texts).proportion_ci(method="wilson")
+        low, high = binomtest(right, texts).proportion_ci(method="wilson")
         share = f"{100 * right / texts:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
         assert f"{one['on']} {texts:,} {share}" in page
     for modifier in model.modifiers:

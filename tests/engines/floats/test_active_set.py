@@ -16,8 +16,9 @@ from hardmax._float.active_set import ActiveSet, shell_of
 from hardmax._float.bounds import Frame
 from hardmax._layer.attended import AttendedIndices
 
-# As modules of no type: scipy has no stubs, and what its sources return takes half a minute to infer.
-optimize, spatial = pytest.importorskip("scipy.optimize"), pytest.importorskip("scipy.spatial")
+# Without their types: scipy has no stubs, and to infer what its sources return takes half a minute.
+linprog = pytest.importorskip("scipy.optimize").linprog
+ConvexHull = pytest.importorskip("scipy.spatial").ConvexHull
 
 
 def settled_run(cloud, dynamics, fewest_points: float):
@@ -146,7 +147,7 @@ def in_hull(points: np.ndarray, place: np.ndarray) -> bool:
     """Whether a place is a convex combination of the points, by linear programming."""
     sums = np.vstack([points.T, np.ones(len(points))])
     return (
-        optimize.linprog(
+        linprog(
             np.zeros(len(points)), A_eq=sums, b_eq=np.append(place, 1.0), bounds=(0, None)
         ).status
         == 0
@@ -183,7 +184,7 @@ def test_points_in_a_plane_and_slivers_have_no_shell():
 def test_a_hull_that_qhull_gets_wrong_is_refused_or_widens_the_error(first, lifted, monkeypatch):
     class Wrong:
         def __init__(self, places):
-            hull = spatial.ConvexHull(places)
+            hull = ConvexHull(places)
             self.simplices, self.equations = (
                 hull.simplices[first:],
                 hull.equations[first:] + np.array([0, 0, 0, lifted]),
