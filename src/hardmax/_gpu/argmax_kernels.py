@@ -12,6 +12,7 @@ import triton
 import triton.language
 
 # pyright: reportMissingImports=false, reportInvalidTypeForm=false
+# pyright: reportPossiblyUnboundVariable=false
 
 jit: Any = triton.jit
 tl: Any = triton.language

@@ -106,7 +106,9 @@ def test_a_step_is_the_definition_with_ties_repeats_zeros_and_a_causal_mask(
 
 
 @pytest.mark.parametrize("mask", [None, "causal"])
-@pytest.mark.parametrize(("n", "d"), [(127, 2), (129, 17), (300, 3), (513, 40)])
+@pytest.mark.parametrize(
+    ("n", "d"), [(129, 17), (300, 3), *([(127, 2), (513, 40)] if HAS_GPU else [])]
+)
 def test_a_step_of_many_tokens_in_any_order_is_the_true_one(n, d, mask, monkeypatch):
     monkeypatch.setattr(gpu_argmax, "_UNSORTED", 1)
     monkeypatch.setattr(gpu_argmax, "_RECORDED", 0)
