@@ -7,15 +7,19 @@ from fractions import Fraction
 from operator import mul
 from pathlib import Path
 
+import flint
 import mpmath
 import numpy as np
 import pytest
 from effort import THOROUGH, examples
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import clouds, identity, spd_metrics
 
 import hardmax as hm
+from hardmax._runs import softmax, softmax_floats
+from hardmax._runs.softmax_floats import run_floats
+from hardmax._tokens.rationals import to_fractions
 
 RUNS = 2000 if THOROUGH else 60
 FIGURE_2 = Path(__file__).parents[2] / "examples/paper/data/authors.json"
@@ -239,3 +243,47 @@ def test_a_tie_alone_does_not_keep_softmax_away_and_one_limit_has_no_delta():
     found = hm.softmax_gap([[1, 2]] * 3, hm.Dynamics(1), [10])
     assert (found.delta, found.threshold, found.constant) == (None, None, None)
     assert found.distances.max() <= found.errors.max()
+
+
+# ---------------------------------------------------------------- floats with bounds
+
+
+@settings(max_examples=examples(120), deadline=None)
+@given(st.integers(0, 2**32))
+def test_floats_stay_within_their_error_of_arb_in_every_kind_of_cloud(seed):
+    random = np.random.default_rng(seed)
+    n, d = int(random.integers(1, 7)), int(random.integers(1, 4))
+    cloud = random.standard_normal((n, d)).round(int(random.integers(0, 4)))
+    cloud *= random.choice([1, 1e-3, 30])
+    cloud[random.integers(n)] *= random.choice([0, 1])  # a token that is zero
+    cloud[random.integers(n)] = cloud[0]  # or repeated
+    metric = random.integers(-2, 3, (d, d)).tolist() if seed % 2 else None
+    masks = [None, "causal", (random.random((n, n)) < 0.5) | np.eye(n, dtype=bool)]
+    alpha, beta = Fraction(int(random.integers(1, 9)), 4), float(random.choice([0.1, 7, 300, 1e5]))
+    soft = hm.Softmax(beta, 1e-6)
+    dynamics = hm.Dynamics(alpha, metric, mask=masks[seed % 3], attention=soft)
+    z, counts = to_fractions(cloud, "`tokens`"), random.integers(1, 4, n).tolist()
+    found = run_floats(z, counts, dynamics, soft.beta, 12, 1e-6)
+    assume(found is not None)
+    tokens, error = found or (z, 0.0)
+    with flint.ctx.workprec(1500):
+        balls = softmax._run(z, counts, dynamics, hm.Softmax(beta, 1.0), 12)
+    assert balls is not None
+    rounding = 2.0**-52 * np.abs(cloud).max()
+    assert np.abs(tokens - balls[0]).max() <= error + rounding
+
+
+def test_weights_are_proved_by_an_exponential_of_our_own():
+    x = np.append(np.random.default_rng(0).uniform(-64, 1, 3000), [-64.0, 0.0, 1.0, -1e-300])
+    with mpmath.workdps(40):
+        truth = [mpmath.exp(mpmath.mpf(number)) for number in x.tolist()]
+        off = [abs(y / t - 1) for y, t in zip(softmax_floats._exp(x).tolist(), truth, strict=True)]
+    assert max(off) < 6 * 2.0**-53  # the bound allows for 12
+
+
+def test_what_floats_cannot_prove_is_left_to_arb():
+    cloud = np.random.default_rng(0).standard_normal((5, 2))
+    exact = hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(10, 1e-15)), layers=20)
+    floats = hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(10, 1e-9)), layers=20)
+    assert floats.bits == 53 < exact.bits
+    assert np.abs(exact.tokens - floats.tokens).max() <= exact.error + floats.error

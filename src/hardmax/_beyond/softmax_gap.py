@@ -73,7 +73,7 @@ def softmax_gap(
     betas: Sequence[Number],
     *,
     layers: int | None = None,
-    error: float = 1e-10,
+    error: float = 1e-8,
 ) -> SoftmaxGap:
     """Distance between softmax and hardmax over many layers, enclosed.
 
@@ -88,7 +88,7 @@ def softmax_gap(
     layers : int, optional
         Over how many layers to take the largest distance; by default 60 more than it takes until
         followers have weight beside their leaders, at the largest beta.
-    error : float, default 1e-10
+    error : float, default 1e-8
         By how much coordinates of softmax may be off.
 
     Returns
@@ -201,8 +201,11 @@ def _margin(lim: Limit, layers: int) -> float:
     smallest = math.inf
     for layer in range(min(lim.settled_at or 0, layers) + 1):
         for row in _scores(lim.run.at(layer, exact=True), lim.run.dynamics):
-            lower = [score for score in row if score < max(row)]
-            smallest = min([smallest, *(float(max(row) - score) for score in lower)])
+            # One denominator: integers compare far faster than fractions.
+            unit = math.lcm(*(score.denominator for score in row))
+            scores = sorted({score.numerator * (unit // score.denominator) for score in row})
+            if len(scores) > 1:
+                smallest = min(smallest, (scores[-1] - scores[-2]) / unit)
     return smallest
 
 

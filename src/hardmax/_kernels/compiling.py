@@ -106,6 +106,15 @@ class Kernel:
         return compiled
 
     @cached_property
+    def _inner(self) -> Any:
+        """The dispatcher for calls by kernels: what turns Python objects into arrays takes as long
+        to compile as many a kernel. It is kept on disk as a part of those that call it."""
+        import numba
+
+        unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return numba.njit(nogil=True, **unwrapped, **self.targetoptions)(self.py_func)
+
+    @cached_property
     def python(self) -> Any:
         """The function, which calls the functions of other kernels directly."""
         plain = self.py_func
@@ -118,7 +127,7 @@ class Kernel:
     def _numba_type_(self) -> Any:
         from numba.core import types
 
-        return types.Dispatcher(self.compiled)
+        return types.Dispatcher(self.__dict__.get("compiled") or self._inner)
 
     def __call__(self, *arguments: Any) -> Any:
         in_python = self._is_python and _interpreting.get()

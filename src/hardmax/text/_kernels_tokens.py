@@ -148,7 +148,7 @@ def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
 
 
 @njit
-def _keep_segments(standing, found):
+def keep_segments(standing, found):
     """Keep those of the first `found` tokens that are segments, in their order; return how many.
 
     Tokens are taken in the order of the vocabulary, each from left to right, if none of their words
@@ -196,7 +196,7 @@ def _find_counting(pieces, count, words, phrases, cutting, numbers, standing):
     segments."""
     find_words(pieces, count, words, numbers)
     found = _find_tokens(pieces, count, numbers, phrases, cutting, standing)
-    return found if cutting.overlapping else _keep_segments(standing, found)
+    return found if cutting.overlapping else keep_segments(standing, found)
 
 
 @njit
@@ -215,12 +215,23 @@ def _modifier_of(letters, start, end, modifiers):
 
 
 @njit
+def strongest(own, first, place, strengths):
+    """Where the strongest modifier stands from `first` on and before a place, of equals the
+    nearest; or -1."""
+    best, strength = -1, -1.0
+    for before in range(place - 1, first - 1, -1):
+        if own[before] >= 0 and strengths[own[before]] > strength:
+            best, strength = before, strengths[own[before]]
+    return best
+
+
+@njit
 def attend(pieces, count, numbers, modifiers, attending):
     """What `Reader.attend` says of the first `count` pieces; False if there is no modifier among
     them."""
     letters, ends, _ = pieces
     own, attended = attending
-    clause, end, strengths, has_any = 0, 0, modifiers.strengths, False
+    clause, end, has_any = 0, 0, False
     for piece in range(count):
         start, end = end, ends[piece]
         own[piece], attended[piece] = -1, -1
@@ -232,11 +243,8 @@ def attend(pieces, count, numbers, modifiers, attending):
         else:
             own[piece] = _modifier_of(letters, start, end, modifiers)
         has_any = has_any or own[piece] >= 0
-        best, strength = -1, -1.0
-        for before in range(piece - 1, max(clause, piece - modifiers.scope) - 1, -1):
-            if own[before] >= 0 and strengths[own[before]] > strength:
-                best, strength = before, strengths[own[before]]
-        attended[piece] = best
+        first = max(clause, piece - modifiers.scope)
+        attended[piece] = strongest(own, first, piece, modifiers.strengths)
     return has_any
 
 
@@ -250,7 +258,7 @@ def _attended_by(first, last, attending):
 
 
 @njit
-def _collect(standing, count, attending, factors, place, found, text):
+def collect(standing, count, attending, factors, place, found, text):
     """Write the distinct ones among the first `count` tokens to a text's place in `found`; return
     how many.
 
@@ -291,7 +299,7 @@ def encode_texts(
         count = _find_counting(pieces, size, words, phrases, cutting, numbers, standing)
         reads = len(modifiers.factors) > 0 and attend(pieces, size, numbers, modifiers, attending)
         factors = modifiers.factors if reads else none
-        found.sizes[text] = _collect(standing, count, attending, factors, place, found, text)
+        found.sizes[text] = collect(standing, count, attending, factors, place, found, text)
 
 
 @njit

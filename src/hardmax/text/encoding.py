@@ -24,7 +24,7 @@ from hardmax.text._kernels_tokens import (
 )
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.reading import ANY, Reader
-from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, keep_segments, token_of
+from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, known_tokens
 from hardmax.text.vocabulary import Vocabulary
 
 # characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
@@ -140,13 +140,8 @@ def find_known(
 ) -> tuple[list[Word], list[tuple[int, int, int]]]:
     """The words of a text, and its known tokens that count: the number, first and last word of
     each."""
-    words, index = cut_words(encode_text(text).decode()), vocabulary.index
-    tokens = (
-        (token_of(words, first, last).surface, first, last)
-        for first, last in tokeniser.places(words)
-    )
-    known = [(index[surface], first, last) for surface, first, last in tokens if surface in index]
-    return words, known if tokeniser.overlapping else keep_segments(known)
+    words = cut_words(encode_text(text).decode())
+    return words, known_tokens(words, tokeniser, vocabulary.index)
 
 
 def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader) -> Read:
@@ -215,7 +210,7 @@ class Lexicon:
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
         phrases = Phrases(slots, keys, tokens, len(vocabulary))
-        return cls(_dictionary(words), phrases, _modifiers(reader, words))
+        return cls(_dictionary(words), phrases, modifier_arrays(reader, words))
 
 
 _made: WeakKeyDictionary[Vocabulary, tuple[Reader, Lexicon]] = WeakKeyDictionary()
@@ -230,7 +225,8 @@ def lexicon_of(vocabulary: Vocabulary, reader: Reader = NOT_READ) -> Lexicon:
     return made[1]
 
 
-def _modifiers(reader: Reader, words: Iterable[str]) -> Modifiers:
+def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
+    """The modifiers of a reader as kernels read them, for a dictionary of these words."""
     modifiers = reader.modifiers
     forms = [number for number, modifier in enumerate(modifiers) if modifier.is_form]
     patterns = [modifiers[number].word for number in forms]

@@ -18,9 +18,9 @@ from hardmax.text._analysis import LENGTHS, Analysis, predicted_classes, weigh_t
 from hardmax.text._characters import fold
 from hardmax.text.absent import AbsentModel
 from hardmax.text.encoding import Read
-from hardmax.text.spans import JOINT, Span, Units
+from hardmax.text.removals import Removal, rank_removals
+from hardmax.text.spans import Span
 from hardmax.text.storage import digest
-from hardmax.text.tokeniser import cut_surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
 
 Label = str | int | float | bool
-_MOST_CHARACTERS = 50_000_000  # read again to rank removals: a second or two
 # If known tokens cover less of a text, a note says so; of 500 IMDb reviews, 0.4 % have one.
 _MOSTLY_UNKNOWN = 0.2
 
@@ -88,23 +87,6 @@ class Link(NamedTuple):
     """Where that is."""
     factor: float
     """What it multiplies the vote by."""
-
-
-@dataclass(frozen=True)
-class Removal:
-    """A word of a text and what is lost with it, those before it in `Explanation.removals` being
-    gone."""
-
-    word: str
-    """The word, in lower case."""
-    spans: tuple[Span, ...]
-    """Where it is: `text[start:end]`."""
-    score: float
-    """What words are ranked by: a third of `loss`, two thirds of what the word adds to an empty
-    text."""
-    loss: float
-    """By how much the lead of the label, in logits, falls; nan in a text too long to be read again
-    for every word."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -278,7 +260,7 @@ class Explanation:
         """The words of known tokens in the order in which to remove them: each time the one that
         costs the label most, and adds most to it on its own; those against the label come last. A
         word is removed wherever it occurs."""
-        return _rank_removals(self)
+        return rank_removals(self)
 
     # ---------------------------------------------------------------- how it is shown
 
@@ -408,72 +390,3 @@ def explain(model: "TextModel", text: str) -> Explanation:
     """Explain the label of a text; the numbers are those of `predict_proba`, bit for bit."""
     read, analysis = weigh_text(model, text)
     return Explanation(text=text, model=model, _analysis=analysis, _read=read)
-
-
-# ---------------------------------------------------------------- removals
-
-
-def _rank_removals(why: Explanation) -> tuple[Removal, ...]:
-    units = Units.of(why.text, why.model.tokeniser)
-    pieces, slots = _cut_at_words(units)
-    removable = _removable(why)
-    left = np.flatnonzero([word in removable for word in units.words])
-    alone = np.zeros(len(units))
-    alone[left] = _margins(why, [units.words[word] for word in left]) - _margins(why, [""])
-    margin, read, removals = _margins(why, [why.text])[0], 0, list[Removal]()
-    while len(left):
-        read += len(left) * len(why.text)
-        losses = np.full(len(left), np.nan)
-        if read <= _MOST_CHARACTERS:
-            changed = [_without(pieces, slots[word]) for word in left.tolist()]
-            losses = margin - _margins(why, changed)
-        scores = np.nan_to_num(losses) / 3 + 2 / 3 * alone[left]
-        order = np.argsort(-scores, kind="stable")
-        if scores[order[0]] > 0 and read <= _MOST_CHARACTERS:
-            order = order[:1]
-        for n in order.tolist():
-            word, spans = units.words[left[n]], units.places[left[n]]
-            removals.append(Removal(word, spans, float(scores[n]), float(losses[n])))
-        for slot in slots[left[order[0]]]:
-            pieces[slot] = JOINT
-        margin -= losses[order[0]]
-        left = np.delete(left, order)
-    return tuple(removals)
-
-
-def _removable(why: Explanation) -> set[str]:
-    """The words of known tokens, also of those that overlap others, and of modifiers in use."""
-    model = why.model
-    surfaces = {token.surface for token in model.tokeniser.tokens(why.text)}
-    known = surfaces & model.vocabulary.index.keys()
-    return {word for surface in known for word in cut_surface(surface)}.union(
-        link.modifier for link in why.links
-    )
-
-
-def _cut_at_words(units: Units) -> tuple[list[str], list[list[int]]]:
-    """The text in pieces, cut before and after each word; and the pieces that each word has."""
-    places = sorted((span, word) for word, spans in enumerate(units.places) for span in spans)
-    pieces, slots, end_of_last = list[str](), [list[int]() for _ in units.words], 0
-    for (start, end), word in places:
-        slots[word].append(len(pieces) + 1)
-        pieces += [units.text[end_of_last:start], units.text[start:end]]
-        end_of_last = end
-    return [*pieces, units.text[end_of_last:]], slots
-
-
-def _without(pieces: list[str], slots: list[int]) -> str:
-    changed = pieces.copy()
-    for slot in slots:
-        changed[slot] = JOINT
-    return "".join(changed)
-
-
-def _margins(why: Explanation, texts: list[str]) -> np.ndarray:
-    """The logit of the label less that of the second most probable class, for each text."""
-    logits, label = why.model.analyse(texts).logits, why._best
-    if logits.shape[1] == 1:
-        return logits[:, 0] if label else -logits[:, 0]
-    probabilities = np.array(list(why.probabilities.values()))
-    probabilities[label] = -1.0
-    return logits[:, label] - logits[:, probabilities.argmax()]
