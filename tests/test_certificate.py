@@ -568,7 +568,7 @@ def nudged(value: Any, rng: random.Random) -> list[Any]:
 def test_of_thousands_of_mutations_with_a_new_digest_those_pass_that_are_true(mutations):
     rng = random.Random(mutations)
     passed = 0
-    for _ in range(500):
+    for _ in range(3000):
         forged = rng.choice(list(EXAMPLES.values()))
         for _ in range(mutations):
             forged = mutated(forged, rng)
@@ -576,7 +576,7 @@ def test_of_thousands_of_mutations_with_a_new_digest_those_pass_that_are_true(mu
         if verdict:
             passed += 1
             assert is_true(forged)
-    assert 3 < passed < 200
+    assert 10 < passed < 900
 
 
 def certificates_of_layers(numbers: range) -> list[Document]:
