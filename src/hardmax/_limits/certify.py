@@ -14,7 +14,12 @@ import numpy as np
 from hardmax._common.files import read_bytes, write_whole
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path
-from hardmax._exact.general import GeneralPhase, GeneralWalker
+from hardmax._exact.general import (
+    AttentionHead,
+    GeneralPhase,
+    GeneralSolver,
+    GeneralWalker,
+)
 from hardmax._exact.leads import Term
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
@@ -215,7 +220,9 @@ def _sets(run: Trajectory) -> Iterator[tuple[Any, list[list[Any]]]]:
             sets = choices.indices if choices.all_single else choices.lists()
             yield phase, [_single(np.asarray(sets).tolist() if choices.all_single else sets)]
         return
-    walker = GeneralWalker(details.points, run.dynamics)
+    solver = details.solver
+    head_type = solver.head_type if isinstance(solver, GeneralSolver) else AttentionHead
+    walker = GeneralWalker(details.points, run.dynamics, head_type)
     for phase in walker.walk(details.points.count):
         yield phase, [_single(sets) for sets in walker.sets_of_heads]
 
