@@ -4,7 +4,7 @@ docs/certificate.md has the schema."""
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from hardmax._exact.general import (
     GeneralWalker,
 )
 from hardmax._exact.leads import Term
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import rescaling
@@ -216,9 +217,7 @@ def _sets(run: Trajectory) -> Iterator[tuple[Any, list[list[Any]]]]:
     details = run.details
     if run.dynamics.is_plain:
         for phase in details.recompute_phases():
-            choices = phase.choices
-            sets = choices.indices if choices.all_single else choices.lists()
-            yield phase, [_single(np.asarray(sets).tolist() if choices.all_single else sets)]
+            yield phase, [_single(phase.choices)]
         return
     solver = details.solver
     head_type = solver.head_type if isinstance(solver, GeneralSolver) else AttentionHead
@@ -227,11 +226,11 @@ def _sets(run: Trajectory) -> Iterator[tuple[Any, list[list[Any]]]]:
         yield phase, [_single(sets) for sets in walker.sets_of_heads]
 
 
-def _single(sets: Sequence[Any]) -> list[Any]:
-    """Sets of one point as that point."""
-    if sets and isinstance(sets[0], int) and all(isinstance(chosen, int) for chosen in sets):
-        return list(sets)
-    return [chosen[0] if len(chosen) == 1 else list(chosen) for chosen in sets]
+def _single(sets: AttendedIndices) -> list[Any]:
+    """Sets of one point as that point, others as lists."""
+    if sets.all_single:
+        return sets.indices.tolist()
+    return [chosen[0] if len(chosen) == 1 else chosen for chosen in sets.lists()]
 
 
 def _depth(phase: Any) -> int:
