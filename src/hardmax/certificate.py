@@ -319,7 +319,7 @@ class Check:
         if isinstance(self.mask, list):
             check_lengths(self.n, self.mask, *self.mask)
             _require(all("1" in row for row in self.mask), "mask: nobody to attend to")
-        attention = layer["attention"] or {"localmax": "0"}
+        attention: dict[str, Any] = layer["attention"] or {"localmax": "0"}
         self.slack = self.number(attention.get("localmax", "0"))
         self.most = attention.get("topk")
         self.read_heads()
@@ -382,7 +382,7 @@ class Check:
         if self.vanishing:
             self.contraction = 1, 1
 
-    def check_inverse(self, rows: Table, unit: int, step: list[int], inverse: Matrix) -> None:
+    def check_inverse(self, rows: Table, unit: int, step: tuple[int, int], inverse: Matrix) -> None:
         """(I + alpha V) R = I."""
         (p, q), (table, below) = step, inverse
         forward = []
