@@ -3,6 +3,7 @@ docs/certificate.md has the schema."""
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,17 @@ import numpy as np
 from hardmax._common.files import write_whole
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path
-from hardmax._limits.clusters import Clusters, FaceProjection, Kind, Vertex
+from hardmax._exact.general import GeneralPhase, GeneralWalker
+from hardmax._exact.leads import Term
+from hardmax._layer.attention import Localmax, TopK
+from hardmax._layer.parts import Steps
+from hardmax._layer.rules import rescaling
+from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.trajectory import Trajectory
+from hardmax._tokens.points import Points
+from hardmax.dynamics import Dynamics
+
+_WALKED = 16  # layers that are walked rather than proved by a closed form
 
 
 class Certificate(dict[str, Any]):
@@ -23,8 +33,8 @@ class Certificate(dict[str, Any]):
     --------
     >>> from hardmax import Dynamics, limit
     >>> proof = limit([[3.0], [-1.0], [1.0]], Dynamics(1)).certificate
-    >>> proof["limits"], proof["settled_at"]
-    ([{'vertex': 0}, {'vertex': 1}, {'vertex': 0}], 0)
+    >>> proof["limits"], proof["limit_of"], proof["settled_at"]
+    ([{'vertex': 0}, {'vertex': 1}], [0, 1, 0], 0)
     """
 
     def to_json(self) -> str:
@@ -48,7 +58,9 @@ class Certificate(dict[str, Any]):
         write_whole(path, self.to_json().encode())
 
     def __repr__(self) -> str:
-        facts = f"{pluralize(len(self['points']), 'point')}, settled at layer {self['settled_at']}"
+        facts = (
+            f"{pluralize(len(self['limit_of']), 'point')}, settled at layer {self['settled_at']}"
+        )
         return f"Certificate({facts}, sha256 {self['sha256'][:12]}…)"
 
 
@@ -59,23 +71,30 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
         raise InputError(
             f"`certificate`: there is no proof to write down ({why}).", argument="certificate"
         )
-    if not run.dynamics.is_plain:
-        foreign = "`certificate`: certificates support only the paper's layer."
-        raise InputError(foreign, argument="certificate")
-    metric, points = run.dynamics.metric, run.details.points.integers
+    if isinstance(run.dynamics.steps, Steps):
+        by_rule = "a rule of steps cannot be written down: give the steps of the first layers"
+        raise InputError(f"`certificate`: {by_rule}.", argument="certificate")
     try:
+        points = run.details.points
+        counts = points.multiplicities.tolist()
+        cloud = {
+            "denominator": str(points.integers.denominator),
+            "points": _strings(points.integers.numerators),
+            "multiplicities": counts if max(counts) > 1 else None,
+        }
+        attended, jumps, last = _phases(run, is_walked=radius is not None)
+        limits, limit_of = _limits(run, clusters, last)
         document = {
             "format": "hardmax-limit-certificate",
-            "version": 1,
-            "alpha": str(run.dynamics.alpha),
-            "metric": None if metric is None else _strings(metric),
-            "denominator": str(points.denominator),
-            "points": _strings(points.numerators),
-            "multiplicities": run.details.points.multiplicities.tolist(),
-            "attended": _attended(run),
-            "settled_at": run.settled_at,
+            "version": 2,
+            "layer": layer_data(run.dynamics) | {"inverse": _inverses(run.dynamics)},
+            "cloud": cloud,
+            "attended": attended,
+            "jumps": jumps,
+            "settled_at": attended[-1]["from"],
             "leaders": _leaders(run),
-            "limits": _limits(run, clusters),
+            "limits": limits,
+            "limit_of": limit_of,
         }
         if radius is not None:
             document["radius"] = str(Fraction(radius))
@@ -88,9 +107,43 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
 
 
 def digest(document: dict[str, Any]) -> str:
-    """The fingerprint of a certificate without its fingerprint."""
+    """The fingerprint of plain data, such as a certificate without its fingerprint."""
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def cloud_digest(points: Points) -> str:
+    """The fingerprint of a cloud, by which a verdict names it."""
+    cloud = points.integers.reduced()
+    return digest(
+        {
+            "denominator": str(cloud.denominator),
+            "points": _strings(cloud.numerators),
+            "multiplicities": points.multiplicities.tolist(),
+        }
+    )
+
+
+def layer_data(dynamics: Dynamics) -> dict[str, Any]:
+    """What a layer does, as a certificate has it."""
+    plain = dynamics.to_dict()
+    alpha, attention = plain["alpha"], dynamics.attention
+    if isinstance(attention, Localmax):
+        plain["attention"] = {"localmax": str(attention.slack)}
+    elif isinstance(attention, TopK):
+        plain["attention"] = {"topk": attention.k}
+    if isinstance(dynamics.mask, np.ndarray):
+        plain["mask"] = ["".join(map(str, row)) for row in dynamics.mask.astype(int).tolist()]
+    missing = dict.fromkeys(("value", "mask", "attention", "heads"))
+    return missing | plain | {"alpha": alpha if isinstance(alpha, list) else [alpha]}
+
+
+def _inverses(dynamics: Dynamics) -> list[list[list[str]]] | None:
+    """(I + alpha V)^-1 at each step."""
+    if dynamics.value is None:
+        return None
+    steps = dynamics.steps if isinstance(dynamics.steps, tuple) else [dynamics.alpha]
+    return [_strings(rescaling(dynamics, step)) for step in steps]
 
 
 def _strings(table: Any) -> list[list[str]]:
@@ -103,29 +156,101 @@ def _leaders(run: Trajectory) -> list[list[int]]:
     return [[point, layer] for point, layer in enumerate(since) if layer >= 0]
 
 
-def _attended(run: Trajectory) -> list[dict[str, Any]]:
-    """The attended sets of the points, listed at the layers at which they change."""
+def _phases(
+    run: Trajectory, *, is_walked: bool
+) -> tuple[list[dict[str, Any]], list[list[int | None]], Any]:
+    """The attended sets of each head, listed where they change; the layers that are jumped over;
+    and the last phase. If all layers are to be walked, only the last jump is left."""
     entries: list[dict[str, Any]] = []
-    for phase in run.details.recompute_phases():
-        sets = phase.choices.lists()
-        if not entries or sets != entries[-1]["sets"]:
-            entries.append({"from": phase.layer, "sets": sets})
-    return entries
+    jumps: list[list[int | None]] = []
+    before: list[list[Any]] = []
+    phase = None
+    for phase, heads in _sets(run):
+        for head, now in enumerate(heads):
+            at = {"from": phase.layer, "head": head}
+            if not phase.layer:
+                entries.append(at | {"to": now})
+                continue
+            pairs = enumerate(zip(before[head], now, strict=True))
+            changed = [i for i, (old, new) in pairs if old != new]
+            if changed:
+                entries.append(at | {"points": changed, "to": [now[i] for i in changed]})
+        before = heads
+        if phase.until is None or (phase.until - phase.layer > _WALKED and not is_walked):
+            jumps.append([phase.layer, phase.until, _depth(phase)])
+    return entries, jumps, phase
 
 
-def _limits(run: Trajectory, clusters: Clusters) -> list[dict[str, Any]]:
-    of_token, labels = run.details.points.of_token, clusters.labels.tolist()
-    examples = of_token[np.unique(labels, return_index=True)[1]].tolist()
+def _sets(run: Trajectory) -> Iterator[tuple[Any, list[list[Any]]]]:
+    """The phases of a run, computed again, and the attended sets of each head: a point, or a list
+    of several."""
+    details = run.details
+    if run.dynamics.is_plain:
+        for phase in details.recompute_phases():
+            choices = phase.choices
+            sets = choices.indices if choices.all_single else choices.lists()
+            yield phase, [_single(np.asarray(sets).tolist() if choices.all_single else sets)]
+        return
+    walker = GeneralWalker(details.points, run.dynamics)
+    for phase in walker.walk(details.points.count):
+        yield phase, [_single(sets) for sets in walker.sets_of_heads]
 
-    def described(kind: Kind, point: int) -> dict[str, Any]:
+
+def _single(sets: Sequence[Any]) -> list[Any]:
+    """Sets of one point as that point."""
+    if sets and isinstance(sets[0], int) and all(isinstance(chosen, int) for chosen in sets):
+        return list(sets)
+    return [chosen[0] if len(chosen) == 1 else list(chosen) for chosen in sets]
+
+
+def _depth(phase: Any) -> int:
+    """How many means are taken until nothing moves any more; 0 if nothing moves at all."""
+    if isinstance(phase, GeneralPhase):
+        degrees = [term.degree for term in phase.form if term.rate or term.degree]
+        drifts = any(not term.rate for term in phase.form if term.degree)
+        return int(drifts) or max(degrees, default=-1) + 1
+    choices = phase.choices
+    if choices.all_single:
+        return int(not choices.is_leader.all())
+    everybody = range(len(choices))
+    return int(phase.exactly.later(everybody, 0) != phase.exactly.targets(everybody))
+
+
+def _limits(
+    run: Trajectory, clusters: Clusters, last: Any
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Descriptions of the limits, and which of them each point has."""
+    points = run.details.points
+    if isinstance(last, GeneralPhase) and len(last.moving):
+        return _drifts(last)
+    first_token = np.unique(points.of_token, return_index=True)[1]
+    limit_of = clusters.labels[first_token]
+    first_of = np.unique(limit_of, return_index=True)[1]
+    others = [k for k, kind in enumerate(clusters.kinds) if not isinstance(kind, Vertex)]
+    targets = run.details.exactly(last).targets(first_of[others].tolist()) if others else []
+    limits: list[dict[str, Any]] = []
+    ends = dict(zip(others, targets, strict=True))
+    for k, kind in enumerate(clusters.kinds):
         if isinstance(kind, Vertex):
-            return {"vertex": int(of_token[kind.leader])}
-        (target,) = run.details.exactly(run.details.phases[-1]).targets([point])
-        limit = {"point": [str(value) for value in target]}
-        if not isinstance(kind, FaceProjection):
-            return limit
-        vertices = [int(of_token[leader]) for leader in kind.vertices]
-        return {"face": vertices, "weights": [str(weight) for weight in kind.weights]} | limit
+            limits.append({"vertex": int(points.of_token[kind.leader])})
+            continue
+        limit: dict[str, Any] = {"point": [str(value) for value in ends[k]]}
+        if isinstance(kind, FaceProjection):
+            limit["face"] = [int(points.of_token[leader]) for leader in kind.vertices]
+            limit["weights"] = [str(weight) for weight in kind.weights]
+        limits.append(limit)
+    return limits, limit_of.tolist()
 
-    limits = [described(*pair) for pair in zip(clusters.kinds, examples, strict=True)]
-    return [limits[labels[members[0]]] for members in run.details.points.members]
+
+def _drifts(last: GeneralPhase) -> tuple[list[dict[str, Any]], list[int]]:
+    """The same if some points move for ever."""
+    moving = set(last.moving.tolist())
+    steps = next(table for term, table in last.form.items() if term.degree)
+    described = []
+    for i, place in enumerate(last.form[Term(0)].tolist()):
+        if i in moving:
+            described.append(("moves", *map(str, steps[i])))
+        else:
+            described.append(("point", *map(str, place)))
+    numbers = {limit: number for number, limit in enumerate(dict.fromkeys(described))}
+    return [{key: vector} for key, *vector in numbers], [numbers[limit] for limit in described]
