@@ -49,8 +49,8 @@ export function verify(certificate, { files = {}, budget = 10_000, progress = ()
         progress("reading");
         const c = verifyText(certificate);
         verifyShape(c);
-        const proved = verifyWalk(c, verifyProblem(c, files, tick), tick);
-        const reason = `every point has its limit, settled at layer ${c.settled_at.slice(1)}`;
+        const [outcome, ...proved] = verifyWalk(c, verifyProblem(c, files, tick), tick);
+        const reason = `${outcome}, settled at layer ${c.settled_at.slice(1)}`;
         return { accepted: true, decided: true, reason, proved };
     } catch (error) {
         // Whatever broke the check off, nothing is proved.
@@ -79,6 +79,7 @@ function verifyText(certificate) {
     return parsed;
 }
 
+const verifyShown = (/** @type {number} */ count) => count.toLocaleString("en");
 /** Whether it is a list of one or more such. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
 const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0 && value.every(test);
 /** @type {(pattern: RegExp) => (value: any) => boolean} */
@@ -133,7 +134,7 @@ function verifyShape(c) {
         limit_of: counts,
         limits: verifyList((end) => {
             if (verifyKeys(end, "vertex")) return count(end.vertex);
-            if (verifyKeys(end, "moves")) return numbers(end.moves) && end.moves.some((/** @type {string} */ x) => x !== "0");
+            if (verifyKeys(end, "moves")) return numbers(end.moves);
             const onFace = verifyKeys(end, "face,point,weights") && counts(end.face) && verifyList(size)(end.weights);
             return (onFace || verifyKeys(end, "point")) && numbers(end.point);
         }),
@@ -216,9 +217,9 @@ function verifyNpy(bytes) {
 
 /** Decimal numbers, taken as what they say. @param {string} text */
 function verifyCsv(text) {
-    const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).filter((line) => /[^ ]/.test(line));
+    const lines = text.replace(/^\ufeff/, "").split("\n").filter((line) => /[^ \r]/.test(line));
     const table = lines.map((line) => line.split(",").map((cell) => {
-        const found = /^ *([+-]?)([0-9]+(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))? *$/.exec(cell);
+        const found = /^[ \r]*([+-]?)([0-9]+(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,8}))?[ \r]*$/.exec(cell);
         if (!found) return null;
         const [, minus, digits, behind, alone = "", exponent = "0"] = found;
         const power = Number(exponent) - (behind ?? alone).length;
@@ -336,16 +337,12 @@ function verifyProblem(c, files, tick) {
         verifyRequire(!isInside, "jumps: sets change inside of one");
         verifyRequire(!steps || from >= alphas.length - 1, "jumps: one begins before the last step size");
     });
-    const ends = /** @type {any[]} */ (c.limits).map(({ vertex, face, point: place, moves, weights: parts }) => {
+    for (const { vertex = "#0", face = [vertex], point: place, moves } of c.limits) {
+        face.forEach(point);
         verifyRequire((place ?? moves ?? points[0]).length === d, "shape: lists of unequal length");
-        verifyRequire(!face || (!layer.heads && face.length === parts.length), "limits: a face is not as documented");
-        return {
-            vertex: vertex && point(vertex), face: face && rising(face), parts: parts && verifyNumbers(parts, tick),
-            place: (place ?? moves)?.map(verifyNumber), moves: Boolean(moves),
-        };
-    });
+    }
     const limitOf = /** @type {number[]} */ (c.limit_of.map(verifyIndex));
-    verifyRequire(limitOf.length === n && limitOf.every((k) => k < ends.length), "shape: limit_of is not as documented");
+    verifyRequire(limitOf.length === n && limitOf.every((k) => k < c.limits.length), "shape: limit_of is not as documented");
     const leaders = c.leaders.map((/** @type {string[]} */ pair) => [point(pair[0]), verifyInteger(pair[1])]);
     verifyRequire(verifyRises(leaders.map((/** @type {any} */ [i]) => i)), "leaders: not in order");
     const radius = verifyNumber(c.radius ?? "0");
@@ -354,7 +351,7 @@ function verifyProblem(c, files, tick) {
     const isPaper = !value && !mask && !attention && !layer.heads;
     return {
         n, d, points, counts, scale, alphas, heads, value, inverse, mask, attention, slack, most, isPaper, entries, jumps,
-        ends, limitOf, leaders, radius,
+        limitOf, leaders, radius,
     };
 }
 
@@ -569,7 +566,7 @@ function verifyWalk(c, problem, tick) {
         const known = z.get(0n);
         const shell = z.size === 1 && known && n > 9 && pending.length ? shells(known) : null;
         heads.forEach((head, h) => pending.forEach((i, at) => {
-            tick(() => `layer ${layer}: ${at.toLocaleString("en")} of ${pending.length.toLocaleString("en")} points`);
+            tick(() => `layer ${layer}: ${verifyShown(at)} of ${verifyShown(pending.length)} points`);
             const { way, score, compare } = scorer(z, head, i);
             const set = sets[h][i];
             const wrong = (/** @type {string} */ why) =>
@@ -732,7 +729,7 @@ function verifyWalk(c, problem, tick) {
     function checkStay(form, over, layers, layer) {
         if (layers === 0n || form.every(({ r, k }) => !r && !k)) return;
         heads.forEach((head, h) => pending.forEach((i, at) => {
-            tick(() => `layers from ${layer} on: ${at.toLocaleString("en")} of ${pending.length.toLocaleString("en")} points`);
+            tick(() => `layers from ${layer} on: ${verifyShown(at)} of ${verifyShown(pending.length)} points`);
             const set = sets[h][i];
             if (most && everybody.reduce((sum, j) => sum + (allows(i, j) ? counts[j] : 0n), 0n) <= most) return;
             const scores = scored(form, head, i);
@@ -784,7 +781,7 @@ function verifyWalk(c, problem, tick) {
             const [length, best] = [verifyLength(direction), verifyDot(direction, rows[c])];
             for (const j of everybody) {
                 if (j === c) continue;
-                tick(() => `radius at layer ${layer}: point ${i.toLocaleString("en")}`);
+                tick(() => `radius at layer ${layer}: point ${verifyShown(i)}`);
                 const twice = i === c ? 1n : j === i && isOnce ? -1n : 0n;
                 const gap = verifyLength(direction.map((x, k) => ways[c][k] - ways[j][k] + twice * x));
                 const bound = above * below * scale * (gap + (twice ? 1n : 2n) * length);
@@ -818,7 +815,7 @@ function verifyWalk(c, problem, tick) {
             if (!leads(z, sets, i)) since.delete(i);
             else if (!since.has(i)) {
                 const isFirst = !before || !leads(before.places, before.sets, i);
-                verifyRequire(isFirst, `leaders: since when point ${i} leads is not shown`);
+                verifyRequire(isFirst, `budget: since when point ${i} leads is not known`);
                 since.set(i, layer);
             }
         }
@@ -860,40 +857,61 @@ function verifyWalk(c, problem, tick) {
     const part = (/** @type {number} */ k) => /** @type {VerifyPlaces} */ (
         new Map(form.filter((term) => !term.r && term.k === k).map(({ e, rows }) => [e, rows])));
     const [ends, drift] = [part(0), part(1)];
-    const judged = new Set();
-    everybody.forEach((i) => {
-        tick(() => `limits: ${i.toLocaleString("en")} of ${n.toLocaleString("en")} points`);
-        const end = problem.ends[problem.limitOf[i]];
-        verifyRequire(isLimit(i, end), `limits: of point ${i} it is false that ${JSON.stringify(c.limits[problem.limitOf[i]]).replaceAll("#", "")}`);
-    });
-    return verifyWords(c, problem, leading.length);
+    const judged = /** @type {Map<number, number>} */ (new Map()); // a point of each description
+    let moving = 0;
+    for (const i of everybody) {
+        tick(() => `limits: ${verifyShown(i)} of ${verifyShown(n)} points`);
+        const [number, isMoving] = [problem.limitOf[i], !vanish(drift, (rows, k) => rows[i][k])];
+        const [said, known] = [c.limits[number], judged.get(number)];
+        const there = said.moves ? drift : ends;
+        const isTrue = isMoving === Boolean(said.moves)
+            && (known === undefined ? isLimit(there, i, said) : coincide(there, i, known));
+        const words = JSON.stringify(said).replaceAll("#", "");
+        verifyRequire(isTrue, `limits: of point ${i} it is false that ${words}`);
+        judged.set(number, i);
+        moving += Number(isMoving);
+    }
+    return verifyWords(c, problem, moving);
 
-    /** @param {number} i @param {any} end @returns {boolean} */
-    function isLimit(i, { vertex, face, parts, place, moves }) {
-        const isMoving = !vanish(drift, (rows, k) => rows[i][k]);
-        if (isMoving !== moves) return false;
-        if (!place) return since.has(vertex) && coincide(ends, i, vertex);
-        const isThere = axes.every((k) => {
-            const [above, below] = /** @type {bigint[]} */ (place[k]);
-            const there = [...(moves ? drift : ends)].map(([e, rows]) => [e, below * rows[i][k]]);
-            return !sign(verifyTotal([[0n, -above * over], ...there]));
-        });
-        if (!isThere || !face || judged.has(face)) return isThere;
-        judged.add(face); // its other points end at the same place
-        const { score, compare } = scorer(ends, heads[0], i);
+    /** @param {VerifyPlaces} there @param {number} i @param {any} end @returns {boolean} */
+    function isLimit(there, i, { vertex, face, weights, point, moves }) {
+        if (vertex) return since.has(verifyIndex(vertex)) && coincide(there, i, verifyIndex(vertex));
+        const place = /** @type {bigint[][]} */ ((point ?? moves).map(verifyNumber));
+        const isThere = axes.every((k) => !sign(verifyTotal(
+            [[0n, -place[k][0] * over], ...[...there].map(([e, rows]) => [e, place[k][1] * rows[i][k]])])));
+        if (!isThere || !face) return isThere;
+        const { score, compare } = scorer(there, heads[0], i);
         let best = /** @type {number[]} */ ([]);
         for (const [v] of leading) {
             const lead = best.length ? compare(score(v), score(best[0])) : 1;
             best = lead > 0 ? [v] : lead === 0 ? [...best, v] : best;
         }
-        const { over: shares, common } = parts;
-        const isMean = vanish(ends, (rows, k) => verifyDot([...shares, -common], [...face, i].map((v) => rows[v][k])));
-        return `${best}` === `${face}` && isMean && verifyDot(shares, shares.map(() => 1n)) === common;
+        const { over: shares, common } = verifyNumbers(weights, tick);
+        const isFace = `${best}` === `${face.map(verifyIndex)}` && shares.length === best.length && !c.layer.heads;
+        const isMean = isFace
+            && vanish(there, (rows, k) => verifyDot([...shares, -common], [...best, i].map((v) => rows[v][k])));
+        return isMean && verifyDot(shares, shares.map(() => 1n)) === common;
     }
 }
 
-/** What was proved, in sentences. @param {any} c @param {VerifyProblem} problem @param {number} leading
- * @returns {string[]} */
-function verifyWords(c, problem, leading) {
-    return [];
+/** What was proved, in sentences. @param {any} c @param {VerifyProblem} problem @param {number} moving */
+function verifyWords({ layer, settled_at, radius }, { points, counts, scale, d, leaders }, moving) {
+    const texts = points.map((row) => `["${row.join('","')}"]`);
+    const cloud = sha256(`{"denominator":"${scale}","multiplicities":[${counts}],"points":[${texts}]}`);
+    const { inverse, ...told } = layer;
+    const { alpha, metric, heads } = layer;
+    const rows = metric?.map((/** @type {string[]} */ row) => row.join(", ")).join("; ").slice(0, 200) ?? "identity";
+    const others = ["value", "mask", "attention"].filter((name) => layer[name] !== null);
+    const parts = [`alpha ${alpha.join(", ")}`, heads ? `${heads.length} heads` : `metric ${rows}`, ...others];
+    const tokens = counts.reduce((sum, count) => sum + count);
+    return [
+        moving ? "some points move for ever" : "every point has its limit",
+        `The cloud has ${tokens} tokens in ${d} dimensions (sha256 ${cloud.slice(0, 16)}…).`,
+        `The layer has ${parts.join(", ")}.`,
+        `The problem, cloud and layer, has the sha256 ${sha256(verifyJson({ cloud, layer: told }))}.`,
+        `No attended set changes from layer ${settled_at.slice(1)} on.`,
+        `${leaders.length} points lead in the end.`,
+        moving ? `${moving} points move for ever; all others have their limit.` : "Every token tends to the limit that is named.",
+        ...(radius === undefined ? [] : [`Moving every token by at most ${radius} changes no attended set at any layer.`]),
+    ];
 }
