@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 # What a check may cost at effort 1.
-WORK = 10**10  # products of two digits, some 1 ns each
+WORK = 5 * 10**9  # products of two digits, some 2 ns each
 ROOM = 2**28  # bytes held
 FILE_SIZE = 2**24  # bytes read
 STEP = 100  # what a product of integers costs beside the products of their digits
@@ -137,21 +137,28 @@ class Verdict(NamedTuple):
             return []
         facts = self.facts
         told = [
-            f"The cloud has {facts['tokens']} tokens in {facts['dimension']} dimensions"
-            f" (sha256 {facts['cloud'][:16]}…).",
+            f"The cloud has {counted(facts['tokens'], 'token')} in "
+            f"{counted(facts['dimension'], 'dimension')} (sha256 {facts['cloud']}).",
             f"The layer has {describe_layer(facts['layer'])}.",
             f"The problem, cloud and layer, has the sha256 {facts['problem']}.",
             f"No attended set changes from layer {facts['settled_at']} on.",
-            f"{len(facts['leaders'])} points lead in the end.",
+            f"In the end there are {counted(len(facts['leaders']), 'leader')}.",
         ]
         if facts["moving"]:
-            told.append(f"{facts['moving']} points move for ever; all others have their limit.")
+            told.append(
+                f"For ever move {counted(facts['moving'], 'point')}; all others have limits."
+            )
         else:
             told.append("Every token tends to the limit that is named.")
         if facts["radius"] is not None:
             moved = f"Moving every token by at most {facts['radius']}"
             told.append(f"{moved} changes no attended set at any layer.")
         return told
+
+
+def counted(number: int, noun: str) -> str:
+    """So many of something."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def describe_layer(layer: dict[str, Any]) -> str:
@@ -1353,9 +1360,9 @@ def main(file: str = "", effort: str = "1", *_: str) -> int:
     try:
         path, factor = Path(file), float(effort)
         is_small = path.stat().st_size <= FILE_SIZE * max(1, factor)
-        _require(is_small, "larger than 4 MB; allow more by FILE EFFORT")
+        _require(is_small, "larger than 16 MB; allow more by FILE EFFORT")
         certificate = json.loads(path.read_bytes(), object_pairs_hook=once)
-        verdict = verify(certificate, effort=factor)
+        verdict = verify(certificate, effort=factor, folder=path.parent)
     except (Stop, OSError, ValueError, RecursionError) as error:
         verdict = Verdict(False, f"unreadable as JSON: {error}")
     if verdict:
@@ -1365,7 +1372,7 @@ def main(file: str = "", effort: str = "1", *_: str) -> int:
     else:
         is_unread = verdict.reason.startswith(("unreadable", "version"))
         word, code = "refused", 2 if is_unread else 1
-    print(f"{word}: {verdict.reason}")
+    print("\n".join([f"{word}: {verdict.reason}", *verdict.sentences()]))
     return code
 
 

@@ -24,8 +24,8 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
-from hardmax._layer.rules import check_rational
-from hardmax._limits.certify import Certificate, certify
+from hardmax._layer.rules import check_rational, merge_points
+from hardmax._limits.certify import Certificate, certify, cloud_digest, layer_data
 from hardmax._limits.clusters import (
     Clusters,
     Vertex,
@@ -48,6 +48,7 @@ from hardmax._tokens.batches import (
     CloudArray,
     CloudList,
     as_array,
+    read_batch,
 )
 from hardmax._tokens.columns import ColumnChoice
 from hardmax._tokens.rationals import read_number
@@ -55,6 +56,7 @@ from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
+from hardmax.io import read_cloud
 from hardmax.simulation import simulate
 from hardmax.stops import EachPhase, Every, LastOnly, Record, Settled
 
@@ -111,7 +113,8 @@ class Limit(Tabular):
 
     @property
     def certified(self) -> bool:
-        """Whether the limit is proved."""
+        """Whether the limit is proved; `certificate` writes the proof down, unless steps follow a
+        rule (`Steps`)."""
         return self.run.certified and self.settled_at is not None
 
     @property
@@ -536,7 +539,13 @@ def certify_radius(lim: Limit) -> Certificate:
     return certify(lim.run, lim.clusters, lim.radius)
 
 
-def verify(certificate: dict[str, Any] | str | Path | Limit, *, effort: float = 1) -> Verdict:
+def verify(
+    certificate: dict[str, Any] | str | Path | Limit,
+    *,
+    of: Any = None,
+    dynamics: Dynamics | None = None,
+    effort: float = 1,
+) -> Verdict:
     """Check the certificate of a limit with `hardmax.certificate`, which shares no code with the
     rest of the package.
 
@@ -544,27 +553,58 @@ def verify(certificate: dict[str, Any] | str | Path | Limit, *, effort: float = 
     ----------
     certificate : dict, str, Path or Limit
         A certificate, the path of a JSON file that has one, or a limit that is proved.
+    of : array_like of shape (n, d), str or Path, optional
+        The cloud, or a file with it: a certificate of another one is refused.
+    dynamics : Dynamics, optional
+        The layer: a certificate of another one is refused.
     effort : float, default 1
         Give up at so many times the usual cost (some seconds); `inf` is allowed.
 
     Returns
     -------
     Verdict
-        True if every statement is true; else it has the reason.
+        True if every statement is true; else it has the reason. `Verdict.sentences` says what was
+        proved.
 
     Examples
     --------
     >>> from hardmax import Dynamics, limit
-    >>> verify(limit([[3.0], [-1.0], [1.0]], Dynamics(1)))
+    >>> proof = limit([[3.0], [-1.0], [1.0]], Dynamics(1)).certificate
+    >>> verify(proof)
     Verdict(accepted=True, reason='every point has its limit, settled at layer 0')
+    >>> verify(proof, of=[[5.0], [-1.0], [1.0]])
+    Verdict(accepted=False, reason='cloud: the certificate is about another cloud')
     """
     boundless = isinstance(effort, float) and effort == math.inf
     effort = effort if boundless else check_real(effort, "`effort`", above=0)
+    folder = Path()
     if isinstance(certificate, Limit):
         certificate = certificate.certificate
     elif isinstance(certificate, str | Path):
-        certificate = read_certificate(check_path(certificate), effort)
+        path = check_path(certificate)
+        certificate, folder = read_certificate(path, effort), path.parent
     if not isinstance(certificate, dict):
         wish = "what `Limit.certificate` gives, a file with it or a Limit"
         raise InputError(f"`certificate` must be {wish}, not {shorten(certificate)}.")
-    return checker.verify(certificate, effort=effort)
+    return verify_document(certificate, folder, of=of, dynamics=dynamics, effort=effort)
+
+
+def verify_document(
+    certificate: dict[str, Any], folder: Path, *, of: Any, dynamics: Dynamics | None, effort: float
+) -> Verdict:
+    """`verify`, of a certificate that was read from a folder."""
+    layer = None if dynamics is None else layer_data(check_dynamics(dynamics))
+    cloud = None if of is None else _digest_of(of, certificate)
+    return checker.verify(certificate, effort=effort, folder=folder, cloud=cloud, layer=layer)
+
+
+def _digest_of(tokens: Any, certificate: dict[str, Any]) -> str:
+    """The fingerprint of a cloud; equal tokens are merged unless the certificate has a mask."""
+    if isinstance(tokens, str | Path):
+        tokens = read_cloud(tokens)
+    clouds, container = read_batch(tokens)
+    if not container.is_single:
+        raise InputError(f"`of` must be one cloud, not {len(clouds)}.", argument="of")
+    layer = certificate.get("layer")
+    has_mask = isinstance(layer, dict) and layer.get("mask") is not None
+    return cloud_digest(merge_points(Dynamics(1, mask="causal" if has_mask else None), clouds[0]))

@@ -3,6 +3,7 @@ docs/certificate.md has the schema."""
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.files import write_whole
+from hardmax._common.files import read_bytes, write_whole
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path
 from hardmax._exact.general import GeneralPhase, GeneralWalker
@@ -21,6 +22,7 @@ from hardmax._layer.rules import rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.points import Points
+from hardmax.certificate import Check, Stop
 from hardmax.dynamics import Dynamics
 
 _WALKED = 16  # layers that are walked rather than proved by a closed form
@@ -42,20 +44,42 @@ class Certificate(dict[str, Any]):
         lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in self.items())
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, cloud: str | Path | None = None) -> None:
         """Write a JSON file for `hardmax verify` or any other checker, whole or not at all.
 
         Parameters
         ----------
         path : str or Path
             A name that ends in ``.json``.
+        cloud : str or Path, optional
+            The cloud as an npy or CSV file in the same folder: the certificate then refers to it by
+            name and digest, rather than to contain it. It must hold these very tokens.
         """
         path = check_path(path)
         if path.suffix != ".json":
             raise InputError(
                 f"`path` has the suffix {path.suffix!r}: expected .json.", argument="path"
             )
-        write_whole(path, self.to_json().encode())
+        document = self if cloud is None else self._referring(check_path(cloud), path.parent)
+        write_whole(path, document.to_json().encode())
+
+    def _referring(self, file: Path, folder: Path) -> "Certificate":
+        """The same, with the cloud by reference, if the file is the same cloud."""
+        if file.resolve().parent != folder.resolve():
+            raise InputError("`cloud` must be in the folder of the certificate.", argument="cloud")
+        known = hashlib.sha256(read_bytes(file, "a .npy or .csv file")).hexdigest()
+        document = {key: self[key] for key in self if key != "sha256"}
+        document["cloud"] = {"file": file.name, "sha256": known, "multiplicities": None}
+        referring = Certificate(document | {"sha256": digest(document)})
+        try:
+            found, own = (
+                Check(one, math.inf, folder).facts()["cloud"] for one in (referring, self)
+            )
+        except Stop as problem:
+            raise InputError(f"`cloud`: {problem}.", argument="cloud") from None
+        if found != own:
+            raise InputError(f"`cloud`: {file.name} holds other tokens.", argument="cloud")
+        return referring
 
     def __repr__(self) -> str:
         facts = (
