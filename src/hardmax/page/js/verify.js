@@ -82,7 +82,9 @@ function verifyText(certificate) {
     return parsed;
 }
 
-const verifyShown = (/** @type {number} */ count) => count.toLocaleString("en");
+const verifyShown = (/** @type {number | bigint} */ count) => count.toLocaleString("en");
+/** @type {(count: number | bigint, noun: string) => string} */
+const verifyCounted = (count, noun) => `${verifyShown(count)} ${noun}${`${count}` === "1" ? "" : "s"}`;
 /** Whether it is a list of one or more such. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
 const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0 && value.every(test);
 /** @type {(pattern: RegExp) => (value: any) => boolean} */
@@ -906,12 +908,13 @@ function verifyWords({ layer, settled_at, radius }, { points, counts, scale, d, 
     const tokens = counts.reduce((sum, count) => sum + count);
     return [
         moving ? "some points move for ever" : "every point has its limit",
-        `The cloud has ${tokens} tokens in ${d} dimensions (sha256 ${cloud.slice(0, 16)}…).`,
+        `The cloud has ${verifyCounted(tokens, "token")} in ${verifyCounted(d, "dimension")} (sha256 ${cloud}).`,
         `The layer has ${parts.join(", ")}.`,
         `The problem, cloud and layer, has the sha256 ${sha256(verifyJson({ cloud, layer: told }))}.`,
         `No attended set changes from layer ${settled_at.slice(1)} on.`,
-        `${leaders.length} points lead in the end.`,
-        moving ? `${moving} points move for ever; all others have their limit.` : "Every token tends to the limit that is named.",
+        `In the end there are ${verifyCounted(leaders.length, "leader")}.`,
+        moving ? `For ever move ${verifyCounted(moving, "point")}; all others have limits.`
+            : "Every token tends to the limit that is named.",
         ...(radius === undefined ? [] : [`Moving every token by at most ${radius} changes no attended set at any layer.`]),
     ];
 }
