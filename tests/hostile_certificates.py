@@ -15,7 +15,7 @@ from typing import Any
 Document = dict[str, Any]
 MOST = 4300  # digits of a number that Python reads without being asked
 SAME_HASH = 2**61 - 1  # integers that differ by multiples of it have the same hash
-LARGEST = 2**22  # bytes of a file that is read
+LARGEST = 2**24  # bytes of a file that is read
 
 
 def canonical(document: Document) -> bytes:
@@ -26,24 +26,54 @@ def signed(document: Document) -> bytes:
     return canonical(document | {"sha256": hashlib.sha256(canonical(document)).hexdigest()})
 
 
+def version_2(told: Document) -> Document:
+    """A certificate, without its digest, from what it says: the parts of the layer and the cloud by
+    name, `sets` for each entry, a limit for each point, and the layer at which they are proved."""
+    parts = ("alpha", "metric", "value", "inverse", "mask", "attention", "heads")
+    layer = {name: told.get(name) for name in parts}
+    layer["alpha"] = [told["alpha"]]
+    cloud = {name: told[name] for name in ("denominator", "points", "multiplicities")}
+    entries: list[Document] = []
+    before: list[list[int]] = []
+    for entry in told["attended"]:
+        to = [chosen[0] if len(chosen) == 1 else chosen for chosen in entry["sets"]]
+        place = {"from": entry["from"], "head": 0}
+        if not entries:
+            entries.append(place | {"to": to})
+        else:
+            changed = [i for i, chosen in enumerate(entry["sets"]) if chosen != before[i]]
+            entries.append(place | {"points": changed, "to": [to[i] for i in changed]})
+        before = entry["sets"]
+    kinds = {canonical(limit): limit for limit in told["limits"]}
+    numbers = {text: number for number, text in enumerate(kinds)}
+    known = {"format": "hardmax-limit-certificate", "version": 2, "layer": layer, "cloud": cloud}
+    flat = {*parts, *cloud, "attended", "limits", "settled_at", *known}
+    return known | {
+        "attended": entries,
+        "jumps": [[told["settled_at"], None, told.get("depth", 1)]],
+        "settled_at": entries[-1]["from"] if entries else 0,
+        "limits": [*kinds.values()],
+        "limit_of": [numbers[canonical(limit)] for limit in told["limits"]],
+        **{key: value for key, value in told.items() if key not in flat | {"depth"}},
+    }
+
+
 def certificate(points: list[list[str]], **changes: Any) -> bytes:
     """A certificate of the right shape: everybody leads from layer 0 on, says it, but for the
     changes."""
     places = range(len(points))
-    document = {
-        "format": "hardmax-limit-certificate",
-        "version": 1,
+    told = {
         "alpha": "1",
         "metric": None,
         "denominator": "1",
         "points": points,
-        "multiplicities": [1] * len(points),
+        "multiplicities": None,
         "attended": [{"from": 0, "sets": [[i] for i in places]}],
         "settled_at": 0,
         "leaders": [[i, 0] for i in places],
         "limits": [{"vertex": i} for i in places],
     }
-    return signed(document | changes)
+    return signed(version_2(told | changes))
 
 
 def small(**changes: Any) -> bytes:
@@ -169,14 +199,14 @@ def after(key: str, text: str, document: bytes) -> bytes:
 def filled(unit: str) -> bytes:
     """As much of something as a file holds, in place of the step."""
     copies = unit * ((LARGEST - 99) // len(unit))
-    return f'{{"format":"hardmax-limit-certificate","version":1,"alpha":[{copies}0]}}'.encode()
+    return f'{{"format":"hardmax-limit-certificate","version":2,"layer":[{copies}0]}}'.encode()
 
 
 READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a repeated key": ("nothing", lambda: after("alpha", '"alpha":"2",', small())),
     "a repeated key with the same value": (
         "nothing",
-        lambda: after("version", '"version":1,', small()),
+        lambda: after("version", '"version":2,', small()),
     ),
     "a repeated key in a limit": ("nothing", lambda: after("vertex", '"vertex":0,', small())),
     "a key repeated by an escape": (

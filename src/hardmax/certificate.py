@@ -417,6 +417,7 @@ class Check:
             )
         for (_, end, _), (start, _, _) in pairwise(jumps):
             _require(end <= start, "jumps: not in order")
+        _require(max(depth for _, _, depth in jumps) <= n, "jumps: more steps than points")
         _require(changes[-1] <= jumps[-1][0], "settled_at: before the last change")
         check_lengths(n, told["limit_of"], *(entry["to"] for entry in entries[:heads]))
         self.sets = [Sets([*entry["to"]]) for entry in entries[:heads]]
