@@ -1,7 +1,7 @@
 """Write what Python says of many clouds and certificates, for the tests of the page's exact
 arithmetic and checker.
 
-python tests/page/write_vectors.py FOLDER [--clouds 1000] [--problems 1000] [--mutations 3000] [--costly]
+python tests/page/write_vectors.py FOLDER [--clouds N] [--problems N] [--mutations N] [--costly]
 """
 
 import argparse
