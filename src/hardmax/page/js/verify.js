@@ -69,6 +69,7 @@ function verifyText(certificate) {
     const given = bytes ? new TextDecoder("utf-8", { fatal: true }).decode(certificate) : certificate;
     const text = (typeof given === "string" ? given : JSON.stringify(given)).replace(/^\ufeff/, "");
     verifyRequire(text.length <= VERIFY_LENGTH, "unreadable: longer than 16 MB");
+    verifyRequire(!/(?:\[|\{"[^"]{0,9}":){9}/.test(text), "shape: lists in lists in lists");
     JSON.parse(text);
     const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\n\r]+|-?[0-9][0-9.eE+-]*/g, (part) => {
         if (part[0] !== '"') return part.trim() && `"#${part}"`;
@@ -334,7 +335,7 @@ function verifyProblem(c, files, tick) {
     jumps.forEach(({ from, to, steps }, k) => {
         const after = jumps[k + 1];
         const isInOrder = after ? to !== null && from < to && to <= after.from : to === null;
-        verifyRequire(isInOrder, "jumps: not in order");
+        verifyRequire(isInOrder && steps <= n, "jumps: not in order, or with more steps than points");
         const isInside = entries.some((entry) => entry.from > from && (to === null || entry.from < to));
         verifyRequire(!isInside, "jumps: sets change inside of one");
         verifyRequire(!steps || from >= alphas.length - 1, "jumps: one begins before the last step size");
