@@ -244,11 +244,6 @@ COSTLY: dict[str, tuple[str, Callable[[], bytes]]] = {
             [["1"] * 115, ["2"] * 115], metric=wide(115, lambda k: f"1/{2**17 + k}")
         ),
     ),
-    "a wide metric": (
-        "undecided",
-        lambda: certificate([["1"] * 900], metric=wide(900, lambda _: "0")),
-    ),
-    "a wide point": ("undecided", lambda: certificate([["0"] * 700_000])),
     "many dimensions": ("undecided", lambda: chain_of_three(40_000)),
     "many points": ("undecided", lambda: line(range(1, 40_000))),
     "indices of one hash": (

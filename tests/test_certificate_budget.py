@@ -26,8 +26,8 @@ from hardmax.clouds import nonleader_clusters
 from hardmax.limits import certify_radius
 
 CHECKER = Path(checker.__file__)
-MEBIBYTES = 300
-SECONDS = 12  # of the processor: three times what the slowest file takes on a slow machine
+MEBIBYTES = 1000
+SECONDS = 30  # of the processor: three times what the slowest file takes on a slow machine
 STATUS = {"refused": 1, "nothing": 2, "undecided": 3}
 # One process for all files; of its time, each may have so much more.
 LIMITED = f"""
