@@ -125,6 +125,16 @@ def duration(seconds: float) -> str:
 
 MILLION, SIXTEEN = "n 1,000,000, d 2: one layer", "n 100,000, d 16: one layer"
 BRUTE = ["faiss", "torch in blocks"]
+SDPA, BLOCKS = "SDPA bf16", "torch float32 in blocks"
+ON_GPU = [
+    ("layer", 1024, 64, SDPA, 0.6),
+    ("layer", 16_384, 64, SDPA, 1.2),
+    ("layer", 65_536, 16, SDPA, 2.5),
+    ("layer", 65_536, 64, SDPA, 2),
+    ("layer", 65_536, 128, SDPA, 1.6),
+    *(("layer", 65_536, d, BLOCKS, 8) for d in (16, 64, 128)),
+    ("causal layer", 65_536, 64, SDPA, 1),
+]
 TARGETS = [
     Target(
         "4,096 reviews of 132 tokens, d 2, 8 layers",
@@ -172,12 +182,11 @@ TARGETS = [
     *(deeper(n, d) for n, d in (("1,000,000", 2), ("100,000", 3), ("100,000", 8), ("100,000", 16))),
     *(
         Target(
-            f"one layer, n 65,536, d {d}, H200",
+            f"one {kind}, n {n:,}, d {d}, H200",
             f"≥ {least}× {peer}",
-            on_gpu(f"one layer n 65536 d {d}", peer, least),
+            on_gpu(f"one {kind} n {n} d {d}", peer, least),
         )
-        for d in (16, 64, 128)
-        for peer, least in (("SDPA bf16", 2 if d == 16 else 1.2), ("torch float32 in blocks", 8))
+        for kind, n, d, peer, least in ON_GPU
     ),
     Target(
         "65,536 reviews of 132 tokens, d 2, 8 layers, H200",

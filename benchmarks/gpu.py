@@ -5,6 +5,7 @@ or in the folder."""
 
 # pyright: reportMissingImports=false
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from harness import add_rows
 import hardmax as hm
 from hardmax._float.bounds import SlackFactors, float_metric
 
-HALF = hm.Dynamics("1/2")
+HALF, CAUSAL = hm.Dynamics("1/2"), hm.Dynamics("1/2", mask="causal")
 SAMPLE = 4096
 
 
@@ -44,6 +45,19 @@ def disagreements(points: torch.Tensor) -> tuple[int, int]:
             dim=1
         ) <= 1e-15 * norms.max()
         wrong += int((~right).sum()) + int((~alone[part]).sum())
+    return len(rows), wrong
+
+
+def wrong_steps(points: torch.Tensor) -> tuple[int, int]:
+    """Of a sample of tokens, those that a causal step takes elsewhere than float64 scores of
+    themselves and those before them say."""
+    numbers = torch.arange(len(points), device=points.device)
+    rows = torch.randperm(len(points), device=points.device)[:SAMPLE]
+    moved, wrong = hm.step(points, CAUSAL)[rows], 0
+    for block, after in zip(rows.split(SAMPLE // 8), moved.split(SAMPLE // 8), strict=True):
+        scores = (points[block] @ points.T).masked_fill_(numbers > block[:, None], -torch.inf)
+        truth = (2 * points[block] + points[scores.argmax(dim=1)]) / 3
+        wrong += int(((after - truth).abs().amax(dim=1) > 1e-14 * points.abs().max()).sum())
     return len(rows), wrong
 
 
@@ -76,6 +90,19 @@ def one_layer(n: int, d: int, rounds: int = 20) -> list[list]:
         *compare(work, blocks | step, [*blocks], rounds, check),
     ]
     return beside_the_machine(work, rows, n, d)
+
+
+def causal_layer(n: int, d: int, rounds: int = 20) -> list[list]:
+    points = torch.randn((n, d), dtype=torch.float64, device="cuda")
+    heads = points.bfloat16()[None, None]
+    contestants = {
+        "SDPA bf16": lambda: torch.nn.functional.scaled_dot_product_attention(
+            heads, heads, heads, is_causal=True
+        ),
+        "hardmax": lambda: hm.step(points, CAUSAL),
+    }
+    work = f"one causal layer n {n} d {d}"
+    return compare(work, contestants, ["SDPA bf16"], rounds, wrong_steps(points))
 
 
 def limit(n: int, d: int, rounds: int = 3) -> list[list]:
@@ -118,14 +145,13 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
-    table = (
-        [line for d in (16, 64, 128) for line in one_layer(65_536, d)]
-        + one_layer(16_384, 64)
-        + one_layer(1024, 64)
-    )
-    table += limit(65_536, 16) + limit(1_000_000, 64)
-    table += reviews(65_536, 132, 2) + reviews(65_536, 132, 16) + reviews(16_384, 218, 2, repeating)
-    table += engines(65_536, 16)
     heads = torch.randn((1, 1, 65_536, 64), dtype=torch.bfloat16, device="cuda")
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    add_rows("gpu", COLUMNS, table, folder=folder, machine=MACHINE, versions=versions(heads))
+    about: dict[str, Any] = {"machine": MACHINE, "versions": versions(heads)}
+    layers = ((65_536, 16), (65_536, 64), (65_536, 128), (16_384, 64), (1024, 64))
+    works = [*(partial(one_layer, *size) for size in layers), partial(causal_layer, 65_536, 64)]
+    works += [partial(limit, 65_536, 16), partial(limit, 1_000_000, 64)]
+    works += [partial(reviews, 65_536, 132, 2), partial(reviews, 65_536, 132, 16)]
+    works += [partial(reviews, 16_384, 218, 2, repeating), partial(engines, 65_536, 16)]
+    for work in works:  # what has been measured is kept, whatever becomes of the rest
+        add_rows("gpu", COLUMNS, work(), folder=folder, **about)

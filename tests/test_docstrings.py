@@ -45,6 +45,7 @@ RETURNED |= {
     "AlgebraicNumber",
     "Bifurcations",
     "Enclosures",
+    "MetricSearch",
     "SoftmaxGap",
 }
 

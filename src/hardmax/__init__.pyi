@@ -10,6 +10,7 @@ from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import Head, Steps
+from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
 from .dynamics import Dynamics, attended
@@ -47,6 +48,7 @@ __all__ = [
     "check_theorem",
     "clouds",
     "figures",
+    "find_metric",
     "geometry",
     "io",
     "limit",

@@ -10,6 +10,7 @@ from hardmax._beyond.bifurcations import Bifurcations
 from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
+from hardmax._questions.metric import MetricSearch
 from hardmax._runs.details import Decisions, RunDetails
 from hardmax._runs.softmax import Enclosures
 from hardmax._runs.trajectory import Trajectories, Trajectory
@@ -27,6 +28,7 @@ __all__ = [
     "Enclosures",
     "Limit",
     "Limits",
+    "MetricSearch",
     "RunDetails",
     "SoftmaxGap",
     "StreamedLimit",

@@ -16,7 +16,7 @@ from hardmax._common.validation import (
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._layer.attention import Softmax
-from hardmax._layer.rules import check_dimension, check_rational
+from hardmax._layer.rules import check_dimension, check_rational, is_causal
 from hardmax._runs.run import Plan, load_run, run_clouds
 from hardmax._runs.softmax import Enclosures, enclose
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
@@ -193,7 +193,8 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
     dynamics = check_rational(check_dynamics(dynamics), "`step`")
-    if dynamics.is_plain and is_tensor(tokens) and tokens.is_cuda:
+    is_on_device = is_tensor(tokens) and tokens.is_cuda
+    if is_on_device and (dynamics.is_plain or is_causal(dynamics)):
         require_extra("The GPU engine", "gpu", "torch", "triton")
         from hardmax._runs.tensors import step_table
 

@@ -130,3 +130,9 @@ def test_a_network_learns_from_another():
 def test_what_is_no_batch_is_refused_in_one_line(tokens):
     with pytest.raises(hm.InputError, match=r"^`tokens` must be a nonempty tensor .*\.$"):
         HardmaxAttention()(tokens)
+
+
+@pytest.mark.parametrize("mask", [torch.ones(3), torch.ones(2, dtype=torch.bool)])
+def test_a_mask_of_another_type_or_shape_is_refused_in_one_line(mask):
+    with pytest.raises(hm.InputError, match=r"^`mask` must be torch.bool of shape \(3,\), not "):
+        HardmaxAttention(1)(torch.ones(3, 2), mask)

@@ -18,10 +18,12 @@ _UNSAFE = re.compile(
     "\ud800-\udfff"  # surrogates
     "]"
 )
+_UNSAFE_IN_LINES = re.compile(rf"(?![\n\t]){_UNSAFE.pattern}")
 
 
-def truncate(text: str, width: int) -> str:
+def truncate(text: object, width: int) -> str:
     """The text, cut to so many characters with an ellipsis."""
+    text = str(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -36,9 +38,7 @@ def sanitize_line(text: object) -> str:
 
 def sanitize_text(text: str) -> str:
     """The same for several lines: line ends and tabs stay."""
-    return _UNSAFE.sub(
-        lambda found: found[0] if found[0] in "\n\t" else _escape(found), text.replace("\r\n", "\n")
-    )
+    return _UNSAFE_IN_LINES.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def escape_html(text: object) -> str:

@@ -24,7 +24,14 @@ floats, is B.
 slack of the best one has a filter score of at least b - 2 B - slack. Points in tiles with a maximum
 above b - 3 B - slack are scored in float64 where they are above it too; the third B proves that all
 others trail by more than B + slack, which goes into `gaps`, and a point that is alone above has
-won. Rows that more than MOST_TILES tiles could win, and rows with ties, are scored in full."""
+won. Rows that more than MOST_TILES tiles could win, and rows with ties, are scored in full.
+
+**What is left out.** A direction y that belongs to a point p scores it at <y, p>: its filter score
+is taken from float64, which is within B, and tiles are searched for others. As <y, q> <= |y| |q|,
+points with |y| (|q| - <y, c> / |y|) s t below b - 3 B - slack trail by as much as those that the
+filter drops; the third B, of which (2 d + 8) u |y| (X + s |c|) is a part, covers the rounding of
+the norms. With the metric I no point shorter than p itself can win, so that among points in
+descending order of their norms half of the tiles are never looked at, or more."""
 
 import math
 from dataclasses import dataclass
@@ -43,12 +50,12 @@ from hardmax._gpu import argmax_kernels as kernels
 # Rows are searched as many at a time as have so many maxima of tiles; those that are scored in
 # full, so many scores.
 _MAXIMA, _SCORES = 2**27, 2**26
-_SPAN = 32  # tiles that a program of the filter does in turn
-_RECORDED, _LOCK = (
-    2**14,
-    Lock(),
-)  # points up to which a search is recorded; a recording is played by one at a time
-_PROGRAMS = 256  # that look for the extents of a cloud
+# Points up to which a search is recorded, and beyond which they are put in order of their norms.
+_RECORDED, _UNSORTED = 2**16, 2**14
+_LOCK = Lock()  # a recording is played by one at a time
+_PROGRAMS, _SPAN = 256, 64  # that keep a GPU busy; tiles that one of them does at most
+_SCORERS = 132 * 16  # programs that score rows again
+_RIVALS = 2**20  # scores within the slack of the best that are compared, coordinate by coordinate
 # Axes of a dot product that are taken at once: by the filter, and when its candidates are scored.
 _DEEPEST, _DEEPEST_FINE = 128, 32
 # In more dimensions than this a row does not fit into the registers of a program.
@@ -56,6 +63,7 @@ _WIDEST = 2**13
 # The bound holds for sums fused or not. Given to every kernel, because triton's default changes.
 _FUSED = {"enable_fp_fusion": True}
 _TILE, _ROWS, _BLOCK = kernels.TILE.value, kernels.ROWS.value, kernels.BLOCK.value
+_PARTS = kernels.BASE.value + 1
 
 
 @dataclass(eq=False)
@@ -71,56 +79,82 @@ class Argmax:
     """The largest norm of a point."""
 
 
+@dataclass(eq=False)
+class Search:
+    """What is looked for: the slack, by how much points are off, how far they move (None: they do
+    not), and whether each looks at itself and those before it alone."""
+
+    factors: SlackFactors
+    error: float = 0.0
+    contraction: float | None = None
+    causal: bool = False
+
+
 def find_furthest(
     points: torch.Tensor,
-    factors: SlackFactors,
+    search: Search,
     *,
-    error: float = 0.0,
     askers: torch.Tensor | None = None,
+    places: torch.Tensor | None = None,
     directions: torch.Tensor | None = None,
-    contraction: float | None = None,
 ) -> Argmax:
     """The point furthest along the direction of each asker; `Undecided` if one does not lead by its
     slack.
 
-    Askers are all points, if not given, and directions the askers themselves. With `contraction`,
-    all points move a layer on."""
-    points = points.contiguous()  # kernels count on rows that lie one behind the other
-    askers = points if askers is None else askers.contiguous()
-    directions = askers if directions is None else directions.contiguous()
+    Askers are all points, if not given, or the points in these places, and directions the askers
+    themselves. Where points move, or look at those before them, all of them ask."""
     if points.shape[1] > _WIDEST:
         raise Undecided
-    if directions is points and points.is_cuda and len(points) <= _RECORDED:
+    points = points.contiguous()  # kernels count on rows that lie one behind the other
+    if askers is None and directions is None and points.is_cuda and len(points) <= _RECORDED:
         with _LOCK:
-            found, unproved = _recorder(
-                points.shape, factors, error, contraction, points.device
-            ).search(points)
+            found, unproved = _recorder(points.shape, search, points.device).search(points)
     else:
-        constants = _constants(factors, error, contraction or 0.0, points.shape[1], points.device)
+        if askers is not None and places is None:
+            places = torch.full((len(askers),), -1, device=points.device)
+        askers = points if askers is None else askers.contiguous()
         found, unproved = _fetched(
-            *_filter(points, askers, directions, constants, moves=contraction is not None)
+            *_filter(points, askers, places, directions, search, _numbers_there(points, search))
         )
     if not found.largest < torch.inf:
         raise Undecided
-    if not unproved:
-        return found
-    for rows in (
-        torch.nonzero(found.gaps == -torch.inf).flatten().split(max(1, _SCORES // len(points)))
-    ):
+    if unproved:
+        _score_in_full(found, points, askers, directions, search)
+    return found
+
+
+def _score_in_full(
+    found: Argmax,
+    points: torch.Tensor,
+    askers: torch.Tensor | None,
+    directions: torch.Tensor | None,
+    search: Search,
+) -> None:
+    """Decide the rows that are not proved, by the float64 scores of all points.
+
+    Where points move once, those equal to the best are no rivals: a token that attends to several
+    of them goes to where they are. Later, equal floats may stand for points that differ."""
+    askers = points if askers is None else askers
+    most = 0 if search.contraction is None else _RIVALS
+    directions = askers if directions is None else directions
+    everybody = torch.arange(len(points), device=points.device)
+    unproved = torch.nonzero(found.gaps == -torch.inf).flatten()
+    for rows in unproved.split(max(1, _SCORES // len(points))):
         # The bounds are plain arithmetic on norms: they take tensors as they take arrays.
         norms: Any = torch.linalg.vector_norm(askers[rows], dim=1) + 2.0**-500
-        slack = factors.slack(norms, error, found.largest, error)
+        slack: Any = search.factors.slack(norms, search.error, found.largest, search.error)
         scores = directions[rows] @ points.T
-        best_at = scores.argmax(dim=1, keepdim=True)
-        best = scores.gather(1, best_at)
-        leads = (best - scores.scatter_(1, best_at, -torch.inf).amax(dim=1, keepdim=True)).flatten()
-        if not bool((leads > slack).all()):
+        if search.causal:
+            scores.masked_fill_(everybody > rows[:, None], -torch.inf)
+        best, best_at = scores.max(dim=1)
+        row, rival = torch.nonzero(scores >= (best - slack)[:, None], as_tuple=True)
+        if len(row) > len(rows) + most or not torch.equal(points[rival], points[best_at[row]]):
             raise Undecided
-        found.winners[rows], found.gaps[rows] = best_at.flatten(), leads
-    if contraction is not None:
+        scores[row, rival] = -torch.inf
+        found.winners[rows], found.gaps[rows] = best_at, best - scores.amax(dim=1)
+    if search.contraction is not None:
         targets = points[found.winners]
-        found.moved = targets + contraction * (points - targets)
-    return found
+        found.moved = targets + search.contraction * (points - targets)
 
 
 class _Recorder:
@@ -129,44 +163,61 @@ class _Recorder:
 
     graph: torch.cuda.CUDAGraph | None = None
 
-    def __init__(self, constants: torch.Tensor, *, moves: bool) -> None:
-        self.constants, self.moves, self.points = constants, moves, None
+    def __init__(self, shape: torch.Size, search: Search, device: torch.device) -> None:
+        self.points = torch.empty(shape, dtype=torch.float64, device=device)
+        self.numbers_there = _numbers_there(self.points, search)  # a recording does not keep them
+        self.numbers = torch.empty(2, dtype=torch.float64, pin_memory=True)
+        self.search_for, self.is_compiled = search, False
 
     def search(self, points: torch.Tensor) -> tuple[Argmax, float]:
-        if self.points is None:  # kernels are compiled
-            self.points = torch.empty_like(points)
-            return _fetched(*_filter(points, points, points, self.constants, moves=self.moves))
         self.points.copy_(points)
+        if not self.is_compiled:
+            self.is_compiled = True
+            return _fetched(*self._filter())
         if self.graph is None:
             self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
-                self.found = _filter(
-                    self.points, self.points, self.points, self.constants, moves=self.moves
-                )
+            how: Any = {"pool": _pool(), "capture_error_mode": "thread_local"}
+            with torch.cuda.graph(self.graph, **how):
+                self.found, state = self._filter()
+                self.numbers.copy_(state, non_blocking=True)
         self.graph.replay()
-        found, state = self.found
-        moved = None if found.moved is None else found.moved.clone()
-        return _fetched(Argmax(found.winners.clone(), found.gaps.clone(), moved), state)
+        kept = Argmax(self.found.winners, self.found.gaps, self.found.moved)
+        if kept.moved is None:
+            kept.winners, kept.gaps = kept.winners.clone(), kept.gaps.clone()
+        else:
+            kept.moved = kept.moved.clone()
+        torch.cuda.current_stream().synchronize()
+        kept.largest, unproved = self.numbers.tolist()
+        if unproved:
+            kept.winners, kept.gaps = kept.winners.clone(), kept.gaps.clone()
+        return kept, unproved
+
+    def _filter(self) -> tuple[Argmax, torch.Tensor]:
+        return _filter(self.points, self.points, None, None, self.search_for, self.numbers_there)
+
+
+@lru_cache(maxsize=1)
+def _pool() -> Any:
+    """The memory that all recordings share: of each, its input and what it finds are kept apart."""
+    return torch.cuda.graph_pool_handle()
 
 
 @lru_cache(maxsize=8)
-def _recorder(
-    shape: torch.Size,
-    factors: SlackFactors,
-    error: float,
-    contraction: float | None,
-    device: torch.device,
-) -> _Recorder:
-    return _Recorder(
-        _constants(factors, error, contraction or 0.0, shape[1], device),
-        moves=contraction is not None,
-    )
+def _recorder(shape: torch.Size, search: Search, device: torch.device) -> _Recorder:
+    return _Recorder(shape, search, device)
 
 
 def _fetched(found: Argmax, state: torch.Tensor) -> tuple[Argmax, float]:
     """The numbers that are needed here; once they have come, everything before is done."""
     found.largest, unproved = state.tolist()
     return found, unproved
+
+
+def _numbers_there(points: torch.Tensor, search: Search) -> tuple[torch.Tensor, torch.Tensor]:
+    """On the device: what kernels count with, and the numbers of the points."""
+    (count, d), device = points.shape, points.device
+    constants = _constants(search.factors, search.error, search.contraction or 0.0, d, device)
+    return constants, torch.arange(count, device=device)
 
 
 @lru_cache(maxsize=64)
@@ -182,14 +233,17 @@ def _constants(
 def _filter(
     points: torch.Tensor,
     askers: torch.Tensor,
-    directions: torch.Tensor,
-    constants: torch.Tensor,
-    *,
-    moves: bool,
+    places: torch.Tensor | None,
+    directions: torch.Tensor | None,
+    search: Search,
+    numbers_there: tuple[torch.Tensor, torch.Tensor],
 ) -> tuple[Argmax, torch.Tensor]:
     """Winners and gaps, -inf where a row has to be scored in full; the largest norm, and how many
     such rows."""
     (count, d), device, asked = points.shape, points.device, len(askers)
+    directions = askers if directions is None else directions.contiguous()
+    moves = search.contraction is not None
+    constants, everybody = numbers_there
     width = max(16, 1 << (d - 1).bit_length())
     block = max(1, 2048 // width)
     sizes = {"d": d, "width": width, "block": block} | _FUSED
@@ -197,38 +251,79 @@ def _filter(
     padded = tiles * _TILE
     length = kernels.HEADER.value + width + programs * (2 * width + 1)
     state = torch.empty(length, dtype=torch.float64, device=device)
-    kernels.extents[(programs,)](points, state, count, programs, **sizes)
-    kernels.frame_points[(1,)](state, programs, width=width, block=block, **_FUSED)
+    lengths = torch.empty(count, dtype=torch.float32, device=device)
+    kernels.extents[(programs,)](points, state, lengths, count, programs, **sizes)
+    joined = {"width": width, "block": max(1, 8192 // width), "num_warps": 8} | _FUSED
+    kernels.frame_points[(1,)](state, programs, **joined)
+    descending = count > _UNSORTED and not search.causal
+    lengths, order, source, own = _in_order(lengths, everybody, places, descending=descending)
     rough = torch.empty((padded, width), dtype=torch.float16, device=device)
-    kernels.round_points[(-(-padded // block),)](points, state, rough, count, padded, **sizes)
+    kernels.round_points[(-(-padded // block),)](
+        points, order, state, rough, count, padded, **sizes
+    )
 
     room = min(-(-asked // _ROWS), max(1, _MAXIMA // tiles // _ROWS)) * _ROWS
     rough_rows = torch.empty((room, width), dtype=torch.float16, device=device)
-    rows = torch.empty(
-        (4, room), dtype=torch.float64, device=device
-    )  # best scores, margins, reaches, slack
+    rows = torch.empty((_PARTS, room), dtype=torch.float64, device=device)
     maxima = torch.empty((tiles, room), dtype=torch.float32, device=device)
     picked = torch.empty((room, 1 + kernels.MOST_TILES.value), dtype=torch.int32, device=device)
+    again = torch.empty(room, dtype=torch.int32, device=device)
     winners = torch.empty(asked, dtype=torch.int64, device=device)
     gaps = torch.empty(asked, dtype=torch.float64, device=device)
     moved = torch.empty_like(points) if moves else None
+    written = (winners, gaps, gaps if moved is None else moved)
     warps = {"num_warps": 4, "num_stages": 3} if width < 128 else {"num_warps": 8, "num_stages": 2}
+    warps, depth = warps | _FUSED, min(width, _DEEPEST)
+    # Tiles that a program of the filter does in turn: few, where there would be too few programs.
+    span = min(_SPAN, 1 << (tiles * (room // _ROWS) // _PROGRAMS).bit_length())
+    kind = {"descending": descending, "causal": search.causal}
+    fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves} | _FUSED
     for first in range(0, asked, room):
         here = min(room, asked - first)
-        rounded = (rough_rows, rows, first, here, room)
+        who = (source[first : first + here], own[first : first + here])
+        rounded = (rough_rows, rows, here, room)
         kernels.round_directions[(-(-room // block),)](
-            askers, directions, state, constants, *rounded, **sizes
+            *(askers, directions, *who, state, constants, *rounded),
+            **sizes,
+            tilted=directions is not askers,
         )
-        grid, depth = (room // _ROWS, -(-tiles // _SPAN)), min(width, _DEEPEST)
-        scores = (rough_rows, rough, maxima, rows, room, tiles, _SPAN)
-        kernels.tile_maxima[grid](*scores, width=width, depth=depth, **warps, **_FUSED)
+        grid = (room // _ROWS, -(-tiles // span))
+        scores = (rough_rows, rough, who[1], rows, lengths, maxima, here, room, tiles)
+        kernels.tile_maxima[grid](*scores, width=width, depth=depth, span=span, **kind, **warps)
+        read = (points, order, *who, lengths, maxima, rows, picked, again, state)
         kernels.pick_tiles[(room // _BLOCK,)](
-            maxima, rows, picked, room, tiles, num_warps=2, **_FUSED
+            *read, *written, count, here, room, tiles, **fixed, **kind, num_warps=2
         )
-        read = (directions, points, rough_rows, rough, rows, picked, state, constants)
-        written = (winners, gaps, gaps if moved is None else moved)
-        fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves}
-        kernels.rescore[(here,)](
-            *read, *written, count, first, room, **fixed, num_warps=2, **_FUSED
+        read = (askers, directions, points, order, *who, rough_rows, rough, rows, picked, again)
+        scorers = min(here, _SCORERS)
+        kernels.rescore[(scorers,)](
+            *read,
+            *(state, constants, *written, count, room, scorers),
+            **fixed,
+            causal=search.causal,
+            num_warps=2,
         )
     return Argmax(winners, gaps, moved), state[:2]
+
+
+def _in_order(
+    lengths: torch.Tensor,
+    everybody: torch.Tensor,
+    places: torch.Tensor | None,
+    *,
+    descending: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Norms of the points and which points these are, in order; which asker each row is, and in
+    which place of the order it is. Askers are all points, or those in these places, or none of them
+    where a place is negative."""
+    order = everybody
+    if descending:
+        lengths, order = lengths.sort(descending=True)
+    if places is None:
+        return lengths, order, order, everybody
+    if not descending:
+        return lengths, order, torch.arange(len(places), device=lengths.device), places
+    rank = torch.empty_like(order)
+    rank[order] = everybody
+    places, source = rank[places].where(places >= 0, -1).sort()
+    return lengths, order, source, places

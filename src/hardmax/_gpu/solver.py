@@ -5,6 +5,7 @@ must lead."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -23,7 +24,7 @@ from hardmax._float.bounds import (
 )
 from hardmax._float.solver import FloatPhase, Undecided
 from hardmax._gpu import Gpu
-from hardmax._gpu.argmax import Argmax, find_furthest
+from hardmax._gpu.argmax import Argmax, Search, find_furthest
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
@@ -91,8 +92,9 @@ class GpuSolver:
         )
         everybody = torch.arange(len(positions), device=positions.device)
         chosen, pending, since, error = everybody, None, torch.full_like(everybody, -1), 0.0
+        search = _first_layer(dynamics, positions.shape[1])
         for layer in count():
-            found = _choose(positions, dynamics, pending, error)
+            found = _choose(positions, dynamics, pending, search)
             chosen = (
                 found.winners if pending is None else chosen.index_copy(0, pending, found.winners)
             )
@@ -117,44 +119,47 @@ class GpuSolver:
             if settled:
                 return
             targets = positions[chosen]
-            positions, error = (
-                targets + float(dynamics.contraction) * (positions - targets),
-                error_ahead,
-            )
+            positions = targets + float(dynamics.contraction) * (positions - targets)
+            error = error_ahead
+            search = Search(search.factors, error)
 
 
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
-    """Points one layer later; `Undecided` may be raised, as where one that is attended to is
-    repeated."""
-    found = _choose(positions, dynamics, None, 0.0, float(dynamics.contraction))
+    """Points one layer later, of the paper's layer or one with a causal mask; `Undecided` where
+    floats prove no choice."""
+    found = _choose(positions, dynamics, None, _step(dynamics, positions.shape[1]))
     assert found.moved is not None
     return found.moved
 
 
 def _choose(
-    positions: torch.Tensor,
-    dynamics: Dynamics,
-    rows: torch.Tensor | None,
-    error: float,
-    contraction: float | None = None,
+    positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, search: Search
 ) -> Argmax:
-    """Whom the points of these rows (None: of all) attend to, if points are known up to `error`."""
+    """Whom the points of these rows (None: of all) attend to."""
     metric = float_metric(dynamics)
     askers, directions = None if rows is None else positions[rows], None
     if metric.matrix is not None:
         matrix = torch.from_numpy(metric.matrix).to(positions.device)
         directions = (positions if askers is None else askers) @ matrix.T
-    factors = SlackFactors.of(positions.shape[1], metric)
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
-        found = find_furthest(
-            positions,
-            factors,
-            error=error,
-            askers=askers,
-            directions=directions,
-            contraction=contraction,
-        )
+        found = find_furthest(positions, search, askers=askers, places=rows, directions=directions)
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:
         raise Undecided
     return found
+
+
+@lru_cache(maxsize=64)
+def _step(dynamics: Dynamics, dimension: int) -> Search:
+    """The search of a step: the same one each time, because by it recordings are found."""
+    factors, causal = _factors(dynamics, dimension), dynamics.mask is not None
+    return Search(factors, contraction=float(dynamics.contraction), causal=causal)
+
+
+@lru_cache(maxsize=64)
+def _first_layer(dynamics: Dynamics, dimension: int) -> Search:
+    return Search(_factors(dynamics, dimension))
+
+
+def _factors(dynamics: Dynamics, dimension: int) -> SlackFactors:
+    return SlackFactors.of(dimension, float_metric(dynamics))

@@ -90,6 +90,13 @@ def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
             )
 
 
+def is_causal(dynamics: "Dynamics") -> bool:
+    """Whether this is the paper's layer with a causal mask."""
+    others = (dynamics.value, dynamics.attention, dynamics.heads)
+    is_alone = isinstance(dynamics.steps, Fraction) and all(part is None for part in others)
+    return is_alone and isinstance(dynamics.mask, str)
+
+
 def check_plain(dynamics: "Dynamics", who: str) -> "Dynamics":
     """These dynamics, if they are the paper's; else an InputError that begins with who needs
     that."""

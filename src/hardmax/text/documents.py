@@ -13,7 +13,7 @@ from hardmax._common.validation import InputError, check_path, shorten
 from hardmax.text.card import evaluations
 from hardmax.text.evaluation import Evaluation, summarize
 from hardmax.text.explain import Explanation
-from hardmax.text.page import document, macros, short_name
+from hardmax.text.page import document, render, short_name
 from hardmax.text.text_model import TextModel
 
 _LEADERS, _ERRORS = 20, 5
@@ -44,7 +44,7 @@ def write_report(explanations: Iterable[Explanation], path: str | Path) -> None:
         wish = "a list of explanations, such as [model.explain(text)]"
         raise InputError(f"`explanations` must be {wish}, not {shorten(explanations)}.")
     labels = Counter(short_name(why.label) if why.decided else "undecided" for why in listed)
-    body = macros().report(listed, labels.most_common())
+    body = render("report", listed, labels.most_common())
     write_whole(path, document(f"{pluralize(len(listed), 'text')} explained", body).encode())
 
 
@@ -65,5 +65,5 @@ def card_page(
         confidence = evaluation.probabilities[wrong, predicted[wrong]]
         worst: list[int] = wrong[np.argsort(-confidence, kind="stable")][:_ERRORS].tolist()
         errors = [(row + 1, model.classes[truth[row]], model.explain(texts[row])) for row in worst]
-    body = macros().card(name, model, measured, leaders, len(wrong), errors)
-    return document(f"{name}: a model", str(body))
+    body = render("card", name, model, measured, leaders, len(wrong), errors)
+    return document(f"{name}: a model", body)

@@ -24,7 +24,7 @@ from hardmax.text._kernels_tokens import (
 )
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.reading import ANY, Reader
-from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, keep_segments, token_of
+from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, known_tokens
 from hardmax.text.vocabulary import Vocabulary
 
 # characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
@@ -140,13 +140,8 @@ def find_known(
 ) -> tuple[list[Word], list[tuple[int, int, int]]]:
     """The words of a text, and its known tokens that count: the number, first and last word of
     each."""
-    words, index = cut_words(encode_text(text).decode()), vocabulary.index
-    tokens = (
-        (token_of(words, first, last).surface, first, last)
-        for first, last in tokeniser.places(words)
-    )
-    known = [(index[surface], first, last) for surface, first, last in tokens if surface in index]
-    return words, known if tokeniser.overlapping else keep_segments(known)
+    words = cut_words(encode_text(text).decode())
+    return words, known_tokens(words, tokeniser, vocabulary.index)
 
 
 def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader) -> Read:

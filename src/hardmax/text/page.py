@@ -6,20 +6,17 @@ Nothing is loaded, and nothing is shown by colour alone. The template is `page.h
 
 import json
 from bisect import bisect_right
-from functools import cache
+from functools import cache, partial
+from html import escape
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import bidirectional
 
+import numpy as np
+
 from hardmax._common.files import write_whole
-from hardmax._common.format import (
-    escape_html,
-    format_probability,
-    pluralize,
-    sanitize_text,
-    truncate,
-)
+from hardmax._common.format import format_probability, pluralize, sanitize_text, truncate
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, write_page
 from hardmax.text import card, view
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 _MOST_CLASSES = 6
 _LONGEST_NAME = 80  # characters of a token or a class
+short_name = partial(truncate, width=_LONGEST_NAME)
 _SHADES = (0.1, 0.3, 0.6)  # of the largest vote: a mark is the darker, the more of these it has
 _HIGHEST = 3  # arrows above one another; of any more, the modifier is written beside the token
 _FEW = 5  # training texts: a token of fewer may tell what one of them says
@@ -41,7 +39,7 @@ _FEW = 5  # training texts: a token of fewer may tell what one of them says
 
 def fragment(why: "Explanation") -> str:
     """An explanation as an element, for a notebook."""
-    content = macros().content(why, "p")
+    content = render("content", why, "p")
     return f'<div class="hardmax"><style>{read("explanation.css")}</style>{content}</div>'
 
 
@@ -50,7 +48,9 @@ def write_explanation(why: "Explanation", path: str | Path, *, interactive: bool
     shows the same where scripts do not run."""
     title = f"{why.answer}: {opening(why.text)}"
     about = gives_away(why.model) if interactive else ""
-    body = f'<div class="hardmax">{macros().content(why, "h1")}{macros().footer(why, about)}</div>'
+    body = (
+        f'<div class="hardmax">{render("content", why, "h1")}{render("footer", why, about)}</div>'
+    )
     if interactive:
         data = {"room": "reviews", "text": why.text, "models": [pack(why.model)]}
         write_page(path, data, title=title, static=body)
@@ -80,7 +80,7 @@ def pack(model: "TextModel") -> dict[str, str]:
 
 def document(title: str, body: str) -> str:
     """A whole document round a body that is HTML already."""
-    return str(macros().document(title, body, read("explanation.css"))) + "\n"
+    return render("document", title, body, read("explanation.css")) + "\n"
 
 
 def opening(text: str, most: int = 60) -> str:
@@ -89,14 +89,13 @@ def opening(text: str, most: int = 60) -> str:
     return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]} …"
 
 
-def short_name(name: object) -> str:
-    """A token or the name of a class, cut if it is very long."""
-    return truncate(str(name), _LONGEST_NAME)
+def render(macro: str, *values: Any) -> str:
+    """What a macro of the template writes, safe to show; every value is escaped."""
+    return sanitize_text(str(getattr(_macros(), macro)(*values)))
 
 
 @cache
-def macros() -> Any:
-    """The macros of the template; every value is made safe to show, and escaped."""
+def _macros() -> Any:
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(
@@ -104,12 +103,11 @@ def macros() -> Any:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: sanitize_text(value) if type(value) is str else value,
     )
     environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
         "card_of": card,
-        "css_class": _css_class,
+        "css_classes": _css_classes,
         "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,
         "digest": digest,
@@ -172,12 +170,12 @@ def _near(arrows: dict[int, Arrow], starts: list[int]) -> dict[int, list[Arrow]]
 
 def _arrows(why: "Explanation", pieces: list[view.Piece], starts: list[int]) -> dict[int, Arrow]:
     """The arrows by the numbers of the pieces where they begin: longer ones above shorter ones."""
-    found = {}
+    found, css_classes = {}, _css_classes(why)
     for number, piece in enumerate(pieces):
         if piece.link and piece.entry:
             start = starts[number]
             word = start + len(piece.text.split(maxsplit=1)[0])
-            css = _css_class(piece.entry.class_index, why)
+            css = css_classes[piece.entry.class_index]
             found[number] = Arrow(piece.link.modifier_span, (start, word), css)
     heights, placed = bytearray(starts[-1]), {}
     for number in sorted(found, key=lambda number: starts[number] - found[number].to[0]):
@@ -191,20 +189,23 @@ def _arrows(why: "Explanation", pieces: list[view.Piece], starts: list[int]) -> 
     return dict(sorted(placed.items()))
 
 
-def _css_class(class_index: int, why: "Explanation") -> str:
-    return f"c{place_of_class(class_index, len(why.model.classes)) % (2 * len(CYCLE))}"
+def _css_classes(why: "Explanation") -> list[str]:
+    """For each class of the model the one of the style sheet that has its colour."""
+    count = len(why.model.classes)
+    places = place_of_class(np.arange(count), count) % (2 * len(CYCLE))
+    return [f"c{place}" for place in places.tolist()]
 
 
 def _looks_of_marks(why: "Explanation") -> dict[str, str]:
     """The attributes of each active token in the text: the larger its vote, the darker; and what it
     says."""
-    looks = {}
+    looks, css_classes = {}, _css_classes(why)
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
-        shade, css_class = bisect_right(_SHADES, share), _css_class(entry.class_index, why)
-        css = f"{css_class} s{shade}{' leads' * entry.leads}"
+        shade = bisect_right(_SHADES, share)
+        css = f"{css_classes[entry.class_index]} s{shade}{' leads' * entry.leads}"
         # Escaped once for all places: a text may have very many.
-        title = escape_html(view.told(entry))
+        title = escape(view.told(entry))
         looks[entry.word] = f'class="{css}" title="{title}"'
     return looks
 

@@ -5,7 +5,7 @@ The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same 
 once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -146,6 +146,19 @@ def token_of(words: Sequence[Word], first: int, last: int) -> Token:
     """The token from one word to another."""
     surface = join_words([word.surface for word in words[first : last + 1]])
     return Token(surface, words[first].start, words[last].end)
+
+
+def known_tokens(
+    words: Sequence[Word], tokeniser: Tokeniser, index: Mapping[str, int]
+) -> list[tuple[int, int, int]]:
+    """The tokens in the index of a vocabulary that count: the number, first and last word of
+    each."""
+    known = []
+    for first, last in tokeniser.places(words):
+        number = index.get(token_of(words, first, last).surface)
+        if number is not None:
+            known.append((number, first, last))
+    return known if tokeniser.overlapping else keep_segments(known)
 
 
 def keep_segments(found: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

@@ -20,7 +20,7 @@ from hardmax._float.argmax import score_all
 from hardmax._float.bounds import UNDERFLOW, SlackFactors
 from hardmax._float.solver import Undecided
 from hardmax._gpu import argmax, argmax_kernels
-from hardmax._gpu.argmax import find_furthest
+from hardmax._gpu.argmax import Search, find_furthest
 from hardmax._gpu.solver import move_once
 
 TILTED = [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
@@ -41,13 +41,13 @@ def assert_same(directions, points, share):
     slack = share * size + UNDERFLOW
     truth = score_all(directions, points, slack)
     on_device, asked = there(points), there(directions)
-    factors = SlackFactors(share, 0.0)
+    search = Search(SlackFactors(share, 0.0))
     if len(truth.contested):
         with pytest.raises(Undecided):
-            find_furthest(on_device, factors, askers=asked)
+            find_furthest(on_device, search, askers=asked)
     clear = np.setdiff1d(np.arange(len(directions)), truth.contested)
     if len(clear):
-        found = find_furthest(on_device, factors, askers=asked[clear])
+        found = find_furthest(on_device, search, askers=asked[clear])
         assert found.winners.tolist() == truth.winners[clear].tolist()
         # A proved gap is at most the lead, as far as either side may have rounded scores.
         nobody = np.full((len(clear), 1), -np.inf)  # over whom one that is alone leads
@@ -131,8 +131,12 @@ def test_accumulation_loses_no_more_than_assumed(width):
     point = rng.uniform(0.5, 1, width) * np.where(rng.random(width) < 0.3, -1, 1)
     y, x = there(directions).half(), there(np.tile(point, (128, 1))).half()
     maxima, best = torch.empty((1, 128), device=DEVICE), there(np.full(128, -np.inf))
+    nobody = torch.full((128,), -1, device=DEVICE)
     sizes = {"width": width, "depth": min(width, 128), "num_warps": 4, "enable_fp_fusion": True}
-    argmax_kernels.tile_maxima[(1, 1)](y, x, maxima, best, 128, 1, 1, **sizes)
+    everybody = {"span": 1, "descending": False, "causal": False}
+    argmax_kernels.tile_maxima[(1, 1)](
+        y, x, nobody, best, best, maxima, 128, 128, 1, **sizes, **everybody
+    )
     exact = (y.double() @ x[0].double()).cpu().numpy()
     bound = (width + 16) * 2.0**-23 * (y.double().abs() @ x[0].double().abs()).cpu().numpy()
     assert (np.abs(maxima[0].cpu().numpy() - exact) <= bound).all()
@@ -147,10 +151,10 @@ def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d
     )  # so that everybody leads, and by how much is clear
     leads = np.sort(points @ points.T, axis=1)
     assert np.min(leads[:, -1] - leads[:, -2]) > 1e-7
-    constants = argmax._constants(SlackFactors(1e-13, 0.0), 0.0, 0.0, d, torch.device(DEVICE))
-    found, state = argmax._filter(
-        there(points), there(points), there(points), constants, moves=False
-    )
+    search = Search(SlackFactors(1e-13, 0.0))
+    on_device = there(points)
+    numbers = argmax._numbers_there(on_device, search)
+    found, state = argmax._filter(on_device, on_device, None, None, search, numbers)
     assert found.winners.tolist() == list(range(n))
     assert float(found.gaps.min()) > 1e-13
     assert state.tolist() == [pytest.approx(1), 0]
@@ -160,8 +164,8 @@ def test_what_does_not_fit_into_registers_is_left_to_the_processor(monkeypatch):
     monkeypatch.setattr(argmax, "_WIDEST", 20)
     wide, long = gauss(0, 3, 21), gauss(1, 40, 20)
     with pytest.raises(Undecided):
-        find_furthest(there(wide), SlackFactors(1e-13, 0.0))
-    found = find_furthest(there(long), SlackFactors(1e-13, 0.0))
+        find_furthest(there(wide), Search(SlackFactors(1e-13, 0.0)))
+    found = find_furthest(there(long), Search(SlackFactors(1e-13, 0.0)))
     assert found.winners.tolist() == (long @ long.T).argmax(axis=1).tolist()
 
 

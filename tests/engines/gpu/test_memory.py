@@ -18,7 +18,7 @@ from hardmax._float.batch import Then, walk_batch
 from hardmax._float.bounds import SlackFactors
 from hardmax._gpu import argmax
 from hardmax._gpu import batch as gpu_batch
-from hardmax._gpu.argmax import find_furthest
+from hardmax._gpu.argmax import Search, find_furthest
 from hardmax._gpu.batch import walk_batch_gpu
 
 FENCE = 2**10  # numbers before a tensor, and behind it
@@ -89,7 +89,8 @@ def test_a_search_reads_and_writes_nothing_but_its_tensors(n, d, fenced, monkeyp
     monkeypatch.setattr(argmax, "_MAXIMA", 1)  # 128 rows at a time
     points = np.random.default_rng(n).standard_normal((n, d))
     on_device, askers = fenced.copied(points), fenced.copied(points)
-    found = find_furthest(on_device, SlackFactors(1e-13, 0.0), askers=askers, contraction=0.5)
+    search = Search(SlackFactors(1e-13, 0.0), contraction=0.5)
+    found = find_furthest(on_device, search, askers=askers)
     fenced.assert_whole()
     winners = (points @ points.T).argmax(axis=1)
     assert found.winners.tolist() == winners.tolist()

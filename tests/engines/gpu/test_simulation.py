@@ -17,6 +17,7 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 
 import hardmax as hm
 from hardmax._float.solver import Undecided
+from hardmax._gpu import argmax as gpu_argmax
 from hardmax._gpu import batch as gpu_batch
 from hardmax._runs import tensors as gpu_simulation
 from hardmax._runs.run import BatchTrajectories
@@ -80,6 +81,45 @@ def test_a_step_of_tokens_in_general_position_is_made_there(seed, n, d, exponent
     assert (moved.dtype, moved.device.type) == (dtype, DEVICE)
     error, reach = here(moved) - hm.step(as_numpy, dynamics), np.linalg.norm(as_numpy, axis=1).max()
     assert np.linalg.norm(error, axis=1).max() <= 10 * torch.finfo(dtype).eps * reach
+
+
+@settings(max_examples=on_gpu(200))
+@given(
+    *(st.integers(0, 2**32), st.integers(1, 9), st.integers(1, 3)),
+    *(st.sampled_from([1, 3]), st.booleans(), st.sampled_from([None, "causal"])),
+)
+def test_a_step_is_the_definition_with_ties_repeats_zeros_and_a_causal_mask(
+    seed, n, d, size, tilted, mask
+):
+    rng = np.random.default_rng(seed)
+    tokens = rng.integers(-size, size + 1, (n, d)).astype(float)
+    tokens = tokens[rng.integers(0, n, n)] if seed % 2 else tokens
+    dynamics = hm.Dynamics("1/3", np.eye(d) + 0.25 if tilted else None, mask=mask)
+    moved = step_table(there(tokens), dynamics)
+    with_ties = hm.attended(tokens, dynamics)
+    alone = all(len({tuple(tokens[j]) for j in chosen}) == 1 for chosen in with_ties)
+    # All that attend to equal tokens alone are proved, others never; a cloud of zeros has no scale.
+    assert (moved is not None) == (alone and bool(tokens.any()))
+    if moved is not None:
+        truth = hm.dynamics.step(tokens, dynamics)
+        assert np.abs(here(moved) - truth).max() <= 1e-15 * np.abs(tokens).max()
+
+
+@pytest.mark.parametrize("mask", [None, "causal"])
+@pytest.mark.parametrize(
+    ("n", "d"), [(129, 17), (300, 3), *([(127, 2), (513, 40)] if HAS_GPU else [])]
+)
+def test_a_step_of_many_tokens_in_any_order_is_the_true_one(n, d, mask, monkeypatch):
+    monkeypatch.setattr(gpu_argmax, "_UNSORTED", 1)
+    monkeypatch.setattr(gpu_argmax, "_RECORDED", 0)
+    tokens = gauss(n, n, d) * np.random.default_rng(n).uniform(0.1, 1, (n, 1)) + [3.0] * d
+    tokens[n // 2 :: 7] = tokens[n // 3]
+    scores = tokens @ tokens.T
+    if mask:
+        scores[np.triu_indices(n, 1)] = -np.inf
+    moved = step_table(there(tokens), hm.Dynamics("1/2", mask=mask))
+    truth = (2 * tokens + tokens[scores.argmax(axis=1)]) / 3
+    assert np.abs(here(moved) - truth).max() <= 1e-14
 
 
 @pytest.mark.parametrize(
@@ -303,12 +343,13 @@ def test_limits_of_a_batch_whose_clouds_may_be_too_large_for_a_program(form, lar
         assert np.abs(here(ours.limit_points[cloud]) - truth.limit_points[cloud]).max() <= 1e-6
 
 
-@pytest.mark.parametrize("n", [5, 300] if HAS_GPU else [5])
-def test_a_search_that_is_made_again_leaves_earlier_answers_as_they_are(n):
-    # From the third on a GPU replays what it has recorded, in the same memory.
-    clouds = [there(gauss(seed, n, 3)) for seed in range(6)]
+@pytest.mark.parametrize("sizes", [(5, 3), (300, 20_000)] if HAS_GPU else [(5, 3)])
+def test_a_search_that_is_made_again_leaves_earlier_answers_as_they_are(sizes):
+    # From the third on a GPU replays what it has recorded, in memory that all recordings share.
+    clouds = [there(gauss(seed, sizes[seed % 2], 3)) for seed in range(8)]
     moved = [hm.step(cloud, HALF) for cloud in clouds]
     for cloud, after in zip(clouds, moved, strict=True):
+        target = cloud[(cloud @ cloud.T).argmax(dim=1)]
         np.testing.assert_allclose(
-            after.cpu(), hm.step(cloud.cpu().numpy(), HALF), rtol=0, atol=1e-14
+            after.cpu(), ((2 * cloud + target) / 3).cpu(), rtol=0, atol=1e-14
         )

@@ -1,0 +1,1 @@
+"""Questions about all clouds, all starts, all metrics, answered with a proof."""
