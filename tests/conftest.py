@@ -1,8 +1,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from browser import started_browser
@@ -16,6 +14,10 @@ if not HAS_GPU:
 
 # The same examples on every machine: a red run can be repeated, and nothing fails that did not fail
 # before the change.
+phases = list(Phase)
+if os.environ.get("HARDMAX_MUTANT"):
+    # Of a mutant (tools/mutate.py) one asks whether a test fails, not what its smallest failure is.
+    phases = [Phase.explicit, Phase.generate]
 settings.register_profile(
     "hardmax",
     max_examples=1000 if THOROUGH else 50,
@@ -23,8 +25,7 @@ settings.register_profile(
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
-    # Of a mutant (tools/mutate.py) one asks whether a test fails, not what its smallest failure is.
-    phases=[Phase.explicit, Phase.generate] if os.environ.get("HARDMAX_MUTANT") else list(Phase),
+    phases=phases,
 )
 settings.load_profile("hardmax")
 
@@ -38,6 +39,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser():
     with started_browser() as opened:
         yield opened

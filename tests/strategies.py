@@ -16,7 +16,7 @@ from oracle import Cloud, Matrix, Token, apply, dot
 from soak.clouds import KINDS, make
 
 alphas: SearchStrategy[Fraction] = st.sampled_from(
-    [Fraction(text) for text in ("1", "1/2", "2", "1/3", "3/2", "1/10", "7/3", "10", "1/1000")]
+    [Fraction(text) for text in ["1", "1/2", "2", "1/3", "3/2", "1/10", "7/3", "10", "1/1000"]]
 )
 
 # How far out a token lies on the way from the origin to a place where scores tie.
@@ -179,7 +179,7 @@ def matrices(d: int, entries: SearchStrategy[Fraction] = whole) -> SearchStrateg
 
 def spd_metrics(d: int) -> SearchStrategy[Matrix | None]:
     """Symmetric positive definite matrices; `None` is the identity."""
-    phases = st.sampled_from([Fraction(text) for text in ("1", "2", "1/2", "3", "1/10")])
+    phases = st.sampled_from([Fraction(text) for text in ["1", "2", "1/2", "3", "1/10"]])
     return st.one_of(
         st.none(),
         tokens(d, phases).map(diagonal),

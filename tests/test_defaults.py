@@ -85,7 +85,7 @@ def test_there_are_many():
 
 
 @pytest.mark.parametrize("path", callables())
-def test_defaults_are_those_that_the_docstring_names(path: str):
+def test_defaults_are_those_that_the_docstring_names(path):
     told, actual = named_defaults(find(path)), actual_defaults(find(path))
     assert [
         name for name, value in told.items() if name not in actual or not same(value, actual[name])

@@ -87,7 +87,7 @@ def errors(path: str, codes: str) -> list[str]:
 @pytest.mark.parametrize(
     "path", sorted({*NAMED, *(name for module in OPEN for name in defined_in(module))})
 )
-def test_a_public_name_is_documented(path: str):
+def test_a_public_name_is_documented(path):
     module, _, name = path.rpartition(".")
     thing = getattr(importlib.import_module(module), name)
     if inspect.isclass(thing):

@@ -21,8 +21,7 @@ HALF = hm.Dynamics("1/2")
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
-@pytest.mark.parametrize("tasks", [0, 1, 2, 9, 10, 1000])
-@pytest.mark.parametrize("pause", [0.0, 2e-5, 3e-4])
+@pytest.mark.parametrize(("tasks", "pause"), [(0, 0.0), (1, 3e-4), (9, 0.0), (1000, 2e-5)])
 def test_every_task_is_done_once(count, tasks, pause):
     done, wait = [], threading.Event()
 
@@ -118,7 +117,7 @@ def work():
 
 mine = work()
 children = []
-for _ in range(3):
+for _ in range(2):
     children.append(os.fork())
     if not children[-1]:
         signal.alarm(1200)
@@ -134,7 +133,7 @@ import hardmax as hm
 
 warnings.simplefilter("ignore", DeprecationWarning)
 model, generator = hm.load_model("sentiment-en"), np.random.default_rng(0)
-small, large = generator.standard_normal((30, 2)), generator.standard_normal((2000, 3))
+small, large = generator.standard_normal((30, 2)), generator.standard_normal((400, 3))
 
 def work():
     lim, told = hm.limit(small, hm.Dynamics("1/2")), model.explain("A great film, an awful script.")
@@ -146,10 +145,10 @@ def go_on():
         work()
 
 mine, done, children = work(), threading.Event(), []
-threads = [threading.Thread(target=go_on) for _ in range(3)]
+threads = [threading.Thread(target=go_on) for _ in range(2)]
 for thread in threads:
     thread.start()
-for pause in generator.uniform(0, 0.02, 12):
+for pause in generator.uniform(0, 0.02, 6):
     time.sleep(pause)
     children.append(os.fork())
     if not children[-1]:
@@ -203,13 +202,13 @@ def run(program: str) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_children_of_a_fork_work_as_their_parent_did():
-    assert run(FORK) == "[0, 0, 0]\n"
+    assert run(FORK) == "[0, 0]\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_children_that_are_forked_while_threads_compute_do_not_wait_for_these():
     """Properties were computed under a lock, which nobody gave back in a child."""
-    assert run(FORK_AMID_WORK) == "12\n"
+    assert run(FORK_AMID_WORK) == "6\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -222,7 +221,7 @@ def test_threads_that_compute_a_property_at_once_share_one_result():
 
     class Slow:
         @cached_property
-        def result(self) -> object:
+        def result(self):
             both.wait(600)
             return object()
 

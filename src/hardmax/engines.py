@@ -10,6 +10,7 @@ from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
 from hardmax._float.batch import BatchOutcome, Then, walk_batch
+from hardmax._float.general import FloatGeneralSolver
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatPhase, FloatSolver
@@ -33,7 +34,7 @@ Engine: TypeAlias = Cpu | Gpu
 ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats
 without a proof."""
-Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver"
+Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver | FloatGeneralSolver"
 AnyPhase: TypeAlias = FloatPhase | ExactPhase | GeneralPhase
 
 LARGEST_SMALL_CLOUD = 2048
@@ -74,7 +75,7 @@ def solvers_for(
                 "use 'certified'.",
                 argument="arithmetic",
             )
-        return (GeneralSolver(),)
+        return (GeneralSolver() if arithmetic == "exact" else FloatGeneralSolver(),)
     if isinstance(engine, Gpu):
         engine.check()
         if arithmetic != "certified":

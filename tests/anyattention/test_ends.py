@@ -21,6 +21,8 @@ import hardmax as hm
 from hardmax._exact.general import GeneralSolver
 from hardmax._exact.power_sums import Means
 from hardmax._exact.trapped import _vanishes
+from hardmax._exact.vectors import exact_table
+from hardmax._layer.attended import AttendedIndices
 from hardmax._limits.certify import digest
 from hardmax.theorem import theorem_reason
 
@@ -401,16 +403,19 @@ def test_a_direction_that_vanishes_on_the_way_is_noticed(way, where, width):
 
 
 def test_means_that_go_round_never_come_to_rest_and_chains_do():
-    ways = [np.array([[Fraction(1)], [Fraction(-2)], [Fraction(0)]])]
-    counts = np.array([1, 5, 3])
-    assert not Means([[1], [0], [2]], counts).may_vanish(ways)
-    assert not Means([[0, 1], [0], [2]], counts).may_vanish(ways)
-    assert Means([[1], [2], [2]], counts).may_vanish(ways)
+    ways = [exact_table(np.array([[1.0], [-2.0], [0.0]]))]
+
+    def may_vanish(sets, *counts):
+        return Means(AttendedIndices.of_sets(sets), np.array(counts)).may_vanish(ways)
+
+    assert not may_vanish([[1], [0], [2]], 1, 5, 3)
+    assert not may_vanish([[0, 1], [0], [2]], 1, 5, 3)
+    assert may_vanish([[1], [2], [2]], 1, 5, 3)
     # The first two cancel, counted with multiplicity.
-    assert Means([[0, 1], [0, 1], [2]], np.array([2, 1, 1])).may_vanish(ways)
-    assert not Means([[0, 1], [0, 1], [2]], np.array([1, 1, 1])).may_vanish(ways)
+    assert may_vanish([[0, 1], [0, 1], [2]], 2, 1, 1)
+    assert not may_vanish([[0, 1], [0, 1], [2]], 1, 1, 1)
     # Modulo a prime that divides a sum of multiplicities nothing is known.
-    assert Means([[1], [0], [2]], np.array([2**31 - 1, 1, 1])).may_vanish(ways)
+    assert may_vanish([[1], [0], [2]], 2**31 - 1, 1, 1)
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")

@@ -1,21 +1,20 @@
 import io
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from planted_files import make_model
-from running import Command, Outcome
+from running import Outcome, typed
 
 from hardmax.cli.main import run
 
 
 @pytest.fixture
-def hardmax(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def hardmax(monkeypatch, capsys):
     """The command `hardmax`, started in this process: what it printed and its exit code."""
 
-    def command(*arguments: object, stdin: bytes = b"") -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["hardmax", *map(str, arguments)])
+    def command(line="", *arguments, stdin=b""):
+        monkeypatch.setattr(sys, "argv", ["hardmax", *typed(line, *arguments)])
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
         with pytest.raises(SystemExit) as left:
             run()
@@ -26,14 +25,14 @@ def hardmax(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def with_model(here: Path) -> Path:
+def with_model(here):
     """A folder to work in, with a model."""
     make_model().save(here / "model")
     return here

@@ -4,6 +4,7 @@ of it."""
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -28,6 +29,11 @@ class Outcome:
 Command = Callable[..., Outcome]
 
 
+def typed(line: str, *arguments: object) -> list[str]:
+    """The arguments of a command line, and more that are taken as they are."""
+    return [*shlex.split(line), *map(str, arguments)]
+
+
 def assert_refused(outcome: Outcome, *words: str, code: int = 2) -> None:
     """Nothing on stdout, one line on stderr that has these words, and the exit code."""
     assert (outcome.code, outcome.out) == (code, "")
@@ -38,22 +44,20 @@ def assert_refused(outcome: Outcome, *words: str, code: int = 2) -> None:
 
 
 def in_a_shell(
-    *arguments: object, before: str = ":", redirect: str = "", **surroundings: Any
+    *arguments: Any, before: str = ":", redirect: str = "", **surroundings: Any
 ) -> Outcome:
     """Run the command line in `sh`, after something else, with a redirection such as `>&-`."""
     environment = os.environ | surroundings.pop("environment", {})
     for name in surroundings.pop("without", ()):
         environment.pop(name, None)
-    line = ["sh", "-c", f'{before}; exec "$@" {redirect}', "sh", *HARDMAX, *map(str, arguments)]
+    line = ["sh", "-c", f'{before}; exec "$@" {redirect}', "sh", *HARDMAX, *typed(*arguments)]
     ended = subprocess.run(
         line, capture_output=True, env=environment, timeout=1200, check=False, **surroundings
     )
     return Outcome(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
 
-def on_a_terminal(
-    *arguments: object, columns: int, colors: bool = False, kind: str = "xterm"
-) -> str:
+def on_a_terminal(*arguments: Any, columns: int, colors: bool = False, kind: str = "xterm") -> str:
     """What appears on a terminal of so many columns, stdout and stderr together, without escapes
     unless asked for."""
     reader, terminal = pty.openpty()
@@ -71,7 +75,7 @@ def on_a_terminal(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(columns))
         patch.setenv("TERM", kind)
-        patch.setattr(sys, "argv", ["hardmax", *map(str, arguments)])
+        patch.setattr(sys, "argv", ["hardmax", *typed(*arguments)])
         with os.fdopen(terminal, "w", 1, encoding="utf-8") as both:
             patch.setattr(sys, "stdout", both)
             patch.setattr(sys, "stderr", both)

@@ -3,17 +3,13 @@
 import json
 import re
 import sys
-from pathlib import Path
-
-import pytest
-from running import Command, assert_refused
 
 import hardmax as hm
 from hardmax import verify
 
 
-def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax: Command, here: Path):
-    outcome = hardmax("demo", "-o", "new/folder")
+def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax, here):
+    outcome = hardmax("demo -o new/folder")
     folder = here / "new" / "folder"
     assert outcome.code == 0
     assert "floats, ==: token 4 ends at a vertex, 1.00 from its limit." in outcome.out
@@ -41,12 +37,12 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax: Command, here: Pa
 
 
 def test_without_matplotlib_the_demo_leaves_out_the_pictures_and_says_so(
-    hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+    hardmax, here, monkeypatch
 ):
     for name in [name for name in sys.modules if name.startswith("hardmax.figures.")]:
         monkeypatch.delitem(sys.modules, name)
         monkeypatch.delattr(hm.figures, name.rpartition(".")[2], raising=False)
-    for name in ("matplotlib", "pandas", "pyarrow", "narwhals", "sklearn"):
+    for name in ["matplotlib", "pandas", "pyarrow", "narwhals", "sklearn"]:
         monkeypatch.setitem(sys.modules, name, None)
     outcome = hardmax("demo")
     assert outcome.code == 0
@@ -59,9 +55,3 @@ def test_without_matplotlib_the_demo_leaves_out_the_pictures_and_says_so(
         *(f"wrote demo/{name}" for name in written),
     ]
     assert {path.name for path in (here / "demo").iterdir()} == set(written)
-
-
-def test_a_file_is_no_folder_for_the_demo(hardmax: Command, here: Path):
-    (here / "taken").write_text("mine")
-    assert_refused(hardmax("demo", "-o", "taken"), "`--output` ")
-    assert (here / "taken").read_text() == "mine"

@@ -44,8 +44,8 @@ LEFT = {
     "docs/streams.md": {"points.parquet", "limits", "sweep", "reviews", "scored"},
     "docs/page.md": {"page.html", "cloud.csv", "mine.html", "texts.html", "limit.html"},
     "docs/text.md": {
-        *("review.html", "tried.html", "model", "reviews.csv", "unseen.csv", "reviews-model"),
-        *("reliability.png", "card.html", "why.html", "reviews.html", "scored.parquet"),
+        *["review.html", "tried.html", "model", "reviews.csv", "unseen.csv", "reviews-model"],
+        *["reliability.png", "card.html", "why.html", "reviews.html", "scored.parquet"],
     },
 }
 NOT_RUN = {
@@ -84,9 +84,7 @@ def run_line(line: str, hardmax: Command) -> None:
 @pytest.mark.parametrize(
     "page", ["README.md", *(pytest.param(page, marks=pytest.mark.docs) for page in PAGES[1:])]
 )
-def test_a_page_runs_from_top_to_bottom(
-    page: str, hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_page_runs_from_top_to_bottom(page, hardmax, tmp_path, monkeypatch):
     missing = [name for name in NEEDS.get(page, ()) if find_spec(name) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")

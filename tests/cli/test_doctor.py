@@ -8,15 +8,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-from running import Command
-
 from hardmax.cli import doctor
 
 EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - {"all"}
 
 
-def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax: Command):
+def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax):
     outcome = hardmax("doctor")
     assert (outcome.code, outcome.err) == (0, "")
     for name in (
@@ -28,7 +25,7 @@ def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax: Co
         "gpu: ",
     ):
         assert name in outcome.out
-    document = hardmax("doctor", "--json").out
+    document = hardmax("doctor --json").out
     found = json.loads(document)
     assert found["versions"]["python"] == platform.python_version()
     assert set(found["missing_of_extra"]) == EXTRAS
@@ -38,7 +35,7 @@ def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax: Co
         assert private not in outcome.out + document
 
 
-def test_what_is_missing_comes_with_its_remedy(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_missing_comes_with_its_remedy(hardmax, monkeypatch):
     installed = doctor._version
     monkeypatch.setattr(
         doctor, "_version", lambda name: doctor.MISSING if name == "pyarrow" else installed(name)
@@ -46,10 +43,10 @@ def test_what_is_missing_comes_with_its_remedy(hardmax: Command, monkeypatch: py
     printed = hardmax("doctor").out
     assert "missing pyarrow: pip install 'hardmax[tables]'" in printed
     monkeypatch.setattr(doctor, "_version", lambda _: doctor.MISSING)
-    assert json.loads(hardmax("doctor", "--json").out)["missing_of_extra"] == {}
+    assert json.loads(hardmax("doctor --json").out)["missing_of_extra"] == {}
 
 
-def test_extras_need_nothing_that_is_made_for_other_systems(monkeypatch: pytest.MonkeyPatch):
+def test_extras_need_nothing_that_is_made_for_other_systems(monkeypatch):
     needed = ["triton>=3.2; (sys_platform == 'linux') and extra == 'gpu'", "torch; extra == 'gpu'"]
     monkeypatch.setattr(importlib.metadata, "requires", lambda _: needed)
     monkeypatch.setattr(
@@ -60,15 +57,13 @@ def test_extras_need_nothing_that_is_made_for_other_systems(monkeypatch: pytest.
         assert doctor._missing_of_extra() == {"gpu": missing}
 
 
-def test_a_numba_that_was_not_tried_is_named(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+def test_a_numba_that_was_not_tried_is_named(hardmax, monkeypatch):
     assert "slower: " not in hardmax("doctor").out
     monkeypatch.setattr("numba.__version__", "9.9.0")
     assert "slower: large clouds in many dimensions" in hardmax("doctor").out
 
 
-def test_a_wrong_answer_is_noticed_and_an_exit_code(
-    hardmax: Command, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_wrong_answer_is_noticed_and_an_exit_code(hardmax, monkeypatch):
     from hardmax import simulate
 
     monkeypatch.setattr(
@@ -83,7 +78,7 @@ def test_a_wrong_answer_is_noticed_and_an_exit_code(
     assert "off by" in outcome.out
 
 
-def test_a_gpu_is_named_if_torch_can_use_it(monkeypatch: pytest.MonkeyPatch):
+def test_a_gpu_is_named_if_torch_can_use_it(monkeypatch):
     monkeypatch.setattr(doctor.shutil, "which", lambda _: "nvidia-smi")
     monkeypatch.setattr(doctor, "_version", lambda _: "2.13.0")
     for sees, gpu in ((False, "found, but torch cannot use it"), (True, "NVIDIA H200")):

@@ -12,23 +12,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from planted_files import TEST
-from running import HARDMAX, Command, Outcome, assert_refused, in_a_shell, on_a_terminal
+from running import HARDMAX, assert_refused, in_a_shell, on_a_terminal, typed
 from text.small_models import random_texts, small_model
 
 TEXTS = [f"{text} film" for text in random_texts(40)]
 
 
 @pytest.fixture(autouse=True)
-def reviews(here: Path) -> None:
+def reviews(here):
     small_model().save(here / "model")
     lines = [json.dumps({"id": number, "text": text}) for number, text in enumerate(TEXTS)]
     (here / "reviews.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def test_every_row_gets_what_explain_says(hardmax: Command, here: Path):
-    outcome = hardmax(
-        "score", "reviews.jsonl", "-o", "out.parquet", "--model", "model", "--abstain", "0.7"
-    )
+def test_every_row_gets_what_explain_says(hardmax, here):
+    outcome = hardmax("score reviews.jsonl -o out.parquet --model model --abstain 0.7")
     assert (outcome.code, outcome.err) == (0, "")
     model = small_model()
     for row, text in zip(pq.read_table("out.parquet").to_pylist(), TEXTS, strict=True):
@@ -42,10 +40,10 @@ def test_every_row_gets_what_explain_says(hardmax: Command, here: Path):
     assert {"# output: out.parquet", "# rows: 40"} <= set(outcome.out.splitlines())
 
 
-def test_json_and_stderr_say_what_became_of_the_rows(here: Path):
+def test_json_and_stderr_say_what_became_of_the_rows(here):
     with (here / "reviews.jsonl").open("a") as stream:
         stream.write('{"id": 40, "review": "x", "label": "mine"}\n')
-    outcome = in_a_shell("score", "reviews.jsonl", "-o", "out.csv", "--model", "model", "--json")
+    outcome = in_a_shell("score reviews.jsonl -o out.csv --model model --json")
     assert outcome.err.splitlines() == [
         "warning: the text column is text; review would be possible, too (choose with `text`)",
         "the table already has columns of these names, so ours are renamed: label as hardmax_label",
@@ -60,60 +58,18 @@ def test_json_and_stderr_say_what_became_of_the_rows(here: Path):
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
-def test_standard_input_is_read(kind: str, hardmax: Command, here: Path):
+def test_standard_input_is_read(kind, hardmax, here):
     lines = ["text", *(f'"{text}"' for text in TEXTS)]
     data = (here / "reviews.jsonl").read_bytes() if kind == "jsonl" else "\n".join(lines).encode()
-    assert hardmax("score", "-", "-o", "out.csv", "--model", "model", stdin=data).code == 0
+    assert hardmax("score - -o out.csv --model model", stdin=data).code == 0
     assert len((here / "out.csv").read_text().splitlines()) == 41
-    assert_refused(
-        hardmax("score", "-", "-o", "none.csv", "--model", "model"), "standard input is empty"
-    )
+    assert_refused(hardmax("score - -o none.csv --model model"), "standard input is empty")
     assert not (here / "none.csv.parts").exists()
 
 
-def test_what_cannot_be_done_is_one_line_in_the_words_of_the_command(hardmax: Command, here: Path):
-    def score(*more: object, out: str = "out.csv") -> Outcome:
-        return hardmax("score", "reviews.jsonl", "-o", out, "--model", "model", *more)
-
-    assert_refused(score("--text", "body"), "`--text` is 'body'", "id, text")
-    assert_refused(score("--abstain", 60), "`--abstain` must be a finite number from 0 to 1")
-    assert_refused(score("--abstain", "nan"), "`--abstain` must be")
-    assert_refused(score("--on-bad-rows", "drop"), "--on-bad-rows", "null", "skip", "refuse")
-    assert_refused(score("--threads", 0), "--threads")
-    assert_refused(score(out="out.xlsx"), "`--out` `out.xlsx` has the suffix", ".parquet")
-    assert_refused(hardmax("score", "nowhere.csv", "-o", "out.csv"), "`nowhere.csv` does not exist")
-    assert score().code == 0
-    assert_refused(score(), "`out.csv` exists: --force replaces it.")
-    assert score("--force").code == 0
-
-
-def test_what_a_folder_has_beside_its_tables_is_one_line_on_stderr(here: Path):
-    (here / "in").mkdir()
-    pq.write_table(pa.table({"text": TEXTS}), here / "in" / "1.PARQUET")
-    (here / "in" / "more.csv").write_text("text\ngreat\n")
-    outcome = in_a_shell("score", "in", "-o", "out", "--model", "model")
-    assert outcome.code == 0
-    assert outcome.err.startswith("warning: left out of `in`: more.csv (only Parquet files")
-    assert outcome.err.count("\n") == 1
-    assert "# rows: 40\n" in outcome.out
-
-
-def test_a_damaged_part_is_named_with_the_option_that_helps(hardmax: Command, here: Path):
-    (here / "in").mkdir()
-    pq.write_table(pa.table({"text": TEXTS}), here / "in" / "a.parquet")
-    command = ("score", "in", "-o", "out", "--model", "model")
-    assert hardmax(*command).code == 0
-    os.truncate(here / "out" / "a.parquet", 100)
-    assert_refused(hardmax(*command), "`out/a.parquet` is damaged", "--force scores it again")
-    assert hardmax(*command, "--force").code == 0
-    assert pq.read_table("out").num_rows == 40
-
-
-def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
+def test_progress_is_shown_on_a_terminal(monkeypatch):
     monkeypatch.setattr("hardmax.cli.output.BAR_DELAY", 0.0)
-    shown = on_a_terminal(
-        "score", "reviews.jsonl", "-o", "out.csv", "--model", "model", columns=100
-    )
+    shown = on_a_terminal("score reviews.jsonl -o out.csv --model model", columns=100)
     assert "rows/s" in shown
     assert "scoring" in shown
 
@@ -126,35 +82,35 @@ start()
 """
 
 
-def test_a_killed_job_goes_on_to_the_same_rows(here: Path, hardmax: Command):
+def test_a_killed_job_goes_on_to_the_same_rows(here, hardmax):
     texts = [TEST.texts[n % len(TEST.texts)] + f" {n} film" for n in range(5000)]
     pq.write_table(pa.table({"id": range(5000), "text": texts}), "many.parquet")
-    command = ["score", "many.parquet", "--model", "model", "--threads", "1", "-o"]
+    command = "score many.parquet --model model --threads 1 -o"
     parts = Path("out.parquet.parts")
     for enough in (8, 16):  # of 25
-        started = subprocess.Popen([HARDMAX[0], "-c", KILLABLE, *command, "out.parquet"])
+        started = subprocess.Popen([HARDMAX[0], "-c", KILLABLE, *typed(command, "out.parquet")])
         while started.poll() is None and len(list(parts.glob("part-*.parquet"))) < enough:
             time.sleep(0.005)
         assert started.poll() is None, "it was done before it could be killed"
         os.kill(started.pid, signal.SIGKILL)
         started.wait()
-    outcome = hardmax(*command, "out.parquet")
+    outcome = hardmax(command, "out.parquet")
     assert outcome.code == 0
     assert "continued after" in outcome.err
-    assert hardmax(*command, "whole.parquet").code == 0
+    assert hardmax(command, "whole.parquet").code == 0
     assert pq.read_table("out.parquet").equals(pq.read_table("whole.parquet"))
     assert not parts.exists()
 
 
-def test_a_full_disk_is_one_line_and_the_parts_are_kept(here: Path, hardmax: Command):
+def test_a_full_disk_is_one_line_and_the_parts_are_kept(here, hardmax):
     (here / "many.jsonl").write_text(
         "\n".join(json.dumps({"text": f"great film {n}"}) for n in range(2000))
     )
     # A limit on the size of files stands for the full disk: the part fits, the whole file does not.
-    command = ("score", "many.jsonl", "-o", "out.jsonl", "--model", "model")
-    ended = in_a_shell(*command, before="trap '' XFSZ; ulimit -f 600")
+    command = "score many.jsonl -o out.jsonl --model model"
+    ended = in_a_shell(command, before="trap '' XFSZ; ulimit -f 600")
     assert ended.code == 2
     assert len(ended.err.splitlines()) == 1
     assert "cannot be written: file too large" in ended.err
     assert not (here / "out.jsonl").exists()
-    assert "continued after 2,000 rows" in hardmax(*command).err
+    assert "continued after 2,000 rows" in hardmax(command).err

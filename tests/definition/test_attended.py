@@ -1,6 +1,7 @@
 """Attended sets as the engines keep them, against plain lists."""
 
 import numpy as np
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ def sets(draw: st.DrawFn) -> list[list[int]]:
     return draw(st.lists(chosen, min_size=n, max_size=n))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(2000))
 @given(sets(), st.data())
 def test_choices_are_lists_in_another_form(lists, data):
     n, choices = len(lists), AttendedIndices.of_sets(lists)

@@ -7,7 +7,7 @@ import oracle
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import Problem, clouds, problems, rational_rotations, signed_permutations
+from strategies import clouds, problems, rational_rotations, signed_permutations
 
 import hardmax as hm
 
@@ -35,7 +35,7 @@ def product(left, right):
 
 
 @given(problems(), st.randoms(use_true_random=False))
-def test_the_order_of_the_tokens_does_not_matter(problem: Problem, random):
+def test_the_order_of_the_tokens_does_not_matter(problem, random):
     cloud, metric, alpha = problem
     order = list(range(len(cloud)))
     random.shuffle(order)
@@ -59,9 +59,7 @@ def test_rotations_and_signed_permutations_commute_with_a_run(cloud, data):
 
 
 @given(problems(), st.data())
-def test_a_rotation_of_the_cloud_and_of_the_metric_together_commutes_with_a_run(
-    problem: Problem, data
-):
+def test_a_rotation_of_the_cloud_and_of_the_metric_together_commutes_with_a_run(problem, data):
     cloud, metric, alpha = problem
     assume(metric is not None)
     turn = data.draw(rational_rotations(len(cloud[0])))
@@ -74,9 +72,7 @@ def test_a_rotation_of_the_cloud_and_of_the_metric_together_commutes_with_a_run(
 
 
 @given(problems(), st.sampled_from([Fraction(1, 7), Fraction(3), Fraction(10) ** 30]))
-def test_scaling_commutes_with_a_run_and_scaling_the_metric_changes_nothing(
-    problem: Problem, factor
-):
+def test_scaling_commutes_with_a_run_and_scaling_the_metric_changes_nothing(problem, factor):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
     straight = run(cloud, dynamics)
@@ -113,7 +109,7 @@ def test_a_token_given_twice_is_a_token_of_multiplicity_two(cloud, data):
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact", "float"])
-def test_multiplicity_matters_at_a_tie(arithmetic: str):
+def test_multiplicity_matters_at_a_tie(arithmetic):
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     once = hm.simulate(square, hm.Dynamics(1), layers=20, arithmetic=arithmetic)
     twice = hm.simulate([[1, 1], *square], hm.Dynamics(1), layers=20, arithmetic=arithmetic)

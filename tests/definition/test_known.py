@@ -19,19 +19,19 @@ def last_cloud(known: Known) -> oracle.Cloud:
 
 
 @each_known
-def test_tokens_come_as_close_as_you_like_to_their_limits(known: Known):
+def test_tokens_come_as_close_as_you_like_to_their_limits(known):
     for token, limit in zip(last_cloud(known), known.limits, strict=True):
         assert max(abs(x - y) for x, y in zip(token, limit, strict=True)) < Fraction(1, 10**6)
 
 
 @each_known
-def test_leaders_and_their_first_layers_are_as_stated(known: Known):
+def test_leaders_and_their_first_layers_are_as_stated(known):
     found = oracle.leaders(known.tokens, known.alpha, known.metric, layers=60)
     assert found == dict(zip(known.leaders, known.leader_layers, strict=True))
 
 
 @each_known
-def test_a_leader_sits_on_its_limit_from_its_first_layer_on(known: Known):
+def test_a_leader_sits_on_its_limit_from_its_first_layer_on(known):
     path = oracle.run(known.tokens, known.alpha, known.metric, layers=max(known.leader_layers) + 3)
     for leader, layer in zip(known.leaders, known.leader_layers, strict=True):
         assert all(cloud[leader] == known.limits[leader] for cloud in path[layer:])

@@ -14,9 +14,7 @@ RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
 @pytest.mark.parametrize(
     "name", ["plot_certificate", "plot_explain", "plot_notebook", "plot_train_on_a_table"]
 )
-def test_a_recipe_runs(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_recipe_runs(name, tmp_path, monkeypatch, capsys):
     missing = [extra for extra in ("matplotlib", "pandas", "sklearn") if find_spec(extra) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")

@@ -21,7 +21,7 @@ FRANK_WOLFE = hm.Steps(lambda layer: Fraction(2, layer + 1), product=0)
         ([[-1], [3]], FRANK_WOLFE, "1/3"),
     ],
 )
-def test_two_tokens_of_a_negative_metric_meet_away_from_the_origin(cloud, steps, end: str):
+def test_two_tokens_of_a_negative_metric_meet_away_from_the_origin(cloud, steps, end):
     limit = hm.limit(cloud, hm.Dynamics(steps, [[-1]]))
     assert limit.exact_limit_points.ravel().tolist() == [Fraction(end)] * 2
 

@@ -7,13 +7,11 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-Importer = Callable[[str], ModuleType]
 Reader = Callable[[str], list[dict[str, str]]]
 
 
@@ -23,7 +21,7 @@ def says(page: str, sentence: str) -> bool:
 
 
 @pytest.fixture
-def module(monkeypatch: pytest.MonkeyPatch) -> Importer:
+def module(monkeypatch):
     """Imports a module of the benchmarks."""
     pytest.importorskip("matplotlib")
     # At the end: the folder has a text.py, and so have the tests.
@@ -32,13 +30,13 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Importer:
 
 
 @pytest.fixture
-def rows(module: Importer) -> Reader:
+def rows(module):
     """Reads the rows of one benchmark, oldest first."""
     read = module("harness").read_rows
     return lambda name: read(BENCHMARKS / "results" / f"{name}.csv")
 
 
-def test_every_table_is_what_the_rows_say(module: Importer):
+def test_every_table_is_what_the_rows_say(module):
     table = module("table")
     pages = {path.name for path in table.TABLES}
     assert pages == {"README.md", "limits.md", "models.md", "speed.md", "text.md"}
@@ -47,7 +45,7 @@ def test_every_table_is_what_the_rows_say(module: Importer):
         assert table.with_tables(text, makers) == text, f"{path.name}: run benchmarks/table.py"
 
 
-def test_another_number_in_the_table_of_the_readme_is_noticed(module: Importer):
+def test_another_number_in_the_table_of_the_readme_is_noticed(module):
     table, path = module("table"), ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
     lines = re.findall(r"^\| \[.*", text, flags=re.M)
@@ -63,13 +61,13 @@ def test_another_number_in_the_table_of_the_readme_is_noticed(module: Importer):
 
 
 @pytest.fixture
-def results(module: Importer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(module, tmp_path, monkeypatch):
     """A folder from which the tables of text models are made."""
     monkeypatch.setattr(module("text_tables"), "RESULTS", tmp_path)
     return tmp_path
 
 
-def test_what_reading_adds_is_told_by_the_newest_rows(module: Importer, results: Path):
+def test_what_reading_adds_is_told_by_the_newest_rows(module, results):
     sentence = module("text_tables").reading_sentence
     assert "not measured yet" in sentence()
     row = '"2026","abcdef0"'
@@ -87,7 +85,7 @@ def test_what_reading_adds_is_told_by_the_newest_rows(module: Importer, results:
     assert "on the 2,703 that have a modifier, +2.4 ± 0.8 points of accuracy and 13.2 % off" in said
 
 
-def test_flips_are_those_of_a_model_that_ships(module: Importer, results: Path):
+def test_flips_are_those_of_a_model_that_ships(module, results):
     sentence, head = (
         module("text_tables").flips_sentence,
         "model,reviews,found,median_words,shown_smallest,median_seconds",
@@ -102,7 +100,7 @@ def test_flips_are_those_of_a_model_that_ships(module: Importer, results: Path):
     assert "for 200 the number is proved to be the smallest. The median time is 0.25 s" in said
 
 
-def test_the_table_of_sentiment_has_word_lists_beside_the_model(module: Importer, results: Path):
+def test_the_table_of_sentiment_has_word_lists_beside_the_model(module, results):
     table = module("text_tables").sentiment_table
     assert "not measured yet" in table()
     head = "model,corpus,texts,accuracy,log_loss,calibration_error,undecided"
@@ -126,14 +124,14 @@ def test_the_shares_and_rights_of_corpora_are_those_of_the_training():
         assert says("docs/models.md", f"| {what} | {share:g} | {rights} |")
 
 
-def test_the_first_page_says_how_long_a_layer_takes(module: Importer):
+def test_the_first_page_says_how_long_a_layer_takes(module):
     results = module("cpu_results")
     run = results.CPU["n 1,000,000, d 2: one layer"]
     time = results.duration(float(run["hardmax"]["seconds"]))
     assert says("docs/index.md", f"take {time} per layer on two cores")
 
 
-def test_speed_says_how_times_grow(module: Importer, rows: Reader):
+def test_speed_says_how_times_grow(module, rows):
     scaling, page = module("scaling"), "docs/speed.md"
     times = scaling.times(rows("scaling"))
     slopes = {key: scaling.slope(sizes) for key, sizes in times.items()}
@@ -147,7 +145,7 @@ def test_speed_says_how_times_grow(module: Importer, rows: Reader):
         assert all(ours[n] < peer[n] for n in peer if n >= 3000)
 
 
-def test_speed_says_what_a_sphere_costs(module: Importer, rows: Reader):
+def test_speed_says_what_a_sphere_costs(module, rows):
     results, scaling = module("cpu_results"), module("scaling")
     run = results.CPU["n 100,000, d 3, on a sphere: one layer"]
     sphere = results.duration(float(run["hardmax"]["seconds"]))
@@ -155,7 +153,7 @@ def test_speed_says_what_a_sphere_costs(module: Importer, rows: Reader):
     assert says("docs/speed.md", f"takes {sphere} there, and {gaussian} for a Gaussian cloud")
 
 
-def test_speed_says_what_a_command_costs(rows: Reader):
+def test_speed_says_what_a_command_costs(rows):
     work, page = "hardmax explain, later: processor time", "docs/speed.md"
     newest = {row["peer"]: row for row in rows("everyday") if row["work"] == work}
     numpy, sklearn = newest["python with numpy"], newest["python with scikit-learn"]
@@ -166,11 +164,11 @@ def test_speed_says_what_a_command_costs(rows: Reader):
     assert says(page, f"(`python benchmarks/everyday.py starting`, {numpy['date']})")
 
 
-def test_speed_says_where_the_time_goes(rows: Reader):
+def test_speed_says_where_the_time_goes(rows):
     newest = {(row["of"], row["what"]): row for row in rows("limit_of_machine")}
     page, plane = "docs/speed.md", "plane, n 1,000,000"
 
-    def share(of: str, what: str) -> str:
+    def share(of, what):
         return f"{100 * float(newest[of, what]['share']):.0f} %"
 
     polygons, angles = share(plane, "two polygons"), share(plane, "winners by angle")
@@ -191,7 +189,7 @@ def test_speed_says_where_the_time_goes(rows: Reader):
     assert says(page, f"{scored[0]:.0f} and {scored[1]:.0f} points per direction")
 
 
-def test_limits_say_how_many_layers_are_walked(rows: Reader):
+def test_limits_say_how_many_layers_are_walked(rows):
     settled: dict[str, list[int]] = {}
     for row in rows("layers_walked"):
         settled.setdefault(row["alpha"], []).extend([int(row["layers"])] * int(row["clouds"]))
@@ -207,14 +205,14 @@ def test_limits_say_how_many_layers_are_walked(rows: Reader):
     assert says("docs/index.md", "usually after computing fewer than ten")
 
 
-def test_limits_say_what_exact_layers_cost(rows: Reader):
+def test_limits_say_what_exact_layers_cost(rows):
     exact = [row for row in rows("arithmetics") if row["contestant"] == "exact with flint"]
     newest = {row["work"].split()[1]: f"{1e3 * float(row['seconds']):.0f} ms" for row in exact}
     gaussian = f"takes {newest['gaussian']} for 200 Gaussian tokens in the plane and 30 layers"
     assert says("docs/limits.md", f"{gaussian}, and {newest['lattice']} for a lattice")
 
 
-def test_text_says_how_long_a_million_reviews_take(rows: Reader):
+def test_text_says_how_long_a_million_reviews_take(rows):
     million = [row for row in rows("score") if row["work"].startswith("1,000,000 reviews")]
     seconds = {row["contestant"]: f"{float(row['seconds']):.0f} s" for row in million}
     peer = seconds["TF-IDF (1, 2) + LogisticRegression"]
@@ -222,7 +220,7 @@ def test_text_says_how_long_a_million_reviews_take(rows: Reader):
     assert says("docs/text.md", f"take {ours} on two cores, beside {peer} for TF-IDF")
 
 
-def test_the_attention_of_pytorch_is_faster_up_to_16_384_tokens(module: Importer):
+def test_the_attention_of_pytorch_is_faster_up_to_16_384_tokens(module):
     ratios = {
         work: float(row["ratio"])
         for (work, contestant, peer), row in module("cpu_results").GPU.items()

@@ -63,12 +63,12 @@ def why_no_test(source: str, name: str) -> str:
         ("def test_it():\n    pytest.skip('later')\n    assert f(1) == 2", "is skipped"),
     ],
 )
-def test_what_is_no_test_is_told(body: str, reason: str):
+def test_what_is_no_test_is_told(body, reason):
     assert why_no_test(body, "test_it") == reason
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
-def test_function_test_and_picture_of_a_statement_are_there(row: list[str]):
+def test_function_test_and_picture_of_a_statement_are_there(row):
     statement, functions, tests, picture = row
     if "not available to us" in functions:
         return

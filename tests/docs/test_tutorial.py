@@ -27,7 +27,7 @@ def results_of(cell: str, names: dict[str, Any]) -> str:
 
 
 @pytest.mark.docs
-def test_the_tutorial_runs_and_shows_what_follows_by_hand(tmp_path: Path, monkeypatch, capsys):
+def test_the_tutorial_runs_and_shows_what_follows_by_hand(tmp_path, monkeypatch, capsys):
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")

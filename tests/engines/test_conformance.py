@@ -10,8 +10,8 @@ from agreement import assert_same_as_oracle, distance
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from known import KNOWN, Known
-from strategies import Problem, any_metric_problems, problems
+from known import KNOWN
+from strategies import any_metric_problems, problems
 
 import hardmax as hm
 from hardmax._float import bands, shells
@@ -53,7 +53,7 @@ PROVED = [run_exact, run_certified, run_doubting_everything, run_in_bands]
 
 @settings(max_examples=examples(2000))
 @given(problems())
-def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
+def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
     assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
@@ -61,7 +61,7 @@ def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
 
 @settings(max_examples=examples(400))
 @given(any_metric_problems())
-def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: Problem):
+def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
     assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
@@ -69,7 +69,7 @@ def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: P
 
 @settings(max_examples=examples(200))
 @given(problems(max_d=3, max_n=7))
-def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem: Problem):
+def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem):
     cloud, metric, alpha = problem
     run = hm.simulate(cloud, hm.Dynamics(alpha, metric), layers=40, record=hm.Every(8))
     assert_same_as_oracle([run], cloud, metric, alpha, 40)
@@ -77,7 +77,7 @@ def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem: Pro
 
 @settings(max_examples=examples(600))
 @given(problems())
-def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Problem):
+def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem):
     cloud, metric, alpha = problem
     floats = np.array(cloud, dtype=np.float64)
     assert_same_as_oracle(
@@ -101,7 +101,7 @@ def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(
 
 @settings(max_examples=examples(300))
 @given(problems())
-def test_in_cones_points_are_chosen_truly(problem: Problem):
+def test_in_cones_points_are_chosen_truly(problem):
     cloud, metric, alpha = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shells, "_OUTERMOST", 1)  # all but the outermost point: cones
@@ -112,7 +112,7 @@ def test_in_cones_points_are_chosen_truly(problem: Problem):
 
 @settings(max_examples=examples(300))
 @given(problems())
-def test_the_kernel_for_batches_walks_truly(problem: Problem):
+def test_the_kernel_for_batches_walks_truly(problem):
     cloud, metric, alpha = problem
     floats = np.array(cloud, dtype=np.float64)
     runs = hm.simulate([floats], hm.Dynamics(alpha, metric), layers=3)
@@ -124,9 +124,7 @@ def test_the_kernel_for_batches_walks_truly(problem: Problem):
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
-def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(
-    known: Known, arithmetic: str
-):
+def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(known, arithmetic):
     run = hm.simulate(
         known.tokens, hm.Dynamics(known.alpha, known.metric), layers=10_000, arithmetic=arithmetic
     )

@@ -4,10 +4,9 @@
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import numpy as np
 import pytest
-from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick
+from estimators.quick import THREE, TWO, UNSEEN, quick
 from numpy.testing import assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -18,7 +17,7 @@ def shout(texts: list[str]) -> list[str]:
     return [text.upper() for text in texts]
 
 
-def test_it_ends_a_pipeline(of_two: HardmaxClassifier):
+def test_it_ends_a_pipeline(of_two):
     pipeline = make_pipeline(FunctionTransformer(shout), quick()).fit(TWO.texts, TWO.labels)
     assert_array_equal(pipeline.predict_proba(UNSEEN.texts), of_two.predict_proba(UNSEEN.texts))
 
@@ -41,19 +40,11 @@ def test_a_grid_is_searched():
 
 
 @pytest.mark.parametrize("labels", [TWO.labels, [label == "positive" for label in TWO.labels]])
-def test_it_is_cross_validated(labels: list):
+def test_it_is_cross_validated(labels):
     assert cross_val_score(quick(), TWO.texts, labels, cv=3, error_score="raise").mean() >= 0.75
     assert set(cross_val_predict(quick(), np.array(TWO.texts), labels, cv=2).tolist()) == set(
         labels
     )
-
-
-@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro", "neg_log_loss"])
-def test_it_is_scored_by_name(scoring: str):
-    scores = cross_val_score(
-        quick(), TWO.texts, TWO.labels, cv=2, scoring=scoring, error_score="raise"
-    )
-    assert np.isfinite(scores).all()
 
 
 def test_it_is_ranked_by_its_logits():
@@ -63,18 +54,10 @@ def test_it_is_ranked_by_its_logits():
     assert scores.mean() >= 0.9
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_it_is_calibrated(method: str):
-    calibrated = CalibratedClassifierCV(quick(), method=method, cv=2).fit(TWO.texts, TWO.labels)
+def test_it_is_calibrated():
+    calibrated = CalibratedClassifierCV(quick(), cv=2).fit(TWO.texts, TWO.labels)
     assert np.mean(calibrated.predict(UNSEEN.texts) == np.array(UNSEEN.labels)) >= 0.75
     np.testing.assert_allclose(calibrated.predict_proba(UNSEEN.texts).sum(axis=1), 1)
-
-
-def test_it_votes_with_others():
-    voting = VotingClassifier([("a", quick()), ("b", quick(random_state=1))], voting="soft").fit(
-        TWO.texts, TWO.labels
-    )
-    assert voting.predict(UNSEEN.texts).shape == (20,)
 
 
 def test_it_can_be_asked_class_by_class():

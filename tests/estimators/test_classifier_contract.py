@@ -69,12 +69,12 @@ def test_fit_returns_itself_and_changes_no_parameter_and_no_input():
     assert_array_equal(weights, before[3])
 
 
-def test_only_what_ends_in_an_underscore_is_new_after_fitting(of_two: HardmaxClassifier):
+def test_only_what_ends_in_an_underscore_is_new_after_fitting(of_two):
     assert {name for name in vars(of_two) if not name.endswith("_")} == set(of_two.get_params())
 
 
 @each_question
-def test_before_fitting_every_question_is_refused(question: str):
+def test_before_fitting_every_question_is_refused(question):
     with pytest.raises(NotFittedError):
         getattr(quick(), question)(["A text."])
 
@@ -87,7 +87,7 @@ def test_before_fitting_there_is_no_score_and_no_explanation():
 
 
 @each_question
-def test_asking_changes_nothing(question: str, of_two: HardmaxClassifier):
+def test_asking_changes_nothing(question, of_two):
     before, texts = dict(vars(of_two)), list(UNSEEN.texts)
     first = getattr(of_two, question)(texts)
     assert_array_equal(getattr(of_two, question)(texts), first)
@@ -95,18 +95,12 @@ def test_asking_changes_nothing(question: str, of_two: HardmaxClassifier):
     assert vars(of_two) == before
 
 
-def test_fitting_again_gives_the_same_bits(of_two: HardmaxClassifier):
-    again = quick().fit(TWO.texts, TWO.labels)
-    assert weights_of(again) == weights_of(of_two)
-    assert weights_of(again.fit(TWO.texts, TWO.labels)) == weights_of(of_two)
-
-
-def test_fitting_on_other_texts_forgets_the_former_ones(of_two: HardmaxClassifier):
+def test_fitting_on_other_texts_forgets_the_former_ones(of_two):
     turned = quick().fit(UNSEEN.texts, UNSEEN.labels).fit(TWO.texts, TWO.labels)
     assert weights_of(turned) == weights_of(of_two)
 
 
-def test_a_clone_is_not_fitted_and_learns_the_same(of_two: HardmaxClassifier):
+def test_a_clone_is_not_fitted_and_learns_the_same(of_two):
     copied = clone(of_two)
     assert not hasattr(copied, "model_")
     assert copied.get_params() == of_two.get_params()
@@ -126,7 +120,7 @@ def test_a_random_state_is_drawn_from():
     assert weights_of(first) == weights_of(same)
 
 
-def test_it_can_be_pickled_before_and_after_fitting(of_two: HardmaxClassifier):
+def test_it_can_be_pickled_before_and_after_fitting(of_two):
     assert pickle.loads(pickle.dumps(quick())).get_params() == quick().get_params()
     restored = pickle.loads(pickle.dumps(of_two))
     assert_array_equal(restored.predict_proba(UNSEEN.texts), of_two.predict_proba(UNSEEN.texts))
@@ -145,7 +139,3 @@ def test_its_tags_say_texts_and_classes():
     assert tags.classifier_tags is not None
     assert tags.classifier_tags.multi_class
     assert not tags.non_deterministic
-
-
-def test_it_tells_its_parameters():
-    assert repr(HardmaxClassifier(gate=0.3)) == "HardmaxClassifier(gate=0.3)"

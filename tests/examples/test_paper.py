@@ -20,7 +20,7 @@ REVIEWS, MODEL = AUTHORS["reviews"], AUTHORS["model"]
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch):
+def script(monkeypatch):
     """Imports a module of the folder, and forgets it afterwards."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(PAPER))
@@ -38,7 +38,7 @@ def run_review(film: str) -> tuple[Any, np.ndarray]:
 
 
 @pytest.mark.parametrize("film", REVIEWS)
-def test_the_tokens_of_a_review_end_where_the_authors_drew_them(film: str):
+def test_the_tokens_of_a_review_end_where_the_authors_drew_them(film):
     run, _ = run_review(film)
     published = np.array(REVIEWS[film]["final_positions"])
     assert published.shape == (128, 2)
@@ -46,7 +46,7 @@ def test_the_tokens_of_a_review_end_where_the_authors_drew_them(film: str):
 
 
 @pytest.mark.parametrize("film", REVIEWS)
-def test_a_review_has_the_four_leaders_that_the_authors_named(film: str):
+def test_a_review_has_the_four_leaders_that_the_authors_named(film):
     run, rows = run_review(film)
     assert set(rows[run.leaders].tolist()) == set(REVIEWS[film]["leader_rows"])
     assert len(REVIEWS[film]["leaders"]) == 4
@@ -55,7 +55,7 @@ def test_a_review_has_the_four_leaders_that_the_authors_named(film: str):
 @pytest.mark.parametrize(
     ("film", "expected"), [("Strangeland", (1.90, 8.12)), ("Attack Force", (-3.17, -20.90))]
 )
-def test_a_review_has_the_logits_of_the_published_picture(film: str, expected: tuple[float, float]):
+def test_a_review_has_the_logits_of_the_published_picture(film, expected):
     run, _ = run_review(film)
     logits = [
         float(run.at(layer).mean(axis=0) @ MODEL["decoder"] + MODEL["bias"]) for layer in (0, 8)
@@ -72,9 +72,7 @@ def test_a_review_has_the_logits_of_the_published_picture(film: str, expected: t
         ("rank_one", "25 tokens attend to themselves alone at some of 100 layers, 10 in the end"),
     ],
 )
-def test_a_script_runs_and_draws(
-    name: str, expected: str, script: Any, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_script_runs_and_draws(name, expected, script, monkeypatch):
     pytest.importorskip("matplotlib").use("agg")
     monkeypatch.delenv("HARDMAX_PAPER", raising=False)
     section = script("report").run_script(name)
@@ -83,7 +81,7 @@ def test_a_script_runs_and_draws(
     assert "math" not in " ".join(section["paragraphs"])
 
 
-def test_every_script_is_in_the_report(script: Any):
+def test_every_script_is_in_the_report(script):
     names = {path.stem.removeprefix("plot_") for path in PAPER.glob("plot_*.py")}
     assert set(script("report").ORDER) == names
 
@@ -91,7 +89,7 @@ def test_every_script_is_in_the_report(script: Any):
 # ---------------------------------------------------------------- preparation
 
 
-def test_reviews_are_cleaned_as_the_authors_do(script: Any):
+def test_reviews_are_cleaned_as_the_authors_do(script):
     cleaned = script("prepare").clean(
         "It's <br />soooo good!!! See https://a.b/c, a 10/10 caf\u00e9"
     )
@@ -99,24 +97,24 @@ def test_reviews_are_cleaned_as_the_authors_do(script: Any):
 
 
 @pytest.fixture
-def wordnet(tmp_path: Path) -> Path:
+def wordnet(tmp_path):
     (tmp_path / "index.noun").write_text("  1 a licence\nmovie n 1\nwolf n 1\nus n 1\nwa n 1\n")
     (tmp_path / "noun.exc").write_text("wolves wolf\n")
     return tmp_path
 
 
-def test_nouns_become_singular_and_stop_words_go_before_and_after(script: Any, wordnet: Path):
+def test_nouns_become_singular_and_stop_words_go_before_and_after(script, wordnet):
     prepare: ModuleType = script("prepare")
     lemmatize = prepare.Lemmatizer(wordnet)
-    assert [lemmatize(word) for word in ("movies", "wolves", "us", "Movies", "was")] == [
-        *("movie", "wolf", "us", "Movies", "wa")
+    assert [lemmatize(word) for word in ["movies", "wolves", "us", "Movies", "was"]] == [
+        *["movie", "wolf", "us", "Movies", "wa"]
     ]
     assert prepare.words_of(["I cannot say that this was not a movies"], lemmatize) == [
         ["I", "say", "movie"]
     ]
 
 
-def test_words_are_numbered_by_frequency_then_by_appearance(script: Any):
+def test_words_are_numbered_by_frequency_then_by_appearance(script):
     ids, words, counts = script("prepare").encode([["good", "film"], ["bad", "film"]])
     assert words == ["", "film", "good", "bad"]
     assert counts.tolist() == [0, 2, 1, 1]
@@ -128,19 +126,19 @@ def test_words_are_numbered_by_frequency_then_by_appearance(script: Any):
 
 
 @pytest.fixture
-def train(script: Any) -> ModuleType:
+def train(script):
     pytest.importorskip("torch")
     return script("train")
 
 
-def test_training_starts_from_the_authors_numbers(train: ModuleType):
+def test_training_starts_from_the_authors_numbers(train):
     import torch
 
     torch.manual_seed(0)
     assert train.Network(121_296, 2).alpha.item() == pytest.approx(0.98210, abs=5e-6)
 
 
-def test_batches_come_in_the_order_of_a_data_loader(train: ModuleType):
+def test_batches_come_in_the_order_of_a_data_loader(train):
     import torch
     from torch.utils.data import DataLoader, TensorDataset
 
@@ -151,7 +149,7 @@ def test_batches_come_in_the_order_of_a_data_loader(train: ModuleType):
     assert [train.draw_batches(100, 0, "torch", (0, 0)).tolist() for _ in range(3)] == expected
 
 
-def test_hardmax_and_softmax_of_a_small_temperature_agree(train: ModuleType):
+def test_hardmax_and_softmax_of_a_small_temperature_agree(train):
     import torch
 
     torch.manual_seed(0)
@@ -162,7 +160,7 @@ def test_hardmax_and_softmax_of_a_small_temperature_agree(train: ModuleType):
 @pytest.mark.parametrize(
     "options", [{}, {"loss": "logits", "batches": "numpy", "start": "fresh", "order": 3}]
 )
-def test_training_lowers_the_loss(options: dict[str, Any], train: ModuleType):
+def test_training_lowers_the_loss(options, train):
     rng = np.random.default_rng(0)
     ids, labels = (
         rng.integers(3, 40, (700, 12)).astype(np.int32),
@@ -183,9 +181,7 @@ class Malicious:
         return os.mkdir, ("it-ran",)
 
 
-def test_the_authors_weights_are_read_without_running_anything(
-    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_authors_weights_are_read_without_running_anything(script, tmp_path, monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     torch.save({"encoder.weight": Malicious()}, "weights.pth")

@@ -15,7 +15,7 @@ LAYERS, WORDS, REVIEWS = 8, 30, 40
 
 
 @pytest.fixture
-def measure(monkeypatch: pytest.MonkeyPatch):
+def measure(monkeypatch):
     monkeypatch.syspath_prepend(str(PAPER))
     return importlib.import_module("measure")
 

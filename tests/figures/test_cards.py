@@ -51,21 +51,11 @@ def pictures(html: str) -> list[np.ndarray]:
     return [np.array(Image.open(io.BytesIO(base64.b64decode(one))).convert("RGB")) for one in data]
 
 
-SHOWN = [
-    "one token",
-    "zero",
-    "on a line",
-    "ties",
-    "in space",
-    "in five dimensions",
-    "many",
-    "huge",
-    "far away",
-]
+SHOWN = ["one token", "on a line", "ties", "in space", "in five dimensions", "huge"]
 
 
 @pytest.mark.parametrize("name", [*SHOWN, "tiny", "all lead"])
-def test_cards_have_the_facts_and_a_picture(name: str):
+def test_cards_have_the_facts_and_a_picture(name):
     cloud = {"tiny": clouds.gaussian(9, 3) * 1e-300, "all lead": clouds.polygon(300), **CLOUDS}[
         name
     ]
@@ -78,7 +68,7 @@ def test_cards_have_the_facts_and_a_picture(name: str):
 
 
 @pytest.mark.parametrize("name", ["on a line", "ties", "in space"])
-def test_pictures_are_sharp_and_those_of_a_line_are_low(name: str):
+def test_pictures_are_sharp_and_those_of_a_line_are_low(name):
     for thing in (
         hm.simulate(CLOUDS[name], HALF, layers=6),
         hm.limit([CLOUDS[name]], HALF),
@@ -132,7 +122,7 @@ def rows_of(html: str) -> list[list[str]]:
     return [["".join(cell.itertext()) for cell in row] for row in parsed(html).iter("tr")]
 
 
-def test_without_matplotlib_a_card_is_a_table(monkeypatch: pytest.MonkeyPatch):
+def test_without_matplotlib_a_card_is_a_table(monkeypatch):
     for name in [
         name for name in sys.modules if name.startswith(("matplotlib", "hardmax.figures."))
     ]:
@@ -154,7 +144,7 @@ def test_without_matplotlib_a_card_is_a_table(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("classes", [2, 4, 30])
-def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes: int):
+def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes):
     model = model_of(classes)
     scores = model._voting.weights
     sides = (
@@ -180,7 +170,7 @@ def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes: int
 @pytest.mark.parametrize(
     "hostile", ["<script>alert(1)</script>", '"><img src=x>', "&amp;\x1b[31m\u202e", "$x^$ {"]
 )
-def test_nothing_is_left_unescaped(hostile: str):
+def test_nothing_is_left_unescaped(hostile):
     html = replace(model_of(2), classes=(hostile, "other"))._repr_html_()
     assert not re.search(r"<script|<img src|[\x1b\u202e]", html)
     assert len(pictures(html)) == 1

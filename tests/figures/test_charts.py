@@ -11,15 +11,15 @@ from matplotlib import pyplot
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
+from refusals import refuses
 
-import hardmax as hm
 from hardmax.figures.cards import heaviest
 from hardmax.figures.charts import draw_weights, reliability_figure, sweep_figure
 from hardmax.figures.palette import BLUE, VERMILION
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
+def test_the_bars_of_a_model_are_its_heaviest_tokens(classes):
     model = model_of(classes)
     ax, bars = model.plot(top=5), heaviest(model, 5)
     assert [label.get_text() for label in ax.get_yticklabels()] == [bar.name for bar in bars]
@@ -49,7 +49,7 @@ def test_one_class_on_given_axes():
     ]
     assert not pyplot.get_fignums()
     for given in ({"label": "class 9"}, {"top": 0}, {"ax": 3}):
-        with pytest.raises(hm.InputError, match=f"`{next(iter(given))}`"):
+        with refuses(f"`{next(iter(given))}`"):
             model.plot(**given)
 
 
@@ -64,7 +64,7 @@ def test_points_of_the_reliability_diagram_are_the_bins_and_the_title_has_the_er
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes: int):
+def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes):
     model = model_of(classes)
     for ax in (model.plot(top=5), model.plot(top=5, ax=Figure(figsize=(6, 4)).add_subplot())):
         ax.figure.draw_without_rendering()
@@ -83,7 +83,7 @@ def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes: int
 
 
 @pytest.mark.parametrize("values", [(0, 0), (1, 3), (-1, -3), (-2, 3)])
-def test_there_is_room_for_notes_where_bars_end_and_nowhere_else(values: tuple[float, ...]):
+def test_there_is_room_for_notes_where_bars_end_and_nowhere_else(values):
     model, ax = model_of(2), Figure().add_subplot()
     bars = [
         bar._replace(value=value) for bar, value in zip(heaviest(model, 1), values, strict=True)
@@ -95,7 +95,7 @@ def test_there_is_room_for_notes_where_bars_end_and_nowhere_else(values: tuple[f
 
 
 @pytest.mark.parametrize("top", [1, 5, 15])
-def test_names_of_bars_do_not_lie_over_each_other_however_many_there_are(top: int):
+def test_names_of_bars_do_not_lie_over_each_other_however_many_there_are(top):
     ax = model_of(2).plot(top=top)
     ax.figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
@@ -142,7 +142,7 @@ def test_a_sweep_shows_means_and_the_middle_half_of_every_group():
 @pytest.mark.parametrize(
     ("numbers", "scale"), [([1, 50], "log"), ([1, 49], "linear"), ([0, 50], "linear")]
 )
-def test_a_sweep_over_a_wide_range_has_a_logarithmic_scale(numbers: list[int], scale: str):
+def test_a_sweep_over_a_wide_range_has_a_logarithmic_scale(numbers, scale):
     pa = pytest.importorskip("pyarrow")
     (ax,) = sweep_figure(pa.table({"n": numbers, "y": [1, 2]}), "n", "y").axes
     assert ax.get_xscale() == scale

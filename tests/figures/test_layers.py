@@ -3,7 +3,6 @@ follows whom."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 from numpy.testing import assert_allclose
 from PIL import Image
+from refusals import refuses
 
 import hardmax as hm
 from hardmax import clouds
@@ -79,7 +79,7 @@ def color_at(marks: Any, place: np.ndarray) -> str:
 
 @pytest.mark.parametrize("layer", [0, 4])
 @each_cloud
-def test_marks_are_where_the_tokens_are_and_stars_attend_to_themselves_alone(name: str, layer: int):
+def test_marks_are_where_the_tokens_are_and_stars_attend_to_themselves_alone(name, layer):
     run = run_of(name)
     view, picture = view_of(run.at(0), axes_for(run)), drawn(run, layer)
     alone = run.attended(layer).choices.is_leader[run.details.points.of_token]
@@ -91,7 +91,7 @@ def test_marks_are_where_the_tokens_are_and_stars_attend_to_themselves_alone(nam
 @pytest.mark.parametrize(
     "name", ["zero", "on a line", "30 leaders", "in space", "in five dimensions", "many", "huge"]
 )
-def test_a_new_figure_has_the_last_layer_numbered_axes_and_a_legend(name: str):
+def test_a_new_figure_has_the_last_layer_numbered_axes_and_a_legend(name):
     ax = run_of(name).plot()
     assert pyplot.gcf() is ax.figure
     assert isinstance(ax, Axes3D) == name.endswith("in space")
@@ -188,7 +188,7 @@ def test_thirty_leaders_have_numbers_that_do_not_overlap():
     assert not any(a.overlaps(b) for number, a in enumerate(boxes) for b in boxes[:number])
 
 
-def test_of_very_many_tokens_some_are_drawn_and_all_leaders(monkeypatch: pytest.MonkeyPatch):
+def test_of_very_many_tokens_some_are_drawn_and_all_leaders(monkeypatch):
     run = run_of("many")
     picture = drawn(run, 2, most=50)
     assert len(offsets(picture["leaders"])) == len(run.leaders)
@@ -217,8 +217,8 @@ def test_given_axes_are_drawn_on_and_given_back():
         ({"ax": Figure().add_subplot(projection="3d")}, "three dimensions, but the tokens have 2"),
     ],
 )
-def test_what_cannot_be_plotted_is_refused_and_leaves_no_figure(given: dict, message: str):
-    with pytest.raises(hm.InputError, match=message):
+def test_what_cannot_be_plotted_is_refused_and_leaves_no_figure(given, message):
+    with refuses(message):
         run_of().plot(**given)
     assert not pyplot.get_fignums()
 
@@ -233,7 +233,7 @@ def test_principal_axes_are_those_of_the_whole_decomposition():
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_principal_axes_of_fewer_tokens_than_dimensions_are_orthonormal(count: int):
+def test_principal_axes_of_fewer_tokens_than_dimensions_are_orthonormal(count):
     axes = principal_axes(np.random.default_rng(count).normal(size=(count, 5)))
     assert np.allclose(axes.T @ axes, np.eye(2))
 
@@ -252,7 +252,7 @@ def test_a_flat_polytope_is_what_is_left_of_it():
 
 
 @pytest.mark.parametrize(("goal", "color"), [([1.0, 0.0], BLUE), ([-1.0, 0.0], VERMILION)])
-def test_a_watched_token_has_another_colour_where_it_does_not_belong(goal: list[float], color: str):
+def test_a_watched_token_has_another_colour_where_it_does_not_belong(goal, color):
     run = hm.simulate([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.1]], HALF, layers=60)
     (ax,) = arithmetics_figure({"exact": run}, [2], np.array([goal])).axes
     assert ax.get_title(loc="left") == "exact"
@@ -260,7 +260,7 @@ def test_a_watched_token_has_another_colour_where_it_does_not_belong(goal: list[
 
 
 @pytest.mark.parametrize(("layer", "color"), [(3, BLUE), (2, VERMILION)])
-def test_it_belongs_where_it_ends_and_not_where_it_was_a_layer_before(layer: int, color: str):
+def test_it_belongs_where_it_ends_and_not_where_it_was_a_layer_before(layer, color):
     run = hm.simulate([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.1]], HALF, layers=3)
     (ax,) = arithmetics_figure({"exact": run}, [2], run.at(layer)[[2]]).axes
     assert color_at(ax.collections[-1], run.at(3)[2]) == color.lower()
@@ -270,7 +270,7 @@ def test_it_belongs_where_it_ends_and_not_where_it_was_a_layer_before(layer: int
 
 
 @pytest.mark.parametrize("name", ["on a line", "in the plane", "in space"])
-def test_every_frame_is_a_layer(name: str, tmp_path: Path):
+def test_every_frame_is_a_layer(name, tmp_path):
     run_of(name, layers=3).save(tmp_path / "moving.gif", fps=2)
     with Image.open(tmp_path / "moving.gif") as moving:
         assert (getattr(moving, "n_frames", 1), moving.info["duration"]) == (4, 500)
@@ -291,16 +291,14 @@ def test_every_frame_is_a_layer(name: str, tmp_path: Path):
         ("no/x.gif", {"layers": [0]}, "cannot be written"),
     ],
 )
-def test_what_cannot_be_animated_is_refused_and_leaves_no_file(
-    name: str, given: dict, message: str, tmp_path: Path
-):
-    with pytest.raises(hm.InputError, match=message):
+def test_what_cannot_be_animated_is_refused_and_leaves_no_file(name, given, message, tmp_path):
+    with refuses(message):
         run_of().save(tmp_path / name, **given)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_drawing_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def fails(*_: Any) -> None:
+def test_a_drawing_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    def fails(*_):
         raise RuntimeError("in the middle")
 
     (tmp_path / "moving.gif").write_bytes(b"old")

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from refusals import refuses
 from text.small_models import random_texts, small_model, word_model
 
-from hardmax._common.validation import InputError
 from hardmax.figures.palette import look_of_class
 from hardmax.figures.text_plot import MOST
 from hardmax.text.reading import Modifier
@@ -73,7 +73,7 @@ def test_of_very_many_tokens_the_largest_votes_are_drawn_and_the_rest_is_counted
     ax = model.explain(" ".join(model.vocabulary.surfaces)).plot()
     assert len(bars_of(ax, dotted=False)) == MOST
     assert ax.get_xlabel().endswith("; 6 smaller ones are not shown")
-    with pytest.raises(InputError, match="`ax` must be axes"):
+    with refuses("`ax` must be axes"):
         model.explain("wa").plot(3)  # type: ignore[arg-type]
 
 
@@ -86,5 +86,5 @@ def test_names_of_mathematics_and_markup_are_drawn_as_they_are():
 
 
 def test_a_text_without_known_words_is_nothing_to_draw():
-    with pytest.raises(InputError, match="nothing to draw"):
+    with refuses("nothing to draw"):
         MODELS["plain"].explain("xyzzy").plot()

@@ -38,7 +38,7 @@ def crosses(ax: Axes) -> list[list[float]]:
 
 
 @each_cloud
-def test_all_tokens_lie_inside_the_window_and_fill_it(name: str):
+def test_all_tokens_lie_inside_the_window_and_fill_it(name):
     run, lim = run_of(name), hm.limit(CLOUDS[name], HALF)
     for ax, draw in (
         (axes_for(run), lambda ax: draw_layer(run, 3, ax)),
@@ -63,7 +63,7 @@ def test_all_tokens_lie_inside_the_window_and_fill_it(name: str):
 
 
 @pytest.mark.parametrize(("shift", "shown"), [(0, True), (2.9, True), (3.2, False), (1e6, False)])
-def test_the_origin_is_shown_where_it_is_near(shift: float, shown: bool):
+def test_the_origin_is_shown_where_it_is_near(shift, shown):
     square = np.array([[0.0, 0], [2, 0], [0, 2], [2, 2]]) - 1
     run, ax = hm.simulate(square + 2 * shift, HALF, layers=0), Figure().add_subplot()
     draw_layer(run, 0, ax)
@@ -86,7 +86,7 @@ def test_tokens_on_a_line_come_down_from_their_starts_to_the_layer():
 
 
 def test_figures_grow_with_their_panels_and_are_low_for_tokens_on_a_line():
-    def size(ax: Axes) -> list[float]:
+    def size(ax):
         return ax.get_figure(root=True).get_size_inches().tolist()
 
     one, two, five = (size(run_of().plot(list(range(count)))[0]) for count in (1, 2, 5))
@@ -114,7 +114,7 @@ def frames(path: Path) -> list[np.ndarray]:
     return found
 
 
-def test_frames_are_the_layers_in_their_order(tmp_path: Path):
+def test_frames_are_the_layers_in_their_order(tmp_path):
     run = run_of(layers=3)
     run.save(tmp_path / "all.gif")
     alone = []
@@ -129,7 +129,7 @@ def test_frames_are_the_layers_in_their_order(tmp_path: Path):
         assert int(np.argmin(off)) == number
 
 
-def test_a_long_run_is_shown_in_some_frames_with_the_last(tmp_path: Path, monkeypatch):
+def test_a_long_run_is_shown_in_some_frames_with_the_last(tmp_path, monkeypatch):
     monkeypatch.setattr(layers, "DEFAULT_FRAMES", 8)
     run = hm.simulate(clouds.emerging_leader(), HALF, layers=20)
     run.save(tmp_path / "long.gif")

@@ -8,9 +8,9 @@ from geometry.shapes import float_metric, floats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import attended_sets
+from refusals import listed_refusals
 from strategies import any_metrics, clouds, spd_metrics
 
-import hardmax as hm
 from hardmax.geometry import half_plane, leader_cells
 from hardmax.geometry.halfspaces import _clip, _corners_of
 
@@ -84,33 +84,4 @@ def test_cells_that_one_can_draw_by_hand(leaders, rectangle, areas):
     assert [area(cell) for cell in leader_cells(leaders, rectangle)] == pytest.approx(areas)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: half_plane([[1, 2]], RECTANGLE),
-            "`token` must be a table of shape (n, d), not of shape (1, 1, 2).",
-        ),
-        (lambda: half_plane([1, 2, 3], RECTANGLE), "`token` must have 2 coordinates each, not 3."),
-        (
-            lambda: half_plane([1, 2], RECTANGLE, [[1]]),
-            "`metric` is 1 by 1, but the tokens have 2 coordinates",
-        ),
-        (
-            lambda: half_plane([1, 2], (0, 1, 1, 0)),
-            "`rectangle` must be (left, right, bottom, top) with left < right",
-        ),
-        (lambda: half_plane([1, 2], (0, 1, 2)), "`rectangle` must have 4 coordinates each, not 3."),
-        (lambda: half_plane([1, 2], (0, float("inf"), 0, 1)), "`rectangle` must be finite"),
-        (
-            lambda: leader_cells([[1, 2, 3]], RECTANGLE),
-            "`leaders` must have 2 coordinates each, not 3.",
-        ),
-        (lambda: leader_cells([], RECTANGLE), "`leaders` is empty"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(call, message):
-    with pytest.raises(hm.InputError) as refusal:
-        call()
-    assert str(refusal.value).startswith(message)
-    assert "\n" not in str(refusal.value)
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -9,9 +9,9 @@ from geometry.shapes import cross_polytope, cube, rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import apply, dot
+from refusals import listed_refusals
 from strategies import problems, subtracted, tokens
 
-from hardmax import InputError
 from hardmax.geometry.projection import project_exact
 
 TILTED = [[2, 1], [1, 1]]
@@ -73,24 +73,4 @@ def test_a_target_in_the_hull_is_its_own_projection_and_repeated_vertices_change
     assert project_exact(cloud * 3, metric)[0] == project_exact(cloud, metric)[0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([[1, 2]], [[1]]), "`metric` is 1 by 1, but the tokens have 2 coordinates."),
-        (([[1, 2]], [[1, 2], [0, 1]]), "`metric` must be symmetric positive definite"),
-        (([[1, 2]], [["1", "2"], ["2", "1"]]), "`metric` must be symmetric positive definite"),
-        (
-            ([[1, 2]], None, [1, 2, 3]),
-            "`target` must have 2 coordinates, as the vertices do, not 3.",
-        ),
-        (([[1, 2]], None, [1]), "`target` must have 2 coordinates, as the vertices do, not 1."),
-        (([[1, 2]], None, [["a", 2]]), "`target`"),
-        (([["x", 2]],), "`vertices`"),
-        (([],), "`vertices` is empty"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(arguments, message):
-    with pytest.raises(InputError) as refusal:
-        project_exact(*arguments)
-    assert "\n" not in str(refusal.value)
-    assert str(refusal.value).startswith(message)
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

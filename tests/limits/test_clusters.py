@@ -10,7 +10,7 @@ import pytest
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Problem, any_metric_problems
+from strategies import any_metric_problems
 
 import hardmax as hm
 from hardmax._layer.attended import AttendedIndices
@@ -25,7 +25,7 @@ def found_by_definition(signs: list[str]) -> int | None:
 
 @settings(max_examples=examples(400))
 @given(any_metric_problems(min_d=2, max_d=3, max_n=6))
-def test_a_period_is_what_the_sets_of_real_layers_have(problem: Problem):
+def test_a_period_is_what_the_sets_of_real_layers_have(problem):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
     lim = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=24)
@@ -200,7 +200,7 @@ def test_an_exact_hit_before_settling_counts():
     # 0 attends to both tokens, and settles one layer later.
     lim = hm.limit([[0], [1]], hm.Dynamics(1))
     assert lim.settled_at == 1
-    assert [lim.layers_to(eps) for eps in ("2", "1", "0.999", "3/4", "0.7")] == [0, 0, 1, 1, 2]
+    assert [lim.layers_to(eps) for eps in ["2", "1", "0.999", "3/4", "0.7"]] == [0, 0, 1, 1, 2]
 
 
 # One token ties leaders, until another overtakes them: after 1.335 / alpha layers.

@@ -12,7 +12,8 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from known import KNOWN, Known
+from known import KNOWN
+from refusals import refuses
 from strategies import Problem, any_metric_problems, clouds, spd_metrics
 
 import hardmax as hm
@@ -25,7 +26,7 @@ DEEP = 60
 HALF = hm.Dynamics("1/2")
 SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
 CORNERS, QUARTER_TURN = [[1, 0], [0, 1], [-1, 0], [0, -1]], hm.Dynamics(1, [[0, -1], [1, 0]])
-alphas = st.sampled_from([Fraction(text) for text in ("1", "1/2", "2", "1/3", "1/10", "10", "7/3")])
+alphas = st.sampled_from([Fraction(text) for text in ["1", "1/2", "2", "1/3", "1/10", "10", "7/3"]])
 
 
 @st.composite
@@ -40,7 +41,7 @@ def mixed(w, z, share):
 
 @settings(max_examples=examples(500))
 @given(limit_problems())
-def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies(problem: Problem):
+def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies(problem):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact")
     assert lim.settled_at is not None
@@ -83,7 +84,7 @@ def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
 
 @settings(max_examples=examples(500))
 @given(limit_problems())
-def test_certified_and_exact_give_the_same_limit(problem: Problem):
+def test_certified_and_exact_give_the_same_limit(problem):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
     exact, certified = hm.limit(cloud, dynamics, arithmetic="exact"), hm.limit(cloud, dynamics)
@@ -99,7 +100,7 @@ def test_certified_and_exact_give_the_same_limit(problem: Problem):
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
-def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
+def test_known_clouds_end_where_they_should(known, arithmetic):
     lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric), arithmetic=arithmetic)
     assert np.allclose(lim.limit_points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
     assert (tuple(lim.leaders), tuple(lim.run.leader_layers)) == (
@@ -111,17 +112,15 @@ def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
 
 @settings(max_examples=examples(300))
 @given(any_metric_problems(max_d=3, max_n=7))
-def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(
-    problem: Problem,
-):
+def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(problem):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact", max_layers=40)
     if lim.settled_at is None:
         assert not lim.certified
         assert set(map(type, lim.clusters.kinds)) == {OtherLimit}
-        with pytest.raises(hm.InputError, match="no proof"):
+        with refuses("no proof"):
             _ = lim.certificate
-        with pytest.raises(hm.InputError, match="not settled"):
+        with refuses("not settled"):
             lim.layers_to(0.1)
         later = np.array(oracle.run(cloud, alpha, metric, 45)[-1], dtype=float)
         assert np.linalg.norm(later - lim.limit_points, axis=1).max() <= lim.limit_error
@@ -172,14 +171,14 @@ def test_the_polytope_is_the_hull_of_the_leaders():
     for point in lim.clusters.limit_points:  # within it
         nearest, _ = hm.geometry.project_exact(lim.polytope.vertices, target=point)
         np.testing.assert_allclose(np.array(nearest, dtype=float), point, atol=1e-12)
-    with pytest.raises(hm.InputError, match="no leaders"):
+    with refuses("no leaders"):
         _ = hm.limit(CORNERS, QUARTER_TURN, max_layers=5).polytope
 
 
 def test_every_leader_is_a_vertex_however_close_and_facets_that_floats_do_not_find_are_refused():
     lim = hm.limit([[1, 1e-13], [1, -1e-13], [-1, 0]], hm.Dynamics(1))
     assert np.array_equal(lim.polytope.vertices, lim.limit_points[lim.leaders])
-    with pytest.raises(hm.InputError, match="vertices floats find"):
+    with refuses("vertices floats find"):
         _ = lim.polytope.facets
 
 
@@ -251,7 +250,7 @@ def test_what_it_does_not_know_is_walked_once(monkeypatch):
 
 def test_where_a_cloud_that_has_not_settled_ends_is_not_known():
     slow = np.random.default_rng(3).standard_normal((2, 200, 3))
-    with pytest.raises(hm.InputError, match="Cloud 0 has not settled"):
+    with refuses("Cloud 0 has not settled"):
         _ = hm.limit(slow, hm.Dynamics("1/10"), max_layers=0).limit_points
 
 
@@ -293,7 +292,7 @@ def test_a_certificate_is_checked_as_data_as_a_file_and_as_a_limit(tmp_path):
     path.write_text(json.dumps(lim.certificate | {"settled_at": 7}))
     assert hm.verify(path).decided
     assert not hm.verify(path)
-    with pytest.raises(hm.InputError, match=r"expected .json"):
+    with refuses(r"expected .json"):
         lim.certificate.save(tmp_path / "proof.npz")
 
 
@@ -301,7 +300,7 @@ def test_a_certificate_is_checked_as_data_as_a_file_and_as_a_limit(tmp_path):
 def test_what_is_no_certificate_is_an_error_and_not_refused(certificate, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.json").write_text("[1, 2]")
-    with pytest.raises(hm.InputError):
+    with refuses():
         hm.verify(certificate)
 
 
@@ -309,7 +308,7 @@ def test_floats_find_a_limit_but_prove_none():
     lim = hm.limit(hm.clouds.gaussian(30, 2), hm.Dynamics(1), arithmetic="float")
     assert lim.settled_at is not None
     assert not lim.certified
-    with pytest.raises(hm.InputError, match="proves nothing"):
+    with refuses("proves nothing"):
         hm.verify(lim)
 
 

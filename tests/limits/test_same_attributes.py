@@ -1,6 +1,5 @@
 """A limit of one cloud, of a batch and of a stream have the same attributes."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,13 @@ def public(thing: Any) -> set[str]:
 
 
 @pytest.fixture
-def limits(tmp_path: Path) -> tuple[hm.Limit, hm.results.Limits, hm.results.StreamedLimit]:
+def limits(tmp_path):
     np.save(tmp_path / "points.npy", CLOUD)
     half, chunked = hm.Dynamics("1/2"), np.load(tmp_path / "points.npy", mmap_mode="r")
     return hm.limit(CLOUD, half), hm.limit([CLOUD, CLOUD[:4]], half), hm.limit(chunked, half)
 
 
-def test_they_share_attributes_and_have_at_most_20(limits: tuple[Any, ...]) -> None:
+def test_they_share_attributes_and_have_at_most_20(limits):
     for lim in limits:
         assert public(lim) >= SHARED
         assert len(public(lim)) <= 20, public(lim)
@@ -54,7 +53,7 @@ def values(lim: Any, name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", sorted(SHARED))
-def test_they_agree_on_them(name: str, limits: tuple[Any, ...]) -> None:
+def test_they_agree_on_them(name, limits):
     alone, batch, streamed = limits
     assert values(streamed, name) == values(alone, name)
     of_batch = getattr(batch, name)

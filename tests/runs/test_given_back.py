@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refuses
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
@@ -98,10 +99,7 @@ def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
     tokens = torch.tensor(TABLE, requires_grad=True)
     for call in (hm.step, hm.limit, lambda *asked: hm.simulate(*asked, layers=1)):
         for given in (tokens, [tokens, tokens], torch.stack([tokens, tokens])):
-            with pytest.raises(
-                hm.InputError,
-                match=r"pass tokens.detach\(\), or use hardmax.torch.HardmaxAttention",
-            ):
+            with refuses(r"pass tokens.detach\(\), or use hardmax.torch.HardmaxAttention"):
                 call(given, HALF)
         call(tokens.detach(), HALF)
     with torch.no_grad():
@@ -114,42 +112,6 @@ def test_rows_given_as_tensors_are_a_cloud():
         hm.simulate(rows, HALF, layers=2).at(2),
         hm.simulate(torch.stack(rows), HALF, layers=2).at(2),
     )
-
-
-@pytest.mark.parametrize(
-    ("tokens", "told"),
-    [
-        (
-            [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
-            "`tokens` must be tensors of one dtype on one device, or none, not "
-            "torch.float32 on cpu, torch.float64 on",
-        ),
-        (
-            [torch.ones(2, 1), np.ones((2, 1))],
-            "`tokens` must be tensors of one dtype on one device",
-        ),
-        (
-            [np.ones((2, 1)), torch.ones(2, 1)],
-            "`tokens` must be tensors of one dtype on one device",
-        ),
-        (
-            [torch.ones(2), torch.ones(3)],
-            "`tokens` must be a table of shape (n, d), not of shape (2,).",
-        ),
-        (
-            [torch.ones(()), torch.ones(())],
-            "`tokens` must be a table of shape (n, d), not of shape (2,).",
-        ),
-        (torch.ones(3), "`tokens` must be a table of shape (n, d), not of shape (3,)."),
-        (torch.full((2, 2), torch.nan), "`tokens` must be finite: token 0 is [nan, nan]."),
-    ],
-)
-def test_tensors_that_are_no_clouds_are_told_apart(tokens, told):
-    for call in (lambda: hm.simulate(tokens, HALF, layers=1), lambda: hm.step(tokens, HALF)):
-        with pytest.raises(hm.InputError) as caught:
-            call()
-        assert str(caught.value).startswith(told)
-        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16], ids=str)

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import listed_refusals, refuses
 from strategies import alphas, clouds
 
 import hardmax as hm
@@ -114,7 +116,7 @@ class Odd(stops.Record):
         return [layer for layer in range(first, until) if layer % 2]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(1000))
 @given(
     st.lists(clouds(min_d=2, max_d=2), min_size=1, max_size=4),
     alphas,
@@ -168,30 +170,11 @@ def changed(path: Path, **changes: Any) -> None:
     np.savez(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"format": "hardmax-run-1"}, "of another version"),
-        ({"layout": "HEAP"}, "KeyError"),
-        ({"alpha": "-1"}, "`alpha` must be positive"),
-        ({"arithmetic": "fast"}, "`arithmetic` must be one of"),
-        ({"runs": [[[], ""]]}, "IndexError"),
-        ({"runs": [[[0, 2, 1], ""], [[0], ""]]}, "zip"),
-        ({"runs": [[[0, -2], ""]]}, "`m` must be|`layers` must be"),
-        ({"metric": [["1"]]}, "`metric` is 1 by 1, but the tokens have 2 coordinates"),
-        ({"starts": [["1e999999999", "0"]] * 5}, "between 1e-400 and 1.8e308"),
-        ({"starts": np.full((5, 2), np.nan)}, "must be finite"),
-        ({"multiplicities": np.zeros(5, int)}, "`multiplicities` must be 5 whole numbers"),
-    ],
-)
-def test_a_damaged_file_is_refused_in_one_line(tmp_path, changes, complaint):
-    path = tmp_path / "run.npz"
+def load_changed(folder: Path, **changes: Any) -> Any:
+    path = folder / "run.npz"
     hm.simulate(SQUARE, HALF, layers=2).save(path)
     changed(path, **changes)
-    with pytest.raises(hm.InputError, match=complaint) as caught:
-        load_run(path)
-    assert str(caught.value).startswith(f"`{path}`")
-    assert "\n" not in str(caught.value)
+    return load_run(path)
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact", "float"])
@@ -220,7 +203,7 @@ def test_a_file_that_breaks_off_or_is_changed_anywhere_is_refused_in_one_line(tm
     )
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place])
-        with pytest.raises(hm.InputError, match=r"broken\.npz`"):
+        with refuses(r"broken\.npz`"):
             load_run(path)
         edited = bytearray(whole)
         edited[place] ^= int(generator.integers(1, 256))
@@ -235,10 +218,13 @@ def test_other_files_are_named(tmp_path):
         ("foreign.npz", "KeyError.*: expected what"),
         ("absent.npz", "does not exist: expected what"),
     ]:
-        with pytest.raises(hm.InputError, match=complaint):
+        with refuses(complaint):
             load_run(tmp_path / name)
     run = hm.simulate([[1.0]], HALF, layers=1)
-    with pytest.raises(hm.InputError, match=r"must end in \.npz, \.html or \.gif, not '\.json'"):
+    with refuses(r"must end in \.npz, \.html or \.gif, not '\.json'"):
         run.save(tmp_path / "run.json")
-    with pytest.raises(hm.InputError, match=r"`layers` are the frames of a \.gif"):
+    with refuses(r"`layers` are the frames of a \.gif"):
         run.save(tmp_path / "run.npz", layers=[0])
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -359,7 +359,7 @@ OF_METRICS: dict[str, Maker] = {
     maker.__name__: maker for maker in (vanishing, sparse, last_places, largest_whole)
 } | {
     kind: KINDS[kind]
-    for kind in ("gaussian", "antipodal", "whole_numbers", "with_zero", "polygons", "spread")
+    for kind in ["gaussian", "antipodal", "whole_numbers", "with_zero", "polygons", "spread"]
 }
 WIDE: dict[str, Maker] = {maker.__name__: maker for maker in (wide_signs, wide_bytes, gaussian)}
 

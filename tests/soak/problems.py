@@ -255,6 +255,15 @@ def pairs(tier: Tier, device: bool, hard: bool = False) -> list[tuple[str, Answe
     return [found[place] for place in order]
 
 
+def _of_all_sizes(rng: Generator, d: int) -> np.ndarray:
+    factor = rng.integers(-1, 2, (d, d)).astype(float)
+    plain = np.eye(d) if rng.random() < 0.5 else factor @ factor.T + np.eye(d)
+    sizes = 2.0 ** -rng.integers(0, 538, d) if rng.random() < 0.5 else np.full(d, 2.0**-535)
+    tiny = np.where(rng.random(d) < 0.7, sizes, 1.0)
+    with np.errstate(under="ignore"):
+        return plain * tiny * tiny[:, None]
+
+
 def draw_metric(rng: Generator, kind: str, d: int) -> np.ndarray | None:
     """Symmetric positive definite, or any square matrix; None is the identity."""
     match kind:
@@ -281,13 +290,10 @@ def draw_metric(rng: Generator, kind: str, d: int) -> np.ndarray | None:
         case "turning":
             factor = rng.integers(-3, 4, (d, d)).astype(float)
             return factor - factor.T
-        case "tiny" | "huge":
-            factor = rng.integers(-1, 2, (d, d)).astype(float)
-            plain = np.eye(d) if rng.random() < 0.5 else factor @ factor.T + np.eye(d)
-            sizes = 2.0 ** -rng.integers(0, 538, d) if rng.random() < 0.5 else np.full(d, 2.0**-535)
-            tiny = np.where(rng.random(d) < 0.7, sizes, 1.0)
-            with np.errstate(under="ignore"):
-                return plain * tiny * tiny[:, None] * (2.0**1000 if kind == "huge" else 1.0)
+        case "tiny":
+            return _of_all_sizes(rng, d)
+        case "huge":
+            return _of_all_sizes(rng, d) * 2.0**1000
         case "last places":
             return 1 + 2.0**-52 * rng.integers(-4, 5, (d, d))
         case _:

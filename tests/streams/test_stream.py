@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import hard_floats
@@ -28,11 +29,9 @@ def found_in(
     return hm.results.StreamedLimit(chunks, observers.gather(chunks, dynamics, hm.Settled()))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(2000))
 @given(chunked(), st.sampled_from([0, 6, 2**20]))
-def test_chunks_have_the_limit_of_one_array(
-    problem: tuple[np.ndarray, hm.Dynamics, list[int]], room: int
-) -> None:
+def test_chunks_have_the_limit_of_one_array(problem, room):
     tokens, dynamics, cuts = problem
     with room_for(room):
         assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
@@ -44,7 +43,7 @@ def test_chunks_have_the_limit_of_one_array(
 @example(np.array([[1e200], [-1e200], [1.0]]), "1/2", 0)
 @settings(max_examples=100)
 @given(hard_floats(max_d=4, max_n=60), st.sampled_from(["1/2", "1/10", 3]), st.integers(0, 7))
-def test_so_do_floats_that_are_hard_to_prove(tokens: np.ndarray, alpha: str, pieces: int) -> None:
+def test_so_do_floats_that_are_hard_to_prove(tokens, alpha, pieces):
     dynamics, cuts = (
         hm.Dynamics(alpha),
         list(range(0, len(tokens), 1 + len(tokens) // (1 + pieces))),
@@ -70,11 +69,10 @@ def clouds_of(n: int, d: int) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4])
-@pytest.mark.parametrize("alpha", ["1/2", 10])
-def test_larger_clouds_are_walked_chunk_by_chunk(d: int, alpha: str | int) -> None:
+@pytest.mark.parametrize(("d", "alpha"), [(1, 10), (2, "1/2"), (3, 10), (4, "1/2")])
+def test_larger_clouds_are_walked_chunk_by_chunk(d, alpha):
     dynamics, walked = hm.Dynamics(alpha), 0
-    for tokens in clouds_of(3000 if d < 4 else 1000, d).values():
+    for tokens in clouds_of(2000 if d < 4 else 1000, d).values():
         with room_for(0):
             found = found_in(tokens, dynamics, [100, 100, 700])
         assert_same(found, hm.limit(tokens, dynamics))
@@ -83,7 +81,7 @@ def test_larger_clouds_are_walked_chunk_by_chunk(d: int, alpha: str | int) -> No
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_whoever_is_finished_is_never_attended_to_again(d: int) -> None:
+def test_whoever_is_finished_is_never_attended_to_again(d):
     dynamics = hm.Dynamics("1/3")
     for tokens in clouds_of(400, d).values():
         with room_for(0):
@@ -100,7 +98,7 @@ def test_whoever_is_finished_is_never_attended_to_again(d: int) -> None:
 
 
 @pytest.mark.parametrize("distinct", [True, False])
-def test_of_many_chunks_no_more_tokens_are_held_than_two_runs_need(distinct: bool) -> None:
+def test_of_many_chunks_no_more_tokens_are_held_than_two_runs_need(distinct):
     most, size, seen = 10, 6, []
 
     def chunks():
@@ -119,7 +117,7 @@ def test_of_many_chunks_no_more_tokens_are_held_than_two_runs_need(distinct: boo
     assert together is None or len(together) == size
 
 
-def test_observers_are_where_they_say_they_are() -> None:
+def test_observers_are_where_they_say_they_are():
     tokens, dynamics = clouds_of(400, 2)["gaussian"], hm.Dynamics("1/3")
     with room_for(0):
         snapshots = found_in(tokens, dynamics, [150])._gathered.snapshots[:2]
@@ -134,7 +132,7 @@ def test_observers_are_where_they_say_they_are() -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("size", [1e8, 1e14, 1e20, 1e28])
-def test_with_a_token_far_out_all_are_brought_into_memory(d: int, size: float) -> None:
+def test_with_a_token_far_out_all_are_brought_into_memory(d, size):
     # Measured by it, floats would tell nobody else apart: candidates once took more memory than
     # there is.
     tokens, dynamics = clouds_of(1000, d)["gaussian"], hm.Dynamics("1/2")

@@ -9,7 +9,6 @@ import sys
 import tempfile
 import threading
 from contextlib import nullcontext
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from pyarrow import parquet
+from refusals import listed_refusals, refuses
 
 import hardmax as hm
 from hardmax import sweeps
@@ -64,7 +64,7 @@ def plain_loop() -> list[dict[str, Any]]:
 OBSERVABLES = ["leaders", "settled_at", "clusters", largest]
 
 
-def test_a_sweep_is_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_is_the_plain_loop(monkeypatch):
     monkeypatch.setattr(sweeps, "_CELLS", 5)
     seen: list[tuple[int, int]] = []
     assert (
@@ -74,12 +74,12 @@ def test_a_sweep_is_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen[-1] == (32, 32)
 
 
-def test_one_seed_is_seed_0() -> None:
+def test_one_seed_is_seed_0():
     several, one = ({"n": 5, "d": 2} | seeds for seeds in ({"seeds": 1}, {"seed": 0}))
     assert hm.sweep(several, OBSERVABLES).to_pylist() == hm.sweep(one, OBSERVABLES).to_pylist()
 
 
-def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
+def test_clusters_are_counted_where_tokens_tie_or_have_not_settled():
     tied = hm.clouds.nonleader_clusters().astype(float)
     chain = np.array([[2 - 2**-14, 2], [2 - 2**-14, -2], [2, 1], [2, -1], [0.5, 0]])
     batch = [
@@ -96,7 +96,7 @@ def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
     assert counts["settled_at"] == [0, 0, None, 0, limits[4].settled_at]
 
 
-def test_any_property_of_a_limit_can_be_observed_by_its_name() -> None:
+def test_any_property_of_a_limit_can_be_observed_by_its_name():
     names = ["leaders", "certified", "radius", "error"]
     rows = hm.sweep({"n": [5], "d": [2], "seeds": 3}, names[:-1]).to_pylist()
     limits = [hm.limit(hm.clouds.gaussian(5, 2, seed), hm.Dynamics(1)) for seed in range(3)]
@@ -105,9 +105,7 @@ def test_any_property_of_a_limit_can_be_observed_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])  # Ray's is made of the second
-def test_joblib_chooses_where_groups_run(
-    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_joblib_chooses_where_groups_run(backend, tmp_path, monkeypatch):
     monkeypatch.setattr(sweeps, "_CELLS", 5)
     with joblib.parallel_config(backend=backend, n_jobs=2):
         assert hm.sweep(GRID, OBSERVABLES, output=tmp_path / "out").to_pylist() == plain_loop()
@@ -115,13 +113,11 @@ def test_joblib_chooses_where_groups_run(
         assert hm.sweep(GRID, OBSERVABLES, output=tmp_path / "out").to_pylist() == plain_loop()
 
 
-def test_it_resumes_after_the_parts_that_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_resumes_after_the_parts_that_are_there(tmp_path, monkeypatch):
     monkeypatch.setattr(sweeps, "_CELLS", 5)
     done = []
 
-    def interrupt(cells: int, _: int) -> None:
+    def interrupt(cells, _):
         done.append(cells)
         if len(done) in (2, 3):
             raise KeyboardInterrupt
@@ -135,12 +131,12 @@ def test_it_resumes_after_the_parts_that_are_there(
     assert table.to_pylist() == plain_loop()
     assert parquet.read_table(tmp_path / "out").num_rows == 32
     assert all(part.stat().st_mtime_ns == when for part, when in written.items())
-    with pytest.raises(hm.InputError, match="another sweep"):
+    with refuses("another sweep"):
         hm.sweep(GRID | {"seeds": 5}, OBSERVABLES, output=tmp_path / "out")
 
 
-def test_a_cell_that_fails_is_a_row_with_its_reason() -> None:
-    def fussy(n: int, d: int) -> np.ndarray:
+def test_a_cell_that_fails_is_a_row_with_its_reason():
+    def fussy(n, d):
         if n == 2:
             raise RuntimeError("no such cloud")
         return np.full((n, d), np.nan if n == 3 else 1.0)
@@ -155,7 +151,7 @@ def test_a_cell_that_fails_is_a_row_with_its_reason() -> None:
     assert "`metric` is 2 by 2" in rows[1]["error"]
 
 
-def test_several_makers_and_metrics() -> None:
+def test_several_makers_and_metrics():
     table = hm.sweep(
         {"maker": ["polygon", "nonleader-clusters"], "sides": [3, 4], "metric": TILTED},
         {"all": len_of},
@@ -178,36 +174,12 @@ def len_of(lim: hm.Limit) -> int:
     return lim.run.n
 
 
-@pytest.mark.parametrize(
-    ("grid", "observables", "message"),
-    [
-        ({"maker": "cube"}, ["leaders"], "'maker' must be one of"),
-        ({"n": 3, "d": 2, "sides": 3}, ["leaders"], "no maker takes 'sides'"),
-        ({"n": [3, 4]}, ["leaders"], "gaussian needs 'd'"),
-        ({"n": [], "d": 2}, ["leaders"], "'n' has no value"),
-        ({"n": 3, "d": 2, "seeds": 0}, ["leaders"], "'seeds' must be how many"),
-        ({"n": 3, "d": 2, "metric": [[1, 0], [0, 1]]}, ["leaders"], "'metric' must map names"),
-        ({"n": 3, "d": 2, "alpha": -1}, ["leaders"], "`alpha` must be positive"),
-        ({"n": 3, "d": 2}, ["_columns"], "neither an attribute"),
-        ({"n": 3, "d": 2}, "leaders", "`observables` must be"),
-        (3, ["leaders"], "`grid` must map"),
-    ],
-)
-def test_a_grid_that_makes_no_sense_is_refused(grid: Any, observables: Any, message: str) -> None:
-    with pytest.raises(hm.InputError, match=message):
-        hm.sweep(grid, observables)
-
-
 @given(
     entries=st.lists(st.fractions(-9, 9, max_denominator=9), min_size=4, max_size=4),
     gap=st.sampled_from(["", " "]),
     end=st.sampled_from(["", ";", " ; "]),
 )
-def test_a_metric_and_its_text_give_the_same_rows(
-    entries: list[Fraction],
-    gap: str,
-    end: str,
-) -> None:
+def test_a_metric_and_its_text_give_the_same_rows(entries, gap, end):
     a, b, c, d = map(str, entries)
     metrics = {"matrix": [[a, b], [c, d]], "text": f"{a},{gap}{b};{gap}{c}{gap},{d}{end}"}
     grid = {"n": 6, "d": 2, "seeds": 2, "metric": metrics}
@@ -216,17 +188,11 @@ def test_a_metric_and_its_text_give_the_same_rows(
     assert seen[:2] == seen[2:]
 
 
-@pytest.mark.parametrize("text", ["", "Identity", "tilted", "2,1", "2,1;1", "2,1;1,x", "nan,0;0,1"])
-def test_a_text_that_is_no_metric_is_refused(text: str) -> None:
-    with pytest.raises(hm.InputError, match="`metric`"):
-        hm.sweep({"n": 3, "d": 2, "metric": {"odd": text}})
-
-
 TAKEN = ("cell", "maker", "n", "d", "seed", "alpha", "metric", "error")
 
 
 @given(st.lists(st.sampled_from([*TAKEN, "a", "b", "<lambda>"]), min_size=1, max_size=4))
-def test_every_observable_is_a_column_of_its_own_or_refused(names: list[str]) -> None:
+def test_every_observable_is_a_column_of_its_own_or_refused(names):
     functions = [lambda _, place=place: place for place in range(len(names))]
     for name, function in zip(names, functions, strict=True):
         function.__name__ = name
@@ -238,26 +204,10 @@ def test_every_observable_is_a_column_of_its_own_or_refused(names: list[str]) ->
         assert columns == [[place] * 2 for place in range(len(names))]
 
 
-def test_a_taken_name_is_said_with_the_way_out() -> None:
+def test_a_taken_name_is_said_with_the_way_out():
     message = r"two columns would be named 'n'.*\{'name': function\}"
-    with pytest.raises(hm.InputError, match=message):
+    with refuses(message):
         hm.sweep({"n": 3, "d": 2}, {"n": len_of})
-
-
-@pytest.mark.parametrize(
-    ("grid", "message"),
-    [
-        ({"maker": [lambda n: n, lambda n: n], "n": 1}, "two makers would be named '<lambda>'"),
-        ({"maker": ["gaussian", hm.clouds.gaussian], "n": 3, "d": 2}, "two makers would be named"),
-        ({"maker": lambda cell: cell, "cell": [5, 6]}, "two columns would be named 'cell'"),
-        ({"maker": lambda leaders: leaders, "leaders": 5}, "two columns would be named 'leaders'"),
-        ({"n": 3, "d": 2, "alpha": [1, "1"]}, "two choices of alpha would be named '1'"),
-        ({"n": 3, "d": 2, "metric": {1: None, "1": [[2]]}}, "two choices of metric would be named"),
-    ],
-)
-def test_nothing_in_a_grid_takes_the_name_of_another(grid: Any, message: str) -> None:
-    with pytest.raises(hm.InputError, match=message):
-        hm.sweep(grid, ["leaders"])
 
 
 CODE = """
@@ -315,32 +265,25 @@ def sweep_of(maker: Any, folder: Path) -> list[dict[str, Any]]:
         ("return 5.0", "return 6.0"),
     ],
 )
-def test_results_of_code_that_was_edited_are_not_returned(
-    old: str,
-    new: str,
-    tmp_path: Path,
-) -> None:
+def test_results_of_code_that_was_edited_are_not_returned(old, new, tmp_path):
     assert CODE.count(old) == 1
     rows = sweep_of(typed(CODE), tmp_path / "out")
     assert [row["error"] for row in rows] == [None, None]
     # What is not used may change, and code may move.
     assert sweep_of(typed(f"# a remark\n\n{CODE}\nLATER = 3"), tmp_path / "out") == rows
-    with pytest.raises(hm.InputError, match="another sweep; what differs: makers"):
+    with refuses("another sweep; what differs: makers"):
         sweep_of(typed(CODE.replace(old, new)), tmp_path / "out")
 
 
-def test_results_of_arguments_in_another_order_are_not_returned(tmp_path: Path) -> None:
+def test_results_of_arguments_in_another_order_are_not_returned(tmp_path):
     grid = {"n": [1, 2], "d": 3, "maker": typed("def make(n, d): return np.ones((n, d))")}
     hm.sweep(grid, output=tmp_path)
     grid["maker"] = typed("def make(d, n): return np.ones((d, n))")
-    with pytest.raises(hm.InputError, match="what differs: makers"):
+    with refuses("what differs: makers"):
         hm.sweep(grid, output=tmp_path)
 
 
-def test_results_of_another_file_that_is_used_are_not_returned(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_results_of_another_file_that_is_used_are_not_returned(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     helper = tmp_path / "helper_of_sweeps.py"
@@ -356,7 +299,7 @@ def test_results_of_another_file_that_is_used_are_not_returned(
         assert [row["largest"] for row in rows] == [1.0, 2.0]
         assert sweep_of(typed(code), tmp_path / str(number)) == rows
         helper.write_text(text.replace("1.0", "2.0"))
-        with pytest.raises(hm.InputError, match="what differs: makers"):
+        with refuses("what differs: makers"):
             sweep_of(typed(code), tmp_path / str(number))
 
 
@@ -373,41 +316,38 @@ def test_results_of_another_file_that_is_used_are_not_returned(
     ],
 )
 def test_a_folder_of_another_sweep_is_refused_with_what_differs(
-    grid: Any, observables: Any, differs: str, tmp_path: Path
-) -> None:
+    grid, observables, differs, tmp_path
+):
     same = {"n": 3, "d": 2}
     first = hm.sweep(same | {"seeds": 2}, {"seen": "leaders"}, output=tmp_path)
     message = rf"another sweep; what differs: {differs}\. Name a new"
-    with pytest.raises(hm.InputError, match=message):
+    with refuses(message):
         hm.sweep(same | grid, observables, output=tmp_path)
     assert hm.sweep(same | {"seeds": 2}, {"seen": "leaders"}, output=tmp_path).equals(first)
 
 
-def test_a_folder_of_another_version_is_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_folder_of_another_version_is_refused(tmp_path, monkeypatch):
     hm.sweep({"n": 3, "d": 2}, output=tmp_path)
     monkeypatch.setattr(sweeps, "__version__", "0.0.1")
-    with pytest.raises(hm.InputError, match="what differs: version of hardmax"):
+    with refuses("what differs: version of hardmax"):
         hm.sweep({"n": 3, "d": 2}, output=tmp_path)
 
 
-def test_parts_of_something_else_are_never_taken(tmp_path: Path) -> None:
+def test_parts_of_something_else_are_never_taken(tmp_path):
     parquet.write_table(pa.table({"cell": [0]}), tmp_path / "part-000000.parquet")
-    with pytest.raises(hm.InputError, match="another sweep"):
+    with refuses("another sweep"):
         hm.sweep({"n": 3, "d": 2}, output=tmp_path)
 
 
-def test_what_a_later_call_could_not_compare_is_refused(tmp_path: Path) -> None:
+def test_what_a_later_call_could_not_compare_is_refused(tmp_path):
     lock = threading.Lock()
 
-    def locked(lim: hm.Limit) -> int:
+    def locked(lim):
         with lock:
             return lim.run.n
 
     assert hm.sweep({"n": 3, "d": 2}, [locked])["locked"].to_pylist() == [3]
-    with pytest.raises(hm.InputError, match=r"observables are the same .*lock.*leave `output` out"):
+    with refuses(r"observables are the same .*lock.*leave `output` out"):
         hm.sweep({"n": 3, "d": 2}, [locked], output=tmp_path)
 
 
@@ -423,20 +363,20 @@ STATES = ["whole", "gone", *HARM]
     failing=st.sets(st.integers(0, 7)),
     states=st.lists(st.sampled_from(STATES), min_size=4, max_size=4),
 )
-def test_it_resumes_from_whatever_is_there(failing: set[int], states: list[str]) -> None:
+def test_it_resumes_from_whatever_is_there(failing, states):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweeps, "_CELLS", 2)
         patch.setattr(os, "fsync", lambda _: None)  # a thousand of them take long
         folder, fails, called = Path(name, "out"), Path(name, "fails"), Path(name, "called")
 
-        def make(seed: int) -> np.ndarray:
+        def make(seed):
             with called.open("a") as log:
                 log.write(f"{seed} ")
             if str(seed) in fails.read_text().split():
                 raise MemoryError("not now")
             return hm.clouds.gaussian(seed + 1, 2, seed)
 
-        def run(folder: Path | None) -> pa.Table:
+        def run(folder):
             called.write_text("")
             return hm.sweep({"maker": make, "seeds": 8}, ["leaders", largest], output=folder)
 
@@ -471,7 +411,7 @@ def test_it_resumes_from_whatever_is_there(failing: set[int], states: list[str])
         assert len([*folder.iterdir()]) == 5
 
 
-def test_cells_that_fail_again_keep_their_reason(tmp_path: Path) -> None:
+def test_cells_that_fail_again_keep_their_reason(tmp_path):
     grid = {"n": 9, "d": 3, "seeds": 2, "metric": TILTED}
     first = hm.sweep(grid, ["settled_at"], output=tmp_path)
     again = hm.sweep(grid, ["settled_at"], output=tmp_path)
@@ -509,8 +449,8 @@ print(table.to_pylist() == hm.sweep(grid, [few, "leaders"]).to_pylist(), len(ste
 """
 
 
-def test_a_killed_process_loses_the_part_that_it_was_writing(tmp_path: Path) -> None:
-    def start(kill_at: int) -> subprocess.CompletedProcess[str]:
+def test_a_killed_process_loses_the_part_that_it_was_writing(tmp_path):
+    def start(kill_at):
         # Each process has its own order of sets.
         environment = os.environ | {"PYTHONHASHSEED": str(kill_at)}
         command = [sys.executable, "-c", KILLED, str(tmp_path / "out"), str(kill_at)]
@@ -525,7 +465,7 @@ def test_a_killed_process_loses_the_part_that_it_was_writing(tmp_path: Path) -> 
     assert len([*(tmp_path / "out").iterdir()]) == 5
 
 
-def test_two_columns_are_drawn() -> None:
+def test_two_columns_are_drawn():
     table = hm.sweep(GRID, OBSERVABLES)
     figure = sweep_figure(table, "n", "leaders", by="alpha")
     assert isinstance(figure, Figure)
@@ -538,6 +478,9 @@ def test_two_columns_are_drawn() -> None:
     steps = np.asarray(sweep_figure(table, "alpha", "largest").axes[0].lines[0].get_xdata())
     assert steps.tolist() == [0.5, 10.0]
     for x, y in (("n", "nothing"), ("maker", "leaders")):
-        with pytest.raises(hm.InputError):
+        with refuses():
             sweep_figure(table, x, y)
     assert isinstance(table, pa.Table)
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -40,6 +40,10 @@ def made(parts: dict[str, Any]) -> TextModel:
     return TextModel(rule=VotingRule(**rule), **parts)
 
 
+def names_of(classes: int) -> list[str]:
+    return ["negative", "positive"] if classes == 2 else [f"class {c}" for c in range(classes)]
+
+
 def small_model(seed: int = 0, *, classes: int = 2, **changes: Any) -> TextModel:
     """A model that knows WORDS, their weights drawn at random."""
     rng = np.random.default_rng(seed)
@@ -48,9 +52,7 @@ def small_model(seed: int = 0, *, classes: int = 2, **changes: Any) -> TextModel
         "vocabulary": Vocabulary(WORDS, rng.integers(0, 50, size=(len(WORDS), classes))),
         "weights": 3 * rng.normal(size=(len(WORDS), rows)),
         "bias": rng.normal(size=rows) / 4,
-        "classes": ["negative", "positive"]
-        if classes == 2
-        else [f"class {c}" for c in range(classes)],
+        "classes": names_of(classes),
         "modifiers": MODIFIERS,
     }
     return made(parts | changes)
@@ -65,7 +67,7 @@ def word_model(weights: dict[str, Any], **changes: Any) -> TextModel:
         "vocabulary": Vocabulary(list(weights), np.ones((len(weights), classes))),
         "weights": table,
         "bias": np.zeros(rows),
-        "classes": ["negative", "positive"] if rows == 1 else [f"class {c}" for c in range(rows)],
+        "classes": names_of(classes),
     }
     return made(parts | changes)
 
@@ -136,6 +138,9 @@ modifiers = st.lists(
 )
 
 
+tokenisers = st.builds(Tokeniser, longest_phrase=st.integers(1, 3), overlapping=st.booleans())
+
+
 @st.composite
 def models(draw: st.DrawFn, classes: Any = None) -> TextModel:
     """A model of any kind; its weights are small multiples of 1/4, which tie and are never
@@ -145,19 +150,18 @@ def models(draw: st.DrawFn, classes: Any = None) -> TextModel:
     surfaces = draw(st.permutations(SURFACES))[: draw(st.integers(5, len(SURFACES)))]
     quarters = st.lists(st.sampled_from([-6, -3, -2, -1, 0, 1, 2, 4]), min_size=rows, max_size=rows)
     table = draw(st.lists(quarters, min_size=len(surfaces), max_size=len(surfaces)))
+    rule = VotingRule(
+        scope=draw(st.integers(1, 6)),
+        gate=draw(st.sampled_from([0, 0.25, 0.5, 0.75])),
+        alpha=draw(st.sampled_from(["0", "1", "3"])) if rows == 1 else "0",
+        neutral_weight=draw(st.sampled_from([1, 2, 50])),
+    )
     return TextModel(
         vocabulary=Vocabulary(surfaces, [[1, 2, 3, 3][:count]] * len(surfaces)),
         weights=np.array(table) / 4,
         bias=np.array(draw(quarters)) / 4,
         classes=(0, 1) if rows == 1 else tuple("pqrs"[:count]),
         modifiers=tuple(draw(modifiers)) or (Modifier("not", -0.5),) * draw(st.integers(0, 1)),
-        rule=VotingRule(
-            scope=draw(st.integers(1, 6)),
-            gate=draw(st.sampled_from([0, 0.25, 0.5, 0.75])),
-            alpha=draw(st.sampled_from(["0", "1", "3"])) if rows == 1 else "0",
-            neutral_weight=draw(st.sampled_from([1, 2, 50])),
-        ),
-        tokeniser=draw(
-            st.builds(Tokeniser, longest_phrase=st.integers(1, 3), overlapping=st.booleans())
-        ),
+        rule=rule,
+        tokeniser=draw(tokenisers),
     )

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import listed_refusals, refuses
 
 from hardmax._common.validation import InputError, MissingExtra
 from hardmax.text import Corpus, make_synthetic_corpus
@@ -48,9 +49,8 @@ def write_rows(folder: Path, name: str, columns: dict[str, list[Any]]) -> Path:
 
 
 def refusal(path: Path, **options: Any) -> str:
-    with pytest.raises(InputError) as caught:
+    with refuses() as caught:
         read_corpus(path, **options)
-    assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
@@ -59,7 +59,7 @@ def faults(corpus: Corpus) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
-def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
+def test_every_kind_of_file_is_read(name, tmp_path):
     columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS}
     corpus = read_corpus(write_rows(tmp_path, name, columns))
     assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, ())
@@ -67,7 +67,7 @@ def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
-def test_csv_is_read_as_spreadsheets_write_it(mark: str, tmp_path: Path):
+def test_csv_is_read_as_spreadsheets_write_it(mark, tmp_path):
     lines = [
         mark.join('"' + cell.replace('"', '""') + '"' for cell in row)
         for row in zip(TEXTS, LABELS, strict=True)
@@ -83,9 +83,7 @@ cells = st.text(st.sampled_from('ab ,;\t"\n\ré名'))
 
 @settings(max_examples=100)
 @given(ends=st.lists(cells, min_size=1, max_size=8), place=st.integers(0, 200))
-def test_a_stray_quote_in_csv_swallows_no_row_silently(
-    ends: list[str], place: int, tmp_path_factory
-):
+def test_a_stray_quote_in_csv_swallows_no_row_silently(ends, place, tmp_path_factory):
     texts = [f"row {number} {end}" for number, end in enumerate(ends)]
     path = write_rows(
         tmp_path_factory.mktemp("csv"), "a.csv", {"text": texts, "label": ["pos"] * len(texts)}
@@ -101,7 +99,7 @@ def test_a_stray_quote_in_csv_swallows_no_row_silently(
     assert corpus.bad or all(f"row {number}" in read for number in range(len(texts)))
 
 
-def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
+def test_bad_rows_are_left_out_and_named_by_line(tmp_path):
     lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\n'
     lines += 'a,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
     corpus = read_corpus(write(tmp_path, "a.csv", lines), encoding="utf-8")
@@ -123,7 +121,7 @@ def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
     assert (good.describe_bad(), len(good)) == ("", 1)
 
 
-def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path: Path):
+def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path):
     lines = [
         '{"text": "good", "label": 1}',
         "{",
@@ -150,7 +148,7 @@ def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path: Path):
     assert read_corpus(path).labels == [1, 0, 1]
 
 
-def test_a_folder_of_class_folders_is_read(tmp_path: Path):
+def test_a_folder_of_class_folders_is_read(tmp_path):
     for place in (
         "train/pos/2.txt",
         "train/pos/1.txt",
@@ -180,7 +178,7 @@ WRITTEN = {
 @pytest.mark.parametrize("encoding", WRITTEN)
 @pytest.mark.parametrize("form", ["a.csv", "a.jsonl", "folder"])
 def test_bytes_that_are_not_utf8_are_refused_and_read_in_the_encoding_that_is_named(
-    form: str, encoding: str, tmp_path: Path
+    form, encoding, tmp_path
 ):
     text = WRITTEN[encoding]
     lines = {"a.csv": f"text,label\n{text},1\n", "folder": text}
@@ -197,7 +195,7 @@ def test_bytes_that_are_not_utf8_are_refused_and_read_in_the_encoding_that_is_na
     assert (corpus.texts, corpus.labels, corpus.bad) == ([text], ["1"], ())
 
 
-def test_an_encoding_is_one_of_texts_and_parquet_has_none(tmp_path: Path):
+def test_an_encoding_is_one_of_texts_and_parquet_has_none(tmp_path):
     path = write_rows(tmp_path, "a.csv", {"text": TEXTS, "label": [1, 0, 1]})
     for wrong in ("utf-99", "base64", "", 8):
         assert "`encoding` must be one that Python knows" in refusal(path, encoding=wrong)
@@ -205,7 +203,7 @@ def test_an_encoding_is_one_of_texts_and_parquet_has_none(tmp_path: Path):
     assert "Parquet is always UTF-8" in refusal(path, encoding="cp1252")
 
 
-def test_a_folder_of_parquet_files_is_one_corpus_with_its_partitions(tmp_path: Path):
+def test_a_folder_of_parquet_files_is_one_corpus_with_its_partitions(tmp_path):
     for label in ("pos", "neg"):
         (tmp_path / f"label={label}").mkdir()
         write_rows(tmp_path / f"label={label}", "a.parquet", {"text": TEXTS})
@@ -213,12 +211,12 @@ def test_a_folder_of_parquet_files_is_one_corpus_with_its_partitions(tmp_path: P
     assert (corpus.texts, corpus.labels) == (TEXTS * 2, ["neg"] * 3 + ["pos"] * 3)
 
 
-def test_parquet_suffixes_of_any_case_are_read_and_what_else_a_folder_has_is_named(tmp_path: Path):
+def test_parquet_suffixes_of_any_case_are_read_and_what_else_a_folder_has_is_named(tmp_path):
     folder = tmp_path / "data"
     (folder / "deep" / "er").mkdir(parents=True)
     for number, name in enumerate(["1.PARQUET", "2.Parquet", "deep/er/3.parquet"]):
         pq.write_table(pa.table({"text": [f"text {number}"], "label": ["pos"]}), folder / name)
-    for name in ("a.csv", "deep/b.jsonl", "_draft.parquet", "_SUCCESS", ".hidden"):
+    for name in ["a.csv", "deep/b.jsonl", "_draft.parquet", "_SUCCESS", ".hidden"]:
         (folder / name).write_text("text,label\nx,y\n")
     write_rows(tmp_path, "out.parquet", {"text": ["outside"], "label": ["neg"]})
     (folder / "linked").symlink_to(tmp_path)  # a circle: this folder is in it
@@ -233,7 +231,7 @@ def test_parquet_suffixes_of_any_case_are_read_and_what_else_a_folder_has_is_nam
     assert str(warning.message) == f"left out of `{folder}`: {', '.join(names)} ({rule})"
 
 
-def test_many_files_that_are_left_out_are_counted_and_the_first_named(tmp_path: Path):
+def test_many_files_that_are_left_out_are_counted_and_the_first_named(tmp_path):
     write_rows(tmp_path, "a.parquet", {"text": ["x"], "label": ["pos"]})
     for number in range(12):
         (tmp_path / f"{number:02}\x1b[31m.csv").write_text("")
@@ -245,8 +243,8 @@ def test_many_files_that_are_left_out_are_counted_and_the_first_named(tmp_path: 
     assert "\x1b" not in message
 
 
-def test_the_rest_of_a_folder_of_class_folders_is_named(tmp_path: Path):
-    for place in ("pos/1.TXT", "neg/1.txt", "neg/1.md", "neg/old/2.txt", "unsup/1.txt"):
+def test_the_rest_of_a_folder_of_class_folders_is_named(tmp_path):
+    for place in ["pos/1.TXT", "neg/1.txt", "neg/1.md", "neg/old/2.txt", "unsup/1.txt"]:
         (tmp_path / "train" / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "train" / place).write_text(place)
     (tmp_path / "train" / "neg" / "3.txt" / "deep").mkdir(parents=True)
@@ -259,7 +257,7 @@ def test_the_rest_of_a_folder_of_class_folders_is_named(tmp_path: Path):
     assert f": {names} (only the .txt files" in str(caught[0].message)
 
 
-def test_texts_may_be_stored_in_a_different_way_in_each_file_of_a_folder(tmp_path: Path):
+def test_texts_may_be_stored_in_a_different_way_in_each_file_of_a_folder(tmp_path):
     dictionary = pa.dictionary(pa.int8(), pa.string())
     kinds = [pa.string(), pa.large_string(), pa.string_view(), dictionary]
     for number, kind in enumerate(kinds):
@@ -274,7 +272,7 @@ def test_texts_may_be_stored_in_a_different_way_in_each_file_of_a_folder(tmp_pat
     assert "n has incompatible types: int64 vs double" in refusal(tmp_path)
 
 
-def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
+def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path):
     path = write(tmp_path, "a.csv", "id,Review,stars,body\n1,good,5,long\n")
     note = r"the text column is Review; body would be possible, too \(choose with `text`\)"
     with pytest.warns(UserWarning, match=note):
@@ -285,42 +283,18 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
     assert "`text` is 'txt'" in refusal(path, text="txt", label="stars")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "complaint"),
-    [
-        ("a.csv", "", "is empty: expected column names"),
-        ("a.csv", "text,label\n", "no text with a label: it has no rows"),
-        ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
-        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "looks like utf-16"),
-        ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
-        (
-            "a.csv",
-            'text,label\ngood,1\n"open,1\nfine,0\n',
-            "line 3 is not CSV: unexpected end of data",
-        ),
-        ("a.jsonl", "1\n2\n", "is empty: expected"),
-        ("a.parquet", "not parquet", "a.parquet` cannot be read"),
-        ("a.xlsx", "x", "has the suffix '.xlsx': expected one of .parquet, .csv"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_refused_in_one_line(
-    name: str, content: str, complaint: str, tmp_path: Path
-):
-    assert complaint in refusal(write(tmp_path, name, content))
-
-
-def test_what_does_not_exist_is_refused(tmp_path: Path):
+def test_what_does_not_exist_is_refused(tmp_path):
     assert "does not exist" in refusal(tmp_path / "a.csv")
     assert "has no texts" in refusal(tmp_path)
     assert "`on_bad_rows` must be" in refusal(tmp_path, on_bad_rows="mend")
 
 
-def test_a_cell_of_ten_megabytes_is_read(tmp_path: Path):
+def test_a_cell_of_ten_megabytes_is_read(tmp_path):
     corpus = read_corpus(write(tmp_path, "a.csv", f"text,label\n{'word ' * 2_000_000},1\n"))
     assert len(corpus.texts[0]) == 10_000_000
 
 
-def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_pyarrow_parquet_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"hardmax\[tables\]"):
         read_corpus(write(tmp_path, "a.parquet", "x"))
@@ -356,5 +330,8 @@ def test_some_planted_texts_are_disturbed():
         for text, label in zip(corpus.texts, corpus.labels, strict=True)
     ]
     assert 0.4 < sum(disturbed) / 400 < 0.6
-    with pytest.raises(InputError, match="`classes` must be at least two texts"):
+    with refuses("`classes` must be at least two texts"):
         make_synthetic_corpus(classes=("one",))
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -3,10 +3,9 @@ an interruption."""
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import listed_refusals, refuses
 from text.small_models import random_texts, small_model
 from text.test_corpora import write_rows
 
-from hardmax._common.validation import InputError
-from hardmax._kernels.parallel import limit_threads
 from hardmax.text import score_files
 from hardmax.text.score_files import ScoringReport, score_file
 from hardmax.text.scoring import ScoreOptions
@@ -68,12 +66,12 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def reviews(tmp_path: Path) -> Path:
+def reviews(tmp_path):
     return write_rows(tmp_path, "reviews.parquet", COLUMNS)
 
 
 @pytest.fixture
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_parts(monkeypatch):
     monkeypatch.setattr("hardmax.text.tables._ROWS", 3)
     monkeypatch.setattr(score_files, "PART_ROWS", 9)
 
@@ -91,7 +89,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_answers_are_those_of_explanations(model: TextModel):
+def test_answers_are_those_of_explanations(model):
     for text, row in zip(
         TEXTS, model.score_table(pa.table({"text": TEXTS})).to_pylist(), strict=True
     ):
@@ -121,7 +119,7 @@ def test_answers_are_those_of_explanations(model: TextModel):
         (("1", 1), pa.string()),
     ],
 )
-def test_labels_keep_their_type(classes: tuple, kind: pa.DataType):
+def test_labels_keep_their_type(classes, kind):
     model = replace(MODEL, classes=classes)
     assert model.score_table(pa.table({"text": ["great film"]})).schema.field("label").type == kind
 
@@ -150,7 +148,7 @@ def test_labels_keep_their_type(classes: tuple, kind: pa.DataType):
         "dictionary",
     ],
 )
-def test_a_table_gives_a_table_of_its_kind(table: Any):
+def test_a_table_gives_a_table_of_its_kind(table):
     found = MODEL.score_table(table)
     assert type(found) is type(table)
     if isinstance(found, pd.DataFrame):
@@ -178,7 +176,7 @@ def test_bad_rows_have_nothing_but_an_error_or_are_left_out_or_refused():
     assert left.index.tolist() == ["a", "e"]
     assert left["n"].tolist() == [0, 4]
     assert left["probability"].tolist() == found["probability"].dropna().tolist()
-    with pytest.raises(InputError, match="row 1: no text"):
+    with refuses("row 1: no text"):
         MODEL.score_table(table, on_bad_rows="refuse")
     assert len(MODEL.score_table(pl.DataFrame({"text": ["great"]})[:0])) == 0
 
@@ -191,40 +189,11 @@ def test_options_of_a_table():
     assert renamed.columns[:3] == ["review", "label", "hardmax_label"]
 
 
-@pytest.mark.parametrize(
-    ("table", "options", "message"),
-    [
-        (["great"], {}, r"`table` must be a table .* pandas, polars or pyarrow, not list"),
-        (pd.Series(TEXTS), {}, "`table` must be a table .*, not Series"),
-        (pl.Series(TEXTS), {}, "`table` must be a table .*, not Series"),
-        (pa.chunked_array([TEXTS]), {}, "`table` must be a table .*, not ChunkedArray"),
-        (pa.array(TEXTS), {}, "`table` must be a table .*, not StringArray"),
-        (
-            pa.table({"a": ["great"]}),
-            {},
-            "Cannot guess the text column: `table` has the columns a",
-        ),
-        (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
-        (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a finite number from 0 to 1"),
-        (pa.table(COLUMNS), {"abstain": "much"}, "`abstain` must be"),
-        (pa.table(COLUMNS), {"on_bad_rows": "drop"}, "`on_bad_rows` must be one of"),
-        (
-            pa.table({"text": ["a"], "label": ["b"], "hardmax_label": ["c"]}),
-            {},
-            "hardmax_label, which scoring adds",
-        ),
-    ],
-)
-def test_what_cannot_be_scored_is_refused(table: Any, options: dict, message: str):
-    with pytest.raises(InputError, match=message):
-        MODEL.score_table(table, **options)
-
-
 # ---------------------------------------------------------------- files
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_file_is_read_and_written(kind: str, tmp_path: Path, small_parts: None):
+def test_every_kind_of_file_is_read_and_written(kind, tmp_path, small_parts):
     expected = MODEL.score_table(pa.table(COLUMNS)).to_pylist()
     given = write_rows(tmp_path, f"in{kind}", COLUMNS)
     for out in (*KINDS, ""):
@@ -236,7 +205,7 @@ def test_every_kind_of_file_is_read_and_written(kind: str, tmp_path: Path, small
     assert len(list((tmp_path / "out").iterdir())) == 6
 
 
-def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
+def test_values_of_a_table_stay_what_they_are(tmp_path):
     (tmp_path / "in.jsonl").write_text(
         '{"text": "great", "n": 1, "x": 1, "ok": true, "mixed": 1, "deep": {"a": [1]}, '
         '"big": 9999999999999999999999}\n'
@@ -263,7 +232,7 @@ def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
     assert found[0]["text"] == 'a "great"\r\nfilm; yes'
 
 
-def test_numbers_of_json_are_kept_exactly(tmp_path: Path):
+def test_numbers_of_json_are_kept_exactly(tmp_path):
     columns = {
         "text": ['"great"', '"dull"', '"dull film"'],
         "wide": ["9223372036854775808", "2.5", "null"],
@@ -289,7 +258,7 @@ def test_numbers_of_json_are_kept_exactly(tmp_path: Path):
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e999999999", "1e99999999999999999999", "1" * 5000])
-def test_a_number_that_is_too_large_is_named_by_its_line(number: str, tmp_path: Path):
+def test_a_number_that_is_too_large_is_named_by_its_line(number, tmp_path):
     lines = '{"text": "great", "n": 1}\n{"text": "dull", "n": NUMBER}\n'
     (tmp_path / "in.jsonl").write_text(lines.replace("NUMBER", number))
     report = score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
@@ -297,7 +266,7 @@ def test_a_number_that_is_too_large_is_named_by_its_line(number: str, tmp_path: 
     assert [row["n"] for row in read_rows(tmp_path / "out.jsonl")] == [1, None]
 
 
-def test_infinite_numbers_of_parquet_are_written_to_text_files(tmp_path: Path):
+def test_infinite_numbers_of_parquet_are_written_to_text_files(tmp_path):
     some = [[float("-inf"), float("nan"), 0.5]]
     write_rows(tmp_path, "in.parquet", {"text": ["great"], "x": [float("inf")], "some": some})
     for name, x in (("out.jsonl", "Infinity"), ("out.csv", "inf")):
@@ -307,15 +276,15 @@ def test_infinite_numbers_of_parquet_are_written_to_text_files(tmp_path: Path):
         assert (row["x"], nested) == (x, ["-Infinity", None, 0.5])
 
 
-@pytest.mark.parametrize("suffix", [".TSV", ".CSV", ".JSONL", ".PARQUET"])
-def test_the_case_of_a_suffix_does_not_matter(suffix: str, tmp_path: Path):
+@pytest.mark.parametrize("suffix", [".TSV", ".PARQUET"])
+def test_the_case_of_a_suffix_does_not_matter(suffix, tmp_path):
     given = write_rows(tmp_path, f"in{suffix.lower()}", COLUMNS).rename(tmp_path / f"In{suffix}")
     score(given, tmp_path / f"out{suffix}")
     written = (tmp_path / f"out{suffix}").rename(tmp_path / f"again{suffix.lower()}")
     assert [(int(row["id"]), row["text"]) for row in read_rows(written)] == list(enumerate(TEXTS))
 
 
-def test_columns_of_parquet_keep_their_types(tmp_path: Path):
+def test_columns_of_parquet_keep_their_types(tmp_path):
     table = pa.table({
         "text": pa.array(["great film", "dull film"], pa.large_string()),
         "kind": pa.array(["a", "b"]).dictionary_encode(),
@@ -338,7 +307,7 @@ def test_columns_of_parquet_keep_their_types(tmp_path: Path):
     assert row["tags"] == ["x"]
 
 
-def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts: None):
+def test_partition_and_file_columns_of_a_folder_stay(tmp_path, small_parts):
     for number, name in enumerate(
         ["lang=de/a.parquet", "lang=en/a.parquet", "lang=en/deeper/b.parquet"]
     ):
@@ -360,11 +329,11 @@ def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts
     (tmp_path / "in" / "lang=en" / "a.parquet").write_bytes(b"PAR1 broken")
     (tmp_path / "in" / "README.md").unlink()
     (tmp_path / "in" / "_hidden.parquet").unlink()
-    with pytest.raises(InputError, match=r"in` cannot be read: .*lang=en/a\.parquet"):
+    with refuses(r"in` cannot be read: .*lang=en/a\.parquet"):
         score(tmp_path / "in", tmp_path / "again.parquet")
 
 
-def test_no_rows_are_no_rows(tmp_path: Path):
+def test_no_rows_are_no_rows(tmp_path):
     pq.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "in.parquet")
     (tmp_path / "in.csv").write_text("text\n")
     for given in ("in.parquet", "in.csv"):
@@ -379,7 +348,7 @@ def test_no_rows_are_no_rows(tmp_path: Path):
         assert pq.read_schema(tmp_path / "out.parquet").names == ["text", *OURS]
 
 
-def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path: Path, small_parts: None):
+def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path, small_parts):
     lines = [
         '{"text": "great film"}',
         '{"text": null}',
@@ -407,14 +376,14 @@ def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path: Path, sma
     report = score(tmp_path / "in.jsonl", tmp_path / "out.csv", on_bad_rows="skip")
     assert [row["text"] for row in read_rows(tmp_path / "out.csv")] == ["great film", "dull film"]
     assert (report.rows, report.bad) == (8, 6)
-    with pytest.raises(InputError, match=r"line 2: no text. Fix it"):
+    with refuses(r"line 2: no text. Fix it"):
         score(tmp_path / "in.jsonl", tmp_path / "no.csv", on_bad_rows="refuse")
     assert not list(tmp_path.glob("no.*"))
 
 
-def test_a_ragged_row_of_csv_keeps_its_cells(tmp_path: Path):
+def test_a_ragged_row_of_csv_keeps_its_cells(tmp_path):
     (tmp_path / "in.csv").write_bytes(b"id,text,n\n1,great,1\n2,only one\n3,n\xffo,3\n4,many,4,5\n")
-    with pytest.raises(InputError, match=r"line 4 is not UTF-8. It looks like cp1252: pass"):
+    with refuses(r"line 4 is not UTF-8. It looks like cp1252: pass"):
         score(tmp_path / "in.csv", tmp_path / "out.csv")
     score(tmp_path / "in.csv", tmp_path / "out.csv", encoding="utf-8")
     found = [(row["id"], row["text"], row["error"]) for row in read_rows(tmp_path / "out.csv")]
@@ -446,16 +415,18 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
-@pytest.mark.parametrize(("name", "place"), [("in.jsonl", "line 50"), ("in.parquet", "row 50")])
-@pytest.mark.parametrize("writes", [0, 1, 3, 5])
+@pytest.mark.parametrize(
+    ("writes", "name", "place"),
+    [(0, "in.jsonl", "line 50"), (3, "in.parquet", "row 50"), (5, "in.jsonl", "line 50")],
+)
 def test_an_interrupted_job_goes_on_to_the_same_rows(
-    writes: int,
-    name: str,
-    place: str,
-    out: str,
-    tmp_path: Path,
-    small_parts: None,
-    monkeypatch: pytest.MonkeyPatch,
+    writes,
+    name,
+    place,
+    out,
+    tmp_path,
+    small_parts,
+    monkeypatch,
 ):
     given = write_rows(tmp_path, name, {"id": list(range(50)), "text": [*TEXTS[:49], ""]})
     whole = score(given, tmp_path / f"whole{Path(out).suffix}", on_bad_rows="skip")
@@ -478,9 +449,7 @@ def test_an_interrupted_job_goes_on_to_the_same_rows(
     )
 
 
-def test_parts_of_another_job_are_not_used(
-    reviews: Path, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
-):
+def test_parts_of_another_job_are_not_used(reviews, tmp_path, small_parts, monkeypatch):
     for out in ("out.csv", "out"):
         with monkeypatch.context() as patch:
             kill_after(patch, 3)
@@ -489,27 +458,25 @@ def test_parts_of_another_job_are_not_used(
     assert score(reviews, tmp_path / "out.csv", model=small_model(1)).scored_before == 0
     changes: list[dict[str, Any]] = [{"abstain": 0.5}, {"model": small_model(1)}]
     for changed in changes:
-        with pytest.raises(
-            InputError, match=r"rows of another input, model or options: force=True replaces them"
-        ):
+        with refuses(r"rows of another input, model or options: force=True replaces them"):
             score(reviews, tmp_path / "out", **changed)
     reviews.touch()
-    with pytest.raises(InputError, match=r"another input"):
+    with refuses(r"another input"):
         score(reviews, tmp_path / "out")
     assert score(reviews, tmp_path / "out", force=True).scored_before == 0
     assert len(read_rows(tmp_path / "out")) == 50
 
 
-def test_a_folder_with_other_files_is_not_touched(reviews: Path, tmp_path: Path):
+def test_a_folder_with_other_files_is_not_touched(reviews, tmp_path):
     for folder in ("out", "out.csv.parts"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "part-000000.parquet").write_text("mine")
-        with pytest.raises(InputError, match="has other files in it"):
+        with refuses("has other files in it"):
             score(reviews, tmp_path / folder.removesuffix(".parts"), force=True)
         assert (tmp_path / folder / "part-000000.parquet").read_text() == "mine"
     (tmp_path / "papers" / "drafts").mkdir(parents=True)
     (tmp_path / "papers" / ".thesis.part").write_text("mine")
-    with pytest.raises(InputError, match="has other files in it"):
+    with refuses("has other files in it"):
         score(reviews, tmp_path / "papers", force=True)
     assert (tmp_path / "papers" / ".thesis.part").read_text() == "mine"
 
@@ -522,45 +489,27 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_part_is_named_and_force_scores_it_again(
-    damage: Callable[[bytes], bytes], reviews: Path, tmp_path: Path, small_parts: None
-):
+def test_a_damaged_part_is_named_and_force_scores_it_again(damage, reviews, tmp_path, small_parts):
     score(reviews, tmp_path / "out")
     part = tmp_path / "out" / "part-000002.parquet"
     part.write_bytes(damage(part.read_bytes()))
-    with pytest.raises(InputError, match=r"part-000002.parquet` is damaged, .*: force=True scores"):
+    with refuses(r"part-000002.parquet` is damaged, .*: force=True scores"):
         score(reviews, tmp_path / "out")
     assert score(reviews, tmp_path / "out", force=True).scored_before == 0
     assert [row["id"] for row in read_rows(tmp_path / "out")] == list(range(50))
 
 
-def test_a_fraction_is_a_number_for_options(reviews: Path, tmp_path: Path):
-    report = score(reviews, tmp_path / "out", abstain=Fraction(3, 4))
-    assert report.abstained == score(reviews, tmp_path / "out.csv", abstain=0.75).abstained > 0
-
-
-def test_rows_do_not_depend_on_threads(reviews: Path, tmp_path: Path):
-    for threads in (1, 2):
-        with limit_threads(threads):
-            score(reviews, tmp_path / f"{threads}.parquet")
-    assert read_rows(tmp_path / "1.parquet") == read_rows(tmp_path / "2.parquet")
-
-
-def test_a_full_disk_keeps_the_parts(
-    reviews: Path, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_full_disk_keeps_the_parts(reviews, tmp_path, small_parts, monkeypatch):
     @contextmanager
-    def full(*_) -> Iterator[Callable[[Any], None]]:
-        def write(table: Any) -> None:
+    def full(*_):
+        def write(table):
             raise OSError(28, "No space left on device")
 
         yield write
 
     with monkeypatch.context() as patch:
         patch.setattr(score_files, "_writer", full)
-        with pytest.raises(
-            InputError, match=r"out.csv` cannot be written: no space left .* continues after them"
-        ):
+        with refuses(r"out.csv` cannot be written: no space left .* continues after them"):
             score(reviews, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
     assert score(reviews, tmp_path / "out.csv").scored_before == 9
@@ -568,17 +517,15 @@ def test_a_full_disk_keeps_the_parts(
 
 
 @pytest.mark.parametrize("out", ["out.csv", "out"])
-def test_where_nothing_could_be_written_no_parts_are_promised(
-    out: str, reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    def read_only(*_) -> None:
+def test_where_nothing_could_be_written_no_parts_are_promised(out, reviews, tmp_path, monkeypatch):
+    def read_only(*_):
         raise OSError(30, "Read-only file system")
 
     (tmp_path / "in").mkdir()
     write_rows(tmp_path / "in", "a.parquet", COLUMNS)
     monkeypatch.setattr(score_files, "locked", read_only)
     for source in (reviews, tmp_path / "in"):
-        with pytest.raises(InputError, match=r"cannot be written: read-only file system\.$"):
+        with refuses(r"cannot be written: read-only file system\.$"):
             score(source, tmp_path / out)
 
 
@@ -615,7 +562,7 @@ def test_where_nothing_could_be_written_no_parts_are_promised(
     ],
 )
 def test_what_cannot_be_read_or_written_is_refused_in_one_line(
-    given: str, out: str, options: dict, why: str, reviews: Path, tmp_path: Path
+    given, out, options, why, reviews, tmp_path
 ):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "quote.csv").write_text('text\n"a "stray" one"\n')
@@ -626,8 +573,10 @@ def test_what_cannot_be_read_or_written_is_refused_in_one_line(
         pa.table({"text": pa.Array.from_buffers(pa.string(), 2, broken.buffers())}),
         tmp_path / "bytes.parquet",
     )
-    with pytest.raises(InputError, match=why) as refused:
+    with refuses(why):
         score(tmp_path / given, tmp_path / out, **options)
-    assert "\n" not in str(refused.value)
     assert not list(tmp_path.glob("o.*"))
     assert (tmp_path / "there.csv").read_text() == "mine"
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

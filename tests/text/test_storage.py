@@ -2,23 +2,23 @@
 
 import hashlib
 import json
-import math
 import os
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import effort
 import numpy as np
 import pytest
 from faults import BROKEN, DONE, KILLED, REFUSED, each_fault, fail, fork, kill
 from hypothesis import given, settings
+from refusals import listed_refusals, refuses
 from safetensors.numpy import load, save
 from text.reviews import read_split
 from text.small_models import models, small_model, texts
 
 import hardmax as hm
-from hardmax._common.validation import InputError
 from hardmax.text import shipped, storage
 from hardmax.text.text_model import TextModel
 
@@ -31,6 +31,10 @@ OLD, NEW, NEXT = (small_model(seed) for seed in range(3))
 
 @pytest.fixture
 def folder(tmp_path):
+    return saved_model(tmp_path)
+
+
+def saved_model(tmp_path: Path) -> Path:
     """A saved model with everything a model can have."""
     place = tmp_path / "model"
     small_model(gate=0.25, scope=3, neutral_weight=9, alpha=0.1, metrics={"accuracy": 0.9}).save(
@@ -47,19 +51,18 @@ def rewrite(folder, name, data: bytes) -> None:
     (folder / "hashes.json").write_text(json.dumps(hashes))
 
 
-def with_config(folder, **changes) -> None:
+def load_with(tmp_path: Path, **changes: Any) -> TextModel:
+    """A model whose configuration was changed; None leaves something out."""
+    folder = saved_model(tmp_path)
     config = json.loads((folder / "config.json").read_text()) | changes
-    rewrite(
-        folder,
-        "config.json",
-        json.dumps({k: v for k, v in config.items() if v is not None}).encode(),
-    )
+    kept = {name: value for name, value in config.items() if value is not None}
+    rewrite(folder, "config.json", json.dumps(kept).encode())
+    return TextModel.load(folder)
 
 
 def refusal(folder) -> str:
-    with pytest.raises(InputError) as caught:
+    with refuses() as caught:
         TextModel.load(folder)
-    assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
@@ -98,9 +101,9 @@ def test_the_card_says_what_was_measured_and_the_limitations_and_may_be_edited(f
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "dear.txt").write_text("dear")
-    with pytest.raises(InputError, match="other files"):
+    with refuses("other files"):
         small_model().save(tmp_path / "letters")
-    with pytest.raises(InputError, match="is a file"):
+    with refuses("is a file"):
         small_model().save(tmp_path / "letters" / "dear.txt")
     assert (tmp_path / "letters" / "dear.txt").read_text() == "dear"
 
@@ -165,41 +168,6 @@ def test_weights_that_do_not_fit_are_named(folder, name, change, complaint):
 
 
 @pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"format": "other"}, "is of 'other'"),
-        ({"version": 1}, "version 1"),
-        ({"alpha": None}, "incomplete"),
-        ({"scope": 0}, "`scope` must be"),
-        ({"scope": "4"}, "`scope` must be"),
-        ({"gate": "shut"}, "`gate` must be"),
-        ({"classes": ["a", "b", "c"]}, "shape"),
-        ({"classes": 3}, "incomplete"),
-        ({"tokeniser": {"wings": 3}}, "wings"),
-        ({"tokens": 3}, "expected 3, as in config.json"),
-        ({"modifiers": None}, "incomplete"),
-        ({"modifiers": 3}, "incomplete"),
-        ({"modifiers": ["not"]}, "incomplete"),
-        ({"modifiers": {"word": "not"}}, "incomplete"),
-        ({"modifiers": [{"word": "not"}]}, "incomplete"),
-        ({"modifiers": [NOT | {"wings": 3}]}, "wings"),
-        ({"modifiers": [NOT | {"word": 3}]}, "`word` must be"),
-        ({"modifiers": [NOT | {"word": "not good"}]}, "`word` must be one word"),
-        ({"modifiers": [NOT | {"word": "*a*b"}]}, "`word` must be one word"),
-        ({"modifiers": [NOT | {"factor": math.nan}]}, "`factor` must be a finite number"),
-        ({"modifiers": [NOT | {"factor": 0}]}, "`factor` must not be 0"),
-        ({"modifiers": [NOT | {"factor": 1e300}]}, "`factor` must be"),
-        ({"modifiers": [NOT | {"factor": "half"}]}, "`factor` must be"),
-        ({"modifiers": [NOT | {"texts": -1}]}, "`texts` must be"),
-        ({"modifiers": [NOT, NOT | {"word": "NOT"}]}, "a word twice"),
-    ],
-)
-def test_a_config_that_makes_no_sense_is_refused(folder, changes, complaint):
-    with_config(folder, **changes)
-    assert complaint in refusal(folder)
-
-
-@pytest.mark.parametrize(
     ("data", "complaint"), [(b"", "is not JSON"), (b"[1]", "is not a JSON object")]
 )
 @pytest.mark.parametrize("name", ["config.json", "metrics.json", "hashes.json"])
@@ -215,7 +183,7 @@ LOADED = sorted(FILES - {"README.md"})
 
 
 @pytest.mark.parametrize("name", LOADED)
-def test_a_device_or_a_pipe_in_place_of_a_file_is_refused(folder: Path, name: str):
+def test_a_device_or_a_pipe_in_place_of_a_file_is_refused(folder, name):
     """Reading them would fill the memory, or wait for ever."""
     for replace_it in (lambda path: path.symlink_to("/dev/zero"), os.mkfifo):
         (folder / name).unlink()
@@ -224,7 +192,7 @@ def test_a_device_or_a_pipe_in_place_of_a_file_is_refused(folder: Path, name: st
 
 
 @pytest.mark.parametrize("name", LOADED)
-def test_no_more_of_a_file_is_read_than_a_model_may_have(folder: Path, name: str, monkeypatch):
+def test_no_more_of_a_file_is_read_than_a_model_may_have(folder, name, monkeypatch):
     monkeypatch.setattr(storage, "_MOST_BYTES", 2**25)  # a gigabyte takes its time
     os.truncate(folder / name, 2**40)  # takes no space on the disk
     mebibytes = 16 if name.endswith(".json") else 32
@@ -235,7 +203,7 @@ def test_a_vocabulary_of_another_size_and_what_is_no_plain_data_are_refused(fold
     rewrite(folder, "vocabulary.txt", b"good\t1\t2\n")
     assert "vocabulary.txt has 1 tokens: expected 13" in refusal(folder)
     for metrics in ({"when": object()}, {"loss": float("nan")}):
-        with pytest.raises(InputError, match="plain data"):
+        with refuses("plain data"):
             small_model(metrics=metrics).save(tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -244,9 +212,8 @@ def test_load_takes_a_folder_or_a_shipped_name_and_lists_the_names_otherwise(fol
     monkeypatch.setattr(shipped, "MODELS", folder.parent)
     assert shipped.available() == ["model"]
     assert hm.load_model("model").rule.alpha == hm.load_model(folder).rule.alpha == "1/10"
-    with pytest.raises(InputError, match="shipped are model") as caught:
+    with refuses("shipped are model"):
         hm.load_model("imdb-9d")
-    assert "\n" not in str(caught.value)
 
 
 # ---------------------------------------------------------------- killed, failed, at the same time
@@ -257,9 +224,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this syst
 @forks
 @pytest.mark.parametrize("fault", [kill, fail])
 @pytest.mark.parametrize("there", [True, False], ids=["over a model", "where none is"])
-def test_at_every_call_the_old_or_the_new_model_is_there(
-    tmp_path: Path, monkeypatch, fault, there: bool
-):
+def test_at_every_call_the_old_or_the_new_model_is_there(tmp_path, monkeypatch, fault, there):
     monkeypatch.setattr(os, "fsync", lambda _: None)  # what takes long is not what is tested
     place = tmp_path / "models" / "model"
     if there:
@@ -290,7 +255,7 @@ def test_at_every_call_the_old_or_the_new_model_is_there(
 
 
 @forks
-def test_readers_find_a_whole_model_while_it_is_replaced_again_and_again(tmp_path: Path):
+def test_readers_find_a_whole_model_while_it_is_replaced_again_and_again(tmp_path):
     place = tmp_path / "model"
     OLD.save(place)
     child = fork()
@@ -308,7 +273,7 @@ def test_readers_find_a_whole_model_while_it_is_replaced_again_and_again(tmp_pat
     assert reads > 5
 
 
-def test_saves_at_the_same_time_all_succeed_and_one_of_them_is_there(tmp_path: Path):
+def test_saves_at_the_same_time_all_succeed_and_one_of_them_is_there(tmp_path):
     place = tmp_path / "model"
     threads = [threading.Thread(target=model.save, args=(place,)) for model in (OLD, NEW, NEXT) * 4]
     for thread in threads:
@@ -361,3 +326,6 @@ def test_the_card_tells_the_truth(name):
     )
     # A sample of 2,000 is off by less than this in 99.9 of 100 cases.
     assert abs(right - model.metrics["accuracy"]) < 0.022
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -10,9 +10,9 @@ import pytest
 from effort import examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from refusals import refuses
 from text.reviews import read_split
 
-from hardmax._common.validation import InputError
 from hardmax.text._characters import CHARACTERS, fold
 from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes, read_texts
@@ -81,7 +81,7 @@ def reference_words(texts: list[str]) -> list[list[str]]:
         ("👍🏽👩\u200d👧\u200d👦👍", ["👍🏽", "👩\u200d👧\u200d👦", "👍"]),
         ("🇩🇪🇫🇷🇮", ["🇩🇪", "🇫🇷", "🇮"]),
         ("1️⃣ می\u200cخواهم क्\u200dष", ["1️⃣", "می\u200cخواهم", "क्\u200dष"]),
-        ("\u0e31\u0301ก a'中'b", ["\u0e31\u0301", "ก", "a", "中", "b"]),
+        ("\u0e31\u0301ก a'中'b", ["ั́", "ก", "a", "中", "b"]),
     ],
 )
 def test_words(text, words):
@@ -195,5 +195,5 @@ def _is_character(data: bytes) -> bool:
     [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"overlapping": 1}],
 )
 def test_options_that_make_no_sense_are_refused_by_name(options):
-    with pytest.raises(InputError, match=next(iter(options))):
+    with refuses(next(iter(options))):
         Tokeniser(**options)

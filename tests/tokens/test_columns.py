@@ -9,9 +9,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from refusals import refuses
 
 import hardmax as hm
 from hardmax._tokens.columns import refuse_row_numbers
@@ -57,9 +59,9 @@ def limits_of(tokens: Any, **how: Any) -> list[list[float]]:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NUMBERS)
-def test_a_column_that_numbers_the_rows_is_refused_by_name(form: str, name: str, tmp_path: Path):
+def test_a_column_that_numbers_the_rows_is_refused_by_name(form, name, tmp_path):
     tokens = given_as(form, {name: NUMBERS[name], **POINTS}, tmp_path)
-    with pytest.raises(hm.InputError, match=f"column '{name}' numbers the rows") as refusal:
+    with refuses(f"column '{name}' numbers the rows") as refusal:
         hm.limit(tokens, HALF)
     assert "Use columns='x,y' to leave it out, or columns='all'" in str(refusal.value)
     expected = hm.limit(TOKENS, HALF).limit_points.tolist()
@@ -74,23 +76,20 @@ def test_a_column_that_numbers_the_rows_is_refused_by_name(form: str, name: str,
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_points_are_read_as_they_are_and_columns_must_exist(form: str, tmp_path: Path):
+def test_points_are_read_as_they_are_and_columns_must_exist(form, tmp_path):
     tokens = given_as(form, POINTS, tmp_path)
     assert limits_of(tokens) == hm.limit(TOKENS, HALF).limit_points.tolist()
     wrong: list[Any] = ["x,z", "x,x", "", [], 3]
     for columns in wrong:
-        with pytest.raises(hm.InputError, match=r"`columns` must be .* has x, y, not") as refusal:
+        with refuses(r"`columns` must be .* has x, y, not"):
             hm.limit(tokens, HALF, columns=columns)
-        assert "\n" not in str(refusal.value)
-    with pytest.raises(hm.InputError, match=r"empty|holds no tokens"):
+    with refuses(r"empty|holds no tokens"):
         hm.limit(given_as(form, {"x": [], "y": []}, tmp_path), HALF)
 
 
 @given(st.lists(st.integers(-2, 6), min_size=1, max_size=6), st.booleans())
-@settings(max_examples=300)
-def test_only_0_1_2_and_1_2_3_number_rows_and_only_beside_other_columns(
-    column: list[int], as_text: bool
-):
+@settings(max_examples=examples(2000))
+def test_only_0_1_2_and_1_2_3_number_rows_and_only_beside_other_columns(column, as_text):
     counts = len(column) >= 3 and column in (
         list(range(len(column))),
         list(range(1, len(column) + 1)),
@@ -106,20 +105,20 @@ def test_only_0_1_2_and_1_2_3_number_rows_and_only_beside_other_columns(
     refuse_row_numbers(["t", "u"], [[0, 1, 2], [1, 2, 3]], "`tokens`")
 
 
-def test_what_pandas_calls_its_index_and_files_without_a_header(tmp_path: Path):
+def test_what_pandas_calls_its_index_and_files_without_a_header(tmp_path):
     path = tmp_path / "points.csv"
     pd.DataFrame(POINTS).to_csv(path)
-    with pytest.raises(hm.InputError, match="column without a name numbers the rows"):
+    with refuses("column without a name numbers the rows"):
         read_cloud(path)
     read: Any = read_cloud(path, columns="x,y")
     assert read.tolist() == TOKENS
     path.write_text("0,1,5\n1,2,5\n2,-1,7\n")
-    with pytest.raises(hm.InputError, match=r"column '1' numbers the rows. Use columns='2,3'"):
+    with refuses(r"column '1' numbers the rows. Use columns='2,3'"):
         read_cloud(path)
     read = read_cloud(path, columns=["3", "2"])
     assert read.tolist() == [[5, 1], [5, 2], [7, -1]]
     path.write_text("name,x\nAnna,1\n")
-    with pytest.raises(hm.InputError, match=r"column 1 .*not 'Anna'. Use columns='x' to leave it"):
+    with refuses(r"column 1 .*not 'Anna'. Use columns='x' to leave it"):
         read_cloud(path)
 
 
@@ -131,16 +130,16 @@ def test_batches_of_frames_and_every_function_that_takes_tokens_refuse_them():
         lambda: hm.step(frame, HALF),
         lambda: hm.simulate(frame, HALF, layers=1),
     ):
-        with pytest.raises(hm.InputError, match="column 'id' numbers the rows"):
+        with refuses("column 'id' numbers the rows"):
             call()
     many = hm.simulate([frame, frame], HALF, layers=2, columns="x,y")
     assert many[1].at(2).tolist() == hm.simulate(TOKENS, HALF, layers=2).at(2).tolist()
 
 
-def test_what_has_no_names_takes_no_columns(tmp_path: Path):
+def test_what_has_no_names_takes_no_columns(tmp_path):
     np.save(tmp_path / "a.npy", TOKENS)
     assert limits_of(tmp_path / "a.npy") == hm.limit(TOKENS, HALF).limit_points.tolist()
     memory_map = np.load(tmp_path / "a.npy", mmap_mode="r")
     for tokens in (TOKENS, np.array(TOKENS), memory_map, tmp_path / "a.npy"):
-        with pytest.raises(hm.InputError, match="`columns` is for"):
+        with refuses("`columns` is for"):
             hm.limit(tokens, HALF, columns="x")

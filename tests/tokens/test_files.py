@@ -7,16 +7,14 @@ import os
 import stat
 import struct
 import tracemalloc
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import listed_refusals, refuses
 
 from hardmax._common.files import decode, parse_json, read_arrays, read_bytes, write_whole
-from hardmax._common.validation import InputError
 
 WISH = "expected a shopping list"
 DOCUMENTS = st.recursive(
@@ -40,39 +38,19 @@ def test_json_comes_back_and_a_part_of_it_is_refused(document, data):
     whole = json.dumps({"it": document}).encode()
     read = parse_json(whole, "`a.json`", WISH)
     assert json.dumps(read).encode() == whole  # as text, since nan is not equal to itself
-    with pytest.raises(InputError, match=f"^`a.json` is not JSON.*{WISH}.$"):
+    with refuses(f"^`a.json` is not JSON.*{WISH}.$"):
         parse_json(whole[: data.draw(st.integers(1, len(whole) - 1))], "`a.json`", WISH)
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b" \r\n\t", "Expecting value"),
-        (b"\xff\xfe[\x001\x00]\x00", "byte 0xff in position 0"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b"1" * 10_000, "4300 digits"),
-        (b'[{"b": {"a": [], "\\u0061": []}}]', "a key appears twice"),
-    ],
-)
-def test_what_is_no_json_is_refused_in_one_line(data: bytes, words: str):
-    with pytest.raises(InputError, match=words) as refused:
-        parse_json(data, "`a.json`", WISH)
-    assert "\n" not in str(refused.value)
-
-
-def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     for path, words in {"nowhere": "nowhere` does not exist", ".": "is a folder"}.items():
-        with pytest.raises(InputError, match=rf"{words}: expected a shopping list\.$"):
+        with refuses(rf"{words}: expected a shopping list\.$"):
             read_bytes(tmp_path / path, WISH)
-    with pytest.raises(
-        InputError, match=r"^`a\.txt` is not UTF-8 text \(byte 4 is 0xff\): expected a shopping"
-    ):
+    with refuses(r"^`a\.txt` is not UTF-8 text \(byte 4 is 0xff\): expected a shopping"):
         decode(b"milk\xff", "`a.txt`", WISH)
     pipe = io.BytesIO(bytes(2**20 + 1000))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
-    with pytest.raises(
-        InputError, match="standard input is larger than 1 MiB, the most that is read: expected"
-    ):
+    with refuses("standard input is larger than 1 MiB, the most that is read: expected"):
         read_bytes("-", WISH, at_most=2**20)
     assert pipe.tell() == 2**20 + 1
 
@@ -83,14 +61,14 @@ def test_arrays_that_are_broken_are_refused():
         b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000,
         b"1,2\n",
     ):
-        with pytest.raises(InputError, match=r"^`a`.*npy.*\.$"):
+        with refuses(r"^`a`.*npy.*\.$"):
             read_arrays(data, "`a`")
 
 
 def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_refused_before_it_is_unpacked():
     """One of 2 MB once took 1.6 GB."""
 
-    def packed(*shape: int) -> bytes:
+    def packed(*shape):
         buffer = io.BytesIO()
         np.savez_compressed(buffer, tokens=np.zeros(shape))
         return buffer.getvalue()
@@ -99,30 +77,27 @@ def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_refused_before_it_i
     assert len(data) < 2**17
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=r"would unpack to 96 MiB, over 100 times") as refused:
+        with refuses(r"would unpack to 96 MiB, over 100 times"):
             read_arrays(data, "`a`")
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
         tracemalloc.stop()
-    assert "\n" not in str(refused.value)
     assert read_arrays(packed(2**16, 3), "`a`")["tokens"].shape == (2**16, 3)
 
 
-def test_pickles_are_never_opened(tmp_path: Path):
+def test_pickles_are_never_opened(tmp_path):
     class Trap:
         def __reduce__(self):
             return (os.mkdir, (str(tmp_path / "sprung"),))
 
     buffer = io.BytesIO()
     np.save(buffer, np.array([[Trap()]], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="allow_pickle=False"):
+    with refuses("allow_pickle=False"):
         read_arrays(buffer.getvalue(), "`a`")
     assert not (tmp_path / "sprung").exists()
 
 
-def test_a_file_is_replaced_with_its_rights_and_through_links(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_file_is_replaced_with_its_rights_and_through_links(tmp_path, monkeypatch):
     write_whole(tmp_path / "real", b"first")
     (tmp_path / "real").chmod(0o640)
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -139,23 +114,22 @@ def test_a_file_is_replaced_with_its_rights_and_through_links(
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_when_writing_fails_the_old_file_is_still_there_and_nothing_else(
-    tmp_path: Path, monkeypatch
-):
-    def full(_: int) -> None:
+def test_when_writing_fails_the_old_file_is_still_there_and_nothing_else(tmp_path, monkeypatch):
+    def full(_):
         raise OSError(28, "No space left on device")
 
     path = tmp_path / "out.json"
     path.write_bytes(b"old")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InputError, match=r"out\.json` cannot be written: no space left on device"):
+    with refuses(r"out\.json` cannot be written: no space left on device"):
         write_whole(path, b"new")
     assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [
         ("out.json", b"old")
     ]
-    with pytest.raises(
-        InputError, match=r"cannot be written: no such file .*in the folder `.*nowhere`"
-    ):
+    with refuses(r"cannot be written: no such file .*in the folder `.*nowhere`"):
         write_whole(tmp_path / "nowhere" / "out.json", b"data")
-    with pytest.raises(InputError, match="not a file"):
+    with refuses("not a file"):
         write_whole(tmp_path, b"data")
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -53,7 +53,7 @@ def test_many_tokens_are_merged_as_by_sorting(count, values):
 
 def test_tokens_whose_keys_meet_by_chance_stay_two():
     # A coordinate joins the key by "exclusive or", so the last can make up for the first.
-    def key(*numbers: float) -> int:
+    def key(*numbers):
         return int(_key(np.array([numbers]).view(np.int64), 0))
 
     one, collisions = np.array([0.5, 3.0]), 0

@@ -1,14 +1,13 @@
 """Training measures what models do with texts that they have not seen, and chooses by that."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refuses
 
-from hardmax._common.validation import InputError
 from hardmax.text import make_synthetic_corpus
 from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
@@ -77,9 +76,7 @@ def held_out(
     [{}, {"gate": 0.4, "fit_intercept": False}, {"min_df": 3}, {"scaling": "rarity"}],
     ids=str,
 )
-def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(
-    classes: int, options: dict
-):
+def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(classes, options):
     texts, labels = corpus_of(classes)
     settings = replace(FIXED, **options)
     model = fit(texts, labels, settings)
@@ -105,7 +102,7 @@ def test_texts_that_say_nothing_count_half():
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classes: int):
+def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classes):
     texts, labels = corpus_of(classes)
     said: list[str] = []
     free = replace(FIXED, C=None, scaling=None)
@@ -127,7 +124,7 @@ def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classe
 
 
 def test_few_tokens_are_active_at_hardly_any_price():
-    for classes, disturbed in product((2, 3), (0.0, 0.5)):
+    for classes, disturbed in ((2, 0.5), (3, 0.0)):
         texts, labels = corpus_of(classes, texts=24 * classes, disturbed=disturbed)
         losses = {
             gate: fit(texts, labels, replace(FIXED, gate=gate)).metrics["held_out_log_loss"]
@@ -153,15 +150,15 @@ def test_tokens_gather_only_if_the_loss_falls_by_more_than_noise():
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_tokens_of_several_classes_do_not_gather(seed: int):
+def test_tokens_of_several_classes_do_not_gather(seed):
     texts, labels = corpus_of(3, seed=seed)
     assert fit(texts, labels, replace(FIXED, alpha=None)).rule.alpha == "0"
-    with pytest.raises(InputError, match="alpha"):
+    with refuses("alpha"):
         fit(texts, labels, replace(FIXED, alpha="1/2"))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_neutral_weight_suits_whole_and_short_texts(classes: int):
+def test_the_neutral_weight_suits_whole_and_short_texts(classes):
     texts, labels = corpus_of(classes, length=3)  # no text is longer than those that count as short
     losses = {
         weight: fit(texts, labels, replace(FIXED, gate=0, neutral_weight=weight)).metrics[
@@ -193,7 +190,7 @@ def test_folds_are_of_one_size_with_all_classes_and_keep_groups_together():
 
 
 @given(seed=st.integers(0, 2**32 - 1), changed=st.integers(0, 1))
-def test_texts_that_share_most_of_their_words_stay_in_one_fold(seed: int, changed: int):
+def test_texts_that_share_most_of_their_words_stay_in_one_fold(seed, changed):
     rng = np.random.default_rng(seed)
     words = [f"w{n}" for n in range(400)]
     originals = [rng.choice(words, 30, replace=False) for _ in range(40)]
@@ -212,7 +209,7 @@ def test_copies_of_a_few_texts_are_spread_over_the_folds():
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
-def test_tokens_that_the_same_texts_have_weigh_the_same(scaling: str):
+def test_tokens_that_the_same_texts_have_weigh_the_same(scaling):
     texts = ["good film one two", "bad film three", "good six seven", "bad plot eight nine"] * 2
     bags = bags_of([f"{text} {n}" for n, text in enumerate(texts)], np.tile([1, 0], 4))
     found = regress(bags, 1.0, scales(bags, scaling), 7.0, with_bias=True, consistent=False)
@@ -247,17 +244,23 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given(monkeyp
 
 
 @pytest.mark.parametrize(
-    "texts", [["good", "bad"], ["good", "bad", "x"], ["", "good", "bad"], ["x"] * 4], ids=str
+    ("texts", "options"),
+    [
+        (["good", "bad"], {}),
+        (["good", "bad", "x"], {"vectors": None}),
+        (["", "good", "bad"], {"max_features": 2, "vectors": None}),
+        (["x"] * 4, {"vectors": None}),
+    ],
+    ids=str,
 )
-@pytest.mark.parametrize("options", [{}, {"max_features": 2, "vectors": None}], ids=str)
-def test_a_handful_of_texts_gives_a_model_with_tokens(texts: list[str], options: dict):
+def test_a_handful_of_texts_gives_a_model_with_tokens(texts, options):
     model = fit(texts, [n % 2 for n in range(len(texts))], Settings(**options))
     assert len(model.vocabulary) > 0
     np.testing.assert_allclose(model.predict_proba(texts).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("many", [99, 100])
-def test_how_long_texts_usually_are_is_counted_in_characters(many: int):
+def test_how_long_texts_usually_are_is_counted_in_characters(many):
     texts = [f"{'é不😀'[number % 3]}{'x' * number} good" for number in range(many)]
     model = fit(texts, [number % 2 for number in range(many)], FIXED)
     lengths = [len(text) for text in texts]

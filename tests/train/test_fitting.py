@@ -1,15 +1,13 @@
 """Training: planted words are found, folds choose, and what was chosen is what the model does."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refuses
 
-from hardmax._common.validation import InputError
 from hardmax.text import make_synthetic_corpus
 from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
@@ -20,10 +18,12 @@ from hardmax.train.kernels import gather
 from hardmax.train.settings import GATES, SCALINGS
 
 WORDS = [f"w{chr(97 + number)}x" for number in range(20)]
+# Nothing is left to be chosen, which takes most of the time.
+FIXED = Settings(C=1.0, gate=0.1, alpha="0", ngram_range=(1, 1), scaling="contrast", vectors=None)
 
 
 @pytest.mark.parametrize("classes", ["pn", "abcd"])
-def test_every_word_may_count(classes: str):
+def test_every_word_may_count(classes):
     labels = [classes[number % len(classes)] for number in range(20)] * 10
     model = fit(WORDS * 10, labels)
     assert (model.predict(WORDS * 10) == labels).all()
@@ -32,7 +32,7 @@ def test_every_word_may_count(classes: str):
 
 def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
     corpus = make_synthetic_corpus(200, words=6, length=20, disturbed=0.3, seed=1)
-    model = fit(corpus.texts, corpus.labels, Settings(neutral_weight=50))
+    model = fit(corpus.texts, corpus.labels, replace(FIXED, neutral_weight=50))
     good = corpus.words["positive"]
     short, long = model.predict_proba([good[0], " ".join(good[:2])])[:, 1]
     assert 0.5 < short < long < 1
@@ -49,10 +49,10 @@ def test_undecided_is_an_answer():
 
 
 @pytest.mark.parametrize(("classes", "alpha"), [(2, "0"), (2, "1/2"), (2, "1"), (4, "0")])
-def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alpha: str):
+def test_the_kernel_of_the_folds_computes_what_the_model_does(classes, alpha):
     names = ("one", "two", "three", "four")[:classes]
     corpus = make_synthetic_corpus(60 * classes, classes=names, length=12, disturbed=0.2, seed=3)
-    settings = Settings(gate=0.2, alpha=alpha, neutral_weight=7, C=1.0, ngram_range=(1, 1))
+    settings = replace(FIXED, gate=0.2, alpha=alpha, neutral_weight=7)
     model = fit(corpus.texts, corpus.labels, settings)
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     weights = model.weights.astype(np.float64)
@@ -81,12 +81,11 @@ def test_groups_count_once_and_stay_together():
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
-def test_the_regression_is_scikit_learns(scaling: str):
+def test_the_regression_is_scikit_learns(scaling):
     sklearn = pytest.importorskip("sklearn.linear_model")
     corpus = make_synthetic_corpus(120, words=6, length=12, disturbed=0.3, seed=5)
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
-    settings = Settings(ngram_range=(1, 1), C=0.5, vectors=None)
-    model = fit(corpus.texts, corpus.labels, settings)
+    model = fit(corpus.texts, corpus.labels, replace(FIXED, C=0.5))
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     bag = Bag(
         to_matrix(found, len(model.vocabulary)),
@@ -160,14 +159,14 @@ def test_words_are_left_out_if_asked():
 
 
 @pytest.mark.parametrize("end", [". ", "。"])
-def test_sentences_end_with_the_full_stops_of_any_script(end: str):
+def test_sentences_end_with_the_full_stops_of_any_script(end):
     assert [part.strip(b"\xe3\x80\x82.") for part in cut_sentences(f"one{end}two".encode())] == [
         b"one",
         b"two",
     ]
 
 
-def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPatch):
+def test_of_many_texts_every_fold_is_still_measured(monkeypatch):
     corpus = make_synthetic_corpus(80, words=6, disturbed=0.3, seed=1)
     settings = Settings(C=1.0, scaling="contrast", min_df=1, stop_words=())
     few = fit(corpus.texts, corpus.labels, settings)
@@ -177,7 +176,8 @@ def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPa
 
 def test_the_same_texts_give_the_same_bits_and_settings_are_told():
     corpus = make_synthetic_corpus(80, words=6, seed=1)
-    first, second = (fit(corpus.texts, corpus.labels) for _ in range(2))
+    free = replace(FIXED, gate=None, alpha=None)
+    first, second = (fit(corpus.texts, corpus.labels, free) for _ in range(2))
     assert first.weights.tobytes() == second.weights.tobytes()
     assert first.metrics == second.metrics
     assert first.metrics["settings"]["gate"] in GATES
@@ -187,17 +187,17 @@ def test_the_same_texts_give_the_same_bits_and_settings_are_told():
     ("labels", "message"),
     [([1, 1], "only the label 1"), ([1, 0, 1], "expected 2, one for each text")],
 )
-def test_labels_must_fit(labels: list[int], message: str):
-    with pytest.raises(InputError, match=message):
+def test_labels_must_fit(labels, message):
+    with refuses(message):
         fit(["good", "bad"], labels)
 
 
 @pytest.mark.parametrize("kind", [Fraction, np.float32, np.float64])
-@pytest.mark.parametrize("name", ["gate", "C", "sentences"])
-def test_settings_of_any_type_of_number_are_saved(name: str, kind: Callable, tmp_path: Path):
+def test_settings_of_any_type_of_number_are_saved(kind, tmp_path):
     corpus = make_synthetic_corpus(40)
-    whole = dict.fromkeys(("neutral_weight", "random_state", "min_df"), np.int64(1))
-    given: dict[str, Any] = {"C": 1.0, "gate": 0.25, **whole, name: kind(0.25)}
-    model = fit(corpus.texts, corpus.labels, Settings(**given))
+    given: dict[str, Any] = dict.fromkeys(("gate", "C", "sentences"), kind(0.25))
+    given |= dict.fromkeys(("neutral_weight", "random_state", "min_df"), np.int64(1))
+    model = fit(corpus.texts, corpus.labels, replace(FIXED, **given))
     model.save(tmp_path / "model")
-    assert TextModel.load(tmp_path / "model").metrics["settings"][name] == 0.25
+    saved = TextModel.load(tmp_path / "model").metrics["settings"]
+    assert {name: saved[name] for name in given} == given

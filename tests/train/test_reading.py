@@ -80,7 +80,7 @@ def factors(model: TextModel) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_planted_modifiers_are_found_with_the_right_signs_and_help(classes: int):
+def test_planted_modifiers_are_found_with_the_right_signs_and_help(classes):
     texts, labels = planted(4000, seed=1, classes=classes)
     model = fit(texts, labels, QUICK)
     found = factors(model)
@@ -109,8 +109,8 @@ def test_a_modifier_that_turns_votes_has_none_of_its_own_even_if_vectors_know_it
     assert not model.analyse(NEGATORS).decided.any()
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_where_nothing_modifies_nothing_is_found(seed: int):
+@pytest.mark.parametrize("seed", range(2))
+def test_where_nothing_modifies_nothing_is_found(seed):
     assert fit(*planted(1500, seed=seed, modified=False), QUICK).modifiers == ()
 
 
@@ -120,12 +120,10 @@ def test_labels_by_chance_have_no_modifiers():
 
 
 def test_long_texts_say_too_much_to_learn_modifiers_from():
-    assert fit(*planted(1000, seed=4, words=(68, 72)), QUICK).modifiers == ()
+    assert fit(*planted(500, seed=4, words=(68, 72)), QUICK).modifiers == ()
 
 
-def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(monkeypatch):
     texts, labels = planted(2500, seed=5)
     model, again = fit(texts, labels, QUICK), fit(texts, labels, QUICK)
     assert model.modifiers

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,18 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refuses
 
-from hardmax._common.validation import InputError
 from hardmax.text import make_synthetic_corpus
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fit_tables, fitting
 
 CLASSES = ("one", "two", "three", "four")
-QUICK = Settings(C=1.0, gate=0.1)
+QUICK = Settings(C=1.0, gate=0.1, alpha="0", vectors=None)
 
 
 @pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def small_chunks(monkeypatch, tmp_path):
     monkeypatch.setattr(fitting, "CHARACTERS", 15_000)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -61,15 +61,13 @@ def assert_same(found: TextModel, expected: TextModel) -> None:
     ],
     ids=str,
 )
-def test_a_folder_gives_the_model_of_its_texts_in_memory(
-    classes: int, options: dict[str, Any], tmp_path: Path
-):
+def test_a_folder_gives_the_model_of_its_texts_in_memory(classes, options, tmp_path):
     table = pa.table(columns(classes=classes))
     (tmp_path / "in").mkdir()
     for part, (first, rows) in enumerate([(0, 100), (100, 0), (100, 3), (103, 137)]):
         pq.write_table(table.slice(first, rows), tmp_path / "in" / f"{part}.parquet")
     said: list[str] = []
-    settings = Settings(C=1.0, **options)
+    settings = replace(QUICK, **options)
     found = fit_tables(tmp_path / "in", settings, progress=said.append)
     assert_same(found, fit(table["text"], table["label"].to_pylist(), settings))
     assert said[0] == f"240 texts, {classes} classes"
@@ -91,7 +89,7 @@ SOURCES: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_tables_one_after_another_are_a_corpus(source: str):
+def test_tables_one_after_another_are_a_corpus(source):
     frame = pd.DataFrame(columns(200) | {"stars": range(200)})
     given = SOURCES[source](frame)
     if source == "arrow":
@@ -112,7 +110,7 @@ def test_numbers_stay_numbers_and_bad_rows_are_told():
     assert (
         said[0] == "left out 2 bad rows (table 2 row 1: no text; table 2 row 2: the text is empty)"
     )
-    with pytest.raises(InputError, match="table 2 row 1: no text"):
+    with refuses("table 2 row 1: no text"):
         fit_tables([frame, bad], on_bad_rows="refuse")
 
 
@@ -127,7 +125,7 @@ def test_numbers_stay_numbers_and_bad_rows_are_told():
         ("nowhere.parquet", "does not exist"),
     ],
 )
-def test_what_cannot_be_trained_on_is_refused(source: Any, message: str, tmp_path: Path):
-    with pytest.raises(InputError, match=message):
+def test_what_cannot_be_trained_on_is_refused(source, message, tmp_path):
+    with refuses(message):
         fit_tables(source)
     assert not list((tmp_path / "temporary").iterdir())

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import listed_refusals, refuses
 from scipy.sparse import csr_array
 
-from hardmax._common.validation import InputError
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.train import Settings, fit, fitting
@@ -35,9 +35,7 @@ def as_text(table: dict[str, list[float]], header: bool, end: str) -> str:
 
 
 @given(tables(), st.booleans(), st.sampled_from(["\n", " \n", "\r\n"]))
-def test_a_text_file_an_npz_file_and_a_mapping_say_the_same(
-    tmp_path_factory: pytest.TempPathFactory, table: dict[str, list[float]], header: bool, end: str
-) -> None:
+def test_a_text_file_an_npz_file_and_a_mapping_say_the_same(tmp_path_factory, table, header, end):
     folder = tmp_path_factory.mktemp("vectors")
     (folder / "glove.txt").write_bytes(as_text(table, header, end).encode())
     words, vectors = list(table), np.array(list(table.values()))
@@ -52,7 +50,7 @@ def test_a_text_file_an_npz_file_and_a_mapping_say_the_same(
 
 
 @given(tables())
-def test_vectors_have_length_1_and_their_directions_stay(table: dict[str, list[float]]) -> None:
+def test_vectors_have_length_1_and_their_directions_stay(table):
     found = read_vectors(table)
     for word, vector in table.items():
         length = np.linalg.norm(np.array(vector, dtype=np.float32))
@@ -61,58 +59,15 @@ def test_vectors_have_length_1_and_their_directions_stay(table: dict[str, list[f
         assert np.linalg.norm(own) == pytest.approx(float(length > 0), abs=1e-5)
 
 
-def test_of_words_that_differ_in_case_the_first_counts() -> None:
+def test_of_words_that_differ_in_case_the_first_counts():
     found = read_vectors({"Haus": [1, 0], "haus": [0, 1], "HAUS": [1, 1], "der": [0, 1]})
     assert found.rows == {"haus": 0, "der": 1}
     assert found.table.tolist() == [[1, 0], [0, 1]]
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("a 1 2\nb 1\n", r"line 2: 'b' has 1 numbers: expected 2"),
-        ("a 1 2\nb 1 2 3\n", r"line 2: 'b' has 3 numbers: expected 2"),
-        ("2 2\na 1 2\nb 1\n", r"line 3: 'b' has 1 numbers: expected 2"),
-        ("a 1 2\nb 1 2\na 3 4\n", r"line 3: 'a' is there already, at 1"),
-        ("a 1 2\nb 1 nan\n", r"line 2: 'b' has .*nan.*: expected finite numbers"),
-        ("a 1 2\nb 1 inf\n", r"line 2: 'b' has .*inf.*: expected finite numbers"),
-        ("a 1 2\nb 1 x\n", r"line 2: 'b' has .*x.*: expected finite numbers"),
-        ("a 1 2\n\nb 1 2\n", r"line 2: the word is ''"),
-        ("a\n", r"line 1: 'a' has \[\]: expected finite numbers"),
-        ("", r"line 1: the word is ''"),
-        ("5 2\n", r"line 2 is missing: expected a word"),
-        ("\xff", r"not UTF-8"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path: Path, lines: str, message: str) -> None:
-    path = tmp_path / "bad.txt"
-    path.write_bytes(lines.encode("latin-1"))
-    with pytest.raises(InputError, match=message) as caught:
-        read_vectors(path)
-    assert "bad.txt" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ({}, "entry 1 is missing"),
-        ({"a": [1, 2], "b": [1]}, "entry 2: 'b' has 1 numbers: expected 2"),
-        ({"a": [[1, 2]]}, "entry 1: 'a' has .* expected finite numbers"),
-        ({"a": "x"}, "entry 1: 'a' has 'x': expected finite numbers"),
-        ({"a": None}, "entry 1: 'a' has None"),
-        ({3: [1, 2]}, "entry 1: the word is 3: expected a text"),
-        (
-            "no such file",
-            'no such file` does not exist: expected "english", or a file of word vectors',
-        ),
-        (17, "`vectors` must be"),
-    ],
-)
-def test_what_is_no_table_is_refused_in_one_line(source: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
-        read_vectors(source)
-    assert "vectors" in str(caught.value)
-    assert "\n" not in str(caught.value)
+def read_lines(folder: Path, lines: str) -> Any:
+    (folder / "bad.txt").write_bytes(lines.encode("latin-1"))
+    return read_vectors(folder / "bad.txt")
 
 
 @pytest.mark.parametrize(
@@ -125,23 +80,23 @@ def test_what_is_no_table_is_refused_in_one_line(source: Any, message: str) -> N
         {"words": [1, 2], "vectors": [[1.0, 2.0], [3.0, 4.0]]},
     ],
 )
-def test_npz_without_words_and_vectors_is_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:
+def test_npz_without_words_and_vectors_is_refused(tmp_path, arrays):
     np.savez(tmp_path / "bad.npz", **arrays)
-    with pytest.raises(InputError, match=r"bad.npz.*`words` with as many `vectors`"):
+    with refuses(r"bad.npz.*`words` with as many `vectors`"):
         read_vectors(tmp_path / "bad.npz")
 
 
-def test_a_row_of_npz_is_counted_from_0(tmp_path: Path) -> None:
+def test_a_row_of_npz_is_counted_from_0(tmp_path):
     np.savez(tmp_path / "bad.npz", words=["a", "b"], vectors=[[1, 2], [3, np.inf]])
-    with pytest.raises(InputError, match=r"bad.npz`, row 1: 'b' has"):
+    with refuses(r"bad.npz`, row 1: 'b' has"):
         read_vectors(tmp_path / "bad.npz")
 
 
-def test_the_english_table_knows_which_words_are_alike() -> None:
+def test_the_english_table_knows_which_words_are_alike():
     english = read_vectors("english")
     words = list(english.rows)
 
-    def nearest(word: str) -> set[str]:
+    def nearest(word):
         likeness = english.table @ english.table[english.rows[word]]
         return {words[row] for row in np.argsort(-likeness)[1:6]}
 
@@ -150,7 +105,7 @@ def test_the_english_table_knows_which_words_are_alike() -> None:
     assert {"tedious", "dull"} <= nearest("boring")
 
 
-def test_vectors_of_frequent_words_are_shorter() -> None:
+def test_vectors_of_frequent_words_are_shorter():
     vectors = read_vectors({"rare": [3, 4], "frequent": [0, 1], "not good": [1, 0]})
     vocabulary = Vocabulary(["good", "frequent", "rare"], [[1, 1], [50, 50], [0, 1]])
     found = vectors.of(vocabulary).toarray()
@@ -160,7 +115,7 @@ def test_vectors_of_frequent_words_are_shorter() -> None:
     assert found[2] / lengths[2] == pytest.approx([0.6, 0.8])
 
 
-def test_unseen_words_come_heaviest_first_and_only_words_that_texts_can_contain() -> None:
+def test_unseen_words_come_heaviest_first_and_only_words_that_texts_can_contain():
     table = {"seen": [9, 0], "weak": [1, 9], "--": [1, 0], "two words": [1, 0], "strong": [-9, 1]}
     vectors = read_vectors(table | {"unwanted": [1, 0]})
     vocabulary = Vocabulary(["seen", "other"], [[1, 0], [0, 1]])
@@ -169,13 +124,13 @@ def test_unseen_words_come_heaviest_first_and_only_words_that_texts_can_contain(
     assert weights[:, 0] == pytest.approx(2 * vectors.table[[vectors.rows[w] for w in words], 0])
 
 
-def test_of_equally_heavy_unseen_words_the_first_of_the_table_comes_first() -> None:
+def test_of_equally_heavy_unseen_words_the_first_of_the_table_comes_first():
     vectors = read_vectors({"b": [1, 1], "c": [2, 2], "a": [3, 3]})
     words, _ = vectors.unseen(Vocabulary(["seen"], [[1, 1]]), np.ones((2, 3)), [], 0.0)
     assert words == ["b", "c", "a"]
 
 
-def test_there_are_not_too_many_unseen_words() -> None:
+def test_there_are_not_too_many_unseen_words():
     vocabulary = Vocabulary(["film"], [[1, 1]])
     words, weights = read_vectors("english").unseen(vocabulary, np.ones((99, 1)), [], 0.0)
     assert len(words) == len(weights) == MOST_UNSEEN
@@ -203,9 +158,7 @@ LABELS = [1, 1, 0, 0, 1, 0] * 3
     st.sampled_from([0.1, 1.0]),
 )
 @settings(deadline=None)
-def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(
-    classes: int, width: int, seed: int, strength: float
-) -> None:
+def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(classes, width, seed, strength):
     linear_model = pytest.importorskip("sklearn.linear_model")
     rng = np.random.default_rng(seed)
     labels = np.concatenate([np.arange(classes), rng.integers(classes, size=30)])
@@ -215,13 +168,13 @@ def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(
     vectors, scale, typical = rng.normal(size=(8, width)), rng.uniform(0.5, 2, (8, 1)), 4.0
     lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
     columns = lengths[:, None] * factors @ np.hstack([np.diag(scale[:, 0]), vectors])
-    peer = linear_model.LogisticRegression(C=strength, tol=1e-10, max_iter=10_000)
+    peer = linear_model.LogisticRegression(C=strength, tol=1e-6, max_iter=10_000)
     peer.fit(columns, labels)
     how = {"with_bias": True, "consistent": False, "vectors": csr_array(vectors)}
     weights, bias, _, _, slope = regress([bag], strength, scale, typical, **how)
     own = (weights - vectors @ slope) / scale
 
-    def loss(coefficients: np.ndarray, intercept: np.ndarray) -> float:
+    def loss(coefficients, intercept):
         value, _ = log_loss(columns @ coefficients + intercept, labels, np.ones(len(labels)))
         return strength * value + 0.5 * (coefficients**2).sum()
 
@@ -229,7 +182,7 @@ def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(
     assert loss(np.vstack([own, slope]), bias) == pytest.approx(least, rel=1e-3)
 
 
-def test_words_that_no_training_text_has_say_what_their_vectors_say() -> None:
+def test_words_that_no_training_text_has_say_what_their_vectors_say():
     model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS))
     assert model.predict(["lovely", "dreadful"]).tolist() == [1, 0]
     counts = dict(zip(model.vocabulary.surfaces, model.vocabulary.documents.tolist(), strict=True))
@@ -239,7 +192,7 @@ def test_words_that_no_training_text_has_say_what_their_vectors_say() -> None:
     )
 
 
-def test_unseen_words_come_back_from_a_model_folder(tmp_path: Path) -> None:
+def test_unseen_words_come_back_from_a_model_folder(tmp_path):
     model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS))
     model.save(tmp_path / "model")
     loaded = TextModel.load(tmp_path / "model")
@@ -249,19 +202,19 @@ def test_unseen_words_come_back_from_a_model_folder(tmp_path: Path) -> None:
     assert loaded.explain("lovely").label == 1
 
 
-def test_words_that_are_not_wanted_do_not_come_from_the_table() -> None:
+def test_words_that_are_not_wanted_do_not_come_from_the_table():
     how = Settings(vectors=MEANINGS, stop_words=["lovely"])
     surfaces = fit(TEXTS, LABELS, how).vocabulary.surfaces
     assert "dreadful" in surfaces
     assert "lovely" not in surfaces
 
 
-def test_words_that_weigh_nothing_do_not_come_from_the_table() -> None:
+def test_words_that_weigh_nothing_do_not_come_from_the_table():
     model = fit(["the same"] * 10, [0, 1] * 5, Settings(vectors=MEANINGS))
     assert set(model.vocabulary.surfaces) <= {"the", "same", "the same"}
 
 
-def test_no_more_tokens_than_asked_for_come_from_the_table() -> None:
+def test_no_more_tokens_than_asked_for_come_from_the_table():
     model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS, max_features=3))
     assert len(model.vocabulary) == 3
 
@@ -280,7 +233,7 @@ def english_texts(texts: int) -> tuple[list[str], list[int]]:
     return [" ".join(rng.choice(kinds[label], 2, replace=False)) for label in labels], labels
 
 
-def test_with_few_english_texts_english_vectors_are_used_by_default() -> None:
+def test_with_few_english_texts_english_vectors_are_used_by_default():
     model = fit(*english_texts(24))
     assert model.metrics["settings"]["vectors"] == "english"
     unseen = ["a rabbit", "donkeys", "sausage", "chocolate"]
@@ -288,7 +241,7 @@ def test_with_few_english_texts_english_vectors_are_used_by_default() -> None:
     assert model.predict(unseen).tolist() == [0, 0, 1, 1]
 
 
-def test_with_more_texts_vectors_are_used_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_more_texts_vectors_are_used_if_asked_for(monkeypatch):
     monkeypatch.setattr(fitting, "FEW_TEXTS", 23)
     texts, labels = english_texts(24)
     assert fit(texts, labels).metrics["settings"]["vectors"] is None
@@ -296,7 +249,7 @@ def test_with_more_texts_vectors_are_used_if_asked_for(monkeypatch: pytest.Monke
     assert asked.metrics["settings"]["vectors"] == "english"
 
 
-def test_english_vectors_are_not_used_for_another_language() -> None:
+def test_english_vectors_are_not_used_for_another_language():
     texts, labels = english_texts(24)
     other = [text.translate(str.maketrans("aeiou", "äëïöü")) for text in texts]
     model = fit(other, labels)
@@ -304,7 +257,7 @@ def test_english_vectors_are_not_used_for_another_language() -> None:
     assert "dog" not in model.vocabulary.surfaces
 
 
-def test_vectors_that_only_mislead_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_that_only_mislead_are_not_used(monkeypatch):
     texts, labels = english_texts(60)
     words = sorted({word for text in texts for word in text.split()})
     rng = np.random.default_rng(1)
@@ -313,23 +266,20 @@ def test_vectors_that_only_mislead_are_not_used(monkeypatch: pytest.MonkeyPatch)
     assert fit(texts, labels).metrics["settings"]["vectors"] is None
 
 
-def test_consistent_models_have_no_vectors() -> None:
+def test_consistent_models_have_no_vectors():
     texts, labels = english_texts(24)
     assert fit(texts, labels, Settings(consistent=True)).metrics["settings"]["vectors"] is None
-    with pytest.raises(InputError, match="`vectors` may turn words against their counts"):
+    with refuses("`vectors` may turn words against their counts"):
         Settings(consistent=True, vectors="english")
 
 
-@pytest.mark.parametrize("given", [17, np.ones((2, 2)), ["a", "b"], {"a"}], ids=repr)
-def test_what_cannot_be_word_vectors_is_refused_before_anything_is_read(given: Any) -> None:
-    with pytest.raises(InputError, match=r'`vectors` must be "auto", "english", a file'):
-        Settings(vectors=given)
-
-
-def test_an_estimator_takes_vectors_of_a_file(tmp_path: Path) -> None:
+def test_an_estimator_takes_vectors_of_a_file(tmp_path):
     sklearn = pytest.importorskip("hardmax.sklearn")
     path = tmp_path / "meanings.txt"
     path.write_text(as_text(MEANINGS, False, "\n"))
     found = sklearn.HardmaxClassifier(vectors=path).fit(TEXTS, LABELS)
     assert found.predict(["lovely", "dreadful"]).tolist() == [1, 0]
     assert found.model_.metrics["settings"]["vectors"] == "meanings.txt"
+
+
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,15 +47,19 @@ from hardmax._exact.vectors import (
     TooLong,
     Vector,
     check_length,
+    exact_table,
+    flint,
+    fractions_of,
     power,
     running_products,
 )
-from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
+from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, dot, to_fractions
+from hardmax._tokens.rationals import dot
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -68,12 +72,19 @@ class AttentionHead:
 
     def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
         self.dynamics, self.contraction = dynamics, contraction
-        self.counts, self.everybody = points.multiplicities, list(range(points.count))
-        mask = allowed_pairs(dynamics, points.count)
-        self.allowed = None if mask is None else [np.flatnonzero(row).tolist() for row in mask]
+        self.counts, self.everybody = points.multiplicities, range(points.count)
+        self.is_causal = isinstance(dynamics.mask, str)
+        self.mask = None if self.is_causal else allowed_pairs(dynamics, points.count)
 
-    def may_attend(self, i: int) -> list[int]:
-        return self.everybody if self.allowed is None else self.allowed[i]
+    @property
+    def products(self) -> int:
+        """Of scores that a coordinate takes part in, all of them exact."""
+        return len(self.everybody)
+
+    def may_attend(self, i: int) -> Sequence[int]:
+        if self.is_causal:
+            return range(i + 1)
+        return self.everybody if self.mask is None else np.flatnonzero(self.mask[i]).tolist()
 
     def scores(self, positions: PowerSum, pending: Sequence[int]) -> Iterator[tuple[int, Scores]]:
         """For each of some points the scores of all points along its direction."""
@@ -104,22 +115,23 @@ class AttentionHead:
             leads.append(lead)
         margin = min(leads)
         if margin not in (0, math.inf):
-            cloud = IntegerCloud.of(next(iter(place.values())))
-            margin = relative_lead(int(margin), cloud, self.dynamics)
+            margin = relative_lead(int(margin), place.integers(), self.dynamics)
         return Attended(sets, float(margin))
 
-    def _furthest(self, among: list[int], scores: Scores, unit: int) -> tuple[list[int], float]:
+    def _furthest(self, among: Sequence[int], scores: Scores, unit: int) -> tuple[Any, float]:
         """Those that count, and their lead, or 0."""
         if len(scores.columns) > 1:
             return _furthest_by_sign(among, scores), 0
         (column,) = scores.columns.values()
         if self.dynamics.attention is not None:
-            numbers = {j: int(column[j]) for j in among}
-            return attended_among(self.dynamics, numbers, self.counts, unit), 0
+            return self.attended_among({j: int(column[j]) for j in among}, unit), 0
         best = max(column[j] for j in among)
         lower = [column[j] for j in among if column[j] != best]
         lead = int(best - max(lower)) if lower else math.inf
         return [j for j in among if column[j] == best], lead
+
+    def attended_among(self, scores: dict[int, int], unit: int) -> list[int]:
+        return attended_among(self.dynamics, scores, self.counts, unit)
 
     def _unit(self, positions: PowerSum) -> int:
         """What a score of 1 is in `scores`; it matters for other kinds of attention than hardmax
@@ -128,53 +140,59 @@ class AttentionHead:
             return 1
         return positions.integers().denominator ** 2 * self.dynamics.metric_denominator
 
-    def first_change(self, form: PowerSum, sets: Sets, pending: Sequence[int]) -> int | None:
+    def first_change(
+        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+    ) -> int | None:
         """After how many layers of constant steps the sets of some points may be others."""
         if self.dynamics.attention is not None:
             return FOREVER if self._thresholds_stay(form, sets) else ONE_LAYER
         change: int | None = None
         for i, scores in self.scores(form, pending):
-            change = scores.first_change(sets[i], self.may_attend(i), change)
+            change = scores.first_change(sets[i].tolist(), self.may_attend(i), change)
             if change == ONE_LAYER:
                 break
         return change
 
-    def _thresholds_stay(self, form: PowerSum, sets: Sets) -> bool:
+    def _thresholds_stay(self, form: PowerSum, sets: AttendedIndices) -> bool:
         """Whether scores stay above or below the least that counts."""
         attention, unit = self.dynamics.attention, self._unit(form)
         for i, scores in self.scores(form, self.everybody):
             among, slack = self.may_attend(i), Fraction(0)
-            if isinstance(attention, TopK) and self.counts[among].sum() <= attention.k:
+            if isinstance(attention, TopK) and self.counts[[*among]].sum() <= attention.k:
                 continue  # all count, whatever their scores
             if isinstance(attention, Localmax):
                 slack = Fraction(attention.slack) * unit
-            leads = _threshold_leads(scores, among, {*sets[i]}, slack)
+            inside = {*sets[i].tolist()}
+            if slack:
+                mark = max(among, key=scores.now)
+            else:
+                mark = min(sorted(inside), key=scores.now)
+            leads = threshold_leads(scores, among, inside, slack, mark)
             if not all(lead.stays_negative for lead in leads):
                 return False
         return True
 
-    def stays_whatever_the_steps(self, form: PowerSum, sets: Sets, pending: Sequence[int]) -> bool:
+    def stays_whatever_the_steps(
+        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+    ) -> bool:
         """Whether points that go straight keep their attended sets all the way."""
         if self.dynamics.attention is not None or not form.keys() <= {*STRAIGHT}:
             return False
         for i, scores in self.scores(form, pending):
+            chosen = sets[i].tolist()
             for j in self.may_attend(i):
-                lead = scores.straight_lead(j, sets[i][0])
-                stays = not any(lead) if j in sets[i] else is_negative_throughout(*lead)
+                lead = scores.straight_lead(j, chosen[0])
+                stays = not any(lead) if j in chosen else is_negative_throughout(*lead)
                 if not stays:
                     return False
         return True
 
 
-def _threshold_leads(
-    scores: Scores, among: list[int], inside: set[int], slack: Fraction
+def threshold_leads(
+    scores: Scores, among: Sequence[int], inside: set[int], slack: Fraction, mark: int
 ) -> Iterator[Lead]:
-    """Leads that have to stay negative, or 0: over the last that counts, and of that one; with a
-    slack, over the first less the slack, and it has to stay the first."""
-    if slack:
-        mark = max(among, key=scores.now)
-    else:
-        mark = min(sorted(inside), key=scores.now)
+    """Leads that have to stay negative, or 0: over the last that counts, the mark, and of that one;
+    with a slack, over the first less the slack, and it has to stay the first."""
     for j in among:
         if j not in inside:
             yield scores.lead(j, mark, slack)
@@ -197,14 +215,20 @@ def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
     return best
 
 
-def _coincide(form: PowerSum, i: int, j: int, contraction: Fraction) -> bool:
-    """Whether two points are always in the same place."""
-    same = all((table[i] == table[j]).all() for table in form.values())
-    if same or len({term[1:] for term in form}) == len(form):
-        return same  # only powers of g can cancel
-    ways = PowerSum({term: table[[i]] - table[[j]] for term, table in form.items()})
-    columns = zip(*(row for (row,) in ways.rows().values()), strict=True)
-    return not any(Lead(dict(zip(form, way, strict=True)), contraction).parts for way in columns)
+def _leading(form: PowerSum, sets: AttendedIndices, contraction: Fraction) -> np.ndarray:
+    """Which points attend to their own place alone, at all layers of the form."""
+    owners = np.repeat(np.arange(len(sets)), sets.sizes)
+    same = owners == sets.indices
+    (others,) = np.nonzero(~same)
+    pairs = form.map(lambda table: table[owners[others]] - table[sets.indices[others]])
+    same[others] = ~np.any([way.any(axis=1) for way in pairs.values()], axis=0)
+    if len({term[1:] for term in form}) < len(form):  # only powers of g can cancel
+        for pair in others[~same[others]].tolist():
+            way = pairs.only([np.searchsorted(others, pair)])
+            columns = zip(*(row for (row,) in way.rows().values()), strict=True)
+            leads = (Lead(dict(zip(form, column, strict=True)), contraction) for column in columns)
+            same[pair] = not any(lead.parts for lead in leads)
+    return np.logical_and.reduceat(same, sets.offsets[:-1])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -216,6 +240,8 @@ class GeneralPhase(Phase):
     dynamics: Dynamics
     bits: int
     """Of the longest denominator."""
+    products: int
+    """Exact products that a coordinate takes part in at a layer."""
 
     @property
     def _is_by_rule(self) -> bool:
@@ -264,17 +290,18 @@ class GeneralPhase(Phase):
         return math.prod(shares, start=Fraction(steps.product))
 
     def _at(self, m: int, *, exact: bool = False) -> Table:
-        """The points m layers later, as Fractions."""
+        """The points m layers later."""
         total: Any = 0
         for (e, r, k), table in self.form.items():
             if r and self._is_by_rule:
-                total = total + self._share(m, exact=exact) * table
+                total = total + flint(self._share(m, exact=exact)) * table
             elif m >= k and table.any():
-                total = total + math.comb(m, k) * self._power(e + r * m, exact=exact) * table
+                share = math.comb(m, k) * flint(self._power(e + r * m, exact=exact))
+                total = total + share * table
         return total + 0 * next(iter(self.form.values()))
 
     def _limits(self, *, exact: bool = False) -> Table:
-        """Where the points end, as Fractions."""
+        """Where the points end."""
         if len(self.moving):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
         total: Any = 0
@@ -283,7 +310,7 @@ class GeneralPhase(Phase):
             if share is None:
                 unknown = "the product of all 1 / (1 + alpha) is not known"
                 raise InputError(f"`alpha`: {unknown}: give Steps `product`.")
-            total = total + (share and share * self._power(e, exact=exact)) * table
+            total = total + flint(share and share * self._power(e, exact=exact)) * table
         return total
 
     @cached_property
@@ -292,7 +319,7 @@ class GeneralPhase(Phase):
         within bounds."""
         if self.until is not None:
             # Where this can be proved, no power of g is in the positions.
-            here = next(iter(self.form.values()))
+            here = np.array([*map(fractions_of, next(iter(self.form.values())))])
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
             return np.array(endless, dtype=np.int64)
         drifts = np.zeros(len(self.choices), dtype=bool)
@@ -318,7 +345,7 @@ class GeneralPhase(Phase):
     @property
     def exactly(self) -> PhaseView:
         table = next(iter(self.form.values()))
-        return PhaseView(self, table.size * len(table) * (self.bits // DIGIT) ** 2)
+        return PhaseView(self, table.size * self.products * (self.bits // DIGIT) ** 2)
 
     def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
         """The points at a layer, or where they end."""
@@ -326,7 +353,7 @@ class GeneralPhase(Phase):
             table = self._limits(exact=exact)
         else:
             table = self._at(layer - self.layer, exact=exact)
-        return [tuple(row) for row in table[list(points)]]
+        return [fractions_of(row) for row in table[list(points)].tolist()]
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
@@ -359,7 +386,7 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
     *before, last = phases
     limits, left = last._limits(exact=True), last._left() or Fraction(0)
     ways = last.form.get(Term(0, 1), 0 * limits)
-    longest_way = (ways**2).sum(axis=1).max()
+    (longest_way,) = fractions_of([(ways**2).sum(axis=1).max()])
 
     def is_outside(share: Fraction) -> bool:
         return (share - left) ** 2 * longest_way > goal
@@ -375,7 +402,7 @@ def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int
         if m:
             return last.layer + m - 1
         for phase in reversed(before):
-            if ((phase._at(0) - limits) ** 2).sum(axis=1).max() > goal:
+            if ((phase._at(0) - limits) ** 2).sum(axis=1).max() > flint(goal):
                 return phase.layer
         return -1
     raise InputError(
@@ -388,10 +415,21 @@ class GeneralSolver:
     """Fractions decide, for any `Dynamics`."""
 
     arithmetic: str = "exact"
+    head_type: ClassVar[type[AttentionHead]] = AttentionHead
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        return GeneralWalker(points, dynamics).walk(points.count)
+        return GeneralWalker(points, dynamics, self.head_type).walk(points.count)
+
+
+def _union(heads: list[Any]) -> AttendedIndices:
+    """For each point those that it attends to with any head."""
+    if len(heads) == 1:
+        return heads[0]
+    count = len(heads[0])
+    pairs = [np.repeat(np.arange(count), sets.sizes) * count + sets.indices for sets in heads]
+    owners, indices = np.divmod(np.unique(np.concatenate(pairs)), count)
+    return AttendedIndices(indices, np.searchsorted(owners, np.arange(count + 1)))
 
 
 class GeneralWalker(Walker[GeneralPhase]):
@@ -400,9 +438,9 @@ class GeneralWalker(Walker[GeneralPhase]):
 
     _after: PowerSum
     _attended_next: list[Attended]
-    unchanged = _stays_once = False
+    unchanged = _stays_once = takes_lists = False
 
-    def __init__(self, points: Points, dynamics: Dynamics) -> None:
+    def __init__(self, points: Points, dynamics: Dynamics, head_type: type[AttentionHead]) -> None:
         self.dynamics, self.counts, steps = dynamics, points.multiplicities, dynamics.steps
         self.constant_from: float = len(steps) - 1 if isinstance(steps, tuple) else 0
         # Powers of g are those of the step that stays.
@@ -413,8 +451,8 @@ class GeneralWalker(Walker[GeneralPhase]):
         parts = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
         self.followers_stay = all(part is None for part in parts)
         heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
-        self.heads = [AttentionHead(points, head, self.contraction) for head in heads]
-        self.place = PowerSum({Term(0): to_fractions(points.coordinates, "`tokens`")})
+        self.heads = [head_type(points, head, self.contraction) for head in heads]
+        self.place = PowerSum({Term(0): exact_table(points.coordinates)})
         self.form = self.place
         self.attended_now: list[Attended] = []
 
@@ -422,14 +460,14 @@ class GeneralWalker(Walker[GeneralPhase]):
         """The union of the attended sets of all heads."""
         if not self.attended_now:
             self.attended_now = self._attended_at(self.place, pending)
-        sets = zip(*(head.sets for head in self.attended_now), strict=True)
-        union = [sorted({*first}.union(*others)) for first, *others in sets]
+        union = _union([head.sets for head in self.attended_now])
         return Attended(union, min(head.margin for head in self.attended_now))
 
     def _attended_at(self, place: PowerSum, pending: list[int]) -> list[Attended]:
-        return [head.attended(place, pending) for head in self.heads]
+        found = [head.attended(place, pending) for head in self.heads]
+        return [Attended(AttendedIndices.of_sets(sets), margin) for sets, margin in found]
 
-    def closed_form(self, sets: Sets, pending: list[int]) -> PowerSum | None:
+    def closed_form(self, sets: AttendedIndices, pending: list[int]) -> PowerSum | None:
         dynamics, motion = self.dynamics, self.motion
         if self.layer < self.constant_from:
             motion = Motion.of(dynamics, dynamics.alpha_at(self.layer))
@@ -443,16 +481,19 @@ class GeneralWalker(Walker[GeneralPhase]):
         self.form = one_layer(self.place, means, motion)
         self._after = self.form.after(1, self.contraction)
         self._attended_next = self._attended_at(self._after, pending)
-        now = [[chosen[i] for i in pending] for chosen in self.sets_of_heads]
-        self._stays_once = now == [head.sets for head in self._attended_next]
+        heads = zip(self.sets_of_heads, self._attended_next, strict=True)
+        rows = np.array(pending, dtype=np.int64)
+        self._stays_once = all(now.of_rows(rows).same_as(later.sets) for now, later in heads)
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         if not self._stays_once or (is_mixed and self.form.moves):
             return None
         return closed_form(self.place, self.form, means, motion)
 
-    def first_change(self, form: PowerSum, sets: Sets, pending: list[int]) -> int | None:
+    def first_change(self, form: PowerSum, sets: AttendedIndices, pending: list[int]) -> int | None:
         change: int | None = ONE_LAYER
-        if self.layer >= self.constant_from or not form.moves:
+        if not form.moves:
+            change = FOREVER
+        elif self.layer >= self.constant_from:
             heads = zip(self.heads, self.sets_of_heads, strict=True)
             change = soonest(head.first_change(form, chosen, pending) for head, chosen in heads)
         elif isinstance(self.dynamics.steps, Steps):
@@ -462,21 +503,18 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.form = form
         return change
 
-    def phase(self, sets: Sets, **known: Any) -> GeneralPhase:
+    def phase(self, sets: AttendedIndices, **known: Any) -> GeneralPhase:
         form = self.place if known["until"] == self.layer + 1 else self.form
-        leading = [
-            all(i == j or _coincide(form, i, j, self.contraction) for j in several)
-            for i, several in enumerate(sets)
-        ]
         return GeneralPhase(
             **known,
-            is_leader=np.array(leading),
+            is_leader=_leading(form, sets, self.contraction),
             contraction=self.contraction,
             unchanged=self.unchanged,
             form=self.form,
             counts=self.counts,
             dynamics=self.dynamics,
             bits=self.place.bits(),
+            products=self.heads[0].products,
         )
 
     def advance(self, phase: GeneralPhase, layers: int) -> None:

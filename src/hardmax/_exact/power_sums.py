@@ -15,7 +15,7 @@ each times a table (`PowerSum`):
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -24,16 +24,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax._exact.leads import Term
-from hardmax._exact.vectors import SHORT
+from hardmax._exact.vectors import SHORT, common_rows, exact_table, flint
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.rules import rescaling
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
 Table = np.ndarray
-"""A row of Fractions for each point."""
-Sets = Sequence[Sequence[int]]
+"""A row of rationals of python-flint for each point."""
 
 _PRIME = 2**31 - 1  # products of two residues fit into 64 bits
+_LONGEST_CHAIN = 1000
+_SAMPLE = 128  # numbers of a table whose lengths are looked at
 
 
 class PowerSum(dict[Term, Table]):
@@ -49,7 +51,10 @@ class PowerSum(dict[Term, Table]):
 
     def integers(self) -> IntegerCloud:
         """The rows of all tables, one after the other, over one denominator."""
-        return IntegerCloud.of(np.concatenate(list(self.values())))
+        return IntegerCloud(*common_rows(np.concatenate(list(self.values())).tolist()))
+
+    def only(self, points: Any) -> "PowerSum":
+        return self.map(lambda table: table[points])
 
     def rows(self) -> dict[Term, list[list[int]]]:
         """The tables times their common denominator."""
@@ -64,15 +69,16 @@ class PowerSum(dict[Term, Table]):
         """The positions m layers later, by powers of g; powers that are close are put together."""
         parts: dict[int, Table] = {}
         for (e, r, k), table in self.items():
-            scaled = math.comb(m, k) * table
-            if scaled.any():
-                parts[e + r * m] = parts.get(e + r * m, 0) + scaled
+            if m < k or not table.any():
+                continue
+            scaled = table if k == 0 or m == k else math.comb(m, k) * table
+            parts[e + r * m] = parts[e + r * m] + scaled if e + r * m in parts else scaled
         merged: dict[int, Table] = {}
         base = 0
         for e in sorted(parts):
             is_close = (e - base) * contraction.denominator.bit_length() <= SHORT
             if base in merged and is_close and _longest(merged[base]) <= 2 * SHORT:
-                merged[base] = merged[base] + parts[e] * contraction ** (e - base)
+                merged[base] = merged[base] + parts[e] * flint(contraction) ** (e - base)
             else:
                 merged[e], base = parts[e], e
         merged = merged or {0: 0 * next(iter(self.values()))}
@@ -80,7 +86,8 @@ class PowerSum(dict[Term, Table]):
 
 
 def _longest(table: Table) -> int:
-    return max(value.denominator.bit_length() for value in table.flat)
+    some = table.ravel()[:: 1 + table.size // _SAMPLE].tolist()
+    return max(int(value.q).bit_length() for value in some)
 
 
 class Motion(NamedTuple):
@@ -95,15 +102,15 @@ class Motion(NamedTuple):
     def of(cls, dynamics: Dynamics, alpha: Fraction) -> "Motion":
         value = dynamics.value
         if value is None:
-            return cls(alpha / (1 + alpha), 1 / (1 + alpha))
-        push = np.array(rescaling(dynamics, alpha) @ value * alpha)
+            return cls(flint(alpha / (1 + alpha)), 1 / (1 + alpha))
+        push = exact_table(rescaling(dynamics, alpha) @ value * alpha)
         square = value @ value
         if not square.any():
             return cls(push, Fraction(1))
         entry = tuple(np.argwhere(value)[0])
         scale: Any = square[entry] / value[entry]
         if scale > 0 and (square == scale * value).all():
-            return cls(push, 1 / (1 + alpha * scale), value / scale)
+            return cls(push, 1 / (1 + alpha * scale), exact_table(value / scale))
         return cls(push, None)
 
     def pushed(self, table: Table) -> Table:
@@ -117,34 +124,46 @@ class Motion(NamedTuple):
 class Means:
     """Means over the attended sets, counted with multiplicity: M, a matrix of rationals."""
 
-    def __init__(self, chosen: Sets, counts: np.ndarray) -> None:
-        self.sets = {tuple(several): np.array(several) for several in chosen}
-        self.keys = [tuple(several) for several in chosen]
-        self.counts = counts.astype(object)
+    def __init__(self, chosen: AttendedIndices, counts: np.ndarray) -> None:
+        self.chosen, self.counts = chosen, counts.astype(object)
+        self.rows = np.flatnonzero(chosen.sizes > 1)
+        # Many may attend to the same several.
+        labels: dict[bytes, int] = {}
+        firsts, self.same = [], []
+        for row in self.rows.tolist():
+            label = labels.setdefault(chosen[row].tobytes(), len(labels))
+            self.same.append(label)
+            if label == len(firsts):
+                firsts.append(row)
+        self.distinct = chosen.of_rows(np.array(firsts, dtype=np.int64))
 
     def __call__(self, table: Table) -> Table:
-        weights = self.counts
-        means = {key: weights[c] @ table[c] / weights[c].sum() for key, c in self.sets.items()}
-        return np.array([means[key] for key in self.keys])
+        means = table[self.chosen.firsts(np.arange(len(self.chosen)))]
+        if len(self.rows):
+            indices, starts = self.distinct.indices, self.distinct.offsets[:-1]
+            weights = self.counts[indices][:, None]
+            sums = np.add.reduceat(weights * table[indices], starts)
+            means[self.rows] = (sums / np.add.reduceat(weights, starts))[self.same]
+        return means
 
     def may_vanish(self, tables: Iterable[Table]) -> bool:
         """Whether M^n times some tables can be 0; if it is not, no power of M ever makes them 0
-        (Fitting's lemma).
+        (Fitting's lemma). Longer chains than a thousand count as circles.
 
         Computed modulo a prime: what is 0 is 0 there, too.
         """
-        sums = {key: int(self.counts[c].sum()) for key, c in self.sets.items()}
-        if any(total % _PRIME == 0 for total in sums.values()):
+        indices, starts = self.chosen.indices, self.chosen.offsets[:-1]
+        totals = np.add.reduceat(self.counts[indices], starts).tolist()
+        inverses = {total: pow(total, -1, _PRIME) for total in {*totals} if total % _PRIME}
+        if len(inverses) < len({*totals}):
             return True
-        inverses = {key: pow(total, -1, _PRIME) for key, total in sums.items()}
-        shares = [int(self.counts[j]) * inverses[key] % _PRIME for key in self.keys for j in key]
-        weights = np.array(shares, dtype=np.int64)[:, None]
-        indices = np.concatenate([self.sets[key] for key in self.keys])
-        starts = np.cumsum([0, *map(len, self.keys)])[:-1]
+        inverted = np.array([inverses[total] for total in totals], dtype=object)
+        shares = self.counts[indices] * np.repeat(inverted, self.chosen.sizes) % _PRIME
+        weights = shares.astype(np.int64)[:, None]
         columns = PowerSum({Term(k): table for k, table in enumerate(tables)}).rows().values()
         residues = np.concatenate([np.array(c, dtype=object) % _PRIME for c in columns], axis=1)
         rest = residues.astype(np.int64)
-        for _ in self.keys:
+        for _ in range(min(len(totals), _LONGEST_CHAIN)):
             if not rest.any():
                 return True
             rest = np.add.reduceat(weights * rest[indices] % _PRIME, starts) % _PRIME
@@ -153,10 +172,12 @@ class Means:
     def steps_to_rest(self, start: PowerSum) -> list[PowerSum] | None:
         """y, M y, M^2 y, … up to the first that M leaves as it is; None if there is none."""
         after = start.map(self)
+        if _same(after.map(self), after):
+            return [start] if _same(after, start) else [start, after]
         if not self.may_vanish(after[term] - y for term, y in start.items()):
             return None
         steps = [start]
-        for _ in self.keys:
+        for _ in range(len(self.chosen)):
             if _same(after, steps[-1]):
                 return steps
             steps.append(after)
@@ -168,7 +189,7 @@ class HeadMeans:
     """The weighted mean of the means of several heads."""
 
     def __init__(self, means: list[Means], weights: list[Fraction]) -> None:
-        self.weighted = list(zip(weights, means, strict=True))
+        self.weighted = list(zip(map(flint, weights), means, strict=True))
 
     def __call__(self, table: Table) -> Table:
         return reduce(add, (weight * means(table) for weight, means in self.weighted))
@@ -205,7 +226,7 @@ def closed_form(
     *steps, ends = steps
     form = {term: place[term] - driven[term] + end for term, end in ends.items()}
     for k, step in enumerate(steps):
-        factor = ((1 - motion.contraction) / motion.contraction) ** k
+        factor = flint((1 - motion.contraction) / motion.contraction) ** k
         ways = {Term(t.power, 1, k): factor * (step[t] - end) for t, end in ends.items()}
         form |= {term: way for term, way in ways.items() if way.any()}
     return PowerSum(form)

@@ -32,6 +32,16 @@ _BITS = 190
 _NEGLIGIBLE = arb(2) ** -2400
 
 
+def flint(number: Fraction) -> fmpq:
+    return fmpq(number.numerator, number.denominator)
+
+
+def exact_table(numbers: np.ndarray) -> np.ndarray:
+    """A table of floats or Fractions as rationals of python-flint."""
+    rows = [[fmpq(*x.as_integer_ratio()) for x in row] for row in numbers.tolist()]
+    return np.array(rows, dtype=object)
+
+
 def fractions_of(vector: ExactVector) -> Vector:
     return tuple(Fraction(int(number.p), int(number.q)) for number in vector)
 
@@ -39,7 +49,7 @@ def fractions_of(vector: ExactVector) -> Vector:
 def towards(here: ExactVector, target: ExactVector, share: Fraction) -> ExactVector:
     """The position at which this share of the way to the target is left: here at 1, the target at
     0."""
-    left = fmpq(share.numerator, share.denominator)
+    left = flint(share)
     return [w + left * (z - w) for z, w in zip(here, target, strict=True)]
 
 

@@ -26,6 +26,8 @@ class Walker(ABC, Generic[PhaseT]):
     followers_stay = True
     """Whether who follows a leader does so for ever: if all may be attended to and nobody leaves
     the hull."""
+    takes_lists = True
+    """Whether attended sets are taken as lists."""
 
     def walk(self, count: int) -> Iterator[PhaseT]:
         """The phases of so many points from layer 0 on; ends after one that lasts for ever."""
@@ -36,7 +38,7 @@ class Walker(ABC, Generic[PhaseT]):
             choices = choices.with_rows(pending, AttendedIndices.of_sets(attended.sets))
             if self.followers_stay:
                 pending = np.flatnonzero(~choices.follows_leader)
-            sets = choices.lists()
+            sets: Any = choices.lists() if self.takes_lists else choices
             form, duration = self.closed_form(sets, pending.tolist()), ONE_LAYER
             if form is not None:
                 duration = self.first_change(form, sets, pending.tolist())

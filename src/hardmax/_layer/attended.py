@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,9 @@ class AttendedIndices:
     offsets: np.ndarray
 
     @classmethod
-    def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "AttendedIndices":
+    def of_sets(cls, sets: Any) -> "AttendedIndices":
+        if isinstance(sets, AttendedIndices):
+            return sets
         # Of no sets at all, too, the indices are integers.
         indices = np.concatenate([np.empty(0, dtype=np.int64), *sets]).astype(np.int64)
         return cls(indices, np.cumsum([0, *map(len, sets)]))
@@ -30,6 +33,11 @@ class AttendedIndices:
 
     def lists(self) -> list[list[int]]:
         return [self[point].tolist() for point in range(len(self))]
+
+    def same_as(self, other: "AttendedIndices") -> bool:
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(
+            self.indices, other.indices
+        )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

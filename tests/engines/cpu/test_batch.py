@@ -10,6 +10,7 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refuses
 from strategies import alphas, clouds
 
 import hardmax as hm
@@ -141,7 +142,7 @@ def test_a_layer_beyond_an_unsettled_cloud_is_refused():
     runs = hm.simulate(
         [hm.clouds.gaussian(60, 2, seed=1), [[1.0, 0.0]]], hm.Dynamics("1/1000"), layers=1
     )
-    with pytest.raises(hm.InputError, match="cloud 0 has not settled"):
+    with refuses("cloud 0 has not settled"):
         runs.at(5)
 
 

@@ -7,8 +7,8 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refuses
 
-import hardmax as hm
 from hardmax._exact.vectors import MOST_DIGITS, check_length, enclosed_power, float_powers, power
 
 keeps = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=2000)
@@ -41,7 +41,7 @@ def test_a_long_power_of_almost_one_is_that_of_e(exponent):
 @pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 10**6), Fraction(1, 7)])
 def test_exact_layers_end_where_their_fractions_have_too_many_digits(alpha):
     keep = 1 / (1 + alpha)
-    with pytest.raises(hm.InputError, match="Ask for layers up to") as caught:
+    with refuses("Ask for layers up to") as caught:
         check_length(keep, 10**30)
     last = int(str(caught.value).split("up to ")[1].split(", or")[0].replace(",", ""))
     check_length(keep, last)

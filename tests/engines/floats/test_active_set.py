@@ -8,15 +8,17 @@ import pytest
 from agreement import assert_same_sets
 from effort import examples
 from hypothesis import given, settings
-from scipy.optimize import linprog
-from scipy.spatial import ConvexHull
-from strategies import Problem, problems
+from strategies import problems
 
 import hardmax as hm
 from hardmax._float import active_set
 from hardmax._float.active_set import ActiveSet, shell_of
 from hardmax._float.bounds import Frame
 from hardmax._layer.attended import AttendedIndices
+
+# Without their types: scipy has no stubs, and to infer what its sources return takes half a minute.
+linprog = pytest.importorskip("scipy.optimize").linprog
+ConvexHull = pytest.importorskip("scipy.spatial").ConvexHull
 
 
 def settled_run(cloud, dynamics, fewest_points: float):
@@ -45,7 +47,7 @@ def members(positions: np.ndarray, errors: np.ndarray, worst: float = 0.0, **oth
 
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("alpha", ["1/10", "3"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha, seed):
     rng = np.random.default_rng(seed)
     cloud = rng.standard_normal((600, d)) + rng.standard_normal(d) * (seed % 2)
@@ -66,7 +68,7 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
 
 @settings(max_examples=examples(200))
 @given(problems(min_d=2, max_d=4))
-def test_small_clouds_full_of_ties_too(problem: Problem):
+def test_small_clouds_full_of_ties_too(problem):
     cloud, metric, alpha = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(active_set, "_FEWEST_POINTS", 0)
@@ -81,7 +83,8 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     turns = 2 * np.pi * np.arange(20) / 20
     leaders = np.column_stack([10 * np.cos(turns), 10 * np.sin(turns), np.arange(20) % 2])
     followers = np.random.default_rng(0).uniform([1, -1, 0.2], [7, 1, 0.8], (60, 3))
-    cloud = np.concatenate([leaders[1:], [[0, 0, size], [0, 0, -2 * size]], followers, leaders[:1]])
+    axis = np.array([[0, 0, size], [0, 0, -2 * size]])
+    cloud = np.concatenate([leaders[1:], axis, followers, leaders[:1]])
     dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]))
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
     assert len(few.details.phases[1].source) < len(cloud) == len(few.attended(1)[19])
@@ -94,7 +97,8 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     monkeypatch.setattr(active_set, "_FEWEST_POINTS", 0)
     rng = np.random.default_rng(0)
     corners = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    positions = np.concatenate([corners, [[0.99999, 0.0]], rng.uniform(-0.9, 0.9, (59, 2))]) * size
+    edge, inside = np.array([[0.99999, 0.0]]), rng.uniform(-0.9, 0.9, (59, 2))
+    positions = np.concatenate([corners, edge, inside]) * size
     follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
     waits = follows.copy()
     waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders

@@ -1,0 +1,376 @@
+"""Any layer, decided by floats where they can: positions are exact rationals, rounded once at every
+layer, so that no error is carried from layer to layer.
+
+Write x_j for the floats that stand for z_j, |x_j - z_j| <= u |x_j|, a for the norm of the metric,
+which is off by u a at most. The direction y_i = fl(A x_i) is off from A z_i by (gamma_d + 2 u + …)
+a |x_i|, and the score fl(<y_i, x_j>) from <A z_i, z_j> by (2 d + 3) u a |x_i| |x_j| and terms of
+u^2: (2 d + 8) u covers these, and what rounding does to lengths. Candidates are all whose scores
+may count (`scan`); where they are not certain, integers choose among them.
+
+**For ever.** With a mask, "who follows a leader does so for ever" is false: that leader need not
+see whom its followers see. What is true, with any mask, several heads and V = a P: if all points go
+straight, from z_j to w_j, then with t = g^m the lead of j over c for i is
+
+    b0 (1 - t)^2 + 2 b1 t (1 - t) + b2 t^2,     b0 = <A w_i, w_j - w_c>,   b2 = <A z_i, z_j - z_c>,
+    2 b1 = <A w_i, z_j - z_c> + <A z_i, w_j - w_c>,
+
+its values at the corners of both ways. It is negative at t = 1. If b0 and b1 are not positive, or
+if b0 < 0 and b1^2 < b0 b2 (then the quadratic form is negative definite), it is negative for ever.
+Three searches find all pairs for which floats do not prove that b0 <= 0 and b1 <= 0:
+
+* b0: along A w_i, among the targets. Many points share one, and for those who share that of c, b0
+  is 0 without any rounding; so equal targets are searched as one.
+* the second half of b1 is at most the largest <A z_i, w_j - w_c>: along A z_i, among the targets.
+* the first half then has to be below what that leaves: along A w_i, among the points.
+
+Of the pairs that are left, integers decide (`leads`). Localmax adds its slack to all b; of top-k
+and localmax, those who count must stay ahead of the last of them, or close to the first."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from flint import fmpq
+
+from hardmax._exact.argmax import Attended
+from hardmax._exact.general import (
+    AttentionHead,
+    GeneralSolver,
+    threshold_leads,
+)
+from hardmax._exact.leads import Scores, Term, is_negative_throughout
+from hardmax._exact.power_sums import PowerSum
+from hardmax._exact.walker import FOREVER, ONE_LAYER
+from hardmax._float.bounds import (
+    LARGEST,
+    SAFETY,
+    SMALLEST,
+    UNDERFLOW,
+    UNIT,
+    float_metric,
+    norms_above,
+    relative_margin,
+)
+from hardmax._float.scan import Askers, Blocks, Field, collect, field_of, rank
+from hardmax._layer.attended import AttendedIndices
+from hardmax._layer.attention import Localmax, TopK
+from hardmax._tokens.points import Points
+from hardmax.dynamics import Dynamics
+
+# Fewer scores than this are made as integers at once.
+FEW_SCORES = 2**12
+# Leads that integers look at before the next layer is; of chains, all leads have to be looked at.
+_MOST_LEADS, _MOST_IN_CHAINS = 4096, 2**16
+_MOST_RANKS = 64
+_DEFINITE = 1 - 2.0**-30
+
+
+class Straight(NamedTuple):
+    """Points and targets as floats over one power of two, targets labelled: equal ones alike."""
+
+    here: np.ndarray
+    ends: np.ndarray
+    labels: np.ndarray
+    firsts: np.ndarray
+    unit: Fraction
+
+
+class FloatHead(AttentionHead):
+    """Floats find candidates, and leads that are certain to stay negative."""
+
+    def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
+        super().__init__(points, dynamics, contraction)
+        self.metric, attention = float_metric(dynamics), dynamics.attention
+        self.k = attention.k if isinstance(attention, TopK) else 1
+        self.slack = Fraction(attention.slack) if isinstance(attention, Localmax) else Fraction(0)
+        self.error = (2 * points.dimension + 8) * UNIT * SAFETY * self.metric.norm
+
+    @property
+    def products(self) -> int:
+        is_few = len(self.everybody) ** 2 <= FEW_SCORES
+        return len(self.everybody) if is_few else 1
+
+    def attended(self, place: PowerSum, pending: Sequence[int]) -> Attended:
+        is_few = len(pending) * len(self.everybody) <= FEW_SCORES
+        if is_few or place.keys() != {Term(0)} or self.k > _MOST_RANKS:
+            return super().attended(place, pending)
+        (places,), unit = _floats([place[Term(0)]])
+        rows = np.array(pending, dtype=np.int64)
+        field, askers = self._field(places), self._askers(places, rows)
+        slack = self._slack_in(unit)
+        least = rank(askers, field, self.k) - slack * (1 + 4 * UNIT)
+        choices, found = collect(askers, field, least, self.k, slack * (1 - 4 * UNIT))
+        contested = np.flatnonzero(~found.certain)
+        chosen, leads = [], []
+        for row in contested.tolist():
+            several, lead = self._among(place, pending[row], choices[row].tolist())
+            chosen.append(several)
+            leads.append(lead)
+        choices = choices.with_rows(contested, AttendedIndices.of_sets(chosen))
+        if self.dynamics.attention is not None:
+            return Attended(choices, 0.0)
+        smallest = min((lead for lead in leads if lead is not None), default=None)
+        gap = max(0.0, float((least - found.beyond).min()))
+        if smallest is not None:
+            gap = min(gap, float(smallest * unit * self.metric.scale))
+        longest = float(norms_above(places).max())
+        return Attended(choices, relative_margin(gap, self.metric.norm, longest))
+
+    def _among(
+        self, place: PowerSum, i: int, among: list[int]
+    ) -> tuple[list[int], Fraction | None]:
+        """Whom a point attends to of its candidates, and the lead of the last over the next."""
+        some = place.only([i, *among])
+        ((_, scores),) = self.scores(some, [0])
+        (column,) = scores.columns.values()
+        numbers = dict(zip(among, map(int, column[1:]), strict=True))
+        unit = some.integers().denominator ** 2 * self.dynamics.metric_denominator
+        chosen = self.attended_among(numbers, unit)
+        left = numbers.keys() - {*chosen}
+        if not left:
+            return chosen, None
+        lead = min(numbers[j] for j in chosen) - max(numbers[j] for j in left)
+        return chosen, Fraction(lead, unit)
+
+    def _slack_in(self, unit: Fraction) -> float:
+        return float(self.slack * unit * self.metric.scale)
+
+    def _field(self, places: np.ndarray, labels: np.ndarray | None = None) -> tuple[Field, Blocks]:
+        """All points, or one of each label: it may be attended to by whoever may attend to a point
+        of that label."""
+        counts, everybody = self.counts, np.arange(len(self.everybody))
+        since, table = np.zeros_like(everybody), self.mask
+        if self.is_causal:
+            since = everybody
+        if labels is not None:
+            _, firsts = np.unique(labels, return_index=True)
+            counts, since = counts[firsts], since[firsts]
+            if table is not None:
+                order = np.argsort(labels, kind="stable")
+                starts = np.searchsorted(labels[order], np.arange(len(firsts)))
+                table = np.logical_or.reduceat(table[:, order], starts, axis=1)
+        return field_of(places, counts, since, table)
+
+    def _askers(self, places: np.ndarray, rows: np.ndarray) -> Askers:
+        directions = np.ascontiguousarray(self.metric.directions(places[rows]))
+        off = self.error * norms_above(places[rows])
+        return Askers(rows, directions, norms_above(directions), off)
+
+    def first_change(
+        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+    ) -> int | None:
+        if self.dynamics.attention is not None:
+            return FOREVER if self._thresholds_stay(form, sets) else ONE_LAYER
+        rows = np.array(pending, dtype=np.int64)
+        doubts = self._doubts_of(form, sets, rows, sets.firsts(rows))
+        if doubts is None:
+            is_chain = self.contraction < 1 and self._is_large(rows)
+            return ONE_LAYER if is_chain else super().first_change(form, sets, pending)
+        change: int | None = FOREVER
+        for tied, left, scores in self._leads(form, sets, rows, doubts):
+            change = scores.first_change(tied, left, change)
+            if change == ONE_LAYER:
+                break
+        return change
+
+    def _is_large(self, rows: np.ndarray) -> bool:
+        return len(rows) * len(self.everybody) > _MOST_IN_CHAINS
+
+    def stays_whatever_the_steps(
+        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+    ) -> bool:
+        rows = np.array(pending, dtype=np.int64)
+        doubts = None
+        if self.dynamics.attention is None:
+            doubts = self._doubts_of(form, sets, rows, sets.firsts(rows))
+        if doubts is None:
+            return not self._is_large(rows) and super().stays_whatever_the_steps(
+                form, sets, pending
+            )
+        for (first, *tied), left, scores in self._leads(form, sets, rows, doubts):
+            if any(any(scores.straight_lead(j, first)) for j in tied):
+                return False
+            if not all(is_negative_throughout(*scores.straight_lead(j, first)) for j in left):
+                return False
+        return True
+
+    def _thresholds_stay(self, form: PowerSum, sets: AttendedIndices) -> bool:
+        rows = np.arange(len(self.everybody))
+        if isinstance(self.dynamics.attention, TopK):
+            rows = rows[self._allowed_counts() > self.k]  # others attend to all they may
+        chosen = sets.of_rows(rows)
+        straight = self._straight(form, rows)
+        if straight is None:
+            return not self._is_large(rows) and super()._thresholds_stay(form, sets)
+        directions = self.metric.directions(straight.here)
+        owners = np.repeat(rows, chosen.sizes)
+        scores = np.einsum("id,id->i", directions[owners], straight.here[chosen.indices])
+        # The last of those who count comes first, or the first of them if there is a slack.
+        order = np.lexsort((-scores if self.slack else scores, owners))
+        marks = chosen.indices[order[chosen.offsets[:-1]]]
+        doubts = self._doubts_of(form, sets, rows, marks)
+        if doubts is None:
+            return False
+        mark_of = np.repeat(marks, chosen.sizes)
+        stay = self._is_negative(straight, owners, mark_of, chosen.indices, -self.slack)
+        if self.slack:
+            stay &= self._is_negative(straight, owners, chosen.indices, mark_of, Fraction(0))
+        stay |= chosen.indices == mark_of
+        unsure = np.add.reduceat(~stay, chosen.offsets[:-1]) > 0
+        if np.count_nonzero(~stay) > _MOST_LEADS:
+            return False
+        for row in np.flatnonzero(unsure | (doubts.sizes > 0)).tolist():
+            inside = chosen[row].tolist()
+            some = form.only([rows[row], *inside, *doubts[row].tolist()])
+            ((_, leads_of),) = self.scores(some, [0])
+            numbers = range(1, 1 + len(inside) + int(doubts.sizes[row]))
+            slack = self.slack * self._unit(some)
+            within, mark = {*numbers[: len(inside)]}, 1 + inside.index(marks[row])
+            leads = threshold_leads(leads_of, numbers, within, slack, mark)
+            if not all(lead.stays_negative for lead in leads):
+                return False
+        return True
+
+    def _allowed_counts(self) -> np.ndarray:
+        """How many tokens each point may attend to."""
+        if self.is_causal:
+            return np.cumsum(self.counts)
+        if self.mask is None:
+            return np.full(len(self.counts), self.counts.sum())
+        return self.mask @ self.counts
+
+    def _leads(
+        self, form: PowerSum, sets: AttendedIndices, rows: np.ndarray, doubts: AttendedIndices
+    ) -> Iterator[tuple[list[int], list[int], Scores]]:
+        """For each row that integers have to look at: scores, in which those are numbered that it
+        attends to, and its doubtful rivals."""
+        chosen = sets.of_rows(rows)
+        for row in np.flatnonzero((chosen.sizes > 1) | (doubts.sizes > 0)).tolist():
+            tied, left = chosen[row].tolist(), doubts[row].tolist()
+            ((_, scores),) = self.scores(form.only([rows[row], *tied, *left]), [0])
+            numbers = list(range(1, 1 + len(tied) + len(left)))
+            yield numbers[: len(tied)], numbers[len(tied) :], scores
+
+    def _straight(self, form: PowerSum, rows: np.ndarray) -> Straight | None:
+        """Points and targets, if all go straight and there are many."""
+        is_few = len(rows) * len(self.everybody) <= FEW_SCORES
+        if is_few or form.keys() != {Term(0), Term(0, 1)} or self.contraction == 1:
+            return None
+        table = form[Term(0)]
+        (here, ends), unit = _floats([table + form[Term(0, 1)], table])
+        _, firsts, labels = np.unique(ends, axis=0, return_index=True, return_inverse=True)
+        labels = labels.ravel()
+        # Rationals that round to the same floats may differ: then each has a label of its own.
+        (unequal,) = np.nonzero((table != table[firsts[labels]]).any(axis=1))
+        labels[unequal] = len(firsts) + np.arange(len(unequal))
+        return Straight(here, ends, labels, np.append(firsts, unequal), unit)
+
+    def _doubts_of(
+        self, form: PowerSum, sets: AttendedIndices, rows: np.ndarray, marks: np.ndarray
+    ) -> AttendedIndices | None:
+        """For each row those not attended to whose lead over its mark, and a slack more, floats
+        cannot prove to be negative for ever. None: there are too many, or points do not go
+        straight."""
+        straight = self._straight(form, rows)
+        if straight is None:
+            return None
+        here, ends, labels, firsts, unit = straight
+        slack = self._slack_in(unit) * (1 + 4 * UNIT)
+        targets, points = self._field(ends[firsts], labels), self._field(here)
+        looks, aims = self._askers(here, rows), self._askers(ends, rows)
+        classes, _ = collect(aims, targets, _least(aims, ends[marks]) - slack)
+        most = rank(looks, targets) + 2 * (looks.off * targets[0].sizes.max() + UNDERFLOW)
+        more = np.maximum(most - _least(looks, ends[marks]), 0.0)
+        least = _least(aims, here[marks]) - more * (1 + 4 * UNIT) - 2 * slack
+        others, _ = collect(aims, points, least)
+        members = np.argsort(labels, kind="stable")
+        ranges = AttendedIndices(
+            members, np.searchsorted(labels[members], np.arange(len(firsts) + 1))
+        )
+        owner = np.repeat(np.arange(len(rows)), classes.sizes)
+        matters = (classes.indices != labels[marks][owner]) | (slack > 0.0)
+        owner, several = owner[matters], classes.indices[matters]
+        if ranges.sizes[several].sum() + len(others.indices) > 64 * _MOST_LEADS:
+            return None
+        expanded = ranges.of_rows(several)
+        i = np.append(
+            np.repeat(owner, expanded.sizes), np.repeat(np.arange(len(rows)), others.sizes)
+        )
+        j = np.append(expanded.indices, others.indices)
+        i, j = np.divmod(np.unique(i * len(labels) + j), len(labels))
+        able = ~_are_in(sets, rows[i], j) & self._may(rows[i], j)
+        able[able] = ~self._is_negative(
+            straight, rows[i[able]], j[able], marks[i[able]], self.slack
+        )
+        i, j = i[able], j[able]
+        if len(i) > _MOST_LEADS:
+            return None
+        return AttendedIndices(j, np.searchsorted(i, np.arange(len(rows) + 1)))
+
+    def _may(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Whether points may attend to others."""
+        if self.is_causal:
+            return j <= i
+        return np.ones(len(i), dtype=bool) if self.mask is None else self.mask[i, j]
+
+    def _is_negative(
+        self, straight: Straight, i: np.ndarray, j: np.ndarray, over: np.ndarray, slack: Fraction
+    ) -> np.ndarray:
+        """Whether the lead of j over another point for i, and a slack more, is proved to be
+        negative for ever."""
+        here, ends, labels, _, unit = straight
+        size = float(slack * unit * self.metric.scale)
+        more = size + 4 * UNIT * abs(size)
+
+        def lead(looking: np.ndarray, places: np.ndarray) -> np.ndarray:
+            directions = self.metric.directions(looking)[i]
+            scores = [np.einsum("id,id->i", directions, places[k]) for k in (j, over)]
+            sizes = norms_above(places)
+            off = self.error * norms_above(looking)[i] * (sizes[j] + sizes[over])
+            return scores[0] - scores[1] + 2 * off + UNDERFLOW
+
+        shared = labels[j] == labels[over]
+        b0 = np.where(shared, 0.0, lead(ends, ends)) + more
+        b1 = (lead(ends, here) + np.where(shared, 0.0, lead(here, ends))) / 2 + more
+        b2 = lead(here, here) + more
+        definite = (b0 < 0) & (b1 * b1 < b0 * b2 * _DEFINITE)
+        return (b2 < 0) & (b0 <= 0) & ((b1 <= 0) | definite)
+
+
+def _are_in(sets: AttendedIndices, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Whether points attend to others."""
+    count = len(sets)
+    pairs = np.repeat(np.arange(count), sets.sizes) * count + sets.indices
+    return np.isin(i * count + j, pairs)
+
+
+def _least(askers: Askers, places: np.ndarray) -> np.ndarray:
+    """What the score of a place is for each asker, at least."""
+    scores = np.einsum("id,id->i", askers.directions, places)
+    return scores - askers.off * norms_above(places) - UNDERFLOW
+
+
+def _floats(tables: list[np.ndarray]) -> tuple[list[np.ndarray], Fraction]:
+    """Tables of rationals as floats, all divided by one power of two, each number rounded once; and
+    what a product of two numbers is divided by, as a factor."""
+    try:
+        floats = [table.astype(np.float64) for table in tables]
+        largest = max(np.abs(table).max() for table in floats)
+        if largest == 0.0 or SMALLEST <= largest <= LARGEST:
+            return floats, Fraction(1)
+    except OverflowError:
+        pass
+    largest = max(abs(number) for table in tables for number in table.flat)
+    exponent = int(largest.p).bit_length() - int(largest.q).bit_length()
+    scale = fmpq(2) ** -exponent
+    scaled = [(scale * table).astype(np.float64) for table in tables]
+    return scaled, Fraction(2) ** (-2 * exponent)
+
+
+@dataclass(frozen=True)
+class FloatGeneralSolver(GeneralSolver):
+    """Floats decide where they can, for any `Dynamics`; integers decide the rest."""
+
+    head_type = FloatHead

@@ -1,0 +1,181 @@
+"""Floats before integers in layers other than the paper's: what they say is what integers say, also
+in clouds so small that floats would not be asked."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from effort import THOROUGH, examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from layer_problems import draw, judge
+
+import hardmax as hm
+from hardmax._exact.general import AttentionHead
+from hardmax._exact.power_sums import PowerSum, Term
+from hardmax._exact.vectors import exact_table
+from hardmax._float import general
+from hardmax._float.general import FloatHead
+from hardmax._float.scan import Askers, collect, field_of, rank
+from hardmax._layer.attended import AttendedIndices
+
+G = Fraction(2, 3)
+
+
+@pytest.fixture(autouse=True)
+def small_clouds_are_for_floats(monkeypatch):
+    monkeypatch.setattr(general, "FEW_SCORES", 0)
+
+
+@pytest.mark.filterwarnings("ignore:the theorem does not apply")
+@pytest.mark.parametrize("number", range(1000, 2000 if THOROUGH else 1012))
+def test_whatever_floats_say_of_any_layer_is_so(number):
+    wrong, _ = judge(draw(number))
+    assert not wrong
+
+
+def layer(random, n, d):
+    """One of every kind of layer that floats treat in another way."""
+    kinds = {
+        "causal": {"mask": "causal"},
+        "mask": {"mask": (random.random((n, n)) < 0.5) | np.eye(n, dtype=bool)},
+        "heads": {"heads": [hm.Head(), hm.Head(np.eye(d) + 1, 2)], "mask": "causal"},
+        "topk": {"attention": hm.TopK(3)},
+        "causal localmax": {"attention": hm.Localmax("1/2"), "mask": "causal"},
+        "projection": {"value": np.diag([1.0] + [0.0] * (d - 1))},
+        "rule": {"alpha": hm.Steps(lambda k: Fraction(1, k + 1), product=0), "mask": "causal"},
+        "steps": {"alpha": ["1", "1/3", "1/2"]},
+    }
+    return {name: hm.Dynamics(**{"alpha": "1/2"} | parts) for name, parts in kinds.items()}
+
+
+@pytest.mark.parametrize("spread", ["normal", "lattice", "far", "large", "tiny"])
+def test_runs_are_those_of_integers(spread):
+    random = np.random.default_rng(0)
+    n, d = 70, 2
+    cloud = random.normal(size=(n, d))
+    if spread == "lattice":
+        cloud = random.integers(-3, 4, (n, d)).astype(float)
+    cloud = {"far": cloud + 100, "large": cloud * 1e200, "tiny": cloud * 1e-200}.get(spread, cloud)
+    for name, dynamics in layer(random, n, d).items():
+        if spread in ("large", "tiny") and "localmax" in name:
+            continue  # a slack of 1/2 means nothing there
+        run, exact = (
+            hm.simulate(cloud, dynamics, layers=4, arithmetic=arithmetic)
+            for arithmetic in ("certified", "exact")
+        )
+        assert run.settled_at == exact.settled_at, name
+        for k in range(5):
+            assert run.attended(k).tolist() == exact.attended(k).tolist(), (name, k)
+        assert (run.at(4, exact=True) == exact.at(4, exact=True)).all()
+        assert run.leader_layers.tolist() == exact.leader_layers.tolist()
+        margins = [it.details.decisions.smallest_margin for it in (run, exact)]
+        assert 0 <= margins[0] <= margins[1] * (1 + 1e-9), name
+
+
+def test_many_tokens_settle_as_integers_say():
+    cloud = np.random.default_rng(3).normal(size=(100, 2))
+    for dynamics in (hm.Dynamics(1, mask="causal"), hm.Dynamics(1, value=[[1, 0], [0, 0]])):
+        lim, exact = (
+            hm.limit(cloud, dynamics, arithmetic=arithmetic)
+            for arithmetic in ("certified", "exact")
+        )
+        assert lim.settled_at == exact.settled_at is not None
+        assert (lim.exact_limit_points == exact.exact_limit_points).all()
+
+
+def test_who_follows_a_leader_may_leave_it_with_a_mask():
+    cloud = [[1, 0], [5, -20], [Fraction(1, 2), Fraction(1, 4)]]
+    lim = hm.limit(cloud, hm.Dynamics("1/2", mask="causal"))
+    assert lim.run.attended(0).tolist() == [[0], [1], [0]]
+    assert lim.settled_at
+    assert lim.run.attended(lim.settled_at).tolist() == [[0], [1], [1]]
+
+
+def test_neighbours_in_floats_are_told_apart():
+    x = 1 + 2**-52
+    cloud = np.array([[1.0, 0.0], [x, 0.0], [1.0, 1e-300], [0.5, 0.0], [0.0, 0.0]] * 20)
+    run = hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=2)
+    truth = oracle.any_walk(
+        [[Fraction(y) for y in row] for row in cloud.tolist()],
+        oracle.Parts(step=lambda _: Fraction(1), mask=np.tri(100, dtype=bool).tolist()),
+    )
+    for k, (_, (sets,)) in zip(range(3), truth, strict=False):
+        assert [set(several) for several in run.attended(k).tolist()] == sets
+
+
+def test_ties_that_floats_would_break_are_kept():
+    """A lattice turned by a rational rotation, and divided by 7: ties everywhere, all rounded."""
+    side = range(-3, 4)
+    cloud = [[Fraction(3 * x - 4 * y, 35), Fraction(4 * x + 3 * y, 35)] for x in side for y in side]
+    for name, dynamics in layer(np.random.default_rng(1), len(cloud), 2).items():
+        run, exact = (
+            hm.simulate(cloud, dynamics, layers=2, arithmetic=arithmetic)
+            for arithmetic in ("certified", "exact")
+        )
+        for k in range(3):
+            assert run.attended(k).tolist() == exact.attended(k).tolist(), (name, k)
+
+
+numbers = st.integers(-3, 3)
+
+
+@settings(max_examples=examples(1000))
+@given(st.data(), st.integers(1, 40), st.integers(1, 3), st.integers(1, 4))
+def test_candidates_are_all_who_count_and_certain_ones_are_those_alone(data, n, d, k):
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    size = data.draw(st.sampled_from([1, 3, 1000]))
+    points = random.integers(-size, size + 1, (n, d)).astype(float)
+    counts, rows = random.integers(1, 3, n), np.arange(n)
+    since = random.permutation(n) if data.draw(st.booleans()) else np.zeros(n, dtype=np.int64)
+    table = random.random((n, n)) < 0.7 if data.draw(st.booleans()) else None
+    slack = data.draw(st.sampled_from([0.0, 0.0, 2.0]))
+    k = 1 if slack else k
+    allowed = since[None, :] <= rows[:, None]
+    if table is not None:
+        allowed &= table
+    norms = np.linalg.norm(points, axis=1)
+    askers = Askers(rows, points, norms, 1e-15 * norms)
+    field = field_of(points, counts, since, table)
+    least = np.maximum(rank(askers, field, k), -1e9) - slack  # -inf where there are too few
+    choices, found = collect(askers, field, least, k, slack)
+    scores, leads = points @ points.T, [np.inf]  # whole numbers: nothing is rounded
+    for i in range(n):
+        able = np.flatnonzero(allowed[i])
+        ranked = sorted((-scores[i, j], counts[j]) for j in able)
+        totals = np.cumsum([count for _, count in ranked])
+        if len(able) == 0 or (not slack and totals[-1] < k):
+            truth = able.tolist()
+        else:
+            last = -ranked[int(np.searchsorted(totals, k))][0] - slack
+            truth = [j for j in able.tolist() if scores[i, j] >= last]
+        assert {*truth} <= {*choices[i].tolist()} <= {*able.tolist()}
+        if len(able) and found.certain[i]:
+            assert choices[i].tolist() == truth
+        left = [scores[i, j] for j in able if j not in choices[i]]
+        leads.append(least[i] - max(left, default=-np.inf))
+    # Of the leads over those who are no candidates the smallest is known.
+    assert (least - found.beyond).min() <= min(leads)
+
+
+@settings(max_examples=examples(1000))
+@given(st.data(), st.integers(2, 5), st.integers(1, 3), st.booleans())
+def test_leads_that_are_said_to_stay_negative_do(data, n, d, is_causal):
+    """All leads of straight ways, one by one."""
+
+    def cloud():
+        rows = st.lists(numbers, min_size=d, max_size=d)
+        return np.array(data.draw(st.lists(rows, min_size=n, max_size=n)), dtype=float)
+
+    here, ends = cloud(), cloud()
+    ends[data.draw(st.integers(0, n - 1))] = ends[0]
+    form = PowerSum({Term(0): exact_table(ends), Term(0, 1): exact_table(here - ends)})
+    points = hm.simulate(here, hm.Dynamics("1/2", mask="causal"), layers=0).details.points
+    dynamics = hm.Dynamics("1/2", mask="causal" if is_causal else np.ones((n, n), dtype=bool))
+    head, exact = FloatHead(points, dynamics, G), AttentionHead(points, dynamics, G)
+    sets = AttendedIndices.of_sets(exact.attended(form.after(0, G), range(n)).sets)
+    change = head.first_change(form, sets, range(n))
+    assert change == exact.first_change(form, sets, range(n))
+    stays = head.stays_whatever_the_steps(form, sets, range(n))
+    assert stays == exact.stays_whatever_the_steps(form, sets, range(n))
