@@ -6,6 +6,7 @@ joblib has a backend for Ray, so a sweep needs one line more. With ``output=FOLD
 was interrupted goes on after what is done. Without Ray this script says how to install it."""
 
 from importlib.util import find_spec
+from typing import Any
 
 import joblib
 
@@ -24,6 +25,6 @@ else:
         table = hm.sweep(grid)
         model, texts = hm.load_model("sentiment-en"), ["A great film.", "An awful film."] * 500
         halves = (joblib.delayed(model.predict)(texts[i::2]) for i in range(2))
-        labels = joblib.Parallel()(halves)
+        labels: Any = joblib.Parallel()(halves)
     assert table.equals(hm.sweep(grid))
     print(table.num_rows, "rows, the same as without Ray;", sum(map(len, labels)), "texts scored")

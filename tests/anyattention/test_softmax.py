@@ -285,5 +285,7 @@ def test_what_floats_cannot_prove_is_left_to_arb():
     cloud = np.random.default_rng(0).standard_normal((5, 2))
     exact = hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(10, 1e-15)), layers=20)
     floats = hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(10, 1e-9)), layers=20)
+    assert isinstance(floats, hm.results.Enclosures)
+    assert isinstance(exact, hm.results.Enclosures)
     assert floats.bits == 53 < exact.bits
     assert np.abs(exact.tokens - floats.tokens).max() <= exact.error + floats.error

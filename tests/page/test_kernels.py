@@ -12,9 +12,9 @@ from effort import THOROUGH
 
 HERE = Path(__file__).parent
 SIZES = (
-    ["--clouds=1000", "--mutations=3000", "--costly"]
+    ["--clouds=1000", "--problems=1500", "--mutations=3000", "--costly"]
     if THOROUGH
-    else ["--clouds=70", "--mutations=200"]
+    else ["--clouds=70", "--problems=120", "--mutations=600"]
 )
 
 pytestmark = pytest.mark.skipif(

@@ -1,35 +1,42 @@
 /** The checker of certificates against Python's, over the vectors of write_vectors.py in the folder HARDMAX_VECTORS. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 import { verify, verifySigns } from "../../src/hardmax/page/js/verify.js";
 
 const folder = process.env.HARDMAX_VECTORS;
 const read = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, "utf8"));
 
+const files = Object.fromEntries(readdirSync(folder).filter((name) => /\.(csv|npy)$/.test(name))
+    .map((name) => [name, new Uint8Array(readFileSync(`${folder}/${name}`))]));
+
 test("the certificates of all clouds are accepted", () => {
-    for (const { certificate, settled_at } of read("clouds")) {
+    for (const { certificate } of read("clouds")) {
         if (certificate === null) continue;
-        const reason = `every point has its limit, settled at layer ${settled_at}`;
-        assert.deepEqual(verify(certificate, 60_000), { accepted: true, decided: true, reason });
-        if (settled_at < 50) assert.ok(verify(JSON.parse(certificate)).accepted);
+        assert.equal(verify(certificate, { budget: 60_000 }).reason, verify(JSON.parse(certificate)).reason);
+        assert.ok(verify(certificate, { budget: 60_000 }).accepted);
     }
 });
 
-test("what was tampered with, mutated or written otherwise is accepted if and only if Python accepts it", () => {
-    let [agreed, odd] = [0, 0];
-    for (const { text, accepted } of read("certificates")) {
-        const verdict = verify(text);
-        assert.ok(verdict.decided);
-        if (verdict.accepted === accepted) agreed++;
-        else {
-            // Only spelling may differ: escapes, -0 for 0, multiplicities beyond 2^53.
-            assert.ok(accepted && verdict.reason.startsWith("unreadable:"), `${verdict.reason}: ${text}`);
-            assert.notEqual(JSON.stringify(JSON.parse(text)), text.replace(/\s/g, ""));
+test("certificates of all layers, mutated, written otherwise or by reference, are accepted if Python accepts them", () => {
+    let [agreed, accepts, undecided, odd] = [0, 0, 0, 0];
+    for (const { text, accepted, decided, sentences } of read("certificates")) {
+        const verdict = verify(text, { files, budget: 3000 });
+        if (!decided || !verdict.decided) undecided++;
+        else if (verdict.accepted === accepted) {
+            // Numbers and digests of what was proved are the same, whatever the words.
+            const facts = (lines) => lines.join().replaceAll(",", "").match(/[0-9a-f]{64}|[0-9]+/g);
+            assert.deepEqual(facts(verdict.proved), facts(sentences));
+            agreed++;
+            accepts += accepted;
+        } else {
+            // Only spelling may differ: -0 is no count, and Python's JSON has NaN.
+            assert.ok(accepted && /-0\b/.test(text), `${verdict.reason}: ${text}`);
             odd++;
         }
     }
-    assert.ok(odd < 0.05 * agreed, `${odd} of ${agreed + odd} differ`);
+    console.log(`${agreed} agreed, ${accepts} of them accepted, ${undecided} undecided, ${odd} odd`);
+    assert.ok(accepts > 20 && undecided + odd < 0.05 * agreed);
 });
 
 test("a lead is negative at every layer if and only if Python says so", () => {
@@ -43,7 +50,7 @@ test("a lead is negative at every layer if and only if Python says so", () => {
 test("hostile files end in time, and only those are accepted that are true", () => {
     for (const [name, expected] of Object.entries(read("hostile"))) {
         const began = performance.now();
-        const { accepted, decided, reason } = verify(readFileSync(`${folder}/hostile/${name}`), 3000);
+        const { accepted, decided, reason } = verify(readFileSync(`${folder}/hostile/${name}`), { budget: 3000 });
         assert.ok(!accepted || expected === "true", name);
         assert.ok(decided || ["undecided", "true"].includes(expected), `${name}: ${reason}`);
         assert.ok(performance.now() - began < 20_000, name);
@@ -55,6 +62,6 @@ test("a certificate is an object, and nothing breaks the checker", () => {
     cyclic.self = cyclic;
     for (const odd of [undefined, null, [], "x", 1, NaN, {}, { format: [] }, 10n, Symbol("x"), () => 1, cyclic])
         assert.equal(verify(odd).accepted, false);
-    for (const odd of ["", "null", "[]", '"x"', "{}", '{"format":"hardmax-limit-certificate","version":1}'])
+    for (const odd of ["", "null", "[]", '"x"', "{}", '{"format":"hardmax-limit-certificate","version":2}'])
         assert.equal(verify(odd).accepted, false);
 });

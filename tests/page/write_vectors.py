@@ -1,14 +1,14 @@
 """Write what Python says of many clouds and certificates, for the tests of the page's exact
 arithmetic and checker.
 
-python tests/page/write_vectors.py FOLDER [--clouds 1000] [--mutations 3000] [--costly]
+python tests/page/write_vectors.py FOLDER [--clouds N] [--problems N] [--mutations N] [--costly]
 """
 
 import argparse
+import hashlib
 import json
 import random
 import sys
-import tempfile
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -17,16 +17,20 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from hostile_certificates import COSTLY, READ, certificate
+from hostile_certificates import COSTLY, READ
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from known import CLAUSES, KNOWN, SQUARE, rational
+from known import CLAUSES, KNOWN, SQUARE
+from layer_problems import draw
 from strategies import any_metric_problems, hard_floats, problems, spd_metrics
-from test_certificate import EXAMPLES, TAMPERED, bare, certified, changed, leads, mutated, signed
+from test_certificate import bare, leads, mutated, signed
 
 import hardmax as hm
+from hardmax.certificate import Stop, once, verify
 
 LAYERS = 3  # of each cloud that are compared one by one
+MOST_LAYERS = 25  # of problems with other layers
+EFFORT = 0.02  # of a check: what costs more is compared nowhere
 
 
 def drawn(strategy: Any, count: int) -> list[Any]:
@@ -133,94 +137,91 @@ def clouds(count: int) -> list[dict[str, Any]]:
 def other_texts() -> list[str]:
     """The texts of certificates, written otherwise: some say the same, some are no JSON, some say
     another thing."""
-    text = json.dumps(EXAMPLES["late leader"], separators=(",", ":"))
-    swaps = [
-        ('"version":1', f'"version":{one}')
-        for one in ("1.0", "1e0", "01", "+1", "1.", "true", '"1"', "1 ", "-1")
-    ]
-    swaps += [
-        ('"from":0', '"from":-0'),
-        ('"from":0', '"from":0.0'),
-        ('"settled_at":1', '"settled_at":1.0'),
-    ]
-    swaps += [
-        ('"settled_at":1', f'"settled_at":{odd}')
-        for odd in ("10e-1", "NaN", "Infinity", "0x1", "1n", "null")
-    ]
-    swaps += [
-        ("[0,0]", odd) for odd in ("[-0,-0]", "[0,0,]", "[0.0,0]", "[0,18446744073709551616]")
-    ]
-    swaps += [
-        ('"alpha":"1/2"', rf'"{key}":"{one}"')
-        for key, one in ((r"\u0061lpha", "1/2"), ("alpha", r"\u0031/2"))
-    ]
-    swaps += [
-        ('"alpha":"1/2"', odd)
-        for odd in ("'alpha':\"1/2\"", 'alpha:"1/2"', '"alpha":"1/2","alpha":"1/2"')
-    ]
-    swaps += [
-        ('"alpha":"1/2"', f'"alpha":"{odd}"')
-        for odd in ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", "0.5")
-    ]
-    swaps += [('"alpha":"1/2"', '"__proto__":{},"alpha":"1/2"'), ('"metric":null', '"metric":[]')]
-    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + [
-        "\ufeff" + text,
-        " \t\r\n" + text,
-        text[:-1],
-    ]
-    return (
-        [text.replace(old, new, 1) for old, new in swaps]
-        + ends
-        + ["", "null", "[]", "1", '"x"', "{}"]
-    )
+    text = json.dumps(hm.limit(SQUARE, hm.Dynamics("1/2")).certificate, separators=(",", ":"))
+    versions = ("2.0", "2e0", "02", "+2", "2.", "true", '"2"', "2 ", "-2")
+    settled = ("0.0", "0e-1", "NaN", "Infinity", "0x0", "0n", "null", "18446744073709551616")
+    steps = ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", r"\u0031/2", "0.5", "#1/2", " 1/2")
+    twice = '"version":2,"version":2'
+    odd = ('"__proto__":{},"version":2', r'"\u0076ersion":2', "'version':2", "version:2", twice)
+    swaps = [('"version":2', f'"version":{version}') for version in versions]
+    swaps += [('"settled_at":0', f'"settled_at":{layer}') for layer in settled]
+    swaps += [('"alpha":["1/2"]', f'"alpha":["{step}"]') for step in steps]
+    swaps += [('"version":2', other) for other in odd]
+    swaps += [('"mask":null', f'"mask":{mask}') for mask in ("nu ll", "[]", "0", '"#0"')]
+    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")]
+    ends += ["\ufeff" + text, " \t\r\n" + text, text[:-1]]
+    others = [text.replace(old, new, 1) for old, new in swaps]
+    return others + ends + ["", "null", "[]", "1", '"x"', "{}"]
 
 
-def almost_true() -> list[Any]:
-    """Certificates of which just one condition does not hold."""
-    edge, centre = (certified(SQUARE + rational(token)) for token in ("1 0", "0 0"))
-    return [
-        # Weights that do not add to 1 have the same mean, if that is 0; one too many may be 0.
-        changed(centre, "limits", 4, "weights", to=["1/8"] * 4),
-        changed(centre, "limits", 4, "weights", to=[*["1/4"] * 4, "0"]),
-        # The middle of an edge stays where it is, but does not lead.
-        changed(edge, "limits", 4, to={"vertex": 4}),
-        # The same point twice, as if it were two that have met.
-        json.loads(
-            certificate(
-                [["1"]] * 2,
-                attended=[{"from": 0, "sets": [[0, 1]] * 2}],
-                limits=[{"vertex": 0}] * 2,
-            )
-        ),
-    ]
-
-
-def is_accepted(text: bytes) -> bool:
-    """Whether Python accepts a file."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        file.write(text)
-        file.flush()
+def certified(numbers: range) -> list[dict[str, Any]]:
+    """Certificates of problems with layers of every kind."""
+    found = []
+    for number in numbers:
+        problem = draw(number)
+        lim = hm.limit(problem.cloud, problem.dynamics, max_layers=MOST_LAYERS)
         try:
-            return bool(hm.verify(file.name))
-        except ValueError:  # nothing that could be checked
-            return False
+            found.append(dict(lim.certificate))
+        except hm.InputError:  # no proof was found, or it cannot be written down
+            continue
+    return found
 
 
-def certificates(mutations: int) -> list[dict[str, Any]]:
-    rng = random.Random(0)
-    forged = [
-        changed(EXAMPLES[name], *path, to=value)
-        for name, path, values, _ in TAMPERED
-        for value in values
-    ]
-    forged += almost_true() + [example | {"sha256": "0" * 64} for example in EXAMPLES.values()]
+def by_reference(folder: Path) -> list[str]:
+    """Certificates of clouds in files, some of which are not as documented."""
+    tokens = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0.0], [1e-3, 2.5e-300]])
+    arrays = {"c": tokens, "f": np.asfortranarray(tokens), "int": np.eye(2, dtype=int)}
+    arrays |= {"nan": np.full((2, 2), np.nan), "flat": tokens.ravel(), "small": tokens.astype("f4")}
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    whole = (folder / "c.npy").read_bytes()
+    files = {"short.npy": whole[:-8], "long.npy": whole + bytes(8), "no.npy": b"NUMPY" + whole[5:]}
+    rows = [",".join(map(repr, row)) for row in tokens.tolist()]
+    texts = {"lf": "\n".join(rows), "crlf": "\r\n".join(["x, y", *rows, " ", ""])}
+    texts |= {"bom": "\ufeff" + "\n".join(rows), "spaces": "\n\n".join(rows).replace(",", " , ")}
+    texts |= {"word": "\n".join([*rows, "1,x"]), "ragged": "\n".join([*rows, "1"]), "none": "x,y\n"}
+    texts |= {
+        "far": "1,1e401",
+        "fraction": "1,1/2",
+        "tab": "1,\t1",
+        "semicolon": "1;1",
+        "nothing": "",
+    }
+    files |= {f"{name}.csv": text.encode() for name, text in texts.items()}
+    files["latin.csv"] = b"x,\xe9\n1,1\n"
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    proof = hm.limit(tokens, hm.Dynamics("1/2")).certificate
+    found = []
+    for name in [*files, *(f"{name}.npy" for name in arrays)]:
+        sha256 = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        cloud = {"file": name, "sha256": sha256, "multiplicities": None}
+        found.append(json.dumps(signed(dict(proof) | {"cloud": cloud})))
+    return found + [text.replace("lf.csv", "gone.csv") for text in found[:1]]
+
+
+def judged(text: str, folder: Path) -> dict[str, Any]:
+    """What Python says of a text."""
+    try:
+        document = json.loads(text.encode(), object_pairs_hook=once)
+        verdict = verify(document, effort=EFFORT, folder=folder)
+    except (Stop, ValueError):  # nothing that could be checked
+        return {"text": text, "accepted": False, "decided": True, "sentences": []}
+    accepted, decided = verdict.accepted, verdict.decided
+    sentences = verdict.sentences()
+    return {"text": text, "accepted": accepted, "decided": decided, "sentences": sentences}
+
+
+def certificates(problems: int, mutations: int, folder: Path) -> list[dict[str, Any]]:
+    rng, true = random.Random(0), certified(range(problems))
+    forged = []
     for k in range(mutations):
-        document = rng.choice(list(EXAMPLES.values()))
+        document = rng.choice(true)
         for _ in range(1 + k % 2):
             document = mutated(document, rng)
         forged.append(signed(document))
-    texts = other_texts() + [json.dumps(document) for document in [*EXAMPLES.values(), *forged]]
-    return [{"text": text, "accepted": is_accepted(text.encode())} for text in texts]
+    texts = other_texts() + [json.dumps(document) for document in [*true, *forged]]
+    return [judged(text, folder) for text in [*texts, *by_reference(folder)]]
 
 
 def signs(count: int) -> list[dict[str, Any]]:
@@ -244,6 +245,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--clouds", type=int, default=1000)
+    parser.add_argument("--problems", type=int, default=1000)
     parser.add_argument("--mutations", type=int, default=3000)
     parser.add_argument(
         "--costly",
@@ -255,8 +257,8 @@ def main() -> None:
     args.folder.mkdir(parents=True, exist_ok=True)
     vectors = {
         "clouds": clouds(args.clouds),
-        "certificates": certificates(args.mutations),
-        "signs": signs(4 * args.mutations),
+        "certificates": certificates(args.problems, args.mutations, args.folder),
+        "signs": signs(min(args.mutations, 12_000)),
     }
     for name, content in vectors.items():
         (args.folder / f"{name}.json").write_text(json.dumps(content))
@@ -266,9 +268,9 @@ def main() -> None:
         document = make()
         if args.costly or len(document) <= 2**20:
             (args.folder / "hostile" / name).write_bytes(document)
-            # These two are true: Python's checker only gives up on their cost, for which the page's
+            # These are true: Python's checker only gives up on their cost, for which the page's
             # may have the time.
-            is_true = args.costly and name in ("a wide metric", "a wide point")
+            is_true = args.costly and name in ("a wide metric", "a wide point", "many points")
             expected[name] = (
                 "true" if is_true and hm.verify(json.loads(document), effort=10_000) else verdict
             )

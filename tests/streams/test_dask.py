@@ -6,6 +6,7 @@ import site
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def test_two_workers_have_the_limit_of_one_array():
 
 @pytest.mark.usefixtures("client")
 def test_a_worker_that_is_killed_changes_nothing(tmp_path):
-    def die_once(block, block_info=None):
+    def die_once(block, block_info: Any = None):
         if block_info[0]["chunk-location"] == (7, 0) and not (tmp_path / "died").exists():
             (tmp_path / "died").touch()
             os.kill(os.getpid(), signal.SIGKILL)

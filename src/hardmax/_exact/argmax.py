@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from flint import fmpz_mat
 
-from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
@@ -31,7 +30,8 @@ def product_matrix(left: Rows, right: Rows) -> fmpz_mat:
 class Attended(NamedTuple):
     """Whom each of some points attends to, and the smallest relative lead over the others."""
 
-    sets: list[list[int]] | AttendedIndices
+    sets: Any
+    """Lists of lists, or `AttendedIndices`."""
     margin: float
 
 

@@ -5,7 +5,7 @@ attended sets stay, and when these change next: integers for the paper's layer (
 powers of g for any layer (`general`), polynomials in the step size for `bifurcations`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from hardmax._exact.argmax import Attended
 from hardmax._layer.attended import AttendedIndices
 
-Sets = Sequence[Sequence[int]]
+Sets = Any
+"""Lists of lists, or `AttendedIndices` where a walker takes these."""
 PhaseT = TypeVar("PhaseT")
 
 FOREVER, ONE_LAYER = None, 1

@@ -89,8 +89,8 @@ def field_of(
         size *= BRANCHES
     parts = [np.concatenate(part) for part in zip(*blocks, strict=True)]
     place = np.lexsort((-parts[-1], parts[-2]))
-    *parts, starts, ends = (part[place] for part in parts)
-    return field, Blocks(*parts[:3], starts, np.searchsorted(starts, ends))
+    centres, reach, since, starts, ends = (part[place] for part in parts)
+    return field, Blocks(centres, reach, since, starts, np.searchsorted(starts, ends))
 
 
 def neighbours(points: np.ndarray) -> np.ndarray:

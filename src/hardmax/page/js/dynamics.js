@@ -70,9 +70,11 @@ export class DynamicsRoom {
         this.frame = fitFrame(this.floats, 2, 100, 100, this);
         this.panel = buildPanel(root, this);
         this.listen();
+        const isProof = (/** @type {File} */ { name }) => name.endsWith(".json");
         acceptDrops(root, (files, folder) => {
             const isModel = files.some(({ name }) => name === "config.json");
-            return folder || isModel ? context.openModel(files, folder) : this.panel.open(files[0]);
+            if (folder || isModel) return context.openModel(files, folder);
+            return files.some(isProof) ? this.panel.check(files) : this.panel.open(files[0]);
         });
         const resized = new ResizeObserver(() => this.resize());
         for (const canvas of [this.canvas, this.softCanvas]) resized.observe(canvas);

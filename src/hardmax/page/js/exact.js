@@ -20,7 +20,7 @@
  * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
  *     floats: number[]}} ExactEnd  the limit of a point; `vertex` and `face` are points that lead
  * @typedef {{settledAt: number | null, attended: {from: number, sets: number[][]}[], leaders: [number, number][],
- *     points: ExactCloud, limits: ExactEnd[] | null, ofToken: number[], reason: string}} ExactLimit
+ *     points: ExactCloud, limits: ExactEnd[] | null, ofToken: number[], reason: string, moves?: boolean}} ExactLimit
  *     sets, leaders (with the layer since which they lead) and limits are of points, not of tokens */
 import { bigEliminated, bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
@@ -288,7 +288,8 @@ export function exactLimit(tokens, options) {
             found.leaders = [...since].sort(([i], [j]) => i - j);
             if (step.lasts) {
                 found.limits = exactEnds(step, found.leaders.map(([point]) => point), dynamics);
-                return { ...found, settledAt: reached };
+                const moves = step.rows.some((row, i) => `${row}` !== `${step.targets[i]}`);
+                return { ...found, settledAt: reached, moves };
             }
             if (reached === last) break;
         }
@@ -376,12 +377,29 @@ export function makeCertificate(limit, options) {
     if (!limit.limits) throw new Error(`there is no proof to write down (${limit.reason}).`);
     const { alpha, texts } = exactDynamics(options, limit.points.numerators[0].length);
     const { denominator, numerators, multiplicities } = limit.points;
+    const kinds = new Map([...new Set(limit.limits)].map((end, k) => [end, k])); // equal limits are one object
+    const single = (/** @type {number[]} */ set) => (set.length > 1 ? set : set[0]);
+    const attended = limit.attended.map(({ from, sets }, k) => {
+        if (!k) return { from, head: 0, to: sets.map(single) };
+        const before = limit.attended[k - 1].sets;
+        const points = [...sets.keys()].filter((i) => `${sets[i]}` !== `${before[i]}`);
+        return { from, head: 0, points, to: points.map((i) => single(sets[i])) };
+    });
     const document = {
-        format: "hardmax-limit-certificate", version: 1, alpha: exactText(alpha.p, alpha.q), metric: texts,
-        denominator: `${denominator}`, points: numerators.map((row) => row.map(String)), multiplicities,
-        attended: limit.attended, settled_at: limit.settledAt, leaders: limit.leaders,
-        limits: limit.limits.map(({ kind, vertex, face, weights, point }) =>
+        format: "hardmax-limit-certificate", version: 2,
+        layer: {
+            alpha: [exactText(alpha.p, alpha.q)], metric: texts,
+            value: null, inverse: null, mask: null, attention: null, heads: null,
+        },
+        cloud: {
+            denominator: `${denominator}`, points: numerators.map((row) => row.map(String)),
+            multiplicities: multiplicities.some((count) => count > 1) ? multiplicities : null,
+        },
+        attended, jumps: [[limit.settledAt, null, limit.moves ? 1 : 0]],
+        settled_at: attended[attended.length - 1].from, leaders: limit.leaders,
+        limits: [...kinds.keys()].map(({ kind, vertex, face, weights, point }) =>
             kind === "vertex" ? { vertex } : kind === "face" ? { face, weights, point } : { point }),
+        limit_of: limit.limits.map((end) => kinds.get(end)),
     };
     const canonical = canonicalJson(document);
     if ((canonical.match(/[0-9]+/g) ?? []).some((digits) => digits.length > EXACT_TEXT))

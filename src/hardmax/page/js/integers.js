@@ -35,34 +35,34 @@ export function canonicalJson(value) {
     return `{${Object.keys(value).sort().map((key) => `"${key}":${canonicalJson(value[key])}`)}}`;
 }
 
-/** SHA-256 (FIPS 180-4), in hexadecimal: Web Crypto's is asynchronous. @param {string} text ASCII */
-export function sha256(text) {
+/** SHA-256 (FIPS 180-4), in hexadecimal: Web Crypto's is asynchronous. @param {string | Uint8Array} content ASCII */
+export function sha256(content) {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     const primes = [2];
     for (let k = 3; primes.length < 64; k++) if (primes.every((prime) => k % prime)) primes.push(k);
     const hash = Int32Array.from(primes.slice(0, 8), (prime) => (Math.sqrt(prime) % 1) * 2 ** 32);
     const added = Int32Array.from(primes, (prime) => (Math.cbrt(prime) % 1) * 2 ** 32);
-    const padded = new DataView(new ArrayBuffer(64 * Math.ceil((text.length + 9) / 64)));
-    for (let k = 0; k < text.length; k++) padded.setUint8(k, text.charCodeAt(k));
-    padded.setUint8(text.length, 0x80);
-    padded.setBigUint64(padded.byteLength - 8, BigInt(8 * text.length));
-    /** A word rotated to the right by each of these, combined. @param {number} x @param {...number} by */
-    const mixed = (x, ...by) => by.reduce((sum, k) => sum ^ ((x >>> k) | (x << (32 - k))), 0);
+    const padded = new Uint8Array(64 * Math.ceil((bytes.length + 9) / 64));
+    padded.set(bytes);
+    padded[bytes.length] = 0x80;
+    const view = new DataView(padded.buffer);
+    view.setBigUint64(padded.length - 8, BigInt(8 * bytes.length));
+    /** A word rotated to the right by each of these, combined. @type {(x: number, i: number, j: number, k: number) => number} */
+    const mixed = (x, i, j, k) => ((x >>> i) | (x << (32 - i))) ^ ((x >>> j) | (x << (32 - j))) ^ ((x >>> k) | (x << (32 - k)));
     const schedule = new Int32Array(64);
-    for (let start = 0; start < padded.byteLength; start += 64) {
+    for (let start = 0; start < padded.length; start += 64) {
         for (let k = 0; k < 64; k++) {
-            const [x, y, sum] = [schedule[k - 15], schedule[k - 2], schedule[k - 16] + schedule[k - 7]];
-            if (k < 16) schedule[k] = padded.getInt32(start + 4 * k);
-            else schedule[k] = sum + (mixed(x, 7, 18) ^ (x >>> 3)) + (mixed(y, 17, 19) ^ (y >>> 10));
+            const [x, y] = [schedule[k - 15], schedule[k - 2]]; // a rotation by 0 cancels the word itself
+            if (k < 16) schedule[k] = view.getInt32(start + 4 * k);
+            else schedule[k] = schedule[k - 16] + schedule[k - 7] + (mixed(x, 7, 18, 0) ^ x ^ (x >>> 3)) + (mixed(y, 17, 19, 0) ^ y ^ (y >>> 10));
         }
-        const v = Int32Array.from(hash);
+        let [a, b, c, d, e, f, g, h] = hash;
         for (let k = 0; k < 64; k++) {
-            const [a, b, c, , e, f, g, h] = v;
-            const one = h + mixed(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + added[k] + schedule[k];
-            v.copyWithin(1, 0, 7);
-            v[4] += one;
-            v[0] = one + mixed(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c));
+            const one = (h + mixed(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + added[k] + schedule[k]) | 0;
+            const two = mixed(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c));
+            [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
         }
-        for (let k = 0; k < 8; k++) hash[k] += v[k];
+        [a, b, c, d, e, f, g, h].forEach((x, k) => (hash[k] += x));
     }
     return Array.from(hash, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
 }

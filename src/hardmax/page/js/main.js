@@ -14,11 +14,13 @@ import { verify } from "./verify.js";
  * What a room gets from the shell: `announce` tells screen readers and shows the line below the tabs; `fail` shows an
  * error in one line, an empty one takes it away; `attempt` shows what went wrong; `changed` is for when `state()` has
  * changed; `link` is the address with the state, if there is one; `openModel` shows a model in the room for texts;
- * `compute` is `exactRun` in a worker; `embedded` is for notebooks: one room, without a URL.
+ * `compute` is `exactRun` in a worker, and `check` is `verify`; `embedded` is for notebooks: one room, without a URL.
  * @typedef {{data: PageData, announce: (message: string) => void, fail: (message: string) => void,
  *     attempt: (action: () => unknown) => Promise<void>, changed: () => void, link: (() => string) | null,
  *     openModel: (files: File[], folder: string) => void,
- *     compute: (tokens: string[][], options: any) => Promise<any>, calm: boolean, embedded: boolean}} Context
+ *     compute: (tokens: string[][], options: any) => Promise<any>, check: (certificate: Uint8Array,
+ *     files: Record<string, Uint8Array>, progress: (words: string) => void) => {verdict: Promise<any>, stop: () => void},
+ *     calm: boolean, embedded: boolean}} Context
  *
  * What a notebook sees of a room, and may set.
  * @typedef {{tokens?: (string | number)[][], alpha?: string, metric?: (string | number)[][] | null,
@@ -48,9 +50,15 @@ export function startPage(/** @type {Function} */ source) {
     Object.assign(window, { hardmax: { version: data.version, ...kernels, classify: classifyHere } });
 }
 
-/** Limits are computed in a worker. What goes wrong there is tried again, and told, by the page. */
+const MOST_CHECKING = 600_000; // milliseconds
+
+/** Limits are computed in a worker, and certificates are checked. What goes wrong there is tried again, and told, by the
+ * page. */
 export function startWorker() {
-    self.addEventListener("message", ({ data: [tokens, options] }) => self.postMessage(exactRun(tokens, options)));
+    self.addEventListener("message", ({ data: { tokens, options, certificate, files } }) => {
+        const progress = (/** @type {string} */ words) => self.postMessage(words);
+        self.postMessage(tokens ? exactRun(tokens, options) : verify(certificate, { files, budget: MOST_CHECKING, progress }));
+    });
 }
 
 /** In a notebook `report` is called when the state of the room has changed. @param {HTMLElement} root
@@ -72,7 +80,7 @@ function mountShell(root, data, source, report = null) {
     const hasUrl = !embedded && location.protocol !== "about:";
     /** @type {Context} */
     const context = {
-        data, embedded, fail, attempt, changed: keepState, compute: askWorker(source), announce: () => {},
+        data, embedded, fail, attempt, changed: keepState, ...askWorker(source), announce: () => {},
         link: hasUrl ? () => `${location.href.split("#")[0]}#${stateText()}` : null,
         openModel: (files, folder) => {
             const texts = rooms.find(({ room }) => room.open);
@@ -162,24 +170,40 @@ function mountShell(root, data, source, report = null) {
     }
 }
 
-/** Computes limits in a worker made from the bundle, so that it runs from a disk, too; here, if there are none. A
- * new question makes the one before it moot: its worker is stopped, and nobody is answered.
- * @param {Function} source @returns {Context["compute"]} */
+/** Computes in workers made from the bundle, so that it runs from a disk, too; here, if there are none. A new cloud makes
+ * the one before it moot: its worker is stopped, and nobody is answered.
+ * @param {Function} source @returns {Pick<Context, "compute" | "check">} */
 function askWorker(source) {
     const url = URL.createObjectURL(new Blob([`(${source})().startWorker();`], { type: "text/javascript" }));
-    let worker = /** @type {Worker | null} */ (null);
-    return (tokens, options) => new Promise((resolve, reject) => {
-        // Some hosts of notebooks allow no workers.
-        const here = () => Promise.resolve().then(() => exactRun(tokens, options)).then(resolve, reject);
-        worker?.terminate();
-        try {
-            const onmessage = (/** @type {MessageEvent} */ { data }) => resolve(data);
-            worker = Object.assign(new Worker(url), { onerror: here, onmessage });
-            worker.postMessage([tokens, options]);
-        } catch {
-            here();
-        }
-    });
+    let computing = /** @type {Worker | null} */ (null);
+    /** @type {(question: any, here: () => any, progress?: (words: string) => void) => [Worker | null, Promise<any>]} */
+    function ask(question, here, progress = () => {}) {
+        let worker = /** @type {Worker | null} */ (null);
+        const answer = new Promise((resolve, reject) => {
+            const onerror = () => Promise.resolve().then(here).then(resolve, reject);
+            const onmessage = (/** @type {MessageEvent} */ { data }) => (typeof data === "string" ? progress : resolve)(data);
+            // Some hosts of notebooks allow no workers.
+            try {
+                worker = Object.assign(new Worker(url), { onerror, onmessage });
+                worker.postMessage(question);
+            } catch {
+                onerror();
+            }
+        });
+        return [worker, answer];
+    }
+    return {
+        compute: (tokens, options) => {
+            computing?.terminate();
+            const [worker, answer] = ask({ tokens, options }, () => exactRun(tokens, options));
+            computing = worker;
+            return answer;
+        },
+        check: (certificate, files, progress) => {
+            const [worker, verdict] = ask({ certificate, files }, () => verify(certificate, { files }), progress);
+            return { verdict, stop: () => worker?.terminate() };
+        },
+    };
 }
 
 /** The widget for anywidget: the traits of the model are the values of the room. @param {Function} source */

@@ -26,6 +26,9 @@ const LEGEND =
     "colour and shape: same leader · grey: between leaders";
 const OWN_TOKENS = "One token per line: coordinates separated by commas; 1/3 is allowed. Or drop a CSV file here.";
 
+const CHECKING = "Whether the proof of a limit is right, of any layer, is checked by this page alone. Or drop the files on the page.";
+const MOST_BYTES = 2 ** 28; // of a file to be checked
+
 /** Builds the page round the canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
 export function buildPanel(root, room) {
     const { context } = room;
@@ -64,6 +67,9 @@ export function buildPanel(root, room) {
     const layerName = el("span");
     const playButton = button("Play", () => room.toggle());
     const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
+    const proof = el("div", { class: "hm-verdict", hidden: true });
+    let stopCheck = () => {};
+    const proofs = el("input", { type: "file", multiple: true, accept: ".json,.csv,.npy", change: () => check([...(proofs.files ?? [])]) });
     const choose = () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value);
     const named = Object.entries(NAMED_CLOUDS).map(([value, [label]]) => el("option", { value }, label));
     const cloud = el(
@@ -152,16 +158,46 @@ export function buildPanel(root, room) {
             button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
             button("Copy Python", copyPython),
         )),
+        folded("Check a certificate", note(CHECKING), labelled("Certificate, and its points if they are in a file", proofs)),
     ];
     root.append(
         el("p", { class: "hm-lead" }, el("span", {}, el("b", {}, "Drag a token"), " and watch the leaders change."),
             button("Take the tour", tour.start, "Six steps, with the mouse or the keys")),
         el("div", { class: "hm-stage" },
-            el("div", {}, tour.box, pair, player, verdict, note(LEGEND)),
+            el("div", {}, tour.box, pair, player, verdict, proof, note(LEGEND)),
             el("div", { class: "hm-controls" }, ...controls)),
         numbers,
     );
-    return { describe, open, tour, update, updateLayer };
+    return { check, describe, open, tour, update, updateLayer };
+
+    /** Shows whether a certificate is accepted: one of some files, beside which may be that with its points.
+     * @param {File[]} files */
+    function check(files) {
+        return context.attempt(async () => {
+            stopCheck();
+            const certificate = files.find(({ name }) => name.endsWith(".json"));
+            if (!certificate) throw new Error("There is no certificate among the files: its name ends in .json.");
+            if (files.some(({ size }) => size > MOST_BYTES)) throw new Error("The page checks files of up to 256 MB.");
+            const name = certificate.name.slice(0, 60);
+            const show = (/** @type {string} */ words, /** @type {Node[]} */ ...more) =>
+                proof.replaceChildren(el("p", {}, el("b", {}, name), `: ${words}`), ...more);
+            const stop = el("button", { click: () => (stopCheck(), show("the check was stopped; nothing is proved or refuted.")) }, "Stop");
+            const bytes = await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer())));
+            const given = Object.fromEntries(files.map((file, k) => [file.name, bytes[k]]));
+            proof.hidden = false;
+            const running = el("span", {}, "checking …");
+            proof.replaceChildren(el("p", {}, el("b", {}, name), ": ", running), stop);
+            proof.scrollIntoView({ block: "nearest" });
+            const task = context.check(bytes[files.indexOf(certificate)], given, (words) => (running.textContent = `checking, ${words} …`));
+            stopCheck = task.stop;
+            const { accepted, decided, reason, proved } = await task.verdict;
+            const word = accepted ? "accepted" : decided ? "refused" : "undecided";
+            show(`${word}: ${reason}.`, ...(accepted ? [el("ul", {}, ...proved.map((/** @type {string} */ line) => el("li", {}, line)))] : []));
+            proof.classList.toggle("hm-differs", !accepted);
+            proof.scrollIntoView({ block: "nearest" });
+            context.announce(`${name}: ${word}`);
+        });
+    }
 
     function begin(/** @type {string} */ source, /** @type {string[][] | undefined} */ tokens = undefined) {
         room.use(source, tokens);

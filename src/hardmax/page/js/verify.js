@@ -1,19 +1,26 @@
 /** Check a certificate of an infinite-depth limit: exactly, alone, and in bounded time. With the module that makes
  * certificates it shares integers and SHA-256, and no step of a proof: an error there does not hide here.
  *
- * Points z_i with multiplicities m_i go from layer to layer by hardmax self-attention with a matrix A and a step alpha:
+ * Points z_i with multiplicities m_i go from layer to layer by self-attention: z_i ↦ w_i + R (z_i - w_i), where w_i is
+ * the mean of the points that i attends to, counted with multiplicity. docs/certificate.md says what a layer and a
+ * certificate are, numbers the statements, and proves what is asked here.
  *
- *     z_i  ↦  (z_i + alpha w_i) / (1 + alpha),    w_i = the mean of the points in C_i, counted with multiplicity,
- *                                                 C_i = argmax_j <A z_i, z_j>, the attended set of point i.
+ * @typedef {{accepted: boolean, decided: boolean, reason: string, proved: string[]}} Verdict  the reason names the first
+ *     false statement; `decided` is false if the check was given up for its cost: then nothing is proved or refuted;
+ *     `proved` says in sentences what was
+ * @typedef {{rows: bigint[][], over: bigint}} VerifyMatrix
+ * @typedef {{metric: VerifyMatrix | null, weight: bigint}} VerifyHead
  *
- * A certificate states where every point ends; docs/certificate.md has its schema and the proofs of what is asked here.
- *
- * @typedef {{accepted: boolean, reason: string, decided: boolean}} Verdict  the reason names the first false statement;
- *     `decided` is false if the check was given up for its cost: then nothing is proved or refuted */
+ * A sum of c g^e, by e: g = 1 / (1 + alpha), and no long power of it is ever written out.
+ * @typedef {Map<bigint, bigint>} VerifySum
+ * Positions times a scale: a sum of g^e times rows, by e.
+ * @typedef {Map<bigint, bigint[][]>} VerifyPlaces
+ * Where points are m layers later: the sum of g^(e + r m) C(m, k) times the rows.
+ * @typedef {{e: bigint, r: number, k: number, rows: bigint[][]}[]} VerifyForm */
 import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
-const VERIFY_LENGTH = 2 ** 22; // of a text
-const VERIFY_ROOM = 2 ** 30; // bits of all the numbers that are held at once
+const VERIFY_LENGTH = 2 ** 24; // of a text
+const VERIFY_ROOM = 2 ** 31; // bits of all the numbers that are held at once
 const VERIFY_DIGITS = 8600; // of a number; Python reads 4,300 on either side of the stroke
 
 /** Why a check ends: a statement is false, or the rest would cost too much (`budget: …`). */
@@ -23,88 +30,143 @@ function verifyRequire(/** @type {unknown} */ holds, /** @type {string} */ reaso
     if (!holds) throw new VerifyStop(reason.slice(0, 300));
 }
 
-/** Check a certificate: its text, the bytes of its file, or what `JSON.parse` gives. The text says more: there 1.0 is
- * no index, and no key may be repeated. @param {unknown} certificate @returns {Verdict} */
-export function verify(certificate, budget = 10_000) {
+/** Check a certificate: its text, the bytes of its file, or what `JSON.parse` gives. `files` has the bytes of the file
+ * with the cloud, by name, if the certificate refers to one; `budget` is in milliseconds; `progress` is told now and
+ * then what is being done. @param {unknown} certificate
+ * @param {{files?: Record<string, Uint8Array>, budget?: number, progress?: (words: string) => void}} [options]
+ * @returns {Verdict} */
+export function verify(certificate, { files = {}, budget = 10_000, progress = () => {} } = {}) {
     const end = performance.now() + budget;
-    const tick = () => verifyRequire(performance.now() < end, `budget: the time of ${budget} ms is up`);
+    let [before, next, stride, left] = [end - budget, end - budget + 200, 1, 1];
+    const tick = (/** @type {(() => string)} */ part = () => "") => {
+        if (--left) return; // clocks are slow: one is read about every millisecond
+        const now = performance.now();
+        stride = Math.max(1, Math.min(1024, now - before < 1 ? 2 * stride : stride >> 1));
+        [before, left] = [now, stride];
+        verifyRequire(now < end, `budget: the time of ${budget.toLocaleString("en")} ms is up`);
+        if (now < next || !part()) return;
+        next = now + 200;
+        progress(part());
+    };
     try {
-        const bytes = certificate instanceof Uint8Array;
-        const given = bytes ? new TextDecoder("utf-8", { fatal: true }).decode(certificate) : certificate;
-        const text = (typeof given === "string" ? given : JSON.stringify(given)).replace(/^\ufeff/, "");
-        verifyRequire(text.length <= VERIFY_LENGTH, "unreadable: longer than 4 MB");
-        const parsed = JSON.parse(text);
-        // Written again it must be the same text but for spaces, which no certificate has within a word. So nothing was
-        // lost in reading: no fraction 1.0 became an index, no integer beyond 2^53 was rounded, no key came twice.
-        const same = JSON.stringify(parsed) === text.replace(/[ \t\n\r]+/g, "");
-        verifyRequire(same, "unreadable: a key appears twice, a number is beyond 2^53, or something is spelled oddly");
-        verifyShape(parsed);
-        verifyWalk(parsed, tick);
-        const reason = `every point has its limit, settled at layer ${parsed.settled_at}`;
-        return { accepted: true, decided: true, reason };
+        progress("reading");
+        const c = verifyText(certificate);
+        verifyShape(c);
+        const [outcome, ...proved] = verifyWalk(c, verifyProblem(c, files, tick), tick);
+        const reason = `${outcome}, settled at layer ${c.settled_at.slice(1)}`;
+        return { accepted: true, decided: true, reason, proved };
     } catch (error) {
         // Whatever broke the check off, nothing is proved.
         const reason = error instanceof VerifyStop ? error.message : `shape: not as documented, ${error}`.slice(0, 300);
-        return { accepted: false, decided: !reason.startsWith("budget:"), reason };
+        return { accepted: false, decided: !reason.startsWith("budget:"), reason, proved: [] };
     }
 }
 
+/** What a text says, with its numbers as texts such as "#12": none is rounded, and 1.0 is no count.
+ * @param {unknown} certificate @returns {any} */
+function verifyText(certificate) {
+    const bytes = certificate instanceof Uint8Array;
+    const given = bytes ? new TextDecoder("utf-8", { fatal: true }).decode(certificate) : certificate;
+    const text = (typeof given === "string" ? given : JSON.stringify(given)).replace(/^\ufeff/, "");
+    verifyRequire(text.length <= VERIFY_LENGTH, "unreadable: longer than 16 MB");
+    verifyRequire(!/(?:\[|\{"[^"]{0,9}":){9}/.test(text), "shape: lists in lists in lists");
+    JSON.parse(text);
+    const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\n\r]+|-?[0-9][0-9.eE+-]*/g, (part) => {
+        if (part[0] !== '"') return part.trim() && `"#${part}"`;
+        const word = part.includes("\\") ? JSON.stringify(JSON.parse(part)) : part;
+        verifyRequire(word[1] !== "#", "shape: a word begins with #");
+        return word;
+    });
+    const parsed = JSON.parse(marked);
+    // Written again it must be the same text: no key came twice.
+    verifyRequire(JSON.stringify(parsed) === marked, "unreadable: a key appears twice");
+    return parsed;
+}
+
+const verifyShown = (/** @type {number | bigint} */ count) => count.toLocaleString("en");
+/** @type {(count: number | bigint, noun: string) => string} */
+const verifyCounted = (count, noun) => `${verifyShown(count)} ${noun}${`${count}` === "1" ? "" : "s"}`;
 /** Whether it is a list of one or more such. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
 const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0 && value.every(test);
 /** @type {(pattern: RegExp) => (value: any) => boolean} */
 const verifyMatch = (pattern) => (value) => typeof value === "string" && pattern.test(value);
 /** Whether it is an object with just these keys, sorted. @type {(value: any, keys: string) => boolean} */
 const verifyKeys = (value, keys) => `${value}` === "[object Object]" && `${Object.keys(value).sort()}` === keys;
+/** Whether a test holds, or there is nothing. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
+const verifyMaybe = (test) => (value) => value === null || test(value);
+/** A count as an index; one beyond 2^53 is rounded, and so beyond all lists. @param {string} text */
+const verifyIndex = (text) => Number(text.slice(1));
+const verifyRises = (/** @type {number[]} */ values) => values.every((value, k) => !k || value > values[k - 1]);
 
-/** Statement 1: the certificate is well formed. Nothing is computed yet. @param {any} c */
+/** Statement 1, as far as it is about single values. Nothing is computed yet. @param {any} c */
 function verifyShape(c) {
-    const header = c?.format === "hardmax-limit-certificate" && c.version === 1;
+    const header = c?.format === "hardmax-limit-certificate" && c.version === "#2";
     verifyRequire(header, "version: unknown here, or not a certificate");
-    const index = (/** @type {any} */ value) => Number.isSafeInteger(value) && value >= 0;
-    const [indices, sets] = [verifyList(index), verifyList(verifyList(index))];
-    const numbers = verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
-    const weights = verifyList(verifyMatch(/^(0|[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
+    const [count, positive] = [verifyMatch(/^#(0|[1-9][0-9]*)$/), verifyMatch(/^#[1-9][0-9]*$/)];
+    const number = verifyMatch(/^(0|-?[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/);
+    const above = verifyMatch(/^[1-9][0-9]*(\/([2-9]|[1-9][0-9]+))?$/);
+    const size = (/** @type {any} */ value) => value === "0" || above(value);
+    const [counts, numbers] = [verifyList(count), verifyList(number)];
+    const matrix = verifyList(numbers);
+    const sets = verifyList((/** @type {any} */ set) => count(set) || (counts(set) && set.length > 1));
+    /** @type {Record<string, (value: any) => boolean>} */
+    const layer = {
+        alpha: verifyList(above),
+        attention: verifyMaybe((kind) => (verifyKeys(kind, "localmax") ? size(kind.localmax)
+            : verifyKeys(kind, "topk") && positive(kind.topk))),
+        heads: verifyMaybe(verifyList((head) =>
+            verifyKeys(head, "metric,weight") && verifyMaybe(matrix)(head.metric) && above(head.weight))),
+        inverse: verifyMaybe(verifyList(matrix)),
+        mask: (mask) => mask === null || mask === "causal" || verifyList(verifyMatch(/^[01]*1[01]*$/))(mask),
+        metric: verifyMaybe(matrix),
+        value: verifyMaybe(matrix),
+    };
+    const integers = verifyList(verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)$/)));
+    const name = verifyMatch(/^[A-Za-z0-9_ -][A-Za-z0-9._ -]{0,195}\.(csv|npy)$/);
     /** @type {Record<string, (value: any) => boolean>} */
     const schema = {
-        alpha: verifyMatch(/^[1-9][0-9]*(\/([2-9]|[1-9][0-9]+))?$/),
-        attended: verifyList((entry) => verifyKeys(entry, "from,sets") && index(entry.from) && sets(entry.sets)),
-        denominator: verifyMatch(/^[1-9][0-9]*$/),
+        attended: verifyList((entry) => count(entry?.from) && count(entry.head) && sets(entry.to)
+            && (verifyKeys(entry, "from,head,to") || (verifyKeys(entry, "from,head,points,to") && counts(entry.points)))),
+        cloud: (cloud) => (verifyKeys(cloud, "denominator,multiplicities,points")
+            ? verifyMatch(/^[1-9][0-9]*$/)(cloud.denominator) && integers(cloud.points)
+            : verifyKeys(cloud, "file,multiplicities,sha256") && name(cloud.file))
+            && verifyMaybe(verifyList(positive))(cloud.multiplicities),
         format: () => true,
-        leaders: (value) => Array.isArray(value) && value.every(indices),
+        jumps: verifyList((jump) => Array.isArray(jump) && jump.length === 3 && count(jump[0])
+            && (jump[1] === null || count(jump[1])) && count(jump[2])),
+        layer: (value) => verifyKeys(value, `${Object.keys(layer)}`)
+            && Object.keys(layer).every((key) => layer[key](value[key])),
+        leaders: (value) => Array.isArray(value) && value.every((pair) => counts(pair) && pair.length === 2),
+        limit_of: counts,
         limits: verifyList((end) => {
-            if (verifyKeys(end, "vertex")) return index(end.vertex);
-            const onFace = verifyKeys(end, "face,point,weights") && indices(end.face) && weights(end.weights);
+            if (verifyKeys(end, "vertex")) return count(end.vertex);
+            if (verifyKeys(end, "moves")) return numbers(end.moves);
+            const onFace = verifyKeys(end, "face,point,weights") && counts(end.face) && verifyList(size)(end.weights);
             return (onFace || verifyKeys(end, "point")) && numbers(end.point);
         }),
-        metric: (value) => value === null || verifyList(numbers)(value),
-        multiplicities: verifyList((value) => index(value) && value > 0),
-        points: verifyList(verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)$/))),
-        settled_at: index,
+        ...("radius" in c ? { radius: size } : {}),
+        settled_at: count,
         sha256: () => true,
         version: () => true,
     };
     verifyRequire(verifyKeys(c, `${Object.keys(schema)}`), "shape: other keys than documented");
     for (const key in schema) verifyRequire(schema[key](c[key]), `shape: ${key} is not as documented`);
     const { sha256: digest, ...rest } = c;
-    verifyRequire(digest === sha256(canonicalJson(rest)), "sha256: not the digest of the rest");
-    const { points, metric, attended, limits, multiplicities } = /** @type {Record<string, any[]>} */ (c);
-    const places = limits.map((end) => end.point ?? points[0]);
-    const wide = [...points, ...(metric ?? []), metric ?? points[0], ...places];
-    const long = [points, multiplicities, limits, ...attended.map(({ sets }) => sets)];
-    const equal = [wide, long].every((lists) => lists.every((list) => list.length === lists[0].length));
-    verifyRequire(equal, "shape: lists of unequal length");
-    verifyRequire(new Set(points.map(String)).size === points.length, "points: not distinct");
-    const changes = attended.every((entry, k) => {
-        const before = attended[k - 1] ?? { from: -1, sets: null };
-        return entry.from > before.from && JSON.stringify(entry.sets) !== JSON.stringify(before.sets);
-    });
-    verifyRequire(changes && attended[0].from === 0, "attended: not listed at layer 0 and whenever they change");
+    verifyRequire(digest === sha256(verifyJson(rest)), "sha256: not the digest of the rest");
+}
+
+/** JSON for a digest, with numbers again. @param {any} value */
+const verifyJson = (value) => canonicalJson(value).replace(/"#(\d+)"/g, "$1");
+
+/** An integer. @param {string} text */
+function verifyInteger(text) {
+    verifyRequire(text.length <= VERIFY_DIGITS, `budget: a number of over ${VERIFY_DIGITS} digits`);
+    return BigInt(text.replace("#", ""));
 }
 
 /** Numerator and denominator; equal numbers must be equal texts. @param {string} text */
 function verifyNumber(text) {
-    verifyRequire(text.length <= VERIFY_DIGITS, `budget: a number of over ${VERIFY_DIGITS} digits`);
-    const [p, q = 1n] = text.split("/").map(BigInt);
+    const [p, q = 1n] = text.split("/").map(verifyInteger);
     verifyRequire(q === 1n || bigGcd(p, q) === 1n, `shape: ${text} is not in lowest terms`);
     return [p, q];
 }
@@ -120,25 +182,199 @@ function verifyNumbers(texts, tick) {
 const verifyMultiple = (numbers, tick) =>
     [...new Set(numbers)].reduce((common, number) => (tick(), bigMultiple(common, number)), 1n);
 
-/** The scalar product of x with each row. @param {bigint[]} x @param {bigint[][]} rows */
-const verifyScores = (x, rows) => rows.map((row) => row.reduce((sum, y, c) => sum + x[c] * y, 0n));
-
-/** The places of the largest. @param {bigint[]} values */
-function verifyLargest(values) {
-    const largest = values.reduce((x, y) => (x > y ? x : y));
-    return values.flatMap((value, j) => (value === largest ? [j] : []));
+function verifyDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
+    let sum = 0n;
+    for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
+    return sum;
 }
 
-/** A sum of c g^e, by e: g = 1 / (1 + alpha), and no long power of it is ever written out.
- * @typedef {Map<bigint, bigint>} VerifySum
- * Where points are m layers later: the sum of g^(e + r m) C(m, k) times the rows.
- * @typedef {{e: bigint, r: number, k: number, rows: bigint[][]}[]} VerifyForm */
+/** Rows as integers over a denominator, as the bytes of a file say. @param {string} name @param {Uint8Array} bytes */
+function verifyFile(name, bytes) {
+    return name.endsWith(".npy") ? verifyNpy(bytes) : verifyCsv(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+/** Numbers in NumPy's format: the binary fractions that they are. @param {Uint8Array} bytes */
+function verifyNpy(bytes) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const ascii = (/** @type {number} */ from, /** @type {number} */ to) => String.fromCharCode(...bytes.subarray(from, to));
+    const start = bytes[6] > 1 ? 12 : 10;
+    const begin = start + (bytes[6] > 1 ? view.getUint32(8, true) : view.getUint16(8, true));
+    const pattern = /^\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \(([0-9]+), ([0-9]+)\), \} *\n$/;
+    const [, fortran, ...shape] = pattern.exec(ascii(start, begin)) ?? [];
+    const [n, d] = shape.map(Number);
+    const isKnown = /^\x93NUMPY[\x01-\x03]\0$/.test(ascii(0, 8)) && n * d && bytes.length === begin + 8 * n * d;
+    verifyRequire(isKnown, "cloud: the .npy file is not as documented");
+    let under = 0; // 2^-30 to this power
+    const numbers = Array.from({ length: n * d }, (_, k) => {
+        let [value, power] = [view.getFloat64(begin + 8 * k, true), 0];
+        verifyRequire(Number.isFinite(value), "cloud: a number in the file is not finite");
+        for (; !Number.isInteger(value); value *= 2 ** 30) power++;
+        under = Math.max(under, power);
+        return { value, power };
+    });
+    const integers = numbers.map(({ value, power }) => BigInt(value) << BigInt(30 * (under - power)));
+    const [down, right] = fortran === "True" ? [1, n] : [d, 1];
+    const rows = Array.from({ length: n }, (_, i) => Array.from({ length: d }, (__, j) => integers[i * down + j * right]));
+    return { rows, over: 1n << BigInt(30 * under) };
+}
+
+/** Decimal numbers, taken as what they say. @param {string} text */
+function verifyCsv(text) {
+    const lines = text.replace(/^\ufeff/, "").split("\n").filter((line) => /[^ \r]/.test(line));
+    const table = lines.map((line) => line.split(",").map((cell) => {
+        const found = /^[ \r]*([+-]?)([0-9]+(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,8}))?[ \r]*$/.exec(cell);
+        if (!found) return null;
+        const [, minus, digits, behind, alone = "", exponent = "0"] = found;
+        const power = Number(exponent) - (behind ?? alone).length;
+        verifyRequire(Math.abs(Number(exponent)) <= 400, "cloud: an exponent beyond 400");
+        const value = verifyInteger(digits.replace(".", ""));
+        return { value: minus === "-" ? -value : value, power };
+    }));
+    if (table[0]?.every((cell) => !cell)) table.shift();
+    const width = table[0]?.length;
+    const isTable = width && table.every((row) => row.length === width && row.every(Boolean));
+    verifyRequire(isTable, "cloud: the .csv file is not a table of numbers");
+    const cells = /** @type {{value: bigint, power: number}[][]} */ (table);
+    const least = cells.reduce((low, row) => row.reduce((lowest, { power }) => Math.min(lowest, power), low), 0);
+    const rows = cells.map((row) => row.map(({ value, power }) => value * 10n ** BigInt(power - least)));
+    return { rows, over: 10n ** BigInt(-least) };
+}
+
+/** A matrix of the right size. @param {string[][]} texts @param {number} d @param {() => void} tick */
+function verifyMatrix(texts, d, tick) {
+    verifyRequire(texts.length === d && texts.every((row) => row.length === d), "shape: a matrix is not d by d");
+    const { over, common } = verifyNumbers(texts.flat(), tick);
+    return { rows: texts.map((_, i) => over.slice(i * d, (i + 1) * d)), over: common };
+}
+
+/** The product of two square tables. @param {bigint[][]} a @param {bigint[][]} b */
+const verifyProduct = (a, b) => a.map((row) => bigSum(row, b));
+
+/** @typedef {ReturnType<typeof verifyProblem>} VerifyProblem */
+
+/** The rest of statement 1: the problem that a certificate is about, and what is said of its points and layers.
+ * @param {any} c @param {Record<string, Uint8Array>} files @param {() => void} tick */
+function verifyProblem(c, files, tick) {
+    const { layer, cloud } = c;
+    const bytes = cloud.file && files[cloud.file];
+    if (cloud.file) {
+        verifyRequire(bytes, `unreadable: the points are in the file ${cloud.file}; give it together with the certificate`);
+        verifyRequire(sha256(bytes) === cloud.sha256, `cloud: ${cloud.file} is not the file that was certified`);
+    }
+    const table = cloud.file ? verifyFile(cloud.file, bytes)
+        : { rows: cloud.points.map((/** @type {string[]} */ row) => row.map(verifyInteger)), over: verifyInteger(cloud.denominator) };
+    const d = table.rows[0].length;
+    verifyRequire(table.rows.every((/** @type {any[]} */ row) => row.length === d), "shape: rows of unequal length");
+    let scale = /** @type {bigint} */ (table.over);
+    for (const row of table.rows) for (const x of row) scale = scale === 1n ? 1n : bigGcd(scale, x);
+    const times = cloud.multiplicities?.map(verifyInteger) ?? table.rows.map(() => 1n);
+    verifyRequire(times.length === table.rows.length, "shape: multiplicities are not those of all rows");
+    const [points, counts] = [/** @type {bigint[][]} */ ([]), /** @type {bigint[]} */ ([])];
+    const places = /** @type {Map<string, number>} */ (new Map());
+    table.rows.forEach((/** @type {bigint[]} */ row, /** @type {number} */ k) => {
+        const reduced = scale === 1n ? row : row.map((x) => x / scale);
+        const key = layer.mask ? `${k}` : reduced.join();
+        const known = places.get(key);
+        if (known !== undefined) return void (counts[known] += times[k]);
+        places.set(key, points.push(reduced) - 1);
+        counts.push(times[k]);
+    });
+    scale = table.over / scale;
+
+    const alphas = /** @type {bigint[][]} */ (layer.alpha.map(verifyNumber));
+    const last = layer.alpha.slice(-2);
+    verifyRequire(last[0] !== last[1], "shape: the last two steps are equal");
+    const matrix = (/** @type {string[][] | null} */ texts) => texts && verifyMatrix(texts, d, tick);
+    verifyRequire(!layer.metric || !layer.heads, "shape: a metric beside heads");
+    const given = layer.heads ?? [{ metric: layer.metric, weight: "1" }];
+    const { over: weights } = verifyNumbers(given.map((/** @type {any} */ { weight }) => weight), tick);
+    const heads = /** @type {VerifyHead[]} */ (given.map((/** @type {any} */ head, /** @type {number} */ h) =>
+        ({ metric: matrix(head.metric), weight: weights[h] })));
+    const value = matrix(layer.value);
+    const inverse = /** @type {VerifyMatrix[] | null} */ (layer.inverse?.map(matrix) ?? null);
+    verifyRequire(Boolean(value) === Boolean(inverse), "shape: no inverse of a value matrix, or of none");
+    if (value && inverse) {
+        verifyRequire(inverse.length === alphas.length, "shape: not one inverse for each step");
+        inverse.forEach(({ rows, over }, k) => {
+            const [p, q] = alphas[k]; // (q Vd I + p V) R = q Vd Rd I
+            const left = value.rows.map((row, i) => row.map((x, j) => p * x + (i === j ? q * value.over : 0n)));
+            const isInverse = verifyProduct(left, rows).every((row, i) =>
+                row.every((x, j) => x === (i === j ? q * value.over * over : 0n)));
+            verifyRequire(isInverse, "inverse: it is not the one of I + alpha V");
+        });
+    }
+    const n = points.length;
+    const { mask, attention } = layer;
+    const fits = !Array.isArray(mask) || (mask.length === n && mask.every((row) => row.length === n));
+    verifyRequire(fits, "shape: the mask is not n by n");
+
+    const point = (/** @type {string} */ text) => {
+        verifyRequire(verifyIndex(text) < n, "shape: no such point");
+        return verifyIndex(text);
+    };
+    const rising = (/** @type {string[]} */ texts) => {
+        const indices = texts.map(point);
+        verifyRequire(verifyRises(indices), "shape: points are not listed in order");
+        return indices;
+    };
+    let before = [-1n, 0n];
+    const entries = /** @type {any[]} */ (c.attended).map(({ from, head, points: some, to }, k) => {
+        const [at, h] = [verifyInteger(from), verifyInteger(head)];
+        const isInOrder = k < heads.length ? !some && !at && h === BigInt(k)
+            : some && h < heads.length && (at > before[0] || (at === before[0] && h > before[1])) && at > 0n;
+        verifyRequire(isInOrder, "attended: not listed at layer 0 and whenever they change");
+        before = [at, h];
+        verifyRequire(to.length === (some?.length ?? n), "shape: lists of unequal length");
+        const sets = to.map((/** @type {any} */ set) => (Array.isArray(set) ? rising(set) : [point(set)]));
+        return { from: at, head: Number(h), points: some && rising(some), sets: /** @type {number[][]} */ (sets) };
+    });
+    verifyRequire(entries.length >= heads.length, "attended: not those of all heads");
+    verifyRequire(verifyInteger(c.settled_at) === before[0], "settled_at: not the layer of the last change");
+    const jumps = /** @type {any[]} */ (c.jumps).map(([from, to, steps]) =>
+        ({ from: verifyInteger(from), to: to && verifyInteger(to), steps: verifyInteger(steps) }));
+    jumps.forEach(({ from, to, steps }, k) => {
+        const after = jumps[k + 1];
+        const isInOrder = after ? to !== null && from < to && to <= after.from : to === null;
+        verifyRequire(isInOrder && steps <= n, "jumps: not in order, or with more steps than points");
+        const isInside = entries.some((entry) => entry.from > from && (to === null || entry.from < to));
+        verifyRequire(!isInside, "jumps: sets change inside of one");
+        verifyRequire(!steps || from >= alphas.length - 1, "jumps: one begins before the last step size");
+    });
+    for (const { vertex = "#0", face = [vertex], point: place, moves } of c.limits) {
+        face.forEach(point);
+        verifyRequire((place ?? moves ?? points[0]).length === d, "shape: lists of unequal length");
+    }
+    const limitOf = /** @type {number[]} */ (c.limit_of.map(verifyIndex));
+    verifyRequire(limitOf.length === n && limitOf.every((k) => k < c.limits.length), "shape: limit_of is not as documented");
+    const leaders = c.leaders.map((/** @type {string[]} */ pair) => [point(pair[0]), verifyInteger(pair[1])]);
+    verifyRequire(verifyRises(leaders.map((/** @type {any} */ [i]) => i)), "leaders: not in order");
+    const radius = verifyNumber(c.radius ?? "0");
+    const slack = attention?.localmax ? verifyNumber(attention.localmax) : [0n, 1n];
+    const most = attention?.topk ? verifyInteger(attention.topk) : 0n;
+    const isPaper = !value && !mask && !attention && !layer.heads;
+    return {
+        n, d, points, counts, scale, alphas, heads, value, inverse, mask, attention, slack, most, isPaper, entries, jumps,
+        limitOf, leaders, radius,
+    };
+}
 
 /** @param {bigint[][]} terms pairs (e, c) @returns {VerifySum} */
 function verifyTotal(terms) {
     const sum = new Map();
     for (const [e, c] of terms) sum.set(e, (sum.get(e) ?? 0n) + c);
     return sum;
+}
+
+const verifyCompare = (/** @type {bigint} */ x, /** @type {bigint} */ y) => (x < y ? -1 : x > y ? 1 : 0);
+
+/** The length of a vector times 2^64, rounded up. @param {bigint[]} vector */
+function verifyLength(vector) {
+    const square = verifyDot(vector, vector) << 128n;
+    let root = 1n << (verifyBits(square) / 2n + 1n);
+    for (let next = root; ; root = next) {
+        next = (root + square / root) / 2n; // Newton's steps go down to the root, rounded down
+        if (next >= root) return root + 1n;
+    }
 }
 
 /** At least the bits of a number. */
@@ -168,6 +404,7 @@ export function verifySigns(p, q, tick) {
      * are. A sum is 0 only if q^(e-f) divides c, (e, c) and (f, …) being its last two terms; then both are made one.
      * What is left is enclosed ever more closely, until 0 is outside. @param {VerifySum} sum */
     function sign(sum) {
+        if (sum.size < 2) return sum.size ? verifyCompare([...sum.values()][0], 0n) : 0;
         let left = [...sum].filter(([, c]) => c).sort(([e], [f]) => (e < f ? -1 : 1));
         for (let count = left.length; count; count--) {
             let [[e, c], k] = [left[count - 1], count - 2];
@@ -239,34 +476,243 @@ export function verifySigns(p, q, tick) {
     return { sign, isNegative };
 }
 
-/** Statements 2 to 4, from one change of sets to the next; then who leads; then statement 5.
- * @param {any} c @param {() => void} tick */
-function verifyWalk(c, tick) {
-    const counts = /** @type {bigint[]} */ (c.multiplicities.map(BigInt));
-    const table = (/** @type {string[][]} */ rows) => {
-        const { over } = verifyNumbers(rows.flat(), tick);
-        return rows.map((row, i) => over.slice(i * row.length, (i + 1) * row.length));
-    };
-    const metric = table(c.metric ?? []);
-    const [p, q] = verifyNumber(c.alpha);
-    const { sign, isNegative } = verifySigns(q, p + q, tick);
-    let scale = verifyNumber(c.denominator)[0];
-    let z = new Map([[0n, table(c.points)]]); // positions times the scale: sums of g^e times rows, by e
-    const everybody = /** @type {number[]} */ ([...c.points.keys()]);
-    const axes = /** @type {number[]} */ ([...c.points[0].keys()]);
-    /** A z, up to a factor that changes no comparison. @param {bigint[]} row */
-    const along = (row) => (tick(), metric.length ? verifyScores(row, metric) : row);
-    /** @type {(...parts: [bigint, bigint[][]][]) => bigint[][]} */
-    const mixed = (...parts) =>
-        everybody.map((i) => bigSum(parts.map(([factor]) => factor), parts.map(([, rows]) => rows[i])));
+/** What kind of value matrix V is: V = a P with P^2 = P and a > 0 (also without V), V^2 = 0, or another. `turn` / `under`
+ * is P or V, and g is `keep`. @param {VerifyMatrix | null} value @param {bigint[]} alpha the last step */
+function verifyKind(value, [above, below]) {
+    if (!value) return { name: "multiple", turn: null, under: 1n, beta: [above, below], keep: [below, above + below] };
+    const { rows, over } = value;
+    const other = { turn: rows, under: over, beta: [above, below], keep: [1n, 1n] };
+    const [flat, squares] = [rows.flat(), verifyProduct(rows, rows).flat()];
+    if (!squares.some(Boolean)) return { name: "nilpotent", ...other };
+    const at = flat.findIndex(Boolean);
+    const isMultiple = squares.every((x, k) => x * flat[at] === squares[at] * flat[k]) && squares[at] * flat[at] > 0n;
+    if (!isMultiple) return { name: "other", ...other };
+    const unit = flat[at] < 0n ? -1n : 1n;
+    const [p, q] = [unit * squares[at], unit * flat[at] * over]; // a
+    const common = bigGcd(above * p, below * q);
+    const beta = [(above * p) / common, (below * q) / common];
+    const turn = rows.map((row) => row.map((x) => x * q));
+    return { name: "multiple", turn, under: over * p, beta, keep: [beta[1], beta[0] + beta[1]] };
+}
 
-    /** The scores of all along A z_i, sorted by r and k. @param {VerifyForm} form @param {number} i */
-    function scored(form, i) {
+/** Statements 2 to 6, from one layer or jump to the next; returns what was proved.
+ * @param {any} c @param {VerifyProblem} problem @param {(part?: () => string) => void} tick */
+function verifyWalk(c, problem, tick) {
+    const { n, d, counts, alphas, heads, value, inverse, mask, attention, slack, most, isPaper } = problem;
+    const kind = verifyKind(value, alphas[alphas.length - 1]);
+    const [p, q] = kind.keep;
+    const { sign, isNegative } = verifySigns(p, q, tick);
+    const everybody = [...problem.points.keys()];
+    const axes = [...problem.points[0].keys()];
+    const weight = heads.reduce((sum, head) => sum + head.weight, 0n);
+    let { scale } = problem;
+    let z = /** @type {VerifyPlaces} */ (new Map([[0n, problem.points]]));
+    let sets = /** @type {number[][][]} */ ([]); // of each head, of each point
+    let pending = everybody; // all, but in the paper's layer those that have followed a leader
+    const since = /** @type {Map<number, bigint>} */ (new Map()); // the layer from which on a point has led
+
+    const allows = (/** @type {number} */ i, /** @type {number} */ j) =>
+        !mask || (mask === "causal" ? j <= i : mask[i][j] === "1");
+    const isIn = (/** @type {number[]} */ set, /** @type {number} */ j) => set.length === 1 ? set[0] === j : set.includes(j);
+    /** A z, times the denominator of A. @param {VerifyHead} head @param {bigint[]} row */
+    const along = ({ metric }, row) => (metric ? metric.rows.map((line) => verifyDot(line, row)) : row);
+    /** @type {(...parts: [bigint, bigint[][]][]) => bigint[][]} */
+    const mixed = (...parts) => everybody.map((i) => {
+        tick();
+        const [[factor, rows], ...more] = parts;
+        if (!more.length) return factor === 1n ? rows[i] : rows[i].map((x) => factor * x);
+        return rows[i].map((x, k) => more.reduce((sum, [times, others]) => sum + times * others[i][k], factor * x));
+    });
+    /** @type {(places: VerifyPlaces, use: (rows: bigint[][], e: bigint) => bigint[][]) => VerifyPlaces} */
+    const each = (places, use) => new Map([...places].map(([e, rows]) => [e, use(rows, e)]));
+    /** A matrix times each row. @type {(matrix: bigint[][], rows: bigint[][]) => bigint[][]} */
+    const turned = (matrix, rows) => rows.map((row) => (tick(), matrix.map((line) => verifyDot(line, row))));
+    /** Whether all sums of such numbers are 0. @param {(rows: bigint[][], k: number, e: bigint) => bigint} number
+     * @param {VerifyPlaces} places */
+    const vanish = (places, number) => axes.every((k) => {
+        const sum = new Map([...places].map(([e, rows]) => [e, number(rows, k, e)]));
+        return ![...sum.values()].some(Boolean) || !sign(sum);
+    });
+    /** Whether two points sit at the same place. @param {VerifyPlaces} places @param {number} i @param {number} j */
+    const coincide = (places, i, j) => i === j || vanish(places, (rows, k) => rows[i][k] - rows[j][k]);
+    /** Whether a point leads. @param {VerifyPlaces} places @param {number[][][]} all @param {number} i */
+    const leads = (places, all, i) => all.every((some) => some[i].every((j) => coincide(places, i, j)));
+
+    /** The scores of points along A z_i, and how to compare them; x is above y less `less`.
+     * @param {VerifyPlaces} places @param {VerifyHead} head @param {number} i */
+    function scorer(places, head, i) {
+        const ways = [...places].map(([e, rows]) => ({ e, way: along(head, rows[i]).map((x) => x * slack[1]) }));
+        if (places.size === 1) {
+            const [[{ way }], [rows]] = [ways, places.values()];
+            return { way, score: (/** @type {number} */ j) => /** @type {any} */ (verifyDot(way, rows[j])), compare: verifyCompare };
+        }
+        const score = (/** @type {number} */ j) => verifyTotal(ways.flatMap(({ e, way }) =>
+            [...places].map(([f, rows]) => [e + f, verifyDot(way, rows[j])])));
+        const compare = (/** @type {VerifySum} */ x, /** @type {VerifySum} */ y) =>
+            sign(verifyTotal([...x, ...[...y].map(([e, value]) => [e, -value])]));
+        return { way: null, score, compare: /** @type {any} */ (compare) };
+    }
+
+    /** Points by their distance from a point in the middle, the furthest first; distances are rounded alike.
+     * @param {bigint[][]} rows */
+    function shells(rows) {
+        const middle = axes.map((k) => rows.reduce((sum, row) => sum + row[k], 0n) / BigInt(n));
+        const squares = rows.map((row) => row.reduce((sum, x, k) => (tick(), sum + (x - middle[k]) ** 2n), 0n));
+        const bits = squares.reduce((x, y) => (x > y ? x : y)).toString(2).length;
+        const rounded = (/** @type {bigint} */ x) => Number(x >> BigInt(Math.max(0, bits - 512)));
+        const keys = squares.map(rounded);
+        return { middle, rounded, keys, order: [...everybody].sort((i, j) => keys[j] - keys[i]) };
+    }
+
+    /** Statement 2: these are the attended sets of some points, by their definition. @param {bigint} layer */
+    function checkAttended(layer) {
+        const known = z.get(0n);
+        const shell = z.size === 1 && known && n > 9 && pending.length ? shells(known) : null;
+        heads.forEach((head, h) => pending.forEach((i, at) => {
+            tick(() => `layer ${layer}: ${verifyShown(at)} of ${verifyShown(pending.length)} points`);
+            const { way, score, compare } = scorer(z, head, i);
+            const set = sets[h][i];
+            const wrong = (/** @type {string} */ why) =>
+                verifyRequire(false, `layer ${layer}: point ${i} does not attend to [${set}]: ${why}`);
+            const scores = set.map((j) => allows(i, j) ? score(j) : wrong(`the mask keeps ${j} from it`));
+            let [low, high] = [scores[0], scores[0]];
+            for (const x of scores.slice(1)) [low, high] = [compare(x, low) < 0 ? x : low, compare(x, high) > 0 ? x : high];
+            if (most) {
+                const able = mask ? everybody.filter((j) => allows(i, j)) : everybody;
+                const sum = (/** @type {number[]} */ some) => some.reduce((total, j) => total + counts[j], 0n);
+                if (sum(able) <= most) return set.length === able.length || wrong("it attends to all");
+                const above = set.filter((_, k) => compare(scores[k], low) > 0);
+                if (sum(set) < most || sum(above) >= most) wrong(`these are not the first ${most}`);
+            } else {
+                const room = slack[0] * (head.metric?.over ?? 1n) * scale * scale;
+                const level = typeof high === "bigint" ? high - room : verifyTotal([...high, [0n, -room]]);
+                if (compare(low, level) < 0) wrong("their scores differ");
+                low = level;
+            }
+            let [order, least] = [everybody, -1];
+            if (shell && way) {
+                const gap = low - verifyDot(way, shell.middle);
+                if (gap > 0n) [order, least] = [shell.order, shell.rounded((gap * gap) / verifyDot(way, way))];
+            }
+            for (const j of order) {
+                if (shell && shell.keys[j] < least) break;
+                if (allows(i, j) && compare(score(j), low) >= 0 && !isIn(set, j)) wrong(`point ${j} scores as much`);
+            }
+        }));
+    }
+
+    /** A factor, and that factor times the means over the sets. @param {VerifyPlaces} places */
+    function means(places) {
+        const sizes = sets.map((all) => all.map((set) => (set.length > 1 ? set.reduce((sum, j) => sum + counts[j], 0n) : 1n)));
+        const common = verifyMultiple(sizes.flat(), tick);
+        const mean = (/** @type {bigint[][]} */ rows) => everybody.map((i) => {
+            tick();
+            const [shares, some] = [/** @type {bigint[]} */ ([]), /** @type {bigint[][]} */ ([])];
+            sets.forEach((all, h) => all[i].forEach((j) => {
+                shares.push(heads[h].weight * (common / sizes[h][i]) * (all[i].length > 1 ? counts[j] : 1n));
+                some.push(rows[j]);
+            }));
+            return shares.length === 1 && shares[0] === 1n ? some[0] : bigSum(shares, some);
+        });
+        return { common: common * weight, w: each(places, mean) };
+    }
+
+    /** One layer further. @param {bigint} layer */
+    function step(layer) {
+        const at = layer < alphas.length ? Number(layer) : alphas.length - 1;
+        const [[above, below], { common, w }] = [alphas[at], means(z)];
+        const mean = (/** @type {bigint} */ e) => w.get(e) ?? [];
+        if (inverse) {
+            const { rows: matrix, over } = inverse[at]; // w + R (z - w)
+            z = each(z, (rows, e) => mixed([over, mean(e)], [1n, turned(matrix, mixed([common, rows], [-1n, mean(e)]))]));
+            scale *= over * common;
+        } else {
+            z = each(z, (rows, e) => mixed([below * common, rows], [above, mean(e)]));
+            scale *= (above + below) * common;
+        }
+        checkRoom(z);
+    }
+
+    function checkRoom(/** @type {VerifyPlaces} */ places) {
+        let bits = 0;
+        for (const rows of places.values())
+            for (const row of rows) for (const x of row) bits += 64 + Number(verifyBits(x));
+        verifyRequire(bits <= VERIFY_ROOM, "budget: the numbers need too much memory");
+    }
+
+    /** Where points are m layers later while the sets stay, and over what. With M for the mean over the attended sets,
+     * V = a P, y = P z, beta = alpha a and w = M^L y, where M w = w, this is
+     * z - y + w + g^m (the sum of C(m, k) beta^k (M^k y - w) over k < L). @param {bigint} steps which is L */
+    function closedForm(steps) {
+        const { turn, under, beta: [above, below] } = kind;
+        const ahead = (/** @type {bigint[][]} */ rows) => (turn ? turned(turn, rows) : rows);
+        const still = (/** @type {bigint} */ e, /** @type {bigint[][]} */ rows) => ({ e, r: 0, k: 0, rows });
+        if (!steps || kind.name === "nilpotent") {
+            const { common, w } = means(z);
+            const ways = each(z, (rows, e) => ahead(mixed([1n, w.get(e) ?? []], [-common, rows]))); // V (M z - z)
+            if (steps) {
+                verifyRequire(steps === 1n, "jumps: V² is 0, so L is 0 or 1");
+                const far = below * under * common;
+                const form = [...z].flatMap(([e, rows]) =>
+                    [still(e, mixed([far, rows])), { e, r: 0, k: 1, rows: mixed([above, ways.get(e) ?? []]) }]);
+                return { form, over: scale * far };
+            }
+            const rest = everybody.every((i) => (tick(), vanish(ways, (rows, k) => rows[i][k])));
+            verifyRequire(rest, "jumps: a point moves, so L is not 0");
+            return { form: [...z].map(([e, rows]) => still(e, rows)), over: scale };
+        }
+        verifyRequire(kind.name === "multiple", "jumps: V is not a multiple of a projection, so L is 0");
+        const powers = [each(z, ahead)]; // P z, M P z, …, each times a power of `common`
+        let common = 1n;
+        for (let k = 0n; k <= steps; k++) {
+            const next = means(powers[powers.length - 1]);
+            common = next.common;
+            powers.push(next.w);
+            checkRoom(next.w);
+            verifyRequire(powers.length * n * d * 64 <= VERIFY_ROOM, "budget: the form of a jump needs too much memory");
+        }
+        const after = /** @type {VerifyPlaces} */ (powers.pop());
+        const ends = /** @type {VerifyPlaces} */ (powers.pop());
+        const rests = everybody.every((i) => (tick(),
+            vanish(after, (rows, k, e) => rows[i][k] - common * (ends.get(e)?.[i][k] ?? 0n))));
+        verifyRequire(rests, `jumps: after ${steps} steps the targets still move`);
+        const form = /** @type {VerifyForm} */ ([]);
+        const [top, whole] = [below ** (steps - 1n), common ** steps];
+        for (const [e, end] of ends) {
+            const [first, rows] = [powers[0].get(e) ?? [], z.get(e) ?? []];
+            form.push(still(e, turn ? mixed([top, end], [under * whole * top, rows], [-whole * top, first]) : mixed([top, end])));
+            powers.forEach((power, k) => {
+                const factor = above ** BigInt(k) * below ** (steps - 1n - BigInt(k));
+                form.push({ e, r: 1, k, rows: mixed([factor * common ** (steps - BigInt(k)), power.get(e) ?? []], [-factor, end]) });
+            });
+        }
+        return { form, over: scale * under * whole * top };
+    }
+
+    /** Where a form is after m layers. @param {ReturnType<typeof closedForm>} closed @param {bigint} m */
+    function formAt({ form, over }, m) {
+        const moves = form.some(({ r }) => r);
+        const close = moves && m * verifyBits(q) <= 4096n;
+        const parts = /** @type {Map<bigint, [bigint, bigint[][]][]>} */ (new Map());
+        for (const { e, r, k, rows } of form) {
+            const [factor, at] = [close ? (r ? p : q) ** m : 1n, close || !r ? e : e + m];
+            parts.set(at, [...(parts.get(at) ?? []), [factor * verifyChoose(m, k), rows]]);
+        }
+        const places = /** @type {VerifyPlaces} */ (new Map([...parts].map(([e, some]) => [e, mixed(...some)])));
+        for (const [e, rows] of places) if (e && rows.every((row) => row.every((x) => !x))) places.delete(e);
+        checkRoom(places);
+        return { places, over: over * (close ? q ** m : 1n) };
+    }
+
+    /** The scores of all along A z_i in a form, by r and k. @param {VerifyForm} form @param {VerifyHead} head
+     * @param {number} i */
+    function scored(form, head, i) {
         const found = /** @type {Map<string, {r: number, k: number, rows: Map<bigint, bigint[]>}>} */ (new Map());
         for (const x of form) {
-            const direction = along(x.rows[i]);
+            const way = along(head, x.rows[i]).map((value) => value * slack[1]);
             for (const y of form) {
-                const [row, e, r] = [verifyScores(direction, y.rows), x.e + y.e, x.r + y.r];
+                const [row, e, r] = [y.rows.map((other) => verifyDot(way, other)), x.e + y.e, x.r + y.r];
+                tick();
                 // C(m, a) C(m, b) is the sum of C(k, a) C(a, k - b) C(m, k) over k.
                 for (let k = Math.max(x.k, y.k); k <= x.k + y.k; k++) {
                     const factor = verifyChoose(BigInt(k), x.k) * verifyChoose(BigInt(x.k), k - y.k);
@@ -280,151 +726,196 @@ function verifyWalk(c, tick) {
         return [...found.values()];
     }
 
-    /** Which of some points lie furthest along A z_i. @param {typeof z} z @param {number} i @param {number[]} some */
-    function furthest(z, i, some) {
-        const [{ rows }] = scored([...z].map(([e, rows]) => ({ e, r: 0, k: 0, rows })), i);
-        const row = rows.get(0n) ?? [];
-        if (rows.size === 1) return verifyLargest(some.map((j) => row[j])).map((k) => some[k]);
-        let best = /** @type {number[]} */ ([]);
-        for (const j of some) {
-            const lead = best.length ? sign(new Map([...rows].map(([e, x]) => [e, x[j] - x[best[0]]]))) : 1;
-            best = lead > 0 ? [j] : lead === 0 ? [...best, j] : best;
-        }
-        return best;
-    }
-
-    /** Whether two points sit at the same place. @param {typeof z} z @param {number} i @param {number} j */
-    const coincide = (z, i, j) =>
-        i === j || axes.every((k) => !sign(new Map([...z].map(([e, rows]) => [e, rows[i][k] - rows[j][k]]))));
-
-    /** A factor, and that factor times the means over the sets. @param {number[][]} sets @param {typeof z} z */
-    function means(sets, z) {
-        const sizes = sets.map((several) => several.reduce((sum, j) => sum + counts[j], 0n));
-        const common = verifyMultiple(sizes, tick);
-        const mean = (/** @type {bigint[][]} */ rows) => sets.map((several, i) => {
-            tick();
-            return bigSum(several.map((j) => (counts[j] * common) / sizes[i]), several.map((j) => rows[j]));
-        });
-        return { common, w: new Map([...z].map(([e, rows]) => [e, mean(rows)])) };
-    }
-
-    /** Where points are m layers later while the sets stay, and over what; null if there is no such form. With M for
-     * the mean over the attended set a layer is g z + (1-g) M z. If M w = w for w = M^L z, m of them are
-     * w + g^m (the sum of C(m, k) alpha^k (M^k z - w) over k < L), by the binomial theorem. @param {number[][]} sets */
-    function closedForm(sets) {
-        let [steps, over, moving] = [[z], scale, new Set([-1, ...everybody])];
-        for (;;) {
-            const last = steps[steps.length - 1];
-            const { common, w } = means(sets, last);
-            const before = moving;
-            const goes = (/** @type {number} */ i) => [...w].some(([e, rows]) => {
-                const old = /** @type {bigint[][]} */ (last.get(e))[i];
-                return rows[i].some((x, k) => x !== common * old[k]);
+    /** Statement 4: the attended sets are the same for so many layers, or for ever (null). The lead of j over c is to be
+     * negative, and of those in the set it may vanish. @param {VerifyForm} form @param {bigint} over
+     * @param {bigint | null} layers @param {bigint} layer */
+    function checkStay(form, over, layers, layer) {
+        if (layers === 0n || form.every(({ r, k }) => !r && !k)) return;
+        heads.forEach((head, h) => pending.forEach((i, at) => {
+            tick(() => `layers from ${layer} on: ${verifyShown(at)} of ${verifyShown(pending.length)} points`);
+            const set = sets[h][i];
+            if (most && everybody.reduce((sum, j) => sum + (allows(i, j) ? counts[j] : 0n), 0n) <= most) return;
+            const scores = scored(form, head, i);
+            const room = slack[0] * (head.metric?.over ?? 1n) * over * over;
+            /** @type {(j: number, c: number, plus?: bigint) => {r: number, k: number, sum: VerifySum}[]} */
+            const lead = (j, c, plus = 0n) => scores.map(({ r, k, rows }) => {
+                const sum = /** @type {VerifySum} */ (new Map([...rows].map(([e, row]) => [e, row[j] - row[c]])));
+                if (!r && !k && plus) sum.set(0n, (sum.get(0n) ?? 0n) + plus);
+                return { r, k, sum };
             });
-            moving = new Set(everybody.filter(goes));
-            if (!moving.size) break;
-            if ([...before].every((i) => moving.has(i))) return null;
-            steps = [...steps.map((z) => new Map([...z].map(([e, rows]) => [e, mixed([common, rows])]))), w];
-            over *= common;
-        }
-        const ends = /** @type {typeof z} */ (steps.pop());
-        const most = BigInt(Math.max(0, steps.length - 1));
-        const form = /** @type {VerifyForm} */ ([]);
-        for (const [e, end] of ends) {
-            form.push({ e, r: 0, k: 0, rows: mixed([q ** most, end]) });
-            for (const [k, step] of steps.entries()) {
-                const factor = p ** BigInt(k) * q ** (most - BigInt(k));
-                form.push({ e, r: 1, k, rows: mixed([factor, step.get(e) ?? []], [-factor, end]) });
-            }
-        }
-        return { form, over: over * q ** most };
+            const vanishes = (/** @type {ReturnType<typeof lead>} */ terms) => terms.every(({ sum }) => !sign(sum));
+            const isBelow = (/** @type {ReturnType<typeof lead>} */ terms) => {
+                const now = terms.flatMap(({ k, sum }) => (k ? [] : [...sum]));
+                return sign(verifyTotal(now)) < 0 && isNegative(terms, layers);
+            };
+            const isAhead = (/** @type {number} */ j, /** @type {number} */ c) => {
+                const now = lead(j, c).flatMap(({ k, sum }) => (k ? [] : [...sum]));
+                return sign(verifyTotal(now)) > 0;
+            };
+            const first = attention ? set.reduce((c, j) => ((most ? isAhead(c, j) : isAhead(j, c)) ? j : c)) : set[0];
+            const isKept = (/** @type {number} */ j) => {
+                if (!isIn(set, j)) return !allows(i, j) || isBelow(lead(j, first, room));
+                if (j === first) return true;
+                if (!attention) return vanishes(lead(j, first));
+                const leads = most ? [lead(first, j)] : [lead(j, first), lead(first, j, -room)];
+                return leads.every((terms) => vanishes(terms) || isBelow(terms));
+            };
+            const away = everybody.find((j) => !isKept(j));
+            const span = layers === null ? "for ever" : `for ${layers} layers`;
+            verifyRequire(away === undefined, `jumps: that point ${i} attends to the same ${span} after layer ${layer} `
+                + `is not proved, because of point ${away}`);
+        }));
     }
 
-    /** Statement 4: the attended sets are the same for so many layers, or for ever (null). The lead of j over c in C_i
-     * must be 0 if j is in C_i, and negative if not; who follows a leader does so for ever.
-     * @param {number[][]} sets @param {VerifyForm} form @param {bigint | null} layers */
-    const stay = (sets, form, layers) => sets.every((tied, i) => {
-        if ((tied.length === 1 && `${sets[tied[0]]}` === `${tied}`) || form.every(({ r }) => !r)) return true;
-        const scores = scored(form, i);
-        return everybody.every((j) => {
-            const lead = scores.map(({ r, k, rows }) =>
-                ({ r, k, sum: new Map([...rows].map(([e, row]) => [e, row[j] - row[tied[0]]])) }));
-            return tied.includes(j) ? !lead.some(({ sum }) => sign(sum)) : isNegative(lead, layers);
-        });
-    });
-
-    /** Go some layers further.
-     * @param {number[][]} sets @param {ReturnType<typeof closedForm>} found @param {number} layers */
-    function move(sets, found, layers) {
-        if (layers === 1 || !found) {
-            const { common, w } = means(sets, z);
-            z = new Map([...z].map(([e, rows]) => [e, mixed([q * common, rows], [p, w.get(e) ?? []])]));
-            scale *= (p + q) * common;
-        } else {
-            const [m, parts] = [BigInt(layers), /** @type {Map<bigint, [bigint, bigint[][]][]>} */ (new Map())];
-            const close = m * verifyBits(p + q) <= 4096n;
-            for (const { e, r, k, rows } of found.form) {
-                const [factor, at] = [close ? (r ? q : p + q) ** m : 1n, close || !r ? e : e + m];
-                parts.set(at, [...(parts.get(at) ?? []), [factor * verifyChoose(m, k), rows]]);
+    /** Statement 6: moving every token by at most p/q changes no attended set. @param {bigint} layer */
+    function checkRadius(layer) {
+        const [[above, below], rows, { metric }] = [problem.radius, z.get(0n) ?? [], heads[0]];
+        const matrix = metric?.rows ?? [];
+        const isSymmetric = matrix.every((row, i) => row.every((x, j) => x === matrix[j][i]));
+        verifyRequire(isPaper && alphas.length === 1 && isSymmetric, "radius: not for such a layer");
+        const largest = matrix.flat().reduce((x, y) => (x > y ? x : y > -y ? (y > x ? y : x) : -y > x ? -y : x), metric ? 0n : 1n);
+        const ways = rows.map((row) => along(heads[0], row));
+        const isOnce = counts.every((count) => count === 1n);
+        const squared = 2n * BigInt(d) * largest * (above * scale) ** 2n;
+        for (const i of pending) {
+            const [set, direction] = [sets[0][i], ways[i]];
+            const [c] = set;
+            verifyRequire(set.length === 1 && counts[c] === 1n, `radius: point ${i} attends to several tokens, so it is 0`);
+            const [length, best] = [verifyLength(direction), verifyDot(direction, rows[c])];
+            for (const j of everybody) {
+                if (j === c) continue;
+                tick(() => `radius at layer ${layer}: point ${verifyShown(i)}`);
+                const twice = i === c ? 1n : j === i && isOnce ? -1n : 0n;
+                const gap = verifyLength(direction.map((x, k) => ways[c][k] - ways[j][k] + twice * x));
+                const bound = above * below * scale * (gap + (twice ? 1n : 2n) * length);
+                const lead = ((best - verifyDot(direction, rows[j])) * below * below - squared) << 64n;
+                verifyRequire(lead > bound, `radius: not proved at layer ${layer}, of point ${i} over ${j}`);
             }
-            z = new Map([...parts].map(([e, some]) => [e, mixed(...some)]));
-            scale = found.over * (close ? (p + q) ** m : 1n);
-        }
-        const digits = [...z.values()].flat(2).reduce((sum, x) => sum + Number(verifyBits(x)), 0);
-        verifyRequire(digits <= VERIFY_ROOM, "budget: the numbers need too much memory");
-    }
-
-    const leaders = /** @type {Map<number, number>} */ (new Map());
-    let ends = /** @type {typeof z} */ (new Map());
-    for (const [k, { from, sets }] of /** @type {{from: number, sets: number[][]}[]} */ (c.attended).entries()) {
-        const until = c.attended[k + 1]?.from ?? null;
-        for (let layer = from; layer !== until; ) {
-            for (const i of everybody) {
-                // Statement 2: these are the attended sets, by their definition.
-                const [found, said] = [`[${furthest(z, i, everybody)}]`, `[${sets[i]}]`];
-                verifyRequire(found === said, `layer ${layer}: point ${i} attends to ${found}, not to ${said}`);
-                // Statement 3: a point leads from the first layer on at which all that it attends to sit where it sits.
-                if (!leaders.has(i) && sets[i].every((j) => coincide(z, i, j))) leaders.set(i, layer);
-            }
-            const found = closedForm(sets);
-            verifyRequire(layer <= c.settled_at - (until === null ? 0 : 1), "settled_at: before the last change");
-            if (until === null) {
-                const words = found && stay(sets, found.form, null) ? "last" : "need not last";
-                const told = `settled_at: the sets of layer ${layer} ${words}`;
-                verifyRequire((words === "last") === (layer === c.settled_at), told);
-                if (found && layer === c.settled_at) {
-                    ends = new Map(found.form.filter(({ r }) => !r).map(({ e, rows }) => [e, rows]));
-                    scale = found.over;
-                    break;
-                }
-            }
-            const far = until === null || !found ? 1 : until - layer;
-            const jump = found && far > 1 && stay(sets, found.form, BigInt(far - 1)) ? far : 1;
-            move(sets, found, jump);
-            layer += jump;
         }
     }
-    const leading = [...leaders].sort(([i], [j]) => i - j);
-    const said = JSON.stringify(leading);
-    verifyRequire(said === JSON.stringify(c.leaders), `leaders: they are ${said}`);
-    for (const [i, end] of c.limits.entries())
-        verifyRequire(isLimit(i, end), `limits: of point ${i} it is false that ${JSON.stringify(end)}`);
 
-    /** Statement 5: what is said of w_i is true; and there the point ends, since g^m C(m, k) tends to 0. `vertex`: that
-     * leader sits there. `point`: it is w_i. `face`: it is a mean of just those leaders that lie furthest along A w_i.
-     * @param {number} i @param {any} end @returns {boolean} */
-    function isLimit(i, end) {
-        if ("vertex" in end) return leaders.has(end.vertex) && coincide(ends, i, end.vertex);
-        const isThere = axes.every((k) => {
-            const [above, below] = verifyNumber(end.point[k]);
-            return !sign(verifyTotal([[0n, -above * scale], ...[...ends].map(([e, rows]) => [e, below * rows[i][k]])]));
-        });
-        if (!isThere || !("face" in end)) return isThere;
-        const face = furthest(ends, i, leading.map(([v]) => v));
-        const { over, common } = verifyNumbers(end.weights, tick);
-        if (`${face}` !== `${end.face}` || over.length !== face.length) return false;
-        const off = (/** @type {bigint[][]} */ rows) => bigSum([...over, -common], [...face, i].map((v) => rows[v]));
-        const isMean = axes.every((k) => !sign(new Map([...ends].map(([e, rows]) => [e, off(rows)[k]]))));
-        return isMean && over.reduce((sum, part) => sum + part) === common;
+    /** At a layer: its sets, who leads, and the radius. `before` is where points were one layer before the end of a jump
+     * with a mask, and their sets. @param {bigint} layer @param {{places: VerifyPlaces, sets: number[][][]} | null} before */
+    function arrive(layer, before) {
+        for (; problem.entries[next]?.from === layer; next++) {
+            const { head, points, sets: told } = problem.entries[next];
+            if (!points) {
+                sets.push(told);
+                continue;
+            }
+            const all = [...sets[head]];
+            const still = new Set(isPaper ? pending : []);
+            points.forEach((/** @type {number} */ i, /** @type {number} */ k) => {
+                verifyRequire(`${all[i]}` !== `${told[k]}`, `attended: that of point ${i} is no other at layer ${layer}`);
+                verifyRequire(!isPaper || still.has(i), `layer ${layer}: point ${i} follows a leader for ever`);
+                all[i] = told[k];
+            });
+            sets = sets.map((old, h) => (h === head ? all : old));
+        }
+        checkAttended(layer);
+        for (const i of pending) {
+            if (isPaper && since.has(i)) continue;
+            if (!leads(z, sets, i)) since.delete(i);
+            else if (!since.has(i)) {
+                const isFirst = !before || !leads(before.places, before.sets, i);
+                verifyRequire(isFirst, `budget: since when point ${i} leads is not known`);
+                since.set(i, layer);
+            }
+        }
+        if (problem.radius[0]) checkRadius(layer);
+        const isFollower = (/** @type {number} */ i) => sets[0][i].length === 1 && `${sets[0][sets[0][i][0]]}` === `${sets[0][i]}`;
+        if (isPaper) pending = pending.filter((i) => !isFollower(i));
     }
+
+    let [layer, next] = [0n, 0];
+    let before = /** @type {{places: VerifyPlaces, sets: number[][][]} | null} */ (null);
+    let closed = /** @type {ReturnType<typeof closedForm> | null} */ (null);
+    for (const { from, to, steps } of problem.jumps) {
+        for (arrive(layer, before); layer < from; arrive(layer, null)) step(layer++);
+        before = null;
+        verifyRequire(!problem.radius[0] || !pending.length, "radius: not all follow leaders before a jump");
+        closed = closedForm(steps);
+        const { form, over } = closed;
+        checkStay(form, over, to === null ? null : to - from - 1n, layer);
+        if (mask) {
+            // Who coincides with all that it attends to in all terms leads throughout; of the others nothing is known.
+            const terms = new Map(form.map(({ r, k }) => [`${r},${k}`, { r, k }]));
+            const parts = [...terms.values()].map(({ r, k }) =>
+                new Map(form.filter((term) => term.r === r && term.k === k).map(({ e, rows }) => [e, rows])));
+            for (const i of [...since.keys()]) if (!parts.every((part) => leads(part, sets, i))) since.delete(i);
+        }
+        if (to === null) break;
+        if (mask) before = { places: formAt(closed, to - from - 1n).places, sets };
+        const { places, over: under } = formAt(closed, to - from);
+        [z, scale, layer] = [places, under, to];
+    }
+
+    const leading = [...since].sort(([i], [j]) => i - j);
+    const isSame = leading.length === problem.leaders.length
+        && leading.every(([i, at], k) => i === problem.leaders[k][0] && at === problem.leaders[k][1]);
+    verifyRequire(isSame, `leaders: they are ${leading.map(([i, at]) => `${i} from layer ${at} on`).join(", ") || "none"}`);
+
+    // Statement 5: what is said of the limits is true, since g^m C(m, k) tends to 0.
+    const { form, over } = /** @type {ReturnType<typeof closedForm>} */ (closed);
+    const part = (/** @type {number} */ k) => /** @type {VerifyPlaces} */ (
+        new Map(form.filter((term) => !term.r && term.k === k).map(({ e, rows }) => [e, rows])));
+    const [ends, drift] = [part(0), part(1)];
+    const judged = /** @type {Map<number, number>} */ (new Map()); // a point of each description
+    let moving = 0;
+    for (const i of everybody) {
+        tick(() => `limits: ${verifyShown(i)} of ${verifyShown(n)} points`);
+        const [number, isMoving] = [problem.limitOf[i], !vanish(drift, (rows, k) => rows[i][k])];
+        const [said, known] = [c.limits[number], judged.get(number)];
+        const there = said.moves ? drift : ends;
+        const isTrue = isMoving === Boolean(said.moves)
+            && (known === undefined ? isLimit(there, i, said) : coincide(there, i, known));
+        const words = JSON.stringify(said).replaceAll("#", "");
+        verifyRequire(isTrue, `limits: of point ${i} it is false that ${words}`);
+        judged.set(number, i);
+        moving += Number(isMoving);
+    }
+    return verifyWords(c, problem, moving);
+
+    /** @param {VerifyPlaces} there @param {number} i @param {any} end @returns {boolean} */
+    function isLimit(there, i, { vertex, face, weights, point, moves }) {
+        if (vertex) return since.has(verifyIndex(vertex)) && coincide(there, i, verifyIndex(vertex));
+        const place = /** @type {bigint[][]} */ ((point ?? moves).map(verifyNumber));
+        const isThere = axes.every((k) => !sign(verifyTotal(
+            [[0n, -place[k][0] * over], ...[...there].map(([e, rows]) => [e, place[k][1] * rows[i][k]])])));
+        if (!isThere || !face) return isThere;
+        const { score, compare } = scorer(there, heads[0], i);
+        let best = /** @type {number[]} */ ([]);
+        for (const [v] of leading) {
+            const lead = best.length ? compare(score(v), score(best[0])) : 1;
+            best = lead > 0 ? [v] : lead === 0 ? [...best, v] : best;
+        }
+        const { over: shares, common } = verifyNumbers(weights, tick);
+        const isFace = `${best}` === `${face.map(verifyIndex)}` && shares.length === best.length && !c.layer.heads;
+        const isMean = isFace
+            && vanish(there, (rows, k) => verifyDot([...shares, -common], [...best, i].map((v) => rows[v][k])));
+        return isMean && verifyDot(shares, shares.map(() => 1n)) === common;
+    }
+}
+
+/** What was proved, in sentences. @param {any} c @param {VerifyProblem} problem @param {number} moving */
+function verifyWords({ layer, settled_at, radius }, { points, counts, scale, d, leaders }, moving) {
+    const texts = points.map((row) => `["${row.join('","')}"]`);
+    const cloud = sha256(`{"denominator":"${scale}","multiplicities":[${counts}],"points":[${texts}]}`);
+    const { inverse, ...told } = layer;
+    const { alpha, metric, heads } = layer;
+    const rows = metric?.map((/** @type {string[]} */ row) => row.join(", ")).join("; ").slice(0, 200) ?? "identity";
+    const others = ["value", "mask", "attention"].filter((name) => layer[name] !== null);
+    const parts = [`alpha ${alpha.join(", ")}`, heads ? `${heads.length} heads` : `metric ${rows}`, ...others];
+    const tokens = counts.reduce((sum, count) => sum + count);
+    return [
+        moving ? "some points move for ever" : "every point has its limit",
+        `The cloud has ${verifyCounted(tokens, "token")} in ${verifyCounted(d, "dimension")} (sha256 ${cloud}).`,
+        `The layer has ${parts.join(", ")}.`,
+        `The problem, cloud and layer, has the sha256 ${sha256(verifyJson({ cloud, layer: told }))}.`,
+        `No attended set changes from layer ${settled_at.slice(1)} on.`,
+        `In the end there are ${verifyCounted(leaders.length, "leader")}.`,
+        moving ? `For ever move ${verifyCounted(moving, "point")}; all others have limits.`
+            : "Every token tends to the limit that is named.",
+        ...(radius === undefined ? [] : [`Moving every token by at most ${radius} changes no attended set at any layer.`]),
+    ];
 }
