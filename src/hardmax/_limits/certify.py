@@ -215,7 +215,8 @@ def _sets(run: Trajectory) -> Iterator[tuple[Any, list[list[Any]]]]:
     """The phases of a run, computed again, and the attended sets of each head: a point, or a list
     of several."""
     details = run.details
-    if run.dynamics.is_plain:
+    # Where tokens follow others that move, only the general walker knows a form for many layers.
+    if run.dynamics.is_plain and (run.settled_at or 0) <= 4 * _WALKED:
         for phase in details.recompute_phases():
             yield phase, [_single(phase.choices)]
         return
