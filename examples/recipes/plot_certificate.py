@@ -56,7 +56,7 @@ check("proof.json")
 # %%
 # Claim something false, with a correct checksum. The checker names the first statement that is not true.
 forged = json.loads((folder / "proof.json").read_text())
-forged["limits"][5] = {"vertex": 0}
+forged["limit_of"][5] = forged["limit_of"][0]
 del forged["sha256"]
 plain = json.dumps(forged, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 forged["sha256"] = sha256(plain.encode()).hexdigest()

@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 # What a check may cost at effort 1.
-WORK = 5 * 10**9  # products of two digits, some 2 ns each
+WORK = 6 * 10**9  # products of two digits, some 2 ns each
 ROOM = 2**28  # bytes held
 FILE_SIZE = 2**24  # bytes read
 STEP = 100  # what a product of integers costs beside the products of their digits
