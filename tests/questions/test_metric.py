@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 
 import hardmax as hm
 from hardmax._layer.metric import not_a_metric
+from hardmax._questions import simplex
 from hardmax._questions.simplex import LinearProgram
 
+THIN = [
+    [-1.243094383582372, 1.0263853347122083, 0.1381102556358027],
+    [-1.1883441872405858, 0.027809436212354276, -1.2637083440500256],
+    [-3.2684241649619628, 1.2463808025021532, 1.2092349502055852],
+    [-1.4486209974577906, -0.6885876783131618, 0.2390872682054244],
+    [-0.35289754064268364, -0.8268987604066403, -0.4838292141309663],
+]
 KINDS = st.sampled_from(["any", "symmetric", "definite"])
 
 
@@ -151,6 +159,46 @@ def test_both_programs_have_the_same_value(rows):
     assert min(weights.values()) > 0
     total = np.array([*weights.values()]) @ table[[*weights]]
     assert np.abs(total).sum() == t
+
+
+def test_fractions_only_prove_what_floats_have_found():
+    """Of Gaussian rows, in a step or two: floats alone are fast."""
+    rng, steps = np.random.default_rng(1), []
+
+    class Counted(simplex._Fractions):
+        def gains(self, a, t):
+            steps[-1] += 1
+            return super().gains(a, t)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simplex, "_Fractions", Counted)
+        for size in range(2, 14):
+            steps.append(0)
+            LinearProgram((1000 * rng.standard_normal((40, size))).astype(int).tolist()).solve()
+    assert max(steps) <= 3
+
+
+@pytest.mark.parametrize(
+    ("cloud", "leaders", "possible"),
+    [
+        # Only thin metrics do: their smallest eigenvalue is about 1e-2.
+        ([[2, 0], [1, 2], [2, 3], [1, 0]], [0, 1], True),
+        ([[-1, 1, 0], [3, -3, -3], [-2, 4, -1], [-4, 0, -2]], [0, 1], True),
+        ([[-4, 2, 1], [2, 1, 2], [2, 3, -1], [-2, 0, 1], [-1, 3, 2], [3, 1, 4]], [0, 1], True),
+        # Tokens that are far away, and close to one another.
+        ([[2**50, 1], [2**50, 0], [2**50, -1]], [0, 2], True),
+        ([[2**50, 1], [2**50, 0], [2**50, -1]], [1], False),
+        # The proof is about a token, of many digits, and no other direction will do.
+        (THIN, [0, 2], False),
+    ],
+)
+def test_definite_metrics_are_decided_where_it_is_hard(cloud, leaders, possible):
+    followers = {4: 0} if cloud is THIN else {}
+    found = hm.find_metric(cloud, leaders=leaders, followers=followers, kind="definite")
+    wanted = [(leader, leader) for leader in leaders] + [*followers.items()]
+    assert found.decided
+    assert bool(found) == possible
+    assert_true(found, np.array(cloud), wanted, "definite")
 
 
 def test_the_largest_margin_of_a_small_case():
