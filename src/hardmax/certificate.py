@@ -582,11 +582,9 @@ class Check:
         return Far(self, added) if any(added) else added.get(0, 0)
 
     def sign(self, terms: Sum) -> int:
-        """The sign of the sum of c g^e over the items (e, c).
-
-        First the terms with the smallest e are put aside if their sum is 0: that of the others
-        decides then, however small it is. The sum of what is left is enclosed ever more closely,
-        until 0 is outside."""
+        """The sign of the sum of c g^e over the items (e, c). The terms with the smallest e are put
+        aside if their sum is 0: that of the others decides then, however small it is. The sum of
+        what is left is enclosed ever more closely, until 0 is outside."""
         left = sorted((e, c) for e, c in terms.items() if c)
         if len(left) < 2:
             return sum((c > 0) - (c < 0) for _, c in left)
@@ -682,10 +680,9 @@ class Check:
     def check_attended(self, head: Head, sets: Sets, asked: list[int]) -> None:
         """Statement 2: of some points these are the attended sets, by their definition.
 
-        Let u = A z_i, and t the least score that the listed set admits. Who has a score of at least
-        t is at least as far from any place o as (t - <u, o>) / |u|, if this is positive: Cauchy and
-        Schwarz. So of the points, sorted by their distance from o, only the first few are looked
-        at, and those of them that reach t must be the listed set."""
+        Let u = A z_i, and t the least score that the listed set admits. Who reaches it is at least
+        as far from any place o as (t - <u, o>) / |u|, if this is positive: Cauchy and Schwarz. So
+        of the points, sorted by their distance from o, only the first few are looked at."""
         if not asked:
             return
         table, n, d = self.z, self.n, self.d
@@ -798,14 +795,12 @@ class Check:
         return self.mixed((below, w), (1, turned)), self.scale * below * factor
 
     def closed_form(self, depth: int, layer: int) -> tuple[Form, int]:
-        """Where the points are m layers later, as long as the sets stay: the sum of g^(r m) C(m, k)
-        T over all ((r, k), T), over a denominator.
+        """Where the points are m layers later, as long as the sets stay, over a denominator.
 
-        With M for the mean over the attended set, a layer is z -> g z + (1-g) M z, and m of them
-        are the sum over k of C(m, k) g^(m-k) (1-g)^k M^k z, by the binomial theorem. If M w = w for
-        w = M^L z, this is w + g^m sum over k < L of C(m, k) alpha^k (M^k z - w), since (1-g) / g =
-        alpha. If V = a P with P P = P, this holds for P z and alpha a, and z - P z stands still. If
-        V V = 0, V z stands still, and so does each step alpha V (M z - z)."""
+        With M for the mean over the attended set and w = M^L z, where M w = w must hold, this is w
+        + g^m sum over k < L of C(m, k) alpha^k (M^k z - w), by the binomial theorem. If V = a P
+        with P P = P, that is so of P z with alpha a, and z - P z stands still. If V V = 0, each
+        step is the same, alpha V (M z - z)."""
         z, scale, (p, q) = self.z, self.scale, self.beta
         if depth == 0:
             after, later = self.moved(layer)
@@ -867,16 +862,13 @@ class Check:
 
     def check_radius(self, sets: Sets, pending: list[int]) -> list[int]:
         """Statement 6: moving every token by at most e, the radius, changes no attended set. Of
-        some points: of those that followed no leader at the layer before; returns those that follow
-        none here.
+        those points that followed no leader a layer before; returns those that follow none here.
 
-        While the sets are the same, a layer is the same convex combination, so every token is off
-        by at most e. Let i attend to c alone, a single token; A is symmetric. The lead of c over j,
-        L = <A z_i, z_c - z_j>, then changes by at most e (|A (z_c - z_j)| + 2 |A z_i|) + 2 e^2 |A|;
-        if i is c, or j and no token is repeated, the two terms with its move are one. L must be
-        larger than this. |A| is at most d times the largest entry. Who follows a leader l does so
-        for ever: a layer later <A z_i, z_j - l> is a mix of what it was, which is negative, and of
-        <A z_i, w_j - l>, <A l, z_j - l> and <A l, w_j - l>, none of which is positive."""
+        Let i attend to c alone, a single token; A is symmetric. All are off by at most e, so the
+        lead of c over j, <A z_i, z_c - z_j>, by at most e (|A (z_c - z_j)| + 2 |A z_i|) + 2 e^2
+        |A|, and |A| is at most d times the largest entry. Who follows a leader l does so for ever:
+        a layer later <A z_i, z_j - l> is a mix of what it was, which is negative, and of <A z_i,
+        w_j - l>, <A l, z_j - l> and <A l, w_j - l>, none of which is positive."""
         if not pending:
             return []
         (head,), z, (p, q) = self.heads, self.z, self.radius
@@ -916,13 +908,9 @@ class Check:
         return [i for i in candidates if self.is_leader(i)]
 
     def is_leader(self, i: int) -> bool:
-        """Statement 3: a point leads if all that it attends to sit where it sits. In the paper's
-        layer it never moves again: the others mix their old place, which scores less along A z_i,
-        with places none of which scores more. So they score less again, and the attended set stays
-        as it is.
-
-        Without a mask, nobody becomes a leader or stops being one while the sets stay: who sits in
-        one place attends to the same, so who meets has met before."""
+        """Statement 3: a point leads if all that it attends to sit where it sits. Without a mask,
+        nobody becomes a leader or stops being one while the sets stay: who sits in one place
+        attends to the same, so who meets has met before."""
         return all(
             column[i] == column[j] for sets in self.sets for j in sets[i] for column in self.z
         )
@@ -968,9 +956,8 @@ class Check:
         self, rows: Scores, i: int, said: list[int], room: int, layers: int | None
     ) -> bool:
         """Whether a point keeps its attended set: nobody crosses the score of the last that counts,
-        or, with a slack, that of the first less the slack, and it stays the first.
-
-        The slack of hardmax is 0: then leads inside of the set must vanish, whatever m is."""
+        or, with a slack, that of the first less the slack, and it stays the first. The slack of
+        hardmax is 0: then leads inside of the set must vanish, whatever m is."""
         if self.most and self.size(self.allowed(i)) <= self.most:
             return True
         now = {j: sum(row[j] for (_, k), row in rows.items() if not k) for j in said}
@@ -991,10 +978,8 @@ class Check:
 
     def is_negative(self, lead: Lead, layers: int | None) -> bool:
         """Whether a lead that is negative at m = 0 is so at m = 1, …, layers, or for ever: of ever
-        smaller ranges.
-
-        Points that go straight are seldom that close: with s = (1-t)/t their lead over t^2 is b0
-        s^2 + b1 s + b2, which is negative for all s >= 0 if b1^2 < 4 b0 b2, since b2 < 0."""
+        smaller ranges. With s = (1-t)/t, that of points that go straight is b0 s^2 + b1 s + b2 over
+        t^2, which is negative for all s >= 0 if b1^2 < 4 b0 b2, since b2 < 0."""
         lead = {key: part for key, part in lead.items() if part}
         positive = [key for key, part in lead.items() if part > 0]
         main = min(lead, key=lambda key: (key[0], -key[1]))
@@ -1025,14 +1010,12 @@ class Check:
     def is_negative_from(
         self, first: int, lead: Lead, main: tuple[int, int], positive: list[tuple[int, int]]
     ) -> bool:
-        """Whether a lead is sure to be negative from a layer on, for ever.
+        """Whether a lead is sure to be negative from a layer on, for ever: if no positive term
+        gains on the main one, the largest in the end, and their sum is negative there.
 
-        The main term, with the smallest r, and among those with the largest k, is the largest in
-        the end; it is negative. The ratio to it of another term changes from m to m + 1 by the
-        factor g^s (m + 1 - k0) / (m + 1 - k), which stays at most 1 once it is so. So if no
-        positive term gains on it from `first` on, and their sum with it is negative there, the lead
-        is so for ever. (Then first >= k0, or the sum would not be negative, and first >= k, or the
-        factor would not be at most 1.)"""
+        From m to m + 1 the ratio of a term to it changes by the factor g^s (m + 1 - k0) / (m + 1 -
+        k), which stays at most 1 once it is so. (Here first >= k0, or the sum would not be
+        negative, and first >= k, or the factor would not be at most 1.)"""
         (g, h), (r0, k0) = self.contraction, main
         for r, k in positive:
             s = r - r0
@@ -1044,11 +1027,8 @@ class Check:
         self, first: int, last: int, lead: Lead, positive: list[tuple[int, int]]
     ) -> bool:
         """Whether a lead is sure to be negative from one layer to another; if they are the same,
-        whether it is.
-
-        Put for C(m, k) what it is at the end at which the term is larger. This is a polynomial h0 +
-        h1 t + h2 t^2 in t = g^m, negative between two t if it is so at both, and h0 + h1 (t + t')/2
-        + h2 t t' is, too: these are its coefficients in Bernstein's form."""
+        whether it is. With C(m, k) at the end at which its term is larger, the lead is at most h0 +
+        h1 t + h2 t^2, t = g^m, which has these three coefficients in Bernstein's form."""
         parts = []
         for (r, k), part in lead.items():
             size = self.choose(last if (r, k) in positive else first, k)
@@ -1084,10 +1064,8 @@ class Check:
     def is_limit(
         self, x: Table, scale: int, i: int, limit: dict[str, Any], leaders: dict[int, int]
     ) -> bool:
-        """Statement 5: what is said of x_i is true; and there the point ends, since g^m C(m, k)
-        tends to 0. `vertex`: that leader sits at x_i. `point`: it is x_i. `face`: x_i is the mean
-        of such leaders by the weights, which are all that lie furthest along A x_i: so x_i is in
-        the face of the leaders' hull furthest out there. `moves`: x_i is by what it moves."""
+        """Statement 5: what is said of x_i is true: where the point ends, since g^m C(m, k) tends
+        to 0; or, with `moves`, by what it moves."""
         if "vertex" in limit:
             vertex = limit["vertex"]
             return vertex in leaders and all(column[vertex] == column[i] for column in x)
