@@ -44,7 +44,7 @@ from hardmax.dynamics import Dynamics
 
 LONGEST = 64  # layers after which clouds that have not settled are left to chains of closed forms
 _FEW_LAYERS = 8  # whether a run of so few has settled is looked for when it is asked for
-_NO_MASK = np.empty((0, 0), dtype=bool)
+_NO_MASK, _NO_MATRIX = np.empty((0, 0), dtype=bool), np.empty((0, 0))
 _DEFINITE = 1 - 2.0**-30
 
 
@@ -466,21 +466,21 @@ def walk_batch(
     """Walk every cloud as `batch.walk_batch` does."""
     d, metric, kept = tokens.shape[1], float_metric(dynamics), _kept(dynamics, tokens.shape[1])
     motion = Motion.of(dynamics, dynamics.alpha_at(len(kept) - 1))
-    contraction, projection = motion.contraction or Fraction(1), np.empty((0, 0))
+    contraction, projection, arrival = motion.contraction or Fraction(1), _NO_MATRIX, np.ones(2)
     if contraction < 1:
         table = motion.projection
         projection = np.eye(d) if table is None else table.astype(np.float64)
-    norms = [float(np.linalg.norm(matrix)) for matrix in kept]
-    reach = sqrt(d) + 2 * float(np.linalg.norm(projection))
+        reach = sqrt(d) + 2 * float(np.linalg.norm(projection))
+        arrival = np.array([_growth(projection), _rounding(d, reach)])
     # A copy: of an array that cannot be written to, numba would make another kernel.
     mask = np.array(dynamics.mask) if isinstance(dynamics.mask, np.ndarray) else _NO_MASK
     rules = Rules(
-        np.empty((0, 0)) if metric.matrix is None else metric.matrix,
+        _NO_MATRIX if metric.matrix is None else metric.matrix,
         np.array(kept),
         np.array([_growth(matrix) for matrix in kept]),
-        np.array([_rounding(d, norm) for norm in norms]),
+        np.array([_rounding(d, float(np.linalg.norm(matrix))) for matrix in kept]),
         projection,
-        np.array([_growth(projection), _rounding(d, reach)]) if len(projection) else np.ones(2),
+        arrival,
         mask,
         isinstance(dynamics.mask, str),
         layers,

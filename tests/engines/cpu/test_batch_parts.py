@@ -4,6 +4,7 @@ says is what fractions say."""
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import oracle
@@ -43,7 +44,7 @@ def batch_of(problem: Problem) -> np.ndarray:
 def test_limits_of_a_batch_are_those_of_fractions():
     known = 0
     for number, problem in problems(20_000):
-        limits = hm.limit(batch_of(problem), problem.dynamics, max_layers=problem.max_layers)
+        limits: Any = hm.limit(batch_of(problem), problem.dynamics, max_layers=problem.max_layers)
         assert not [*Answer(problem, limits[0]).wrong()], number
         known += 0 not in limits.runs.exact
     assert known >= MANY // 20
@@ -53,10 +54,10 @@ def test_limits_of_a_batch_are_those_of_fractions():
 def test_layers_of_a_batch_are_those_of_fractions():
     known = 0
     for number, problem in problems(40_000):
-        runs = hm.simulate(batch_of(problem), problem.dynamics, layers=3 + 9 * (number % 2))
+        runs: Any = hm.simulate(batch_of(problem), problem.dynamics, layers=3 + 9 * (number % 2))
         walked = islice(oracle.any_walk(problem.cloud, problem.parts), runs[0].layers + 1)
         places = [np.array(to_lists(place)) for place, _ in walked]
-        exact = hm.simulate(problem.cloud, problem.dynamics, layers=runs[0].layers)
+        exact: Any = hm.simulate(problem.cloud, problem.dynamics, layers=runs[0].layers)
         for layer in (1, runs[0].layers):
             off = np.abs(runs.at(layer)[0].astype(object) - places[layer]).max()
             assert off <= Fraction(runs[0].error), number
