@@ -190,7 +190,8 @@ def forge_layer(document: Document, rng: random.Random) -> None:
     else:
         matrices = [head for head in part if head["metric"]] if name == "heads" else [part]
         place: Any = rng.choice(matrices or [part])
-        place = place["metric"] if "metric" in place else place
+        if isinstance(place, dict):
+            place = place["metric"]
         while isinstance(place[0], list):
             place = rng.choice(place)
         if isinstance(place[0], str):
