@@ -21,6 +21,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 _PATIENCE = 20  # steps without progress before the rule that cannot go round in circles
+_FRESH = 64  # exchanges after which an inverse in floats is computed anew
 
 Row = Sequence[int]
 
@@ -55,6 +56,7 @@ class LinearProgram:
         fractions = _Fractions(self.rows)
         with suppress(np.linalg.LinAlgError, ZeroDivisionError):  # the guess is singular
             self.estimate()
+            fractions.start(self.guess)
             if min(_State(self.guess, fractions).values) >= 0:
                 self.basis = self.guess
         best = self._improve(self.basis, fractions)
@@ -70,6 +72,7 @@ class LinearProgram:
         self, basis: list[int], numbers: "_Fractions | _Floats", at_most: float = np.inf
     ) -> "_State":
         """Change the basis step by step until it is the best one."""
+        numbers.start(basis)
         lowest, waited, steps = None, 0, 0
         while True:
             state = _State(basis, numbers)
@@ -78,10 +81,12 @@ class LinearProgram:
             entering = state.entering(first=waited > _PATIENCE)
             if entering is None or steps > at_most:
                 return state
-            leaving = state.leaving(entering)
+            way = numbers.weights(numbers.column(entering))
+            leaving = state.leaving(way)
             if leaving is None:  # floats only: what leaves is lost in rounding
                 return state
             basis[leaving] = entering
+            numbers.exchange(basis, leaving, way)
 
 
 class _State:
@@ -89,16 +94,9 @@ class _State:
 
     def __init__(self, basis: list[int], numbers: "_Fractions | _Floats") -> None:
         self.basis, self.numbers = basis, numbers
-        self.columns = [numbers.column(number) for number in basis]
-        size = len(basis) - 1
-        *prices, self.t = numbers.solve(self.columns, [int(number < 0) for number in basis])
+        *prices, self.t = numbers.prices([int(number < 0) for number in basis])
         self.a = [-price for price in prices]
-        self.values = self._weights_of([0] * size + [1])
-
-    def _weights_of(self, column: list[Any]) -> list[Any]:
-        """The columns of the basis times these add up to the column."""
-        rows = [list(row) for row in zip(*self.columns, strict=True)]
-        return self.numbers.solve(rows, column)
+        self.values = numbers.weights([0] * len(prices) + [1])
 
     def entering(self, *, first: bool) -> int | None:
         """A column that lowers the sum: the one that promises most, or the first; None if there is
@@ -109,9 +107,8 @@ class _State:
         number = min(gains, key=gains.__getitem__)
         return number if gains[number] < -self.numbers.slack else None
 
-    def leaving(self, entering: int) -> int | None:
-        """The place in the basis that it takes."""
-        way = self._weights_of(self.numbers.column(entering))
+    def leaving(self, way: list[Any]) -> int | None:
+        """The place in the basis that a column takes; `way` are its weights."""
         ratios = [
             (value / x, number, place)
             for place, (value, x, number) in enumerate(
@@ -123,14 +120,24 @@ class _State:
 
 
 class _Fractions:
-    """Rationals of flint."""
+    """The linear algebra of a basis, in rationals of flint."""
 
     slack = 0
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows, self.table = rows, fmpz_mat([list(row) for row in rows])
+        self.columns: list[list[Any]] = []
+
+    def start(self, basis: list[int]) -> None:
+        """Begin with a basis."""
+        self.columns = [self.column(number) for number in basis]
+
+    def exchange(self, basis: list[int], place: int, way: list[Any]) -> None:
+        """Go on with a basis that has another column there, which is `way` in the one before."""
+        self.columns[place] = self.column(basis[place])
 
     def column(self, number: int) -> list[Any]:
+        """The numbers of a column."""
         if number >= 0:
             return [*self.rows[number], 1]
         place, sign = divmod(-1 - number, 2)
@@ -138,8 +145,14 @@ class _Fractions:
         column[place] = 1 - 2 * sign
         return column
 
-    def solve(self, rows: list[list[Any]], right: list[Any]) -> list[Any]:
-        return fmpq_mat(rows).solve(fmpq_mat([[x] for x in right])).entries()
+    def prices(self, costs: list[int]) -> list[Any]:
+        """What each coordinate is worth, given the costs of the columns."""
+        return fmpq_mat(self.columns).solve(fmpq_mat([[cost] for cost in costs])).entries()
+
+    def weights(self, column: list[Any]) -> list[Any]:
+        """The columns of the basis times these add up to the column."""
+        basis = fmpq_mat(self.columns).transpose()
+        return basis.solve(fmpq_mat([[x] for x in column])).entries()
 
     def gains(self, a: list[Any], t: Any) -> dict[int, Any]:
         """By how much each column changes the sum per unit, times a common denominator."""
@@ -153,7 +166,7 @@ class _Fractions:
 
 
 class _Floats(_Fractions):
-    """The same in floats, with rows of a common scale."""
+    """The same in floats, with rows of a common scale: an inverse that is kept up to date."""
 
     slack = 2.0**-30
 
@@ -161,9 +174,26 @@ class _Floats(_Fractions):
         largest = max((abs(x) for row in rows for x in row), default=1) or 1
         self.rows = [[x / largest for x in row] for row in rows]
         self.table = np.array(self.rows)
+        self.inverse, self.exchanges = np.empty((0, 0)), 0
 
-    def solve(self, rows: list[list[Any]], right: list[Any]) -> list[Any]:
-        return np.linalg.solve(np.array(rows, dtype=np.float64), right).tolist()
+    def start(self, basis: list[int]) -> None:
+        columns = [self.column(number) for number in basis]
+        self.inverse = np.linalg.inv(np.array(columns, dtype=np.float64).T)
+
+    def exchange(self, basis: list[int], place: int, way: list[Any]) -> None:
+        self.exchanges += 1
+        if self.exchanges % _FRESH == 0:
+            self.start(basis)
+            return
+        row = self.inverse[place] / way[place]
+        self.inverse -= np.outer(way, row)
+        self.inverse[place] = row
+
+    def prices(self, costs: list[int]) -> list[Any]:
+        return (costs @ self.inverse).tolist()
+
+    def weights(self, column: list[Any]) -> list[Any]:
+        return (self.inverse @ column).tolist()
 
     def gains(self, a: list[Any], t: Any) -> dict[int, Any]:
         gains = dict(enumerate((self.table @ a - t).tolist()))
