@@ -1,0 +1,316 @@
+"""Families of random clouds and layers in small rational numbers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from hardmax._common.validation import (
+    InputError,
+    check_bool,
+    check_choice,
+    check_int,
+    check_real,
+    shorten,
+)
+from hardmax._layer.attention import read_attention
+from hardmax._layer.metric import is_positive_definite
+from hardmax._layer.parts import Steps, read_steps
+from hardmax._questions.cases import Batch, Case, Row
+from hardmax._tokens.rationals import to_fractions
+from hardmax.dynamics import Dynamics
+
+Table = list[list[Fraction]]
+
+_ENTRIES = 3  # of matrices, at most
+_LARGEST_GROUP = 512  # clouds that go through one kernel
+_PATIENCE = 100  # draws of a token that is none of those before
+
+
+def _vector(random: Random, d: int) -> list[int]:
+    return [random.randint(-_ENTRIES, _ENTRIES) for _ in range(d)]
+
+
+def _product(u: Sequence[int], v: Sequence[int]) -> Table:
+    return [[Fraction(x * y) for y in v] for x in u]
+
+
+def _any(random: Random, d: int) -> Table:
+    return [[Fraction(x) for x in _vector(random, d)] for _ in range(d)]
+
+
+def _symmetric(random: Random, d: int) -> Table:
+    table = _any(random, d)
+    return [[table[min(i, j)][max(i, j)] for j in range(d)] for i in range(d)]
+
+
+def _gram(random: Random, d: int, more: int) -> Table:
+    root = np.array([_vector(random, d) for _ in range(d)])
+    return to_fractions(root @ root.T + more * np.eye(d, dtype=int), "`metric`").tolist()
+
+
+def _definite(random: Random, d: int) -> Table:
+    return _gram(random, d, 1)
+
+
+def _negative(random: Random, d: int) -> Table:
+    return [[-x for x in row] for row in _gram(random, d, 0)]
+
+
+def _multiple_of_identity(scale: Fraction, d: int) -> Table:
+    return [[scale * (i == j) for j in range(d)] for i in range(d)]
+
+
+def _multiple(random: Random, d: int) -> Table:
+    scale = Fraction(random.randint(1, _ENTRIES), random.randint(1, _ENTRIES))
+    return _multiple_of_identity(scale, d)
+
+
+def _rank_one(random: Random, d: int) -> Table:
+    return _product(_vector(random, d), _vector(random, d))
+
+
+def _nilpotent(random: Random, d: int) -> Table:
+    u, v = np.array(_vector(random, d)), np.array(_vector(random, d))
+    return _product((u * (v @ v) - v * (u @ v)).tolist(), v.tolist())
+
+
+def coefficients(table: Any) -> list[Fraction]:
+    """Those of the characteristic polynomial, from the constant one up. If the matrix is symmetric,
+    its eigenvalues are real; then none is positive if no coefficient is negative, and all are
+    negative if all coefficients are positive."""
+    matrix = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in table])
+    return [Fraction(int(c.p), int(c.q)) for c in matrix.charpoly().coeffs()]
+
+
+def _is_symmetric(table: Table) -> bool:
+    return all(table[i][j] == table[j][i] for i in range(len(table)) for j in range(i))
+
+
+def is_negative(table: Table) -> bool:
+    """Whether a matrix is symmetric negative semidefinite."""
+    return _is_symmetric(table) and min(coefficients(table)) >= 0
+
+
+def _is_definite(table: Table) -> bool:
+    return _is_symmetric(table) and is_positive_definite(np.array(table, dtype=object))
+
+
+def _is_multiple(table: Table) -> bool:
+    scale = table[0][0]
+    return scale > 0 and table == _multiple_of_identity(scale, len(table))
+
+
+def _has_rank_one(table: Table) -> bool:
+    pairs = [(a, b) for a in table for b in table]
+    columns = range(len(table))
+    return all(a[i] * b[j] == a[j] * b[i] for a, b in pairs for i in columns for j in columns)
+
+
+def _is_nilpotent(table: Table) -> bool:
+    square = np.array(table, dtype=object)
+    return not (square @ square).any()
+
+
+Kind = tuple[Callable[[Random, int], Any], Callable[[Any], bool]]
+"""How a matrix of a kind is drawn, and whether one is of it."""
+METRICS: dict[str, Kind] = {
+    "definite": (_definite, _is_definite),
+    "symmetric": (_symmetric, _is_symmetric),
+    "negative": (_negative, is_negative),
+    "any": (_any, lambda table: True),
+}
+VALUES: dict[str, Kind] = {
+    "multiple": (_multiple, _is_multiple),
+    "rank one": (_rank_one, _has_rank_one),
+    "nilpotent": (_nilpotent, _is_nilpotent),
+    "any": (_any, lambda table: True),
+}
+MASKS = "none", "causal", "random"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """What clouds and layers `falsify` draws, all in rational numbers.
+
+    Examples
+    --------
+    >>> Family(tokens=(2, 3), metrics=("identity", "definite"), alphas=["1/2"]).tokens
+    (2, 3)
+    """
+
+    tokens: tuple[int, int] = (2, 6)
+    """The smallest and the largest number of tokens."""
+    dimensions: tuple[int, int] = (1, 3)
+    """The smallest and the largest dimension."""
+    size: int = 5
+    """The largest numerator of a coordinate."""
+    denominators: Sequence[int] = (1, 1, 2)
+    """Those of coordinates."""
+    alphas: Sequence[Any] = ("1/2", "1", "2")
+    """Steps: each is anything that `Dynamics` takes as alpha, also a list of the first steps."""
+    metrics: Sequence[str] = ("identity", "definite")
+    """Kinds of metrics: "identity", "definite" (symmetric positive definite), "symmetric",
+    "negative" (symmetric negative semidefinite), "any"."""
+    values: Sequence[str] = ("none",)
+    """Kinds of value matrices: "none", "multiple" (of the identity), "rank one", "nilpotent",
+    "any"."""
+    masks: Sequence[str] = ("none",)
+    """Kinds of masks: "none", "causal", "random" (with everybody allowed to attend to itself)."""
+    attentions: Sequence[str] = ("hardmax",)
+    """Kinds of attention: "hardmax", or as `Dynamics` takes them, such as "topk:2"."""
+    ties: float = 0.25
+    """The share of tokens that mirror another one in an axis, which makes ties."""
+    distinct: bool = True
+    """Whether tokens are distinct and nonzero."""
+
+    def __post_init__(self) -> None:
+        read = {
+            "tokens": _read_range(self.tokens, "`tokens`"),
+            "dimensions": _read_range(self.dimensions, "`dimensions`"),
+            "size": check_int(self.size, "`size`", at_least=1),
+            "denominators": _listed(self.denominators, "`denominators`"),
+            "alphas": tuple(map(_read_steps, _listed(self.alphas, "`alphas`"))),
+            "metrics": _words(self.metrics, ("identity", *METRICS), "`metrics`"),
+            "values": _words(self.values, ("none", *VALUES), "`values`"),
+            "masks": _words(self.masks, MASKS, "`masks`"),
+            "attentions": _listed(self.attentions, "`attentions`"),
+            "ties": check_real(self.ties, "`ties`", at_least=0, at_most=1),
+            "distinct": check_bool(self.distinct, "`distinct`"),
+        }
+        for denominator in read["denominators"]:
+            check_int(denominator, "`denominators`", at_least=1)
+        for attention in read["attentions"]:
+            read_attention(None if attention == "hardmax" else attention)
+        vars(self).update(read)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its parts as plain data, as a TOML file has them."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        listed = {name: [*part] for name, part in plain.items() if isinstance(part, tuple)}
+        steps = [[*map(str, a)] if isinstance(a, tuple) else str(a) for a in self.alphas]
+        return plain | listed | {"alphas": steps}
+
+    def draw(self, seed: int, max_layers: int) -> Iterator[Case]:
+        """Cases without end, the same for the same seed. Clouds that share a layer come in groups,
+        small ones first."""
+        random, most = Random(seed), 1
+        while True:
+            d = random.randint(*self.dimensions)
+            try:
+                parts = self._parts(random, d)
+                dynamics = Dynamics(**parts)
+            except InputError:  # I + alpha V has no inverse
+                continue
+            count = most if dynamics.is_plain else 1
+            clouds = [self._cloud(random, d) for _ in range(count)]
+            if parts["mask"] == "random":
+                parts["mask"] = _mask(random, len(clouds[0]))
+                dynamics = Dynamics(**parts)
+            batch = Batch(clouds, dynamics, max_layers)
+            yield from (Case.of_batch(batch, number, parts) for number in range(count))
+            most = min(2 * most, _LARGEST_GROUP)
+
+    def _parts(self, random: Random, d: int) -> dict[str, Any]:
+        """Of a layer; a random mask is drawn with the cloud."""
+        metric, value = random.choice(self.metrics), random.choice(self.values)
+        mask, attention = random.choice(self.masks), random.choice(self.attentions)
+        return {
+            "alpha": random.choice(self.alphas),
+            "metric": METRICS[metric][0](random, d) if metric in METRICS else None,
+            "value": VALUES[value][0](random, d) if value in VALUES else None,
+            "mask": None if mask == "none" else mask,
+            "attention": None if attention == "hardmax" else attention,
+        }
+
+    def _cloud(self, random: Random, d: int) -> tuple[Row, ...]:
+        rows: list[Row] = []
+        for _ in range(random.randint(*self.tokens)):
+            row = self._token(random, d, rows)
+            for _ in range(_PATIENCE):
+                if not self.distinct or (any(row) and row not in rows):
+                    rows.append(row)
+                    break
+                row = self._token(random, d, rows)
+        return tuple(rows)
+
+    def _token(self, random: Random, d: int, rows: Sequence[Row]) -> Row:
+        if rows and random.random() < self.ties:
+            mirrored, axis = random.choice(rows), random.randrange(d)
+            return (*mirrored[:axis], -mirrored[axis], *mirrored[axis + 1 :])
+        denominator = random.choice(self.denominators)
+        return tuple(Fraction(random.randint(-self.size, self.size), denominator) for _ in range(d))
+
+    def allows(self, case: Case) -> bool:
+        """Whether a case could be one of its own, whatever the size of its numbers."""
+        tokens, parts = case.tokens, case.parts
+        if self.distinct and (len({*tokens}) < case.n or not all(map(any, tokens))):
+            return False
+        counts = (case.n, self.tokens), (case.d, self.dimensions)
+        return (
+            all(least <= count <= most for count, (least, most) in counts)
+            and any(_begins_with(alpha, case.dynamics.steps) for alpha in self.alphas)
+            and _is_one_of(parts["metric"], case.d, self.metrics, METRICS)
+            and _is_one_of(parts["value"], case.d, self.values, VALUES)
+            and (parts["attention"] or "hardmax") in self.attentions
+            and not _masks_like(parts["mask"]).isdisjoint(self.masks)
+        )
+
+
+def _begins_with(alpha: Any, steps: Any) -> bool:
+    """Whether steps are those drawn, or the first of them."""
+    are_listed = isinstance(alpha, tuple) and isinstance(steps, tuple)
+    return (alpha[: len(steps)] if are_listed else alpha) == steps
+
+
+def _is_one_of(
+    table: Any, d: int, names: Sequence[str], kinds: dict[str, tuple[Any, Callable[[Any], bool]]]
+) -> bool:
+    """Whether a matrix is of one of the kinds; None is the identity."""
+    if table is None and {"identity", "none"} & {*names}:
+        return True
+    table = _multiple_of_identity(Fraction(1), d) if table is None else table
+    return any(name in kinds and kinds[name][1](table) for name in names)
+
+
+def _masks_like(mask: Any) -> set[str]:
+    """The kinds of masks that a mask is one of."""
+    if mask is None:
+        return {"none", "random"}
+    return {"causal", "random"} if isinstance(mask, str) else {"random"}
+
+
+def _mask(random: Random, n: int) -> list[list[bool]]:
+    return [[i == j or random.random() < 0.5 for j in range(n)] for i in range(n)]
+
+
+def _listed(given: Any, name: str) -> tuple[Any, ...]:
+    if isinstance(given, list | tuple) and given:
+        return tuple(given)
+    wish = f"{name} must be a list of at least one"
+    raise InputError(f"{wish}, not {shorten(given)}.", argument=name)
+
+
+def _words(given: Any, known: Sequence[str], name: str) -> tuple[str, ...]:
+    return tuple(check_choice(word, known, f"{name} (each)") for word in _listed(given, name))
+
+
+def _read_steps(alpha: Any) -> Any:
+    if isinstance(alpha, Steps):
+        wish = "`alphas` must be numbers and lists of them"
+        raise InputError(f"{wish}, which can be written down, not a rule.", argument="alphas")
+    return read_steps(alpha)
+
+
+def _read_range(given: Any, name: str) -> tuple[int, int]:
+    """The smallest and the largest, or one number that is both."""
+    ends = given if isinstance(given, list | tuple) else (given, given)
+    if len(ends) != 2:
+        wish = f"{name} must be the smallest and the largest number"
+        raise InputError(f"{wish}, not {shorten(given)}.", argument=name)
+    least = check_int(ends[0], f"{name} (the smallest)", at_least=1)
+    return least, check_int(ends[1], f"{name} (the largest)", at_least=least)
