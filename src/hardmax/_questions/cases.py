@@ -14,6 +14,7 @@ from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_int
 from hardmax._limits.certify import Certificate
 from hardmax._runs.trajectory import Trajectory
+from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, limit, verify
@@ -111,8 +112,9 @@ class Case:
         arithmetic: str = "certified",
         **parts: Any,
     ) -> None:
-        table = tokens if isinstance(tokens, tuple) else to_fractions(tokens, "`tokens`").tolist()
-        self.tokens: tuple[Row, ...] = tuple(map(tuple, table))
+        if not isinstance(tokens, tuple):
+            tokens = to_fractions(read_table(tokens, "`tokens`"), "`tokens`").tolist()
+        self.tokens: tuple[Row, ...] = tuple(map(tuple, tokens))
         self.max_layers, self.arithmetic = (
             check_int(max_layers, "`max_layers`", at_least=0),
             arithmetic,
@@ -174,14 +176,11 @@ class Case:
         return tuple(map(tuple, self.limit.exact_limit_points.tolist()))
 
     @property
-    def is_settled(self) -> bool:
-        """Whether no attended set changes after the `last` layer."""
-        return self.run.settled_at is not None
-
-    @property
     def last(self) -> int:
-        """The layer at which the run settled, or was given up."""
-        return self.run.layers
+        """The layer from which on no attended set changes."""
+        if self.run.settled_at is None:
+            raise Undecided(self.run.stop_reason)
+        return self.run.settled_at
 
     @cached_property
     def in_theorem(self) -> bool:
@@ -196,7 +195,7 @@ class Case:
         Parameters
         ----------
         layer : int
-            From 0 to `last`, or any, if the run settled.
+            From 0 up; to `max_layers`, if the run does not settle.
         """
         return tuple(map(tuple, self.run.at(layer, exact=True).tolist()))
 
@@ -206,7 +205,7 @@ class Case:
         Parameters
         ----------
         layer : int
-            From 0 to `last`, or any, if the run settled.
+            From 0 up; to `max_layers`, if the run does not settle.
         """
         return tuple(map(tuple, self.run.attended(layer).tolist()))
 
@@ -216,7 +215,7 @@ class Case:
         Parameters
         ----------
         layer : int
-            From 0 to `last`, or any, if the run settled.
+            From 0 up; to `max_layers`, if the run does not settle.
         """
         sets, places = enumerate(self.attended(layer)), self.at(layer)
         return [i for i, chosen in sets if all(places[j] == places[i] for j in chosen)]
@@ -241,8 +240,8 @@ class Case:
         proofs = []
         for case in (self, *self.variants):
             try:
-                proofs.append(case.limit.certificate)
-            except (Undecided, InputError):  # no limit, or none that can be written down
+                proofs.append(Limit(case.run).certificate)
+            except InputError:  # there is none, or none that can be written down
                 continue
         return tuple(proof for proof in proofs if verify(proof))
 

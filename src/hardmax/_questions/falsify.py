@@ -70,15 +70,15 @@ class Falsification:
     def __repr__(self) -> str:
         if self.counterexample is None:
             return f"Falsification(none in {self._tries})"
-        size = f"{pluralize(self.counterexample.n, 'token')}"
+        size = pluralize(self.counterexample.n, "token")
         dimensions = pluralize(self.counterexample.d, "dimension")
         return f"Falsification(false: {size} in {dimensions}, found in {self._tries})"
 
     @property
     def _tries(self) -> str:
-        tries = f"{self.tried:,} {'try' if self.tried == 1 else 'tries'}"
+        cases = pluralize(self.tried, "case")
         undecided = f", {self.undecided:,} undecided" if self.undecided else ""
-        return tries + undecided + ", interrupted" * self.interrupted
+        return cases + undecided + ", interrupted" * self.interrupted
 
     def __str__(self) -> str:
         """The statement, what breaks, and Python that makes the counterexample."""
@@ -136,7 +136,7 @@ def falsify(
     >>> one_cluster = lambda case: len(case.limit.clusters) == 1
     >>> print(falsify(one_cluster, {"dimensions": 1}))
     >>> falsify("Theorem 1.1", tries=20)
-    Falsification(none in 20 tries)
+    Falsification(none in 20 cases)
     """
     named = _read_statement(statement)
     family = named.family if family is None else _read_family(family)

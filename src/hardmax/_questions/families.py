@@ -1,7 +1,7 @@
 """Families of random clouds and layers in small rational numbers."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -17,7 +17,7 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
-from hardmax._layer.attention import read_attention
+from hardmax._layer.attention import Softmax, read_attention
 from hardmax._layer.metric import is_positive_definite
 from hardmax._layer.parts import Steps, read_steps
 from hardmax._questions.cases import Batch, Case, Row
@@ -33,10 +33,6 @@ _PATIENCE = 100  # draws of a token that is none of those before
 
 def _vector(random: Random, d: int) -> list[int]:
     return [random.randint(-_ENTRIES, _ENTRIES) for _ in range(d)]
-
-
-def _product(u: Sequence[int], v: Sequence[int]) -> Table:
-    return [[Fraction(x * y) for y in v] for x in u]
 
 
 def _any(random: Random, d: int) -> Table:
@@ -61,22 +57,9 @@ def _negative(random: Random, d: int) -> Table:
     return [[-x for x in row] for row in _gram(random, d, 0)]
 
 
-def _multiple_of_identity(scale: Fraction, d: int) -> Table:
-    return [[scale * (i == j) for j in range(d)] for i in range(d)]
-
-
-def _multiple(random: Random, d: int) -> Table:
-    scale = Fraction(random.randint(1, _ENTRIES), random.randint(1, _ENTRIES))
-    return _multiple_of_identity(scale, d)
-
-
 def _rank_one(random: Random, d: int) -> Table:
-    return _product(_vector(random, d), _vector(random, d))
-
-
-def _nilpotent(random: Random, d: int) -> Table:
-    u, v = np.array(_vector(random, d)), np.array(_vector(random, d))
-    return _product((u * (v @ v) - v * (u @ v)).tolist(), v.tolist())
+    u, v = _vector(random, d), _vector(random, d)
+    return [[Fraction(x * y) for y in v] for x in u]
 
 
 def coefficients(table: Any) -> list[Fraction]:
@@ -100,20 +83,10 @@ def _is_definite(table: Table) -> bool:
     return _is_symmetric(table) and is_positive_definite(np.array(table, dtype=object))
 
 
-def _is_multiple(table: Table) -> bool:
-    scale = table[0][0]
-    return scale > 0 and table == _multiple_of_identity(scale, len(table))
-
-
 def _has_rank_one(table: Table) -> bool:
     pairs = [(a, b) for a in table for b in table]
     columns = range(len(table))
     return all(a[i] * b[j] == a[j] * b[i] for a, b in pairs for i in columns for j in columns)
-
-
-def _is_nilpotent(table: Table) -> bool:
-    square = np.array(table, dtype=object)
-    return not (square @ square).any()
 
 
 Kind = tuple[Callable[[Random, int], Any], Callable[[Any], bool]]
@@ -125,9 +98,7 @@ METRICS: dict[str, Kind] = {
     "any": (_any, lambda table: True),
 }
 VALUES: dict[str, Kind] = {
-    "multiple": (_multiple, _is_multiple),
     "rank one": (_rank_one, _has_rank_one),
-    "nilpotent": (_nilpotent, _is_nilpotent),
     "any": (_any, lambda table: True),
 }
 MASKS = "none", "causal", "random"
@@ -157,8 +128,7 @@ class Family:
     """Kinds of metrics: "identity", "definite" (symmetric positive definite), "symmetric",
     "negative" (symmetric negative semidefinite), "any"."""
     values: Sequence[str] = ("none",)
-    """Kinds of value matrices: "none", "multiple" (of the identity), "rank one", "nilpotent",
-    "any"."""
+    """Kinds of value matrices: "none", "rank one", "any"."""
     masks: Sequence[str] = ("none",)
     """Kinds of masks: "none", "causal", "random" (with everybody allowed to attend to itself)."""
     attentions: Sequence[str] = ("hardmax",)
@@ -185,15 +155,11 @@ class Family:
         for denominator in read["denominators"]:
             check_int(denominator, "`denominators`", at_least=1)
         for attention in read["attentions"]:
-            read_attention(None if attention == "hardmax" else attention)
+            known = read_attention(None if attention == "hardmax" else attention)
+            if isinstance(known, Softmax):
+                wish = "`attentions`: layers of softmax are irrational, nothing is known of them"
+                raise InputError(f"{wish} for ever.", argument="attentions")
         vars(self).update(read)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its parts as plain data, as a TOML file has them."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        listed = {name: [*part] for name, part in plain.items() if isinstance(part, tuple)}
-        steps = [[*map(str, a)] if isinstance(a, tuple) else str(a) for a in self.alphas]
-        return plain | listed | {"alphas": steps}
 
     def draw(self, seed: int, max_layers: int) -> Iterator[Case]:
         """Cases without end, the same for the same seed. Clouds that share a layer come in groups,
@@ -201,24 +167,25 @@ class Family:
         random, most = Random(seed), 1
         while True:
             d = random.randint(*self.dimensions)
+            clouds = [self._cloud(random, d)]
+            parts = self._parts(random, d, len(clouds[0]))
             try:
-                parts = self._parts(random, d)
                 dynamics = Dynamics(**parts)
             except InputError:  # I + alpha V has no inverse
                 continue
             count = most if dynamics.is_plain else 1
-            clouds = [self._cloud(random, d) for _ in range(count)]
-            if parts["mask"] == "random":
-                parts["mask"] = _mask(random, len(clouds[0]))
-                dynamics = Dynamics(**parts)
+            clouds += [self._cloud(random, d) for _ in range(count - 1)]
             batch = Batch(clouds, dynamics, max_layers)
             yield from (Case.of_batch(batch, number, parts) for number in range(count))
             most = min(2 * most, _LARGEST_GROUP)
 
-    def _parts(self, random: Random, d: int) -> dict[str, Any]:
-        """Of a layer; a random mask is drawn with the cloud."""
+    def _parts(self, random: Random, d: int, n: int) -> dict[str, Any]:
+        """Of a layer for n tokens."""
         metric, value = random.choice(self.metrics), random.choice(self.values)
-        mask, attention = random.choice(self.masks), random.choice(self.attentions)
+        mask: Any = random.choice(self.masks)
+        attention = random.choice(self.attentions)
+        if mask == "random":
+            mask = [[i == j or random.random() < 0.5 for j in range(n)] for i in range(n)]
         return {
             "alpha": random.choice(self.alphas),
             "metric": METRICS[metric][0](random, d) if metric in METRICS else None,
@@ -264,16 +231,14 @@ class Family:
 def _begins_with(alpha: Any, steps: Any) -> bool:
     """Whether steps are those drawn, or the first of them."""
     are_listed = isinstance(alpha, tuple) and isinstance(steps, tuple)
-    return (alpha[: len(steps)] if are_listed else alpha) == steps
+    return alpha[: len(steps)] == steps if are_listed else alpha == steps
 
 
-def _is_one_of(
-    table: Any, d: int, names: Sequence[str], kinds: dict[str, tuple[Any, Callable[[Any], bool]]]
-) -> bool:
+def _is_one_of(table: Any, d: int, names: Sequence[str], kinds: dict[str, Kind]) -> bool:
     """Whether a matrix is of one of the kinds; None is the identity."""
     if table is None and {"identity", "none"} & {*names}:
         return True
-    table = _multiple_of_identity(Fraction(1), d) if table is None else table
+    table = np.eye(d, dtype=int).tolist() if table is None else table
     return any(name in kinds and kinds[name][1](table) for name in names)
 
 
@@ -282,10 +247,6 @@ def _masks_like(mask: Any) -> set[str]:
     if mask is None:
         return {"none", "random"}
     return {"causal", "random"} if isinstance(mask, str) else {"random"}
-
-
-def _mask(random: Random, n: int) -> list[list[bool]]:
-    return [[i == j or random.random() < 0.5 for j in range(n)] for i in range(n)]
 
 
 def _listed(given: Any, name: str) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ def simplify(parts: Parts, breaks: Callable[[Parts], bool], most: int) -> Parts:
     left, before = most, None
     while before != parts:
         before = parts
-        for stage in (_fewer_tokens, _fewer_dimensions, _usual_parts, _steps, _signs, _numbers):
+        for stage in STAGES:
             candidates = stage(parts)
             while left and (candidate := next(candidates, None)) is not None:
                 if size_of(candidate) >= size_of(parts):
@@ -143,3 +143,6 @@ def _simpler(x: Fraction) -> Iterator[Fraction]:
     near += [abs(x) - Fraction(1, x.denominator), abs(x)]
     simpler = {sign * Fraction(y): None for y in near} | {Fraction(y): None for y in near}
     yield from sorted((y for y in simpler if _cost(y) < _cost(x)), key=_cost)
+
+
+STAGES = _fewer_tokens, _fewer_dimensions, _usual_parts, _steps, _signs, _numbers
