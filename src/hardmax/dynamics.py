@@ -127,9 +127,7 @@ class Dynamics:
             for step in listed or [self.steps]:
                 rescaling(self, step)  # refused if there is none
         if isinstance(self.attention, Softmax) and FULL in listed:
-            raise InputError(
-                "`alpha`: a full step ('inf') goes without softmax.", argument="alpha"
-            )
+            raise InputError("`alpha`: a full step ('inf') goes without softmax.", argument="alpha")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):

@@ -121,7 +121,8 @@ def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
 
 def _read_first(alpha: Any, name: str) -> Fraction:
     """A step that does not stay for ever, so it may be full: "inf"."""
-    return FULL if str(alpha).strip() == str(FULL) else read_step(alpha, name)
+    is_full = isinstance(alpha, str | float) and str(alpha).strip() == str(FULL)
+    return FULL if is_full else read_step(alpha, name)
 
 
 def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from hardmax._common.format import pluralize
@@ -164,7 +163,8 @@ class _Search:
         self.broken: Broken | None = None
 
     def run(self, seed: int, tries: int, progress: Progress | None) -> None:
-        for case in islice(self.family.draw(seed, self.max_layers), tries):
+        cases = self.family.draw(seed, self.max_layers)
+        for _, case in zip(range(tries), cases, strict=False):
             self.tried += 1
             says = self.ask(case)
             if says is None:

@@ -28,6 +28,7 @@ Table = list[list[Fraction]]
 
 _ENTRIES = 3  # of matrices, at most
 _LARGEST_GROUP = 512  # clouds that go through one kernel
+_MOST = 1000  # tokens, and dimensions
 _PATIENCE = 100  # draws of a token that is none of those before
 
 
@@ -273,5 +274,5 @@ def _read_range(given: Any, name: str) -> tuple[int, int]:
     if len(ends) != 2:
         wish = f"{name} must be the smallest and the largest number"
         raise InputError(f"{wish}, not {shorten(given)}.", argument=name)
-    least = check_int(ends[0], f"{name} (the smallest)", at_least=1)
-    return least, check_int(ends[1], f"{name} (the largest)", at_least=least)
+    least = check_int(ends[0], f"{name} (the smallest)", at_least=1, at_most=_MOST)
+    return least, check_int(ends[1], f"{name} (the largest)", at_least=least, at_most=_MOST)
