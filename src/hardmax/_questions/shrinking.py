@@ -98,9 +98,14 @@ def _steps(parts: Parts) -> Iterator[Parts]:
             yield parts | {"alpha": simpler}
 
 
-def _signs(parts: Parts) -> Iterator[Parts]:
-    """Tokens mirrored in an axis, and all numbers scaled to integers without a common factor."""
+def _everywhere(parts: Parts) -> Iterator[Parts]:
+    """Coordinates of one size simpler everywhere, as ties need; tokens mirrored in an axis, and all
+    numbers scaled to integers without a common factor."""
     tokens = parts["tokens"]
+    for size in {abs(x): None for row in tokens for x in row}:
+        for simpler in _simpler(size):
+            simply = {size: simpler, -size: -simpler}
+            yield parts | {"tokens": tuple(tuple(simply.get(x, x) for x in row) for row in tokens)}
     for axis in range(len(tokens[0])):
         rows = ((*row[:axis], -row[axis], *row[axis + 1 :]) for row in tokens)
         yield parts | {"tokens": tuple(rows)}
@@ -145,4 +150,4 @@ def _simpler(x: Fraction) -> Iterator[Fraction]:
     yield from sorted((y for y in simpler if _cost(y) < _cost(x)), key=_cost)
 
 
-STAGES = _fewer_tokens, _fewer_dimensions, _usual_parts, _steps, _signs, _numbers
+STAGES = _fewer_tokens, _fewer_dimensions, _usual_parts, _steps, _everywhere, _numbers
