@@ -306,7 +306,7 @@ def test_what_is_shrunk_still_breaks_and_nothing_simpler_next_to_it_does(parts, 
 
 def test_shrinking_ends_after_so_many_attempts():
     asked = []
-    parts = next(Family().draw(0, 9)).parts | {"tokens": ((Fraction(30),),)}
+    parts = next(Family()._draw(0, 9)).parts | {"tokens": ((Fraction(30),),)}
     simplify(parts, lambda some: asked.append(some) or False, 7)
     assert len(asked) == 7
 
@@ -335,7 +335,7 @@ def families(draw):
 @given(families(), st.integers(0, 99))
 @hypothesis.settings(max_examples=examples(400))
 def test_what_a_family_draws_is_of_it(family, seed):
-    for case in islice(family.draw(seed, 50), 6):
+    for case in islice(family._draw(seed, 50), 6):
         assert family.tokens[0] <= case.n <= family.tokens[1] or family.ties == 1
         assert family.dimensions[0] <= case.d <= family.dimensions[1]
         flat = [x for row in case.tokens for x in row]
@@ -361,7 +361,7 @@ def test_what_a_family_draws_is_of_it(family, seed):
         assert kind in family.masks
         assert (case.parts["attention"] or "hardmax") in family.attentions
         if case.n >= family.tokens[0]:
-            assert family.allows(case)
+            assert family._allows(case)
 
 
 @pytest.mark.parametrize(
@@ -384,16 +384,16 @@ def test_what_a_family_draws_is_of_it(family, seed):
 )
 def test_what_is_not_of_a_family_is_told(parts, family):
     case = Case(**{"tokens": [[1], [-1]], "alpha": 1} | parts)
-    assert not Family(**family).allows(case)
+    assert not Family(**family)._allows(case)
     wide = {"tokens": (1, 9), "alphas": [1, 3, ["1/2", 1, 2]], "distinct": False}
     kinds = {"metrics": ["any"], "values": ["any"], "masks": ["random"]}
-    assert Family(**wide, **kinds, attentions=["hardmax", "topk:2"]).allows(case)
+    assert Family(**wide, **kinds, attentions=["hardmax", "topk:2"])._allows(case)
 
 
 @pytest.mark.parametrize("kind", [*VALUES])
 def test_value_matrices_are_of_their_kind(kind):
     family = Family(values=[kind], dimensions=(2, 3))
-    drawn = [case.parts["value"] for case in islice(family.draw(3, 9), 20)]
+    drawn = [case.parts["value"] for case in islice(family._draw(3, 9), 20)]
     ranks = {int(np.linalg.matrix_rank(np.array(table, dtype=float))) for table in drawn}
     assert max(ranks) == (1 if kind == "rank one" else 3)
     assert len({str(table) for table in drawn}) > 10
@@ -401,7 +401,7 @@ def test_value_matrices_are_of_their_kind(kind):
 
 def test_equal_seeds_draw_equal_cases_and_others_do_not():
     first, again, other = (
-        [repr(case) for case in islice(Family().draw(seed, 9), 40)] for seed in (1, 1, 2)
+        [repr(case) for case in islice(Family()._draw(seed, 9), 40)] for seed in (1, 1, 2)
     )
     assert first == again
     assert first != other

@@ -124,7 +124,7 @@ class Case:
         self._place: tuple[Batch, int] | None = None
 
     @classmethod
-    def of_batch(cls, batch: Batch, number: int, parts: Parts) -> "Case":
+    def _of_batch(cls, batch: Batch, number: int, parts: Parts) -> "Case":
         """A case of which the limit comes from a batch."""
         case = cls(batch.clouds[number], max_layers=batch.most, **parts)
         case.dynamics, case._place = batch.dynamics, (batch, number)

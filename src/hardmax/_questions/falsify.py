@@ -26,6 +26,19 @@ class Falsification:
     """A counterexample to a statement, or how many cases were tried. Made by `falsify`.
 
     It is true if there is a counterexample. That none was found proves nothing.
+
+    Examples
+    --------
+    >>> from hardmax import falsify
+    >>> found = falsify("all tokens meet", seed=1)
+    >>> found, bool(found)
+    (Falsification(false: 2 tokens in 1 dimension, found in 1 case), True)
+    >>> print(found)
+    all tokens meet
+    false, found in 1 case: token 1: ends at 1, and token 0 at -1
+    <BLANKLINE>
+    cloud = [[-1], [1]]
+    dynamics = hm.Dynamics(alpha=1)
     """
 
     statement: str
@@ -129,11 +142,11 @@ def falsify(
 
     Examples
     --------
-    >>> found = falsify("every token ends at a leader")
+    >>> found = falsify("every token ends at a leader", tries=20_000)
     >>> found.counterexample, found.broken.token
-    (Case([[0, 1], [1, 0], [1, 1]], alpha=1), 0)
-    >>> one_cluster = lambda case: len(case.limit.clusters) == 1
-    >>> print(falsify(one_cluster, {"dimensions": 1}))
+    (Case([[1, -1], [1, 0], [1, 1]], alpha=1), 1)
+    >>> falsify(lambda case: len(case.limit.clusters) == 1, {"dimensions": 1}).counterexample
+    Case([[1], [-1]], alpha=1)
     >>> falsify("Theorem 1.1", tries=20)
     Falsification(none in 20 cases)
     """
@@ -163,7 +176,7 @@ class _Search:
         self.broken: Broken | None = None
 
     def run(self, seed: int, tries: int, progress: Progress | None) -> None:
-        cases = self.family.draw(seed, self.max_layers)
+        cases = self.family._draw(seed, self.max_layers)
         for _, case in zip(range(tries), cases, strict=False):
             self.tried += 1
             says = self.ask(case)
@@ -204,7 +217,7 @@ class _Search:
 
     def _allows(self, case: Case) -> bool:
         try:
-            return self.family.allows(case)
+            return self.family._allows(case)
         except InputError:  # there is no such layer
             return False
 

@@ -109,35 +109,49 @@ MASKS = "none", "causal", "random"
 class Family:
     """What clouds and layers `falsify` draws, all in rational numbers.
 
+    Parameters
+    ----------
+    tokens : tuple of int, default (2, 6)
+        The smallest and the largest number of tokens, or one number that is both.
+    dimensions : tuple of int, default (1, 3)
+        Likewise.
+    size : int, default 5
+        The largest numerator of a coordinate.
+    denominators : sequence of int, default (1, 1, 2)
+        Those of coordinates.
+    alphas : sequence, default ("1/2", "1", "2")
+        Steps: each is what `Dynamics` takes as alpha, also a list of the first steps.
+    metrics : sequence of str, default ("identity", "definite")
+        Kinds of metrics: "identity", "definite" (symmetric positive definite), "symmetric",
+        "negative" (symmetric negative semidefinite), "any".
+    values : sequence of str, default ("none",)
+        Kinds of value matrices: "none", "rank one", "any".
+    masks : sequence of str, default ("none",)
+        Kinds of masks: "none", "causal", "random" (everybody may attend to itself).
+    attentions : sequence of str, default ("hardmax",)
+        Kinds of attention: "hardmax", or as `Dynamics` takes them, such as "topk:2".
+    ties : float, default 0.25
+        The share of tokens that mirror another one in an axis, which makes ties.
+    distinct : bool, default True
+        Whether tokens are distinct and nonzero; there are fewer, if so many cannot be.
+
     Examples
     --------
-    >>> Family(tokens=(2, 3), metrics=("identity", "definite"), alphas=["1/2"]).tokens
-    (2, 3)
+    >>> Family(tokens=(2, 3), metrics=["identity", "definite"], alphas=["1/2"]).alphas
+    (Fraction(1, 2),)
     """
 
     tokens: tuple[int, int] = (2, 6)
-    """The smallest and the largest number of tokens."""
     dimensions: tuple[int, int] = (1, 3)
-    """The smallest and the largest dimension."""
     size: int = 5
-    """The largest numerator of a coordinate."""
     denominators: Sequence[int] = (1, 1, 2)
-    """Those of coordinates."""
     alphas: Sequence[Any] = ("1/2", "1", "2")
-    """Steps: each is anything that `Dynamics` takes as alpha, also a list of the first steps."""
     metrics: Sequence[str] = ("identity", "definite")
-    """Kinds of metrics: "identity", "definite" (symmetric positive definite), "symmetric",
-    "negative" (symmetric negative semidefinite), "any"."""
     values: Sequence[str] = ("none",)
-    """Kinds of value matrices: "none", "rank one", "any"."""
     masks: Sequence[str] = ("none",)
-    """Kinds of masks: "none", "causal", "random" (with everybody allowed to attend to itself)."""
     attentions: Sequence[str] = ("hardmax",)
-    """Kinds of attention: "hardmax", or as `Dynamics` takes them, such as "topk:2"."""
     ties: float = 0.25
-    """The share of tokens that mirror another one in an axis, which makes ties."""
     distinct: bool = True
-    """Whether tokens are distinct and nonzero."""
 
     def __post_init__(self) -> None:
         read = {
@@ -162,7 +176,7 @@ class Family:
                 raise InputError(f"{wish} for ever.", argument="attentions")
         vars(self).update(read)
 
-    def draw(self, seed: int, max_layers: int) -> Iterator[Case]:
+    def _draw(self, seed: int, max_layers: int) -> Iterator[Case]:
         """Cases without end, the same for the same seed. Clouds that share a layer come in groups,
         small ones first."""
         random, most = Random(seed), 1
@@ -177,7 +191,7 @@ class Family:
             count = most if dynamics.is_plain else 1
             clouds += [self._cloud(random, d) for _ in range(count - 1)]
             batch = Batch(clouds, dynamics, max_layers)
-            yield from (Case.of_batch(batch, number, parts) for number in range(count))
+            yield from (Case._of_batch(batch, number, parts) for number in range(count))
             most = min(2 * most, _LARGEST_GROUP)
 
     def _parts(self, random: Random, d: int, n: int) -> dict[str, Any]:
@@ -213,7 +227,7 @@ class Family:
         denominator = random.choice(self.denominators)
         return tuple(Fraction(random.randint(-self.size, self.size), denominator) for _ in range(d))
 
-    def allows(self, case: Case) -> bool:
+    def _allows(self, case: Case) -> bool:
         """Whether a case could be one of its own, whatever the size of its numbers."""
         tokens, parts = case.tokens, case.parts
         if self.distinct and (len({*tokens}) < case.n or not all(map(any, tokens))):
