@@ -29,7 +29,7 @@ Table = list[list[Fraction]]
 _ENTRIES = 3  # of matrices, at most
 _LARGEST_GROUP = 512  # clouds that go through one kernel
 _MOST = 1000  # tokens, and dimensions
-_PATIENCE = 100  # draws of a token that is none of those before
+_PATIENCE = 100  # draws of a token that is none of those before, or of a layer that there is
 
 
 def _vector(random: Random, d: int) -> list[int]:
@@ -179,20 +179,23 @@ class Family:
     def _draw(self, seed: int, max_layers: int) -> Iterator[Case]:
         """Cases without end, the same for the same seed. Clouds that share a layer come in groups,
         small ones first."""
-        random, most = Random(seed), 1
+        random, most, failed = Random(seed), 1, 0
         while True:
             d = random.randint(*self.dimensions)
             clouds = [self._cloud(random, d)]
             parts = self._parts(random, d, len(clouds[0]))
             try:
                 dynamics = Dynamics(**parts)
-            except InputError:  # I + alpha V has no inverse
+            except InputError as error:  # I + alpha V has no inverse
+                failed += 1
+                if failed == _PATIENCE:
+                    raise InputError(f"`family` has no such layer: {error}") from None
                 continue
             count = most if dynamics.is_plain else 1
             clouds += [self._cloud(random, d) for _ in range(count - 1)]
             batch = Batch(clouds, dynamics, max_layers)
             yield from (Case._of_batch(batch, number, parts) for number in range(count))
-            most = min(2 * most, _LARGEST_GROUP)
+            most, failed = min(2 * most, _LARGEST_GROUP), 0
 
     def _parts(self, random: Random, d: int, n: int) -> dict[str, Any]:
         """Of a layer for n tokens."""

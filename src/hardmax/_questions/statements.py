@@ -232,8 +232,7 @@ def _vertices_lead(case: Case) -> Any:
     theorem=True,
 )
 def _settles_early(case: Case) -> Any:
-    settled = case.limit.settled_at or 0
-    return settled <= case.n or Broken("the last change", settled)
+    return case.last <= case.n or Broken("the last change", case.last)
 
 
 @_name("the number of leaders never grows", "within Theorem 1.1", theorem=True)
