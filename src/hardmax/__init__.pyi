@@ -10,6 +10,9 @@ from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import Head, Steps
+from ._questions.cases import Broken
+from ._questions.falsify import falsify
+from ._questions.families import Family
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
@@ -24,10 +27,12 @@ from .theorem import check_theorem
 
 __all__ = [
     "AfterLayers",
+    "Broken",
     "Cpu",
     "Dynamics",
     "Every",
     "Explorer",
+    "Family",
     "FirstOf",
     "Gpu",
     "Head",
@@ -47,6 +52,7 @@ __all__ = [
     "certificate",
     "check_theorem",
     "clouds",
+    "falsify",
     "figures",
     "find_metric",
     "geometry",

@@ -25,9 +25,10 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_instance, check_int
 from hardmax._layer.attended import AttendedIndices, AttendedSets
-from hardmax._layer.attention import Attention, read_attention, to_plain
+from hardmax._layer.attention import Attention, Softmax, read_attention, to_plain
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
+    FULL,
     Head,
     Steps,
     read_heads,
@@ -58,7 +59,8 @@ class Dynamics:
     alpha : number, str, sequence of them or Steps
         Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10. A
         sequence, or "2,1,1/2", has the steps of the first layers, of which the last stays for ever;
-        `Steps` is a rule.
+        all but that one may be "inf", a full step, by which a token jumps onto its target. `Steps`
+        is a rule.
     metric : array_like of shape (d, d) or str, optional
         The matrix A, also typed as "2,1;1,1"; the identity by default. Unless it is symmetric
         positive definite, leaders and limits need not exist, and `limit` warns.
@@ -120,9 +122,12 @@ class Dynamics:
                 "`heads` take one `alpha`, and neither `metric` nor `attention`: "
                 "each has its own metric."
             )
+        listed = self.steps if isinstance(self.steps, tuple) else ()
         if value is not None and not isinstance(self.steps, Steps):
-            for step in self.steps if isinstance(self.steps, tuple) else [self.steps]:
+            for step in listed or [self.steps]:
                 rescaling(self, step)  # refused if there is none
+        if isinstance(self.attention, Softmax) and FULL in listed:
+            raise InputError("`alpha`: a full step ('inf') goes without softmax.", argument="alpha")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):
@@ -192,6 +197,11 @@ class Dynamics:
         ----------
         layer : int
             From 0 up.
+
+        Returns
+        -------
+        Fraction
+            Or `math.inf`, for a full step.
         """
         layer = check_int(layer, "`layer`", at_least=0)
         if isinstance(self.steps, Steps):
@@ -303,7 +313,9 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
             weight * _means(z, counts.astype(object), chosen)
             for weight, chosen in zip(weights, heads, strict=True)
         )
-        if value is None:
+        if alpha == FULL:
+            after = means
+        elif value is None:
             after = (z + alpha * means) / (1 + alpha)
         else:
             after = (z + alpha * means @ value.T) @ rescaling(dynamics, alpha).T

@@ -10,6 +10,8 @@ from hardmax._beyond.bifurcations import Bifurcations
 from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
+from hardmax._questions.cases import Case
+from hardmax._questions.falsify import Falsification
 from hardmax._questions.metric import MetricSearch
 from hardmax._runs.details import Decisions, RunDetails
 from hardmax._runs.softmax import Enclosures
@@ -23,9 +25,11 @@ __all__ = [
     "AlgebraicNumber",
     "AttendedSets",
     "Bifurcations",
+    "Case",
     "Certificate",
     "Decisions",
     "Enclosures",
+    "Falsification",
     "Limit",
     "Limits",
     "MetricSearch",

@@ -37,6 +37,8 @@ TAKEN = [
     ("Steps.contraction", "None"),
     ("Dynamics.*", "None"),
     ("*.progress", "class"),
+    ("Family.tokens", "1"),  # one number that is both ends
+    ("Family.alphas", "ragged"),  # of each the steps of the first layers
     ("parse_decimals.values", "*"),  # numbers of any shape
     ("verify.certificate", "*"),  # whatever it is, the answer is that it proves nothing
     ("HardmaxClassifier.alpha", "1"),  # numbers are steps, too

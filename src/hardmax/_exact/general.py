@@ -56,7 +56,7 @@ from hardmax._exact.vectors import (
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import Steps
+from hardmax._layer.parts import FULL, Steps
 from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import dot
@@ -449,7 +449,9 @@ class GeneralWalker(Walker[GeneralPhase]):
         if isinstance(steps, Steps):
             self.constant_from = math.inf
         parts = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
-        self.followers_stay = all(part is None for part in parts)
+        # After a full step a follower is where its leader is, and attended to like it.
+        are_short = not isinstance(steps, tuple) or FULL not in steps
+        self.followers_stay = are_short and all(part is None for part in parts)
         heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
         self.heads = [head_type(points, head, self.contraction) for head in heads]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})

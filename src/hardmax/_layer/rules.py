@@ -9,7 +9,7 @@ import numpy as np
 
 from hardmax._common.validation import InputError
 from hardmax._layer.attention import Softmax
-from hardmax._layer.parts import inverse
+from hardmax._layer.parts import FULL, inverse
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
 
@@ -55,6 +55,8 @@ def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
     value = dynamics.value
     if value is None:
         return 1 / (1 + alpha)
+    if alpha == FULL:
+        raise InputError("`alpha`: a full step ('inf') goes without `value`.", argument="alpha")
     identity = np.eye(len(value), dtype=np.int64).astype(object)
     inverted = inverse(identity + alpha * value)
     if inverted is None:

@@ -23,7 +23,7 @@ from hardmax._exact.general import (
 from hardmax._exact.leads import Term
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import Steps
+from hardmax._layer.parts import FULL, Steps
 from hardmax._layer.rules import rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.trajectory import Trajectory
@@ -104,6 +104,9 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
     if isinstance(run.dynamics.steps, Steps):
         by_rule = "a rule of steps cannot be written down: give the steps of the first layers"
         raise InputError(f"`certificate`: {by_rule}.", argument="certificate")
+    if isinstance(run.dynamics.steps, tuple) and FULL in run.dynamics.steps:
+        full = "full steps (alpha 'inf') are not part of its format"
+        raise InputError(f"`certificate`: {full}.", argument="certificate")
     try:
         points = run.details.points
         counts = points.multiplicities.tolist()
