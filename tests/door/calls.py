@@ -91,6 +91,8 @@ def core_calls() -> Iterator[Call]:
         hm.bifurcations,
         {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9},
     )
+    wishes = {"leaders": [0], "followers": {4: 1}, "kind": "definite", "max_cuts": 9}
+    yield "find_metric", hm.find_metric, {"tokens": SQUARE, **wishes}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
