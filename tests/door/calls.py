@@ -261,7 +261,7 @@ def estimator_calls() -> Iterator[Call]:
     from hardmax.sklearn import HardmaxClassifier
 
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
-        return HardmaxClassifier(**parameters).fit(X, y)
+        return HardmaxClassifier(vectors=None, **parameters).fit(X, y)
 
     corpus = make_synthetic_corpus(12, seed=1)
     sizes = {
