@@ -10,6 +10,8 @@ from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import Head, Steps
+from ._questions.basins import basins
+from ._questions.laws import Gaussian
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
@@ -29,6 +31,7 @@ __all__ = [
     "Every",
     "Explorer",
     "FirstOf",
+    "Gaussian",
     "Gpu",
     "Head",
     "InputError",
@@ -43,6 +46,7 @@ __all__ = [
     "TopK",
     "Trajectory",
     "attended",
+    "basins",
     "bifurcations",
     "certificate",
     "check_theorem",

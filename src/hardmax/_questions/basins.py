@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 from flint import arb
 
+from hardmax._common.cached import cached_property
 from hardmax._common.validation import (
     InputError,
     Progress,
@@ -30,16 +30,20 @@ from hardmax._layer.rules import check_dimension, check_plain
 from hardmax._questions.cells import Box, Cell, CellPolygon
 from hardmax._questions.itineraries import Itinerary, Layer, Sets
 from hardmax._questions.laws import Enclosure, Gaussian, Uniform, total_volume
+from hardmax._questions.noise import unchanged
 from hardmax._tokens.batches import Cloud, read_batch, read_table
 from hardmax._tokens.points import Points, merge
-from hardmax._tokens.rationals import IntegerCloud, read_number, to_fractions
+from hardmax._tokens.rationals import IntegerCloud, Number, read_number, to_fractions
 from hardmax.dynamics import Dynamics, check_dynamics
+from hardmax.limits import limit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_LAYERS, _MOST_DIMENSIONS = 200, 4
 _REACH = 4  # standard deviations on each side of a mean: 99.99 % of a coordinate
+_TOLERANCE, _TOLERANCE_OF_NOISE = 0.004, 0.04
+_MOST_MOVED = 40  # coordinates
 _OFTEN = 64  # cells between two reports of progress
 
 
@@ -198,6 +202,22 @@ class Basins:
         return plot_basins(self, ax=ax, figsize=figsize)
 
 
+@dataclass(frozen=True)
+class Unchanged:
+    """How likely it is that moving all tokens changes no attended set. Made by `basins`."""
+
+    noise: Fraction
+    """Each coordinate of each token is moved by up to so much, uniformly and independently."""
+    radius: float
+    """`Limit.radius`: moves of at most this Euclidean length change nothing."""
+    probability: Enclosure
+    """The probability that no attended set changes, at any layer."""
+
+    def __repr__(self) -> str:
+        return f"Unchanged(noise {float(self.noise):.4g}: probability {self.probability})"
+
+
+@overload
 def basins(
     tokens: Any,
     token: int | None = None,
@@ -205,11 +225,40 @@ def basins(
     dynamics: Dynamics | None = None,
     *,
     law: Literal["uniform"] | Gaussian | None = None,
-    tolerance: float = 0.004,
+    noise: None = None,
+    tolerance: float | None = None,
     effort: int = 10_000,
     progress: Progress | None = None,
-) -> Basins:
-    """Where one token ends, by where it starts, proved.
+) -> Basins: ...
+
+
+@overload
+def basins(
+    tokens: Any,
+    *,
+    dynamics: Dynamics | None = None,
+    noise: Number,
+    tolerance: float | None = None,
+    effort: int = 10_000,
+    progress: Progress | None = None,
+) -> Unchanged: ...
+
+
+def basins(
+    tokens: Any,
+    token: int | None = None,
+    box: Any = None,
+    dynamics: Dynamics | None = None,
+    *,
+    law: Literal["uniform"] | Gaussian | None = None,
+    noise: Number | None = None,
+    tolerance: float | None = None,
+    effort: int = 10_000,
+    progress: Progress | None = None,
+) -> Basins | Unchanged:
+    """Where one token ends, by where it starts; or, with noise, how likely all stays as it is.
+
+    Both are proved.
 
     Parameters
     ----------
@@ -224,17 +273,23 @@ def basins(
         The paper's layer, with any metric; `Dynamics(1)` by default.
     law : {"uniform"} or Gaussian, optional
         The law of the start, for the probabilities of all ends: uniform on the box, or Gaussian.
-    tolerance : float, default 0.004
-        Stop once no more than this share of the box, or of the law, is undecided.
+    noise : number, optional
+        Move all tokens at once instead, each coordinate by up to this number, uniformly and
+        independently, and ask how likely it is that no attended set changes at any layer. There is
+        no `token`, `box` or `law` then, and a token has at most 40 / n coordinates.
+    tolerance : float, optional
+        Stop once no more than this share of the box, or of the law, is undecided: 0.004 by
+        default, and 0.04 with noise.
     effort : int, default 10_000
-        Cells looked at, at most.
+        Cells looked at, at most: parts of the box, or of all moves.
     progress : callable, optional
         Called with how many cells have been looked at, and with `effort`.
 
     Returns
     -------
-    Basins
-        A region for each end, with its area and probability, and what is undecided.
+    Basins or Unchanged
+        A region for each end, with its area and probability, and what is undecided. With noise, the
+        probability that nothing changes.
 
     Notes
     -----
@@ -247,23 +302,32 @@ def basins(
     >>> from hardmax import basins, clouds
     >>> found = basins(clouds.square(), box=[(-2, 2), (-2, 2)], law="uniform")
     >>> found
-    Basins(token 4: itself 60.2%, leader 0 10.2%, leader 1 10.2%, leader 2 10.2%, leader 3 10.2%, undecided 0.4%)
-    >>> found.at([0.2, 0.1]), found.at([1.5, 1.5])
+    Basins(token 6: itself 67.7%, leader 0 8.0%)
+    >>> basins([[1, 0], [-1, 0], [0.25, 0.5]], noise="1/4")
+    Unchanged(noise 0.25: probability 0.8 to 0.9)
     """
     clouds, form = read_batch(tokens)
     if not form.is_single:
         one_cloud = "`tokens` must be one cloud of shape (n, d), not a batch."
         raise InputError(one_cloud, argument="tokens")
-    dynamics = check_plain(Dynamics(1) if dynamics is None else check_dynamics(dynamics), "`basins`")
+    dynamics = Dynamics(1) if dynamics is None else check_dynamics(dynamics)
+    check_plain(dynamics, "`basins`")
     cloud, weight = clouds[0], 1
     n, d = cloud.tokens.shape
     check_dimension(dynamics, d)
-    if d > _MOST_DIMENSIONS:
-        most = f"`tokens` have {d} coordinates; `basins` knows at most {_MOST_DIMENSIONS}."
-        raise InputError(most, argument="tokens")
+    if tolerance is None:
+        tolerance = _TOLERANCE if noise is None else _TOLERANCE_OF_NOISE
     tolerance = check_real(tolerance, "`tolerance`", at_least=0, at_most=1)
     effort = check_int(effort, "`effort`", at_least=1)
     check_progress(progress)
+    if noise is not None:
+        if not token is box is law is None:
+            both = "`noise` moves all tokens: it goes with no `token`, `box` or `law`."
+            raise InputError(both, argument="noise")
+        return _unchanged(cloud, dynamics, noise, tolerance, effort, progress)
+    if d > _MOST_DIMENSIONS:
+        most = f"`tokens` have {d} coordinates; `basins` knows at most {_MOST_DIMENSIONS}."
+        raise InputError(most, argument="tokens")
     if not (law is None or law == "uniform" or isinstance(law, Gaussian)):
         wish = "`law` must be None, 'uniform' or a Gaussian"
         raise InputError(f"{wish}, not {shorten(law)}.", argument="law")
@@ -290,6 +354,30 @@ def basins(
     regions, undecided = search.regions([*firsts, names[-1]])
     table = to_fractions(cloud.tokens, "`tokens`")
     return Basins(names[-1], table, starts.ends, law, regions, undecided)
+
+
+def _unchanged(
+    cloud: Cloud,
+    dynamics: Dynamics,
+    noise: Number,
+    tolerance: float,
+    effort: int,
+    progress: Progress | None,
+) -> Unchanged:
+    most = read_number(noise, "`noise`")
+    if most <= 0:
+        raise InputError(f"`noise` must be positive, not {shorten(noise)}.", argument="noise")
+    if cloud.tokens.size > _MOST_MOVED:
+        many = f"{cloud.tokens.size} coordinates are moved, and {_MOST_MOVED} are the most"
+        raise InputError(f"`noise`: {many}.", argument="noise")
+    lim = limit(cloud.tokens, dynamics)
+    radius = lim.radius  # refuses a run that has not settled
+    if most**2 * cloud.tokens.shape[1] <= Fraction(radius) ** 2:
+        return Unchanged(most, radius, Enclosure(1.0, 1.0))
+    found = unchanged(lim.run, most, tolerance, effort, progress)
+    if progress is not None:
+        progress(effort, effort)
+    return Unchanged(most, radius, found)
 
 
 def _read_point(value: Any, dimension: int) -> list[Fraction]:
@@ -397,11 +485,12 @@ class _Search:
         regions = []
         for end, cells in self.ends.items():
             attended = tuple(sorted(names[point] for point in end))
-            share = shares.get(end)
-            bounds = None if share is None else Enclosure.of(share, share + rest)
-            area = Enclosure.of(total_volume(cells))
-            regions.append(Region(attended, area, bounds, tuple(cells)))
+            bounds = None
+            if self.with_law:
+                bounds = Enclosure.of_probability(shares[end], shares[end] + rest)
+            area = total_volume(cells)
+            regions.append(Region(attended, Enclosure.of(area, area), bounds, tuple(cells)))
         regions.sort(key=lambda region: -region.area.low)
-        bounds = Enclosure.of(arb(0), rest) if self.with_law else None
-        area = Enclosure.of(total_volume(undecided))
-        return tuple(regions), Region((), area, bounds, tuple(undecided))
+        bounds = Enclosure.of_probability(arb(0), rest) if self.with_law else None
+        area = total_volume(undecided)
+        return tuple(regions), Region((), Enclosure.of(area, area), bounds, tuple(undecided))

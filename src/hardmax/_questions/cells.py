@@ -10,12 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import TypeAlias
 
 from flint import fmpq
 
+from hardmax._common.cached import cached_property
 from hardmax._exact.argmax import products
 from hardmax._tokens.rationals import dot
 
@@ -44,7 +44,9 @@ class Cell:
         same = [(corner, corner) for corner in self.corners]
         rows = []
         for (v, *x), (w, *y) in (*same, *combinations(self.corners, 2)):
-            square = sum(dot(row, x) * b + dot(row, y) * a for row, a, b in zip(metric, x, y, strict=True))
+            square = dot([dot(row, x) for row in metric], y) + dot(
+                [dot(row, y) for row in metric], x
+            )
             rows.append([2 * v * w, *(a * w + b * v for a, b in zip(x, y, strict=True)), square])
         return rows
 

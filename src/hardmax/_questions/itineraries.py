@@ -7,9 +7,9 @@ it in common share all positions and quadratics."""
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
+from hardmax._common.cached import cached_property
 from hardmax._exact.argmax import products
 from hardmax._questions.cells import Cell, Quadratic
 from hardmax._tokens.rationals import IntegerCloud, dot

@@ -25,11 +25,16 @@ class Enclosure(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, low: arb, high: arb | None = None) -> "Enclosure":
-        """The ball, or what is between two balls, rounded outward."""
-        high = low if high is None else high
+    def of(cls, low: arb, high: arb) -> "Enclosure":
+        """What is between two balls, rounded outward."""
         below, above = float(low.lower()), float(high.upper())
         return cls(math.nextafter(below, -math.inf), math.nextafter(above, math.inf))
+
+    @classmethod
+    def of_probability(cls, low: arb, high: arb) -> "Enclosure":
+        """The same of a probability."""
+        below, above = cls.of(low, high)
+        return cls(max(below, 0.0), min(above, 1.0))
 
     @property
     def width(self) -> float:
