@@ -11,10 +11,10 @@ from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import Head, Steps
 from ._questions.basins import basins
-from ._questions.laws import Gaussian
 from ._questions.cases import Broken
 from ._questions.falsify import falsify
 from ._questions.families import Family
+from ._questions.laws import Gaussian
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
