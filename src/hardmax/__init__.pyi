@@ -9,7 +9,7 @@ from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
-from ._layer.parts import Head, Steps
+from ._layer.parts import FeedForward, Head, Steps
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
@@ -28,6 +28,7 @@ __all__ = [
     "Dynamics",
     "Every",
     "Explorer",
+    "FeedForward",
     "FirstOf",
     "Gpu",
     "Head",

@@ -242,8 +242,9 @@ def fed(place: PowerSum, linear: PowerSum, block: FeedForward | None) -> PowerSu
     single table."""
     if block is None:
         return linear
-    inner, (inner_bias, outer_bias) = exact_table(block.inner), (
-        exact_table(bias[None])[0] for bias in (block.inner_bias, block.outer_bias)
+    inner, (inner_bias, outer_bias) = (
+        exact_table(block.inner),
+        (exact_table(bias[None])[0] for bias in (block.inner_bias, block.outer_bias)),
     )
     here = place[Term(0)]
     (after,) = linear.after(1, Fraction(1)).values()

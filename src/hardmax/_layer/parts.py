@@ -122,9 +122,13 @@ class FeedForward:
     """
 
     inner: Any
+    """The weights of the hidden units, (m, d), in Fractions."""
     inner_bias: Any
+    """Their biases, (m,)."""
     outer: Any
+    """The weights of the coordinates, (d, m)."""
     outer_bias: Any = None
+    """Their biases, (d,)."""
 
     def __post_init__(self) -> None:
         inner, outer = read_fractions(self.inner, "inner"), read_fractions(self.outer, "outer")
@@ -209,7 +213,8 @@ def read_heads(heads: Any) -> tuple[Head, ...] | None:
         if all(isinstance(head, Head) for head in read):
             return read
     raise InputError(
-        f"`heads` must be a list of Head(metric, weight, value), not {shorten(heads)}.", argument="heads"
+        f"`heads` must be a list of Head(metric, weight, value), not {shorten(heads)}.",
+        argument="heads",
     )
 
 
