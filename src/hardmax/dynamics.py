@@ -31,7 +31,7 @@ that is a mask by which each token attends to itself alone, as (1 + alpha) z_i /
 and normalising twice is normalising once.
 
 `attended` and `step` below are these lines in rational arithmetic. Softmax and the two
-normalisations are irrational, and `hardmax._runs.enclosures` encloses them. They are meant to be
+normalisations are irrational, and `hardmax._runs.balls` encloses them. They are meant to be
 read, and every engine must agree with them; `simulate` is the same mathematics made fast."""
 
 from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_instance, check_int
 from hardmax._layer.attended import AttendedIndices, AttendedSets
-from hardmax._layer.metric import not_a_metric
 from hardmax._layer.attention import Attention, Softmax, read_attention, to_plain
+from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
     FeedForward,
     Head,
@@ -378,8 +378,13 @@ def _means(z: np.ndarray, counts: np.ndarray, attended_sets: list[list[int]]) ->
 def _attended_points(cloud: Cloud, dynamics: Dynamics) -> tuple[Points, list[list[list[int]]]]:
     """The distinct points of a cloud, and for each head the points that each of them attends to."""
     points = merge_points(dynamics, cloud)
+    return points, attended_by_head(points, dynamics)
+
+
+def attended_by_head(points: Points, dynamics: Dynamics) -> list[list[list[int]]]:
+    """For each head the points that each point attends to."""
     heads = split_heads(dynamics) or [dynamics]
-    return points, [list(_attended_of_head(points, head)) for head in heads]
+    return [list(_attended_of_head(points, head)) for head in heads]
 
 
 def _attended_of_head(points: Points, dynamics: Dynamics) -> Iterator[list[int]]:

@@ -12,7 +12,7 @@ from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
 from hardmax._questions.metric import MetricSearch
 from hardmax._runs.details import Decisions, RunDetails
-from hardmax._runs.softmax import Enclosures
+from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectories, Trajectory
 from hardmax._streams.streamed import StreamedLimit, StreamedRun
 from hardmax.certificate import Verdict

@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from strategies import clouds, identity, spd_metrics
 
 import hardmax as hm
-from hardmax._runs import softmax, softmax_floats
+from hardmax._runs import softmax_floats
+from hardmax._runs.balls import BallLayer
 from hardmax._runs.softmax_floats import run_floats
+from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import to_fractions
 
 RUNS = 2000 if THOROUGH else 60
@@ -161,10 +163,10 @@ def test_what_cannot_be_enclosed_is_refused():
     cloud, soft = [[1.0], [2.0]], hm.Dynamics(1, attention=hm.Softmax(1))
     with pytest.raises(hm.InputError, match="less than float64 can store"):
         hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(1, 1e-30)), layers=1)
-    for call in (hm.limit, hm.attended, hm.step):
+    for call in (hm.attended, hm.step):
         with pytest.raises(hm.InputError, match="softmax attends to all tokens"):
             call(cloud, soft)
-    with pytest.raises(hm.InputError, match="Softmax takes `layers`"):
+    with pytest.raises(hm.InputError, match="Softmax and normalisation take `layers`"):
         hm.simulate(cloud, soft, stop=hm.Settled())
 
 
@@ -266,11 +268,14 @@ def test_floats_stay_within_their_error_of_arb_in_every_kind_of_cloud(seed):
     found = run_floats(z, counts, dynamics, soft.beta, 12, 1e-6)
     assume(found is not None)
     tokens, error = found or (z, 0.0)
-    with flint.ctx.workprec(1500):
-        balls = softmax._run(z, counts, dynamics, hm.Softmax(beta, 1.0), 12)
-    assert balls is not None
     rounding = 2.0**-52 * np.abs(cloud).max()
-    assert np.abs(tokens - balls[0]).max() <= error + rounding
+    with flint.ctx.workprec(1500):
+        layer = BallLayer(Points(cloud + 0, np.array(counts), np.arange(n)), dynamics)
+        state = layer.start()
+        for floats in tokens:
+            balls = np.array(state.places, dtype=np.float64)[state.labels]
+            assert np.abs(floats - balls).max() <= error + rounding
+            state = layer.move(state, layer.choose(state))
 
 
 def test_weights_are_proved_by_an_exponential_of_our_own():

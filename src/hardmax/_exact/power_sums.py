@@ -11,8 +11,8 @@ each times a table (`PowerSum`):
   Points go straight if L is 1, and in *chains*, after points that move themselves, if it is larger.
   If attention goes round in circles there is no such L.
 * *V^2 = 0*. Then B = alpha V, V z stands still for ever, and z(m) = z + m B (w - z).
-* *Anything else*, such as cycles of attention, a value matrix for each head or a feed-forward block:
-  one layer at a time, unless nothing moves.
+* *Anything else*, such as cycles of attention, a value matrix for each head or a feed-forward
+  block: one layer at a time, unless nothing moves.
 """
 
 import math

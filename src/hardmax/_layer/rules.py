@@ -22,7 +22,7 @@ def attended_among(
 ) -> list[int]:
     """The tokens that are attended to, of those with these scores: integers, in 1 / units. `counts`
     says how often each token is there."""
-    attention: Any = check_rational(dynamics, "attended sets").attention
+    attention: Any = check_hardmax(dynamics, "attended sets").attention
     if attention is None:
         least = max(scores.values())
     else:
@@ -116,12 +116,17 @@ def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
     if dynamics.feed_forward is not None:
         matrices.append(("feed_forward", dynamics.feed_forward.outer))
     for name, matrix in matrices:
-        if matrix is not None and (size := len(matrix)) != dimension:
+        if matrix is not None and len(matrix) != dimension:
             shape = "{} by {}".format(*np.shape(matrix))
             raise InputError(
                 f"`{name}` is {shape}, but the tokens have {dimension} coordinates.",
                 argument=name,
             )
+    if dynamics.normalise == "layer" and dimension == 1:
+        raise InputError(
+            "`normalise`: 'layer' makes every token of one coordinate 0: use 'sphere'.",
+            argument="normalise",
+        )
 
 
 def is_causal(dynamics: "Dynamics") -> bool:
@@ -143,13 +148,18 @@ def check_plain(dynamics: "Dynamics", who: str) -> "Dynamics":
     )
 
 
-def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
-    """These dynamics, if layers are rational; else an InputError that begins with who needs
-    that."""
+def check_hardmax(dynamics: "Dynamics", who: str) -> "Dynamics":
+    """These dynamics, if attention chooses; else an InputError that begins with who needs that."""
     if isinstance(dynamics.attention, Softmax):
         wish = "softmax attends to all tokens, and its layers are irrational: use `simulate`"
         raise InputError(f"{who}: {wish}.", argument="dynamics")
-    if dynamics.normalise is not None:
+    return dynamics
+
+
+def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
+    """These dynamics, if layers are rational; else an InputError that begins with who needs
+    that."""
+    if check_hardmax(dynamics, who).normalise is not None:
         wish = "normalisation takes roots, and its layers are irrational: use `simulate`"
         raise InputError(f"{who}: {wish}.", argument="dynamics")
     return dynamics

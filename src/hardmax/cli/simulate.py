@@ -10,7 +10,7 @@ from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
-    from hardmax._runs.softmax import Enclosures
+    from hardmax._runs.enclosures import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.stops import Every, LastOnly, Stop
 
@@ -58,7 +58,7 @@ def simulate_command(
     tokens = read_cloud(file, columns=columns)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax._runs.softmax import Enclosures
+    from hardmax._runs.enclosures import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.simulation import simulate
 
@@ -74,7 +74,7 @@ def simulate_command(
             progress=progress,
             engine=engine,
         )
-    is_one = isinstance(result, Trajectory | Enclosures)
+    is_one = isinstance(result, Trajectory)
     runs = [result] if is_one else list(result)
     if output is not None:
         if isinstance(runs[0], Enclosures):
