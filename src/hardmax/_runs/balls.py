@@ -300,7 +300,7 @@ def on_sphere(row: Sequence[Any]) -> Row:
     """A vector divided by its length; without an error if all coordinates but one are 0."""
     if sum(not x.is_zero() for x in row) == 1:
         return [flint.arb(0) if x.is_zero() else _sign(x) for x in row]
-    length = sum(x**2 for x in row).sqrt()
+    length = sum(x * x for x in row).sqrt()
     if not length > 0:
         raise Unclear("a vector that is to be normalised may be 0")
     return [x / length for x in row]
@@ -313,7 +313,7 @@ def layer_normal(row: Sequence[Any]) -> Row:
         return [sign, -sign]
     mean = sum(row) / len(row)
     centred = [x - mean for x in row]
-    deviation = (sum(x**2 for x in centred) / len(row)).sqrt()
+    deviation = (sum(x * x for x in centred) / len(row)).sqrt()
     if not deviation > 0:
         raise Unclear("a vector that is to be normalised may be 0")
     return [x / deviation for x in centred]
