@@ -38,7 +38,9 @@ def number(x: Any) -> Any:
 def apply(table: Any, z: Vector) -> Vector:
     if table is None:
         return z
-    return [sum((number(x) * y for x, y in zip(row, z, strict=True)), mpmath.mpf(0)) for row in table]
+    return [
+        sum((number(x) * y for x, y in zip(row, z, strict=True)), mpmath.mpf(0)) for row in table
+    ]
 
 
 def dot(x: Vector, y: Vector) -> Any:
@@ -89,7 +91,9 @@ def walk(cloud: list[Vector], block: Block) -> Iterator[tuple[list[Vector], list
                 look = apply(metric, token)
                 able = [j for j in range(n) if block.mask[i][j]]
                 shares, chosen = weights([dot(look, other) for other in z], able, block)
-                mean = [sum(p * other[k] for p, other in zip(shares, z, strict=True)) for k in range(d)]
+                mean = [
+                    sum(p * other[k] for p, other in zip(shares, z, strict=True)) for k in range(d)
+                ]
                 step = alpha * number(weight) / number(total)
                 after[i] = [x + step * y for x, y in zip(after[i], apply(value, mean), strict=True)]
                 sets[i] |= chosen
@@ -110,7 +114,9 @@ def walk(cloud: list[Vector], block: Block) -> Iterator[tuple[list[Vector], list
 
 
 def fed(x: Vector, inner: Any, b: Any, outer: Any, c: Any) -> Vector:
-    hidden = [max(u + number(bias), mpmath.mpf(0)) for u, bias in zip(apply(inner, x), b, strict=True)]
+    hidden = [
+        max(u + number(bias), mpmath.mpf(0)) for u, bias in zip(apply(inner, x), b, strict=True)
+    ]
     pushes = zip(x, apply(outer, hidden), c, strict=True)
     return [a + push + number(bias) for a, push, bias in pushes]
 

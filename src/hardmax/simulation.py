@@ -16,8 +16,8 @@ from hardmax._common.validation import (
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._layer.rules import check_dimension, check_rational, is_causal, is_rational
-from hardmax._runs.run import Plan, load_run, run_clouds
 from hardmax._runs.enclosures import Enclosures, enclose
+from hardmax._runs.run import Plan, load_run, run_clouds
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import gather

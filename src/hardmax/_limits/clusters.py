@@ -18,6 +18,7 @@ from hardmax._exact.leads import layers_negative
 from hardmax._exact.vectors import Vector, power
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import moves_to_means
+from hardmax._runs.enclosures import Cap, Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
 from hardmax.geometry.projection import project_exact
@@ -58,7 +59,7 @@ class OtherLimit:
         return "elsewhere"
 
 
-Kind: TypeAlias = Vertex | FaceProjection | OtherLimit
+Kind: TypeAlias = Vertex | FaceProjection | OtherLimit | Cap
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +82,7 @@ class Clusters:
         return np.bincount(self.labels, minlength=len(self))
 
     def kind_of(self, token: int) -> Kind:
-        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`.
+        """The kind of a token's limit: `Vertex`, `FaceProjection`, `OtherLimit` or `Cap`.
 
         Parameters
         ----------
@@ -103,6 +104,8 @@ def float_limits(run: Trajectory) -> np.ndarray:
 
 def limit_error(run: Trajectory) -> float:
     """No limit is further than this from that of `float_limits`."""
+    if isinstance(run, Enclosures):
+        return math.inf if run._meeting is None else run._meeting.radius
     if run.settled_at is not None:
         return run.error if len(run._moving) < run.n else 0.0
     if not moves_to_means(run.dynamics):
@@ -117,6 +120,11 @@ def limit_error(run: Trajectory) -> float:
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
+    if isinstance(run, Enclosures) and run._meeting is not None:
+        labels, first = number(run._meeting.labels[run.details.points.of_token])
+        caps = run._meeting.labels[run.details.points.of_token[first]].tolist()
+        kinds = tuple(run._meeting.caps[cap] for cap in caps)
+        return Clusters(labels, run._floats_at("limit")[first], kinds)
     leader_of = run._leader_of()
     if leader_of[0] >= 0:
         labels, first = number(leader_of)

@@ -170,9 +170,7 @@ class BallLayer:
             raise Unclear(f"scores of tokens are too close, or equal, for token {token}")
         return chosen
 
-    def _sets(
-        self, state: State, askers: list[Asker], chosen: list[list[int]]
-    ) -> AttendedIndices:
+    def _sets(self, state: State, askers: list[Asker], chosen: list[list[int]]) -> AttendedIndices:
         sets: list[Any] = [None] * len(state.labels)
         for asker, places in zip(askers, chosen, strict=True):
             members = np.isin(state.labels, places)
@@ -273,7 +271,9 @@ class BallLayer:
             for row in hidden.tolist()
         ]
         pushes = (flint.arb_mat(units) * matrix_of(outer.T)).tolist()
-        triples = (zip(row, push, shifts, strict=True) for row, push in zip(rows, pushes, strict=True))
+        triples = (
+            zip(row, push, shifts, strict=True) for row, push in zip(rows, pushes, strict=True)
+        )
         return [[x + y + b for x, y, b in triple] for triple in triples]
 
     @staticmethod

@@ -6,7 +6,7 @@ attends to, everything is computed again with twice as many bits, up to a limit.
 then ends the run: of softmax, which decides nothing, no more is said than that."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import flint
@@ -32,7 +32,7 @@ ERROR = 1e-12
 """No coordinate may be off by more where `Softmax` does not say so; nor by less than rounding."""
 _ROUNDING = 2.0**-52
 
-Watch = Callable[[State, Choices], bool]
+Watch = Callable[[BallLayer, State, Choices], bool]
 """Sees each layer, and says whether that is enough."""
 
 
@@ -50,6 +50,37 @@ class Enclosing:
     """In the place of a solver."""
 
     arithmetic: str = "enclosed"
+
+
+@dataclass(frozen=True)
+class Cap:
+    """The limit is not known, but it is in a cap, and tokens are proved to meet there."""
+
+    radius: float
+    """From a layer on all tokens of the cluster are this near to `Clusters.limit_points`."""
+    contraction: float
+    """Their largest distance, from one another or from their leader, is multiplied by at most this
+    at every layer."""
+    since: int
+    """The layer from which on this is so."""
+
+    def __str__(self) -> str:
+        return f"cap of radius {self.radius:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Caps, and who is in them."""
+
+    labels: np.ndarray
+    """The cap of each point."""
+    centres: np.ndarray
+    caps: list[Cap]
+
+    @property
+    def radius(self) -> float:
+        """The largest one."""
+        return max(cap.radius for cap in self.caps)
 
 
 class Enclosures(Trajectory):
@@ -79,6 +110,16 @@ class Enclosures(Trajectory):
     ) -> None:
         super().__init__(details, kind)
         self._path, self._error, self._bits = path, error, bits
+        self._meeting: Meeting | None = None
+
+    def proved(self, meeting: "Meeting") -> "Enclosures":
+        """The same run, of which it is known who meets."""
+        since = meeting.caps[0].since
+        reason = f"tokens are proved to meet from layer {since} on"
+        details = replace(self.details, settled_at=since, stop_reason=reason)
+        run = Enclosures(details, self._path, self._error, self._bits, self._tensor_kind)
+        run._meeting = meeting
+        return run
 
     @property
     def error(self) -> float:
@@ -102,8 +143,9 @@ class Enclosures(Trajectory):
 
         Parameters
         ----------
-        layer : int
-            From 0 to `layers`.
+        layer : int or "limit"
+            From 0 to `layers`; "limit" for the centres of the caps in which tokens are proved to
+            meet.
         exact : bool, default False
             Refused: coordinates are irrational.
 
@@ -117,10 +159,13 @@ class Enclosures(Trajectory):
         return self._returned(self._floats_at(layer))
 
     def _floats_at(self, layer: Layer) -> np.ndarray:
+        of_token = self.details.points.of_token
         if is_limit(layer):
-            raise InputError("`layer`: no limit is known to a run of irrational layers: ask `limit`.")
+            if self._meeting is None:
+                raise InputError("`layer`: where tokens meet is not known: ask `limit`.")
+            return self._meeting.centres[self._meeting.labels[of_token]]
         number = self._check(layer, self.layers)
-        return self._path[number][self.details.points.of_token]
+        return self._path[number][of_token]
 
     def attended(self, layer: int) -> AttendedSets:
         """For each token those that it attends to at a layer; all of them for softmax.
@@ -131,7 +176,9 @@ class Enclosures(Trajectory):
             From 0 to `layers`, but where a run ends undecided.
         """
         phases = self.details.phases
-        return AttendedSets(phases[self._check(layer, len(phases) - 1)].choices, self.details.points)
+        return AttendedSets(
+            phases[self._check(layer, len(phases) - 1)].choices, self.details.points
+        )
 
     def _check(self, layer: Any, at_most: int) -> int:
         number = check_int(layer, "`layer`", at_least=0)
@@ -158,7 +205,8 @@ class _Attempt:
     bits: int
     path: list[np.ndarray] = field(default_factory=list)
     """Points at every layer."""
-    states: list[State] = field(default_factory=list)
+    labels: list[np.ndarray] = field(default_factory=list)
+    """The places of the points at every layer."""
     sets: list[list[AttendedIndices]] = field(default_factory=list)
     error: float = 0.0
     problem: str = ""
@@ -215,7 +263,9 @@ class Encloser:
                 choices = ball_layer.choose(state)
                 attempt.sets.append(choices.sets)
                 yield state.layer
-                if state.layer == layers or (watch is not None and watch(state, choices)):
+                if state.layer == layers or (
+                    watch is not None and watch(ball_layer, state, choices)
+                ):
                     return
                 state = ball_layer.move(state, choices)
             except Unclear as problem:
@@ -234,7 +284,7 @@ class Encloser:
             return False
         attempt.error = max(attempt.error, float(errors.max()))
         attempt.path.append(centres[state.labels])
-        attempt.states.append(state)
+        attempt.labels.append(state.labels)
         return True
 
 
@@ -268,9 +318,7 @@ def enclose(
         raise InputError(message, argument="error")
     if attempt.problem:
         reason = f"undecided at layer {last}: with {attempt.bits:,} bits {attempt.problem}"
-    elif last < layers:
-        reason = f"tokens are proved to meet from layer {last} on"
-    details = _details(points, dynamics, attempt.sets, attempt.states, reason)
+    details = _details(points, dynamics, attempt.sets, attempt.labels, reason)
     return Enclosures(details, np.array(attempt.path), attempt.error, attempt.bits, kind)
 
 
@@ -290,20 +338,22 @@ def _union(heads: Sequence[AttendedIndices]) -> AttendedIndices:
     """For each point those that it attends to with any head."""
     if len(heads) == 1:
         return heads[0]
-    return AttendedIndices.of_sets([np.unique(np.concatenate(sets)) for sets in zip(*heads)])
+    return AttendedIndices.of_sets(
+        [np.unique(np.concatenate(sets)) for sets in zip(*heads, strict=True)]
+    )
 
 
 def _details(
     points: Points,
     dynamics: Dynamics,
     sets: Sequence[list[AttendedIndices]],
-    states: Sequence[State] | None,
+    places: Sequence[np.ndarray] | None,
     reason: str,
 ) -> RunDetails:
     """What a run found out, a phase for each layer."""
     since, phases = np.full(points.count, -1), []
     for layer, heads in enumerate(sets):
-        labels = np.arange(points.count) if states is None else states[layer].labels
+        labels = np.arange(points.count) if places is None else places[layer]
         choices = phases[-1].choices if phases and heads is sets[layer - 1] else _union(heads)
         owners = np.repeat(np.arange(points.count), choices.sizes)
         is_own = labels[owners] == labels[choices.indices]
@@ -311,7 +361,7 @@ def _details(
         since[~is_leader] = -1
         since[(since < 0) & is_leader] = layer
         phases.append(EnclosedPhase(layer=layer, choices=choices, is_leader=is_leader))
-    count = len(sets) if states is None else len(states)
+    count = len(sets) if places is None else len(places)
     layers, unknown = tuple(range(count)), np.full(count, np.nan)
     return RunDetails(
         points=points,
