@@ -495,8 +495,9 @@ def _below(numbers: Sequence[Any]) -> Any:
 
 
 def _float_above(number: Any) -> float:
-    """A float that is no smaller; that of a number below 1 may be 1."""
-    return float(np.nextafter(float(number.upper()), np.inf))
+    """A float that is no smaller: 1 for what is below it, but nearer to it than any float."""
+    above_it = float(np.nextafter(float(number.upper()), np.inf))
+    return min(above_it, 1.0) if number < 1 else above_it
 
 
 SMALL = 2.0**-10

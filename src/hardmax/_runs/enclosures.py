@@ -60,7 +60,8 @@ class Cap:
     """From a layer on all tokens of the cluster are this near to `Clusters.limit_points`."""
     contraction: float
     """Their largest distance, from one another or from their leader, is multiplied by at most this
-    at every layer."""
+    at every layer; 1 stands for what is nearer to it than any other float. Distances are those in
+    the plane that touches the sphere at the centre, where that is how the cap is proved."""
     since: int
     """The layer from which on this is so."""
 
