@@ -534,7 +534,7 @@ def _enclosed(
     for cloud in clouds:
         watch, kind = CapWatch(), container.tensors
         run = enclose(cloud, dynamics, layers, watch=watch, kind=kind, progress=progress)
-        runs.append(run if watch.meeting is None else run.proved(watch.meeting))
+        runs.append(run if watch.meeting is None else run._proved(watch.meeting))
     if container.is_single:
         return Limit(runs[0])
     counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None

@@ -36,6 +36,8 @@ TAKEN = [
     ("Steps.rule", "*"),  # anything that can be called
     ("Steps.contraction", "None"),
     ("Dynamics.*", "None"),
+    ("Head.*", "None"),
+    ("FeedForward.*_bias", "None"),
     ("*.progress", "class"),
     ("parse_decimals.values", "*"),  # numbers of any shape
     ("verify.certificate", "*"),  # whatever it is, the answer is that it proves nothing

@@ -113,7 +113,7 @@ class Enclosures(Trajectory):
         self._path, self._error, self._bits = path, error, bits
         self._meeting: Meeting | None = None
 
-    def proved(self, meeting: "Meeting") -> "Enclosures":
+    def _proved(self, meeting: Meeting) -> "Enclosures":
         """The same run, of which it is known who meets."""
         since = meeting.caps[0].since
         reason = f"tokens are proved to meet from layer {since} on"

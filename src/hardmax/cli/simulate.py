@@ -77,8 +77,6 @@ def simulate_command(
     is_one = isinstance(result, Trajectory)
     runs = [result] if is_one else list(result)
     if output is not None:
-        if isinstance(runs[0], Enclosures):
-            raise InputError("`--output` is not for softmax: use --json, which has every digit.")
         opt.write_result(result, output)
     found = [_document(run) for run in runs]
     if as_json:
@@ -117,9 +115,9 @@ def _read_record(text: str) -> "Every | LastOnly":
 
 
 def _document(run: "Trajectory | Enclosures") -> dict[str, Any]:
-    from hardmax._runs.trajectory import Trajectory
+    from hardmax._runs.enclosures import Enclosures
 
-    if not isinstance(run, Trajectory):
+    if isinstance(run, Enclosures):
         n, d = run.at(0).shape
         facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.bits}
         return run.dynamics.to_dict() | facts | {"tokens": run.at(run.layers).tolist()}
