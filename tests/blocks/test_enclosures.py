@@ -100,11 +100,14 @@ def test_a_run_that_is_enclosed_is_a_trajectory_like_others(tmp_path):
         None,
         True,
     )
-    assert [run.leader_layers.tolist(), run.leaders.tolist()] == [[0, 0], [0, 2]]
-    columns = run.to_dict()
-    assert columns["layer"].tolist() == np.repeat(range(5), 5).tolist()
+    led = [[i for i, c in enumerate(run.attended(k).tolist()) if c == [i]] for k in range(5)]
+    assert run.leaders.tolist() == led[4]
+    since = [next(k for k in range(5) if all(i in led[m] for m in range(k, 5))) for i in led[4]]
+    assert run.leader_layers.tolist() == since
+    columns = run.to_arrow().to_pydict()
+    assert columns["layer"] == np.repeat(range(5), 5).tolist()
     assert columns["attends"][:5] == run.attended(0).tolist()
-    assert columns["leader"].sum() == 10
+    assert sum(columns["leader"]) == sum(5 - layer for layer in since)
     run.save(tmp_path / "run.npz")
     again = load_run(tmp_path / "run.npz")
     assert (again.tokens == run.tokens).all()

@@ -80,3 +80,18 @@ def test_what_a_block_undoes_at_one_step_it_need_not_undo_at_another():
     lim = hm.limit([[0], [1]], dynamics, max_layers=3)
     path = [lim.run.at(layer, exact=True).ravel().tolist() for layer in range(3)]
     assert path == [[0, 1], [0, 1], [Fraction(1, 2), 1]]
+
+
+def test_clouds_of_a_batch_are_run_as_they_are_alone():
+    block = hm.FeedForward([[1, 0], [0, 1]], [-1, 0], [["1/8", 0], [0, "-1/4"]])
+    clouds = np.random.default_rng(0).standard_normal((6, 5, 2))
+    for dynamics in (
+        hm.Dynamics(1, feed_forward=block),
+        hm.Dynamics(1, mask="causal", feed_forward=block),
+        hm.Dynamics(1, heads=[hm.Head(value=[[1, 1], [0, 1]]), hm.Head([[2, 1], [1, 1]])]),
+    ):
+        runs = hm.simulate(clouds, dynamics, layers=6)
+        for cloud, run in zip(clouds, runs, strict=True):
+            alone = hm.simulate(cloud, dynamics, layers=6)
+            assert (run.at(6) == alone.at(6)).all()
+            assert (alone.at(6, exact=True) == hm.step(alone.at(5, exact=True), dynamics)).all()

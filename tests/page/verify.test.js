@@ -41,7 +41,7 @@ test("certificates of all layers, mutated, written otherwise or by reference, ar
 
 test("a lead is negative at every layer if and only if Python says so", () => {
     for (const { keep, lead, layers, negative } of read("signs")) {
-        const terms = lead.map(([r, k, part]) => ({ r, k, sum: new Map(part.map((pair) => pair.map(BigInt))) }));
+        const terms = lead.map(([r, k, part]) => ({ r, k, x: new Map(part.map((pair) => pair.map(BigInt))) }));
         const { isNegative } = verifySigns(...keep.map(BigInt), () => {});
         assert.equal(isNegative(terms, layers && BigInt(layers)), negative, JSON.stringify({ keep, lead, layers }));
     }

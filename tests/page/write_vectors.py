@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from known import CLAUSES, KNOWN, SQUARE
 from layer_problems import draw
 from strategies import any_metric_problems, hard_floats, problems, spd_metrics
-from test_certificate import bare, leads, mutated, signed
+from test_certificate import is_negative, leads, mutated, signed
 
 import hardmax as hm
 from hardmax.certificate import Stop, once, verify
@@ -235,7 +235,7 @@ def signs(count: int) -> list[dict[str, Any]]:
                 [*key, [[str(e), str(c)] for e, c in part.items()]] for key, part in lead.items()
             ],
             "layers": layers,
-            "negative": bare(keep).is_negative(lead, layers),
+            "negative": is_negative(keep, lead, layers),
         }
         for (keep, lead), layers in cases
     ]

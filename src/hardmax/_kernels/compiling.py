@@ -101,7 +101,9 @@ class Kernel:
 
         from hardmax._kernels.cache import cache_of
 
-        compiled: Any = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
+        # Nobody calls kernels from C: that entry would be compiled, too.
+        make: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **self.targetoptions)
+        compiled = make(self.py_func)
         compiled._cache, self.is_on_disk = cache_of(self.py_func)
         return compiled
 
