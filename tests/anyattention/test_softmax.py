@@ -155,7 +155,7 @@ def test_precision_is_raised_until_the_error_is_small(cloud, alpha):
         for e in (1e-3, 1e-13)
     ]
     assert [run.error <= e for run, e in zip(runs, (1e-3, 1e-13), strict=True)] == [True, True]
-    assert runs[0].bits <= runs[1].bits
+    assert runs[0].details.bits <= runs[1].details.bits
     assert (np.abs(runs[0].tokens - runs[1].tokens) <= runs[0].error + runs[1].error).all()
 
 
@@ -292,5 +292,5 @@ def test_what_floats_cannot_prove_is_left_to_arb():
     floats = hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(10, 1e-9)), layers=20)
     assert isinstance(floats, hm.results.Enclosures)
     assert isinstance(exact, hm.results.Enclosures)
-    assert floats.bits == 53 < exact.bits
+    assert floats.details.bits == 53 < exact.details.bits
     assert np.abs(exact.tokens - floats.tokens).max() <= exact.error + floats.error

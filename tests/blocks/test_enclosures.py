@@ -42,7 +42,7 @@ def test_no_coordinate_is_outside_and_no_set_is_wrong(runs):
                     assert said == sets, (seed, layer)
                     counts["sets"] += len(sets)
                 counts["coordinates"] += len(cloud) * len(cloud[0])
-        counts["undecided"] += run.undecided_at is not None
+        counts["undecided"] += run.details.undecided_at is not None
         counts.update(block.kinds)
         counts.update(pair for pair in combinations(KINDS, 2) if {*pair} <= block.kinds)
     print(f"{RUNS} runs: {counts}")
@@ -52,7 +52,7 @@ def test_no_coordinate_is_outside_and_no_set_is_wrong(runs):
 
 
 def test_what_is_undecided_is_a_tie_or_a_token_that_is_zero(runs):
-    undecided = [run for run in runs if run[2].undecided_at is not None]
+    undecided = [run for run in runs if run[2].details.undecided_at is not None]
     assert undecided
     for cloud, block, run in undecided:
         last, nothing = run.layers, "may be 0" in run.stop_reason
@@ -125,7 +125,7 @@ def test_copies_stay_together_and_a_choice_between_them_is_no_tie():
     cloud = [[1, 2], [1, 2], [-1, "1/3"], [-1, "1/3"], [2, -1]]
     masked = hm.Dynamics(1, TILTED, mask=np.ones((5, 5), dtype=bool), normalise="sphere")
     run = hm.simulate(cloud, masked, layers=6)
-    assert run.undecided_at is None
+    assert run.details.undecided_at is None
     assert (run.tokens[:, 0] == run.tokens[:, 1]).all()
     whole = hm.simulate(cloud, hm.Dynamics(1, TILTED, normalise="sphere"), layers=6)
     assert [run.attended(k).tolist() for k in range(7)] == [
@@ -144,7 +144,7 @@ def test_a_zero_vector_ends_the_run():
     # Token 0 attends to its opposite.
     away = hm.Dynamics(1, [[-1, 0], [0, -1]], normalise="sphere")
     run = hm.simulate([[1, 2], [-1, -2]], away, layers=3)
-    assert (run.undecided_at, run.layers) == (0, 0)
+    assert (run.details.undecided_at, run.layers) == (0, 0)
     assert run.attended(0).tolist() == [[1], [0]]
     assert "may be 0" in run.stop_reason
     assert "then undecided" in repr(run)

@@ -105,7 +105,7 @@ def float_limits(run: Trajectory) -> np.ndarray:
 def limit_error(run: Trajectory) -> float:
     """No limit is further than this from that of `float_limits`."""
     if isinstance(run, Enclosures):
-        return math.inf if run._meeting is None else run._meeting.radius
+        return math.inf if run.details.meeting is None else run.details.meeting.radius
     if run.settled_at is not None:
         return run.error if len(run._moving) < run.n else 0.0
     if not moves_to_means(run.dynamics):
@@ -120,10 +120,10 @@ def limit_error(run: Trajectory) -> float:
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
-    if isinstance(run, Enclosures) and run._meeting is not None:
-        labels, first = number(run._meeting.labels[run.details.points.of_token])
-        caps = run._meeting.labels[run.details.points.of_token[first]].tolist()
-        kinds = tuple(run._meeting.caps[cap] for cap in caps)
+    if isinstance(run, Enclosures) and (meeting := run.details.meeting) is not None:
+        cap_of = meeting.labels[run.details.points.of_token]
+        labels, first = number(cap_of)
+        kinds = tuple(meeting.caps[cap] for cap in cap_of[first].tolist())
         return Clusters(labels, run._floats_at("limit")[first], kinds)
     leader_of = run._leader_of()
     if leader_of[0] >= 0:

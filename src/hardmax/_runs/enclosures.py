@@ -84,12 +84,29 @@ class Meeting:
         return max(cap.radius for cap in self.caps)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnclosedDetails(RunDetails):
+    """What a run in balls found out."""
+
+    path: np.ndarray
+    """Points at every layer, (layers + 1, points, d)."""
+    error: float  # pyright: ignore[reportIncompatibleMethodOverride]
+    """No coordinate is further than this from its true value."""
+    bits: int
+    """The precision that it took."""
+    undecided_at: int | None = None
+    """The layer at which the run ends because more is not proved; None if all layers are there."""
+    meeting: Meeting | None = None
+    """Which tokens are proved to meet."""
+
+
 class Enclosures(Trajectory):
     """Run of one cloud through irrational layers, softmax or normalisation, each coordinate with a
     proved error. Made by `simulate`.
 
     It has all that a `Trajectory` has, but for exact tokens. Attended sets are proved. Where they
-    could not be, the run ends: `undecided_at` is that layer, and `stop_reason` has the reason.
+    could not be, the run ends: `details.undecided_at` is that layer, `stop_reason` says why, and
+    `details.bits` is the precision that it took.
 
     Examples
     --------
@@ -101,43 +118,15 @@ class Enclosures(Trajectory):
     ([[0.6, 0.8], [0.447, 0.894]], [[0], [0]])
     """
 
-    def __init__(
-        self,
-        details: RunDetails,
-        path: np.ndarray,
-        error: float,
-        bits: int,
-        kind: TensorKind | None = None,
-    ) -> None:
-        super().__init__(details, kind)
-        self._path, self._error, self._bits = path, error, bits
-        self._meeting: Meeting | None = None
+    details: EnclosedDetails  # pyright: ignore[reportIncompatibleVariableOverride]
+    """The path, its precision, and whom points attend to."""
 
     def _proved(self, meeting: Meeting) -> "Enclosures":
         """The same run, of which it is known who meets."""
         since = meeting.caps[0].since
         reason = f"tokens are proved to meet from layer {since} on"
-        details = replace(self.details, settled_at=since, stop_reason=reason)
-        run = Enclosures(details, self._path, self._error, self._bits, self._tensor_kind)
-        run._meeting = meeting
-        return run
-
-    @property
-    def error(self) -> float:
-        """No coordinate is further than this from its true value."""
-        return self._error
-
-    @property
-    def bits(self) -> int:
-        """The precision that it took."""
-        return self._bits
-
-    @property
-    def undecided_at(self) -> int | None:
-        """The layer at which the run ends because more is not proved; None if all layers are
-        there."""
-        is_short = self.stop_reason.startswith("undecided")
-        return self.layers if is_short else None
+        known: Any = {"settled_at": since, "stop_reason": reason, "meeting": meeting}
+        return Enclosures(replace(self.details, **known), self._tensor_kind)
 
     def at(self, layer: Layer, *, exact: bool = False) -> Table:
         """Tokens at a layer, (n, d).
@@ -162,11 +151,12 @@ class Enclosures(Trajectory):
     def _floats_at(self, layer: Layer) -> np.ndarray:
         of_token = self.details.points.of_token
         if is_limit(layer):
-            if self._meeting is None:
+            meeting = self.details.meeting
+            if meeting is None:
                 raise InputError("`layer`: where tokens meet is not known: ask `limit`.")
-            return self._meeting.centres[self._meeting.labels[of_token]]
+            return meeting.centres[meeting.labels[of_token]]
         number = self._check(layer, self.layers)
-        return self._path[number][of_token]
+        return self.details.path[number][of_token]
 
     def attended(self, layer: int) -> AttendedSets:
         """For each token those that it attends to at a layer; all of them for softmax.
@@ -193,7 +183,7 @@ class Enclosures(Trajectory):
     def __repr__(self) -> str:
         tokens = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
         layers = pluralize(self.layers, "layer")
-        end = "" if self.undecided_at is None else ", then undecided"
+        end = "" if self.details.undecided_at is None else ", then undecided"
         return (
             f"Enclosures({tokens}, {layers}{end}, no coordinate off by more than {self.error:.2g})"
         )
@@ -307,20 +297,21 @@ def enclose(
         found = run_floats(z, counts, dynamics, beta, layers, encloser.allowed)
         if found is not None:
             path, error = found
-            sets = _everybody(points, dynamics)
-            reason = _all_done(layers)
-            details = _details(points, dynamics, [sets] * (layers + 1), None, reason)
-            return Enclosures(details, path, error, 53, kind)
+            known = {"path": path, "error": error, "bits": 53, "stop_reason": _all_done(layers)}
+            sets = [_everybody(points, dynamics)] * (layers + 1)
+            return Enclosures(_details(points, dynamics, sets, None, **known), kind)
     attempt = encloser.run(layers, watch, progress)
-    reason, last = _all_done(layers), len(attempt.path) - 1
+    known = {"path": np.array(attempt.path), "error": attempt.error, "bits": attempt.bits}
+    known["stop_reason"] = _all_done(layers)
     if attempt.problem and encloser.is_convex:
         limit = f"`error` {encloser.allowed:g} cannot be proved with {_MOST_BITS:,} bits"
         message = f"{limit}: ask for fewer layers, a larger `error` or a smaller `beta`."
         raise InputError(message, argument="error")
     if attempt.problem:
-        reason = f"undecided at layer {last}: with {attempt.bits:,} bits {attempt.problem}"
-    details = _details(points, dynamics, attempt.sets, attempt.labels, reason)
-    return Enclosures(details, np.array(attempt.path), attempt.error, attempt.bits, kind)
+        last = known["undecided_at"] = len(attempt.path) - 1
+        undecided = f"undecided at layer {last}: with {attempt.bits:,} bits"
+        known["stop_reason"] = f"{undecided} {attempt.problem}"
+    return Enclosures(_details(points, dynamics, attempt.sets, attempt.labels, **known), kind)
 
 
 def _all_done(layers: int) -> str:
@@ -349,8 +340,8 @@ def _details(
     dynamics: Dynamics,
     sets: Sequence[list[AttendedIndices]],
     places: Sequence[np.ndarray] | None,
-    reason: str,
-) -> RunDetails:
+    **known: Any,
+) -> EnclosedDetails:
     """What a run found out, a phase for each layer."""
     since, phases = np.full(points.count, -1), []
     for layer, heads in enumerate(sets):
@@ -364,7 +355,8 @@ def _details(
         phases.append(EnclosedPhase(layer=layer, choices=choices, is_leader=is_leader))
     count = len(sets) if places is None else len(places)
     layers, unknown = tuple(range(count)), np.full(count, np.nan)
-    return RunDetails(
+    return EnclosedDetails(
+        **known,
         points=points,
         dynamics=dynamics,
         solver=Enclosing(),  # pyright: ignore[reportArgumentType]
@@ -373,5 +365,4 @@ def _details(
         leader_since=since,
         decisions=Decisions(layers, ("balls",) * count, unknown, "enclosed"),
         settled_at=None,
-        stop_reason=reason,
     )

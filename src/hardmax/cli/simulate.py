@@ -119,7 +119,7 @@ def _document(run: "Trajectory | Enclosures") -> dict[str, Any]:
 
     if isinstance(run, Enclosures):
         n, d = run.at(0).shape
-        facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.bits}
+        facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.details.bits}
         return run.dynamics.to_dict() | facts | {"tokens": run.at(run.layers).tolist()}
     decisions = run.details.decisions
     return {
