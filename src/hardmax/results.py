@@ -14,7 +14,7 @@ from hardmax._questions.cases import Case
 from hardmax._questions.falsify import Falsification
 from hardmax._questions.metric import MetricSearch
 from hardmax._runs.details import Decisions, RunDetails
-from hardmax._runs.softmax import Enclosures
+from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectories, Trajectory
 from hardmax._streams.streamed import StreamedLimit, StreamedRun
 from hardmax.certificate import Verdict

@@ -83,6 +83,7 @@ def core_calls() -> Iterator[Call]:
             "value": TILTED,
             "mask": "causal",
             "attention": hm.TopK(2),
+            "normalise": "layer",
         },
     )
     yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "product": 0.5}
@@ -96,12 +97,18 @@ def core_calls() -> Iterator[Call]:
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
-    yield "Head", hm.Head, {"metric": TILTED, "weight": 2}
+    yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}
+    block = {"inner": TILTED, "inner_bias": [1, 2], "outer": TILTED, "outer_bias": [0, 1]}
+    yield "FeedForward", hm.FeedForward, block
+    normal = hm.Dynamics(1, TILTED, normalise="sphere", feed_forward=hm.FeedForward(**block))
+    yield "simulate a block", hm.simulate, {"tokens": SQUARE, "dynamics": normal, "layers": 2}
+    yield "limit of a block", hm.limit, {"tokens": SQUARE, "dynamics": normal, "max_layers": 5}
     yield "Localmax", hm.Localmax, {"slack": "1/2"}
     yield "TopK", hm.TopK, {"k": 2}
     yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
     yield "Enclosures.at", soft.at, {"layer": 1}
+    yield "Enclosures.attended", soft.attended, {"layer": 1}
     yield "softmax_gap", hm.softmax_gap, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
