@@ -379,6 +379,8 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
                 means = _means(z, counts.astype(object), chosen)
                 after = after + alpha * weight * (means if value is None else means @ value.T)
             after = after @ scale.T if isinstance(scale, np.ndarray) else scale * after
+        if dynamics.feed_forward is not None:
+            after = dynamics.feed_forward(after)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
     multiplicities = tokens.multiplicities if isinstance(tokens, Ragged) else None
     return restore(container, moved, multiplicities)
