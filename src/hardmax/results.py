@@ -10,7 +10,9 @@ from hardmax._beyond.bifurcations import Bifurcations
 from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
+from hardmax._questions.laws import Enclosure
 from hardmax._questions.metric import MetricSearch
+from hardmax._questions.regions import Basins, Region, Unchanged
 from hardmax._runs.details import Decisions, RunDetails
 from hardmax._runs.softmax import Enclosures
 from hardmax._runs.trajectory import Trajectories, Trajectory
@@ -22,13 +24,16 @@ from hardmax.theorem import TheoremReport
 __all__ = [
     "AlgebraicNumber",
     "AttendedSets",
+    "Basins",
     "Bifurcations",
     "Certificate",
     "Decisions",
+    "Enclosure",
     "Enclosures",
     "Limit",
     "Limits",
     "MetricSearch",
+    "Region",
     "RunDetails",
     "SoftmaxGap",
     "StreamedLimit",
@@ -36,5 +41,6 @@ __all__ = [
     "TheoremReport",
     "Trajectories",
     "Trajectory",
+    "Unchanged",
     "Verdict",
 ]
