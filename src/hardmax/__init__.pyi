@@ -10,9 +10,11 @@ from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import Head, Steps
+from ._questions.basins import basins
 from ._questions.cases import Broken
 from ._questions.falsify import falsify
 from ._questions.families import Family
+from ._questions.laws import Gaussian
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
@@ -34,6 +36,7 @@ __all__ = [
     "Explorer",
     "Family",
     "FirstOf",
+    "Gaussian",
     "Gpu",
     "Head",
     "InputError",
@@ -48,6 +51,7 @@ __all__ = [
     "TopK",
     "Trajectory",
     "attended",
+    "basins",
     "bifurcations",
     "certificate",
     "check_theorem",

@@ -91,6 +91,8 @@ def core_calls() -> Iterator[Call]:
         hm.bifurcations,
         {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9},
     )
+    wishes = {"leaders": [0], "followers": {4: 1}, "kind": "definite", "max_cuts": 9}
+    yield "find_metric", hm.find_metric, {"tokens": SQUARE, **wishes}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
@@ -259,7 +261,7 @@ def estimator_calls() -> Iterator[Call]:
     from hardmax.sklearn import HardmaxClassifier
 
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
-        return HardmaxClassifier(**parameters).fit(X, y)
+        return HardmaxClassifier(vectors=None, **parameters).fit(X, y)
 
     corpus = make_synthetic_corpus(12, seed=1)
     sizes = {
