@@ -67,17 +67,15 @@ class Falsification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, exactly; certificates are separate."""
-        where, case = self.broken, self.counterexample
+        cases = {"counterexample": self.counterexample, "drawn": self.drawn}
         return {
             "statement": self.statement,
-            "false": case is not None,
+            "false": bool(self),
             "tried": self.tried,
             "undecided": self.undecided,
             "interrupted": self.interrupted,
-            "counterexample": None if case is None else case.to_dict(),
-            "broken": None if where is None else vars(where),
-            "drawn": None if self.drawn is None else self.drawn.to_dict(),
-        }
+            "broken": None if self.broken is None else vars(self.broken),
+        } | {name: case and case.to_dict() for name, case in cases.items()}
 
     def __repr__(self) -> str:
         if self.counterexample is None:

@@ -1,8 +1,9 @@
 """Families of random clouds and layers in small rational numbers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -34,6 +35,10 @@ _PATIENCE = 100  # draws of a token that is none of those before, or of a layer 
 
 def _vector(random: Random, d: int) -> list[int]:
     return [random.randint(-_ENTRIES, _ENTRIES) for _ in range(d)]
+
+
+def _identity(d: int) -> list[list[int]]:
+    return np.eye(d, dtype=int).tolist()
 
 
 def _any(random: Random, d: int) -> Table:
@@ -92,15 +97,19 @@ def _has_rank_one(table: Table) -> bool:
 
 Kind = tuple[Callable[[Random, int], Any], Callable[[Any], bool]]
 """How a matrix of a kind is drawn, and whether one is of it."""
+_IDENTITY: Kind = (lambda random, d: None, lambda table: table == _identity(len(table)))
+_ANY: Kind = (_any, lambda table: True)
 METRICS: dict[str, Kind] = {
+    "identity": _IDENTITY,
     "definite": (_definite, _is_definite),
     "symmetric": (_symmetric, _is_symmetric),
     "negative": (_negative, is_negative),
-    "any": (_any, lambda table: True),
+    "any": _ANY,
 }
 VALUES: dict[str, Kind] = {
+    "none": _IDENTITY,
     "rank one": (_rank_one, _has_rank_one),
-    "any": (_any, lambda table: True),
+    "any": _ANY,
 }
 MASKS = "none", "causal", "random"
 
@@ -160,8 +169,8 @@ class Family:
             "size": check_int(self.size, "`size`", at_least=1),
             "denominators": _listed(self.denominators, "`denominators`"),
             "alphas": tuple(map(_read_steps, _listed(self.alphas, "`alphas`"))),
-            "metrics": _words(self.metrics, ("identity", *METRICS), "`metrics`"),
-            "values": _words(self.values, ("none", *VALUES), "`values`"),
+            "metrics": _words(self.metrics, METRICS, "`metrics`"),
+            "values": _words(self.values, VALUES, "`values`"),
             "masks": _words(self.masks, MASKS, "`masks`"),
             "attentions": _listed(self.attentions, "`attentions`"),
             "ties": check_real(self.ties, "`ties`", at_least=0, at_most=1),
@@ -170,7 +179,7 @@ class Family:
         for denominator in read["denominators"]:
             check_int(denominator, "`denominators`", at_least=1)
         for attention in read["attentions"]:
-            known = read_attention(None if attention == "hardmax" else attention)
+            known = read_attention(_unless(attention, "hardmax"))
             if isinstance(known, Softmax):
                 wish = "`attentions`: layers of softmax are irrational, nothing is known of them"
                 raise InputError(f"{wish} for ever.", argument="attentions")
@@ -206,21 +215,18 @@ class Family:
             mask = [[i == j or random.random() < 0.5 for j in range(n)] for i in range(n)]
         return {
             "alpha": random.choice(self.alphas),
-            "metric": METRICS[metric][0](random, d) if metric in METRICS else None,
-            "value": VALUES[value][0](random, d) if value in VALUES else None,
-            "mask": None if mask == "none" else mask,
-            "attention": None if attention == "hardmax" else attention,
+            "metric": METRICS[metric][0](random, d),
+            "value": VALUES[value][0](random, d),
+            "mask": _unless(mask, "none"),
+            "attention": _unless(attention, "hardmax"),
         }
 
     def _cloud(self, random: Random, d: int) -> tuple[Row, ...]:
         rows: list[Row] = []
         for _ in range(random.randint(*self.tokens)):
-            row = self._token(random, d, rows)
-            for _ in range(_PATIENCE):
-                if not self.distinct or (any(row) and row not in rows):
-                    rows.append(row)
-                    break
-                row = self._token(random, d, rows)
+            drawn = (self._token(random, d, rows) for _ in range(_PATIENCE))
+            new = (row for row in drawn if not self.distinct or (any(row) and row not in rows))
+            rows += islice(new, 1)
         return tuple(rows)
 
     def _token(self, random: Random, d: int, rows: Sequence[Row]) -> Row:
@@ -246,6 +252,11 @@ class Family:
         )
 
 
+def _unless(part: Any, usual: str) -> Any:
+    """A part of a layer; None if it is the usual one."""
+    return None if isinstance(part, str) and part == usual else part
+
+
 def _begins_with(alpha: Any, steps: Any) -> bool:
     """Whether steps are those drawn, or the first of them."""
     are_listed = isinstance(alpha, tuple) and isinstance(steps, tuple)
@@ -254,10 +265,8 @@ def _begins_with(alpha: Any, steps: Any) -> bool:
 
 def _is_one_of(table: Any, d: int, names: Sequence[str], kinds: dict[str, Kind]) -> bool:
     """Whether a matrix is of one of the kinds; None is the identity."""
-    if table is None and {"identity", "none"} & {*names}:
-        return True
-    table = np.eye(d, dtype=int).tolist() if table is None else table
-    return any(name in kinds and kinds[name][1](table) for name in names)
+    table = _identity(d) if table is None else table
+    return any(kinds[name][1](table) for name in names)
 
 
 def _masks_like(mask: Any) -> set[str]:
@@ -274,7 +283,7 @@ def _listed(given: Any, name: str) -> tuple[Any, ...]:
     raise InputError(f"{wish}, not {shorten(given)}.", argument=name)
 
 
-def _words(given: Any, known: Sequence[str], name: str) -> tuple[str, ...]:
+def _words(given: Any, known: Collection[str], name: str) -> tuple[str, ...]:
     return tuple(check_choice(word, known, f"{name} (each)") for word in _listed(given, name))
 
 
