@@ -146,7 +146,8 @@ def draw(found: Found) -> Figure:
             }
             ns, values = list(sizes), list(zip(*sizes.values(), strict=True))
             left.loglog(ns, values[0], label=kind, **look)
-            right.loglog(ns, values[1], **look)
+            shown = [value or np.nan for value in values[1]]  # no logarithm of 0
+            right.loglog(ns, shown, **look)
         _label(left, "processor time, seconds")
         _label(right, "memory, megabytes")
         figure.legend(loc="lower center", ncols=4, frameon=False, bbox_to_anchor=(0.5, -0.16))
