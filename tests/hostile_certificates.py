@@ -160,8 +160,20 @@ def around(**changes: Any) -> bytes:
     return certificate(points, **told | changes)
 
 
+def astray() -> bytes:
+    """Small positive numbers attend to a negative one far away, which leads: the least score."""
+    points = [["-500"], *([str(k)] for k in range(1, 12))]
+    told = {
+        "attended": [{"from": 0, "sets": [[0]] * 12}],
+        "leaders": [[0, 0]],
+        "limits": [{"vertex": 0}] * 12,
+    }
+    return certificate(points, **told)
+
+
 def circle(n: int) -> list[list[str]]:
-    """Points so nearly on a circle that each attends to itself, and no other is out of its reach."""
+    """Points so nearly on a circle that each attends to itself, and half of them are in its
+    reach."""
     turns = (2 * pi * k / n for k in range(n))
     return [[str(round(10**12 * f(turn))) for f in (cos, sin)] for turn in turns]
 
@@ -237,6 +249,7 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "escapes": ("refused", lambda: filled(r'"\ud83d\ude00",')),
     "one text": ("refused", lambda: filled(r'"\ud83d\ude00' + "a" * (LARGEST - 199) + '",')),
+    "everybody attends to the furthest from the middle": ("refused", astray),
     "another's values": ("refused", lambda: small(metric=[["0"] * 900_000])),
     "keys": ("refused", lambda: small(**{f"{i:x}": 0 for i in range(100_000)})),
 }

@@ -484,7 +484,7 @@ export function verifySigns(p, q, tick) {
         }
         return true;
     }
-    return { sign, compare, isNegative };
+    return { sign, compare, isNegative, power };
 }
 
 /** What kind of value matrix V is: V = a P with P^2 = P and a > 0 (also without V), V^2 = 0, or another. `turn` / `under`
