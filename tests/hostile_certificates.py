@@ -172,8 +172,7 @@ def astray() -> bytes:
 
 
 def circle(n: int) -> list[list[str]]:
-    """Points so nearly on a circle that each attends to itself, and half of them are in its
-    reach."""
+    """Points so nearly on a circle that each attends to itself, and none is out of its reach."""
     turns = (2 * pi * k / n for k in range(n))
     return [[str(round(10**12 * f(turn))) for f in (cos, sin)] for turn in turns]
 
