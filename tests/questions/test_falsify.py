@@ -222,25 +222,6 @@ def check(name, found):
     assert len(found.certificates) == 1 + len(case.variants)
 
 
-@pytest.mark.parametrize("name", FALSE)
-def test_false_statements_are_found_out(name):
-    for seed in range(10 if THOROUGH else 1):
-        began = time.process_time()
-        found = search(name, seed)
-        check(name, found)
-        print(name, seed, found.tried, round(time.process_time() - began, 2))
-
-
-@pytest.mark.parametrize("name", TRUE)
-def test_theorems_are_not(name):
-    tries = 100_000 if THOROUGH and name == "Theorem 1.1" else 60
-    found = hm.falsify(name, tries=tries, seed=1)
-    assert not found
-    assert found.tried == tries
-    assert found.undecided < tries / 2
-    assert found.certificates == ()
-
-
 TILTED, STEEP = [[14, 10], [10, 9]], [[1, 0], [0, 5]]
 FRANK_WOLFE = ("inf", *(Fraction(2, t) for t in range(1, 61)))
 FALLING = {"alpha": FRANK_WOLFE, "metric": [[-1]]}
@@ -276,8 +257,10 @@ KNOWN = [  # what each says of small cases: True, None, or where it breaks
     ("the number of leaders never grows", [[2, 0], [2, 2], [1, -1]], {"alpha": "1/2"}, (2, 2)),
     ("the number of leaders never grows", [[3], [1]], {}, True),
     ("norms strictly grow until the limit", [[1, 0], [0, 2], [1, 1], [1, -1]], {}, (0, 0)),
+    ("norms strictly grow until the limit", [[1, 0], [0, -2], [1, -1], [1, 1]], {}, (0, 0)),
     ("norms strictly grow until the limit", [[3], [1]], {}, True),
     ("leaders do not depend on alpha", [[1, 1], [-2, 2], [0, 2]], {}, (None, None)),
+    ("leaders do not depend on alpha", [[1, 1], [-2, 2], [0, 2]], {"alpha": "1/4"}, (None, None)),
     ("leaders do not depend on alpha", [[3], [1]], {}, True),
     ("a mask removes leaders, never adds one", [[1], [2]], {"mask": "causal"}, (None, 0)),
     ("a mask removes leaders, never adds one", [[2], [1]], {"mask": "causal"}, True),
@@ -406,6 +389,38 @@ def test_numbers_that_only_shrink_together_do():
     for tokens, breaks, smallest in cases:
         parts = parts_of(Case(tokens, alpha=1))
         assert simplify(parts, breaks, 10**4)["tokens"] == smallest
+
+
+def test_rows_and_columns_go_together():
+    """Entries that name what they belong to: the metric two axes, the mask two tokens."""
+
+    def is_named(some):
+        first, tokens = some["tokens"][0], [row[0] for row in some["tokens"]]
+        metric, mask = some["metric"], some["mask"]
+        return (
+            len(first) >= 2
+            and len(tokens) >= 2
+            and metric == [[10 * x + y for y in first] for x in first]
+            and mask == [[x <= y for y in tokens] for x in tokens]
+        )
+
+    first, tokens = [5, 6, 7, 8], [[5, 6, 7, 8], [4, 0, 0, 0], [3, 0, 0, 0], [9, 0, 0, 0]]
+    metric = [[Fraction(10 * x + y) for y in first] for x in first]
+    mask = [[x[0] <= y[0] for y in tokens] for x in tokens]
+    small = simplify(parts_of(Case(tokens, metric=metric, mask=mask)), is_named, 10**4)
+    assert is_named(small)
+    assert (len(small["tokens"]), len(small["metric"])) == (2, 2)
+
+
+def test_who_may_attend_to_whom_is_forbidden_only_where_it_matters():
+    mask = [[True, False, False], [False, True, False], [False, True, True]]
+    case = Case([[3], [2], [1]], mask=mask, metric=[[2]])
+
+    def breaks(some):
+        return isinstance(some["mask"], list) and len(some["mask"]) == 3 and not some["mask"][2][0]
+
+    small = simplify(parts_of(case), breaks, 10**4)
+    assert small["mask"] == [[True] * 3, [True] * 3, [False, True, True]]
 
 
 @pytest.mark.parametrize(
@@ -648,3 +663,22 @@ def test_bad_arguments_are_refused_in_one_line(arguments, words):
     with pytest.raises(hm.InputError, match=re.escape(words)) as error:
         hm.falsify(**{"statement": "all tokens meet"} | arguments)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_false_statements_are_found_out(name):
+    for seed in range(10 if THOROUGH else 1):
+        began = time.process_time()
+        found = search(name, seed)
+        check(name, found)
+        print(name, seed, found.tried, round(time.process_time() - began, 2))
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_theorems_are_not(name):
+    tries = 100_000 if THOROUGH and name == "Theorem 1.1" else 60
+    found = hm.falsify(name, tries=tries, seed=1)
+    assert not found
+    assert found.tried == tries
+    assert found.undecided < tries / 2
+    assert found.certificates == ()
