@@ -122,9 +122,9 @@ class Dynamics:
                 "`heads` take one `alpha`, and neither `metric` nor `attention`: "
                 "each has its own metric."
             )
-        listed = self.steps if isinstance(self.steps, tuple) else ()
+        listed: tuple[Any, ...] = self.steps if isinstance(self.steps, tuple) else (self.steps,)
         if value is not None and not isinstance(self.steps, Steps):
-            for step in listed or [self.steps]:
+            for step in listed:
                 rescaling(self, step)  # refused if there is none
         if isinstance(self.attention, Softmax) and FULL in listed:
             raise InputError("`alpha`: a full step ('inf') goes without softmax.", argument="alpha")
@@ -309,7 +309,7 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
         points, heads = _attended_points(cloud, dynamics)
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities
         weights = head_weights(dynamics) or [1]
-        means = sum(
+        means: Any = sum(
             weight * _means(z, counts.astype(object), chosen)
             for weight, chosen in zip(weights, heads, strict=True)
         )

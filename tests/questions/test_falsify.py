@@ -6,6 +6,7 @@ import time
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, islice, pairwise
+from typing import Any
 
 import hypothesis
 import numpy as np
@@ -91,11 +92,12 @@ def exceeds_the_bound(case):
     diameter = max(sum((x - y) ** 2) for x in z for y in z)
     top = max(np.linalg.eigvalsh(b.astype(float)))
     for t in range(61):
-        steps, moved = Fraction(2, t + 2), []
+        share: Any = Fraction(2, t + 2)
+        moved = []
         for x in z:
             scores = [-(b @ x) @ y for y in z]
             best = [y for y, score in zip(z, scores, strict=True) if score == max(scores)]
-            moved.append(x + steps * (sum(best) / len(best) - x))
+            moved.append(x + share * (sum(best) / len(best) - x))
         z = moved
         energy = max(x @ b @ x for x in z) / 2
         if float(energy) > 2 / (t + 1) * top * float(diameter) * (1 + 1e-9):
@@ -200,7 +202,7 @@ TRUE = [name for name in STATEMENTS if name not in FALSE]
 
 
 @cache
-def search(name, seed):
+def search(name, seed) -> Any:
     return hm.falsify(name, tries=20_000, seed=seed)
 
 
@@ -447,7 +449,7 @@ def test_shrinking_ends_after_so_many_attempts():
 
 @st.composite
 def families(draw):
-    def some(names):
+    def some(names) -> Any:
         return draw(st.lists(st.sampled_from([*names]), min_size=1, max_size=2))
 
     least_n, least_d = draw(st.integers(1, 4)), draw(st.integers(1, 3))
@@ -526,8 +528,8 @@ def test_what_a_family_draws_is_of_it(family, seed):
 def test_what_is_not_of_a_family_is_told(parts, family):
     case = Case(**{"tokens": [[1], [-1]], "alpha": 1} | parts)
     assert not Family(**family)._allows(case)
-    wide = {"tokens": (1, 9), "alphas": [1, 3, ["1/2", 1, 2]], "distinct": False}
-    kinds = {"metrics": ["any"], "values": ["any"], "masks": ["random"]}
+    wide: Any = {"tokens": (1, 9), "alphas": [1, 3, ["1/2", 1, 2]], "distinct": False}
+    kinds: Any = {"metrics": ["any"], "values": ["any"], "masks": ["random"]}
     assert Family(**wide, **kinds, attentions=["hardmax", "topk:2"])._allows(case)
 
 
@@ -558,7 +560,7 @@ def test_a_function_may_be_a_statement_and_stays_in_its_family():
         return clusters <= 2 or hm.Broken(f"{clusters} clusters", layer=0)
 
     family = Family(tokens=(4, 6), dimensions=(2, 3), alphas=["1/2"], metrics=["definite"])
-    found = hm.falsify(two_clusters_at_most, family)
+    found: Any = hm.falsify(two_clusters_at_most, family)
     case = found.counterexample
     assert (case.n, case.d, case.parts["alpha"]) == (4, 2, Fraction(1, 2))
     assert case.limit.clusters.sizes.size > 2
