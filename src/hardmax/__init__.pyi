@@ -9,7 +9,7 @@ from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
-from ._layer.parts import Head, Steps
+from ._layer.parts import FeedForward, Head, Steps
 from ._questions.basins import basins
 from ._questions.cases import Broken
 from ._questions.falsify import falsify
@@ -35,6 +35,7 @@ __all__ = [
     "Every",
     "Explorer",
     "Family",
+    "FeedForward",
     "FirstOf",
     "Gaussian",
     "Gpu",

@@ -144,7 +144,7 @@ def theorem_reason(result: Trajectory | Limit) -> str:
     run = _run_of(result)
     points = run.details.points
     if not run.dynamics.is_plain:
-        layers = "hardmax layers without a mask and a value matrix"
+        layers = "hardmax attention alone, without a mask and a value matrix"
         return f"it is about {layers}, all with the same step"
     if not run.dynamics.is_definite:
         return "the metric is not symmetric positive definite"

@@ -92,8 +92,9 @@ def test_the_limit_after_full_steps_is_proved_and_has_no_certificate():
         (["inf"], {}, "layer 0.* finite"),
         ([1, "inf"], {}, "layer 1.* finite"),
         (["-inf", 1], {}, "finite"),
-        ("inf,1", {"value": [[2]]}, "without `value`"),
-        ("inf,1", {"attention": "softmax:2"}, "without softmax"),
+        ("inf,1", {"value": [[2]]}, "neither `value`"),
+        ("inf,1", {"attention": "softmax:2"}, "nor softmax"),
+        ("inf,1", {"normalise": "sphere"}, "neither `value`, `normalise`"),
     ],
 )
 def test_full_steps_that_cannot_be_are_refused(alpha, parts, words):

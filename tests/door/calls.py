@@ -83,6 +83,7 @@ def core_calls() -> Iterator[Call]:
             "value": TILTED,
             "mask": "causal",
             "attention": hm.TopK(2),
+            "normalise": "layer",
         },
     )
     yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "product": 0.5}
@@ -93,15 +94,29 @@ def core_calls() -> Iterator[Call]:
     )
     wishes = {"leaders": [0], "followers": {4: 1}, "kind": "definite", "max_cuts": 9}
     yield "find_metric", hm.find_metric, {"tokens": SQUARE, **wishes}
+    starts = {"token": 4, "box": [(-2, 2), (-2, 2)], "law": "uniform"}
+    searching = {"tolerance": 0.1, "effort": 50, "progress": None}
+    yield "basins", hm.basins, {**shared, **starts, **searching}
+    yield "basins with noise", hm.basins, {**shared, "noise": "1/9", **searching}
+    yield "Gaussian", hm.Gaussian, {"mean": [0, 1], "std": "1/2"}
+    found = hm.basins(SQUARE, effort=50)
+    yield "Basins.at", found.at, {"start": [0.25, 0.125]}
+    yield "Basins.name", found.name, {"attended": (0, 2)}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
-    yield "Head", hm.Head, {"metric": TILTED, "weight": 2}
+    yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}
+    block = {"inner": TILTED, "inner_bias": [1, 2], "outer": TILTED, "outer_bias": [0, 1]}
+    yield "FeedForward", hm.FeedForward, block
+    normal = hm.Dynamics(1, TILTED, normalise="sphere", feed_forward=hm.FeedForward(**block))
+    yield "simulate a block", hm.simulate, {"tokens": SQUARE, "dynamics": normal, "layers": 2}
+    yield "limit of a block", hm.limit, {"tokens": SQUARE, "dynamics": normal, "max_layers": 5}
     yield "Localmax", hm.Localmax, {"slack": "1/2"}
     yield "TopK", hm.TopK, {"k": 2}
     yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
     yield "Enclosures.at", soft.at, {"layer": 1}
+    yield "Enclosures.attended", soft.attended, {"layer": 1}
     yield "softmax_gap", hm.softmax_gap, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
@@ -290,6 +305,7 @@ def figure_calls() -> Iterator[Call]:
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
     yield "Trajectory.save", run.save, {"path": "moving.gif", "layers": [0], "fps": 4.0}
     yield "Limit.plot", lim.plot, {"ax": ax}
+    yield "Basins.plot", hm.basins(SQUARE, effort=9).plot, {"ax": ax}
     yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}
     yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}
     yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True, "most": 9}

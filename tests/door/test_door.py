@@ -36,6 +36,8 @@ TAKEN = [
     ("Steps.rule", "*"),  # anything that can be called
     ("Steps.contraction", "None"),
     ("Dynamics.*", "None"),
+    ("Head.*", "None"),
+    ("FeedForward.*_bias", "None"),
     ("*.progress", "class"),
     ("Family.tokens", "1"),  # one number that is both ends
     ("Family.alphas", "ragged"),  # of each the steps of the first layers

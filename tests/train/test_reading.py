@@ -120,7 +120,7 @@ def test_long_texts_say_too_much_to_learn_modifiers_from():
 
 
 def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(monkeypatch):
-    texts, labels = planted(2500, seed=5)
+    texts, labels = planted(1500, seed=5)
     model, again = fit(texts, labels, QUICK), fit(texts, labels, QUICK)
     assert model.modifiers
     assert model.modifiers == again.modifiers

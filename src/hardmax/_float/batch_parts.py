@@ -424,7 +424,8 @@ def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, power
 
 def suits(dynamics: Dynamics, sizes: np.ndarray) -> bool:
     """Whether clouds of these sizes can be walked so."""
-    has_others = dynamics.attention is not None or dynamics.heads is not None
+    others = dynamics.attention, dynamics.heads, dynamics.feed_forward, dynamics.normalise
+    has_others = any(part is not None for part in others)
     if has_others or isinstance(dynamics.steps, Steps):
         return False
     if isinstance(dynamics.mask, np.ndarray) and (sizes != len(dynamics.mask)).any():

@@ -191,7 +191,7 @@ class Box(Cell):
     def cut(self, line: Sequence[int]) -> tuple[Cell | None, Cell | None] | None:
         if len(self.ends) > 1:
             return None
-        ((low, high),) = self.ends
+        low, high = self.ends[0]
         constant, slope = line
         if not slope:
             return (self, None) if constant >= 0 else (None, self)

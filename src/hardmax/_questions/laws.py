@@ -19,10 +19,18 @@ _BITS = 128
 
 
 class Enclosure(NamedTuple):
-    """Two numbers, between which another one is proved to be."""
+    """Two numbers, between which another one is proved to be.
+
+    Examples
+    --------
+    >>> 0.5 in Enclosure(0.25, 0.75)
+    True
+    """
 
     low: float
+    """It is not less than this."""
     high: float
+    """It is not more than this."""
 
     @classmethod
     def of(cls, low: arb, high: arb) -> "Enclosure":

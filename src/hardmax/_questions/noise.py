@@ -18,7 +18,7 @@ the largest of these, and at most their sum. Boxes in which these differ most ar
 import itertools
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,8 +92,8 @@ def leads_of(run: Trajectory, noise: Fraction) -> Leads | Tie:
 
 
 def _lead(
-    look: np.ndarray, over: np.ndarray, tokens: np.ndarray, metric: np.ndarray, noise: Fraction
-) -> tuple[Fraction, np.ndarray, np.ndarray]:
+    look: np.ndarray, over: np.ndarray, tokens: np.ndarray, metric: np.ndarray, noise: Any
+) -> tuple[Any, Any, Any]:
     """<A z, w> for the sums z and w of tokens with these weights: l, g and M, exactly."""
     z, w = look @ tokens, over @ tokens
     slopes = np.outer(look, w @ metric) + np.outer(over, metric @ z)

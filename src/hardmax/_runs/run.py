@@ -19,8 +19,9 @@ from hardmax._float.batch_parts import LONGEST
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided, interpreted_if_small
-from hardmax._layer.rules import check_dimension, merge_points
+from hardmax._layer.rules import check_dimension, is_rational, merge_points
 from hardmax._runs.details import Decisions, KernelResult, Layer, RunDetails, is_limit
+from hardmax._runs.enclosures import enclose
 from hardmax._runs.files import RunFile
 from hardmax._runs.trajectory import (
     LazyTrajectory,
@@ -539,10 +540,16 @@ def load_run(path: str | Path) -> Any:
 def _run_again(file: RunFile) -> Trajectory | Trajectories:
     dynamics, arithmetic = file.dynamics, file.arithmetic
     check_dimension(dynamics, file.starts.tokens.shape[1])
+    container = Container(file.layout)
+    if not is_rational(dynamics):
+        pairs = zip(file.starts, file.runs or (), strict=True)
+        again = [enclose(cloud, dynamics, recorded[-1]) for cloud, (recorded, _) in pairs]
+        if container.is_single:
+            return again[0]
+        return Trajectories(again, container, file.starts.multiplicities)
     if not isinstance(arithmetic, str):
         arithmetic = TieSlack(arithmetic)
     solvers = solvers_for(arithmetic, CPU, plain=dynamics.is_plain)
-    container = Container(file.layout)
     if file.together is not None:
         layers, when_settled, step = file.together
         stop = Settled(layers) if when_settled else AfterLayers(layers)

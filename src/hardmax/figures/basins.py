@@ -12,7 +12,7 @@ from hardmax.figures.plane import marks
 from hardmax.figures.style import Axes, MarkerPath, PathPatch
 
 if TYPE_CHECKING:
-    from hardmax._questions.basins import Basins, Region
+    from hardmax._questions.regions import Basins, Region
 
 _HATCHES = "", "//", "..", "\\\\", "--", "xx", "||", "++", "oo"
 _MOST_NAMED = 12  # regions in the legend
