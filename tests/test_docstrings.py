@@ -43,10 +43,14 @@ RETURNED |= {
     "StreamedLimit",
     "StreamedRun",
     "AlgebraicNumber",
+    "Basins",
     "Bifurcations",
+    "Enclosure",
     "Enclosures",
     "MetricSearch",
+    "Region",
     "SoftmaxGap",
+    "Unchanged",
 }
 
 

@@ -16,7 +16,7 @@ from hardmax._common.validation import (
 )
 from hardmax._layer.rules import check_dimension, check_plain
 from hardmax._questions.cells import Box
-from hardmax._questions.laws import Enclosure, Gaussian
+from hardmax._questions.laws import Enclosure, Gaussian, moments_of
 from hardmax._questions.noise import unchanged
 from hardmax._questions.regions import Basins, Unchanged
 from hardmax._questions.search import Search
@@ -202,8 +202,8 @@ def _read_box(box: Any, tokens: np.ndarray, law: Any) -> Box:
     """The box that is meant."""
     d = tokens.shape[1]
     if box is None and isinstance(law, Gaussian):
-        moments = law.of_dimension(d)
-        return Box.of([(mean - _REACH * std, mean + _REACH * std) for mean, std in moments])
+        reaches = [(mean, _REACH * std) for mean, std in moments_of(law, d)]
+        return Box.of([(mean - reach, mean + reach) for mean, reach in reaches])
     if box is None:
         table = to_fractions(tokens, "`tokens`")
         ends = list(zip(table.min(axis=0), table.max(axis=0), strict=True))
