@@ -234,7 +234,7 @@ def test_progress_is_reported_and_interrupts():
 def test_what_it_prints_and_writes():
     found = hm.basins([[0], [1], [3]], 1, box=[(-1, 4)], law="uniform")
     assert repr(found) == "Basins(token 1: leader 2 60.0%, itself 40.0%, undecided 0.0%)"
-    assert repr(found.regions[0]) == "Region(attended=(2,), area 3.0000 to 3.0000)"
+    assert repr(found.regions[0]) == "Region(leader 2, area 3.0000 to 3.0000)"
     assert "leader 2" in found._repr_html_()
     written = json.loads(json.dumps(found.to_dict()))
     assert written["token"] == 1
@@ -242,8 +242,11 @@ def test_what_it_prints_and_writes():
     assert [region["attended"] for region in written["regions"]] == [[2], [1]]
     cells = [[Fraction(x) for (x,) in cell] for cell in written["regions"][0]["cells"]]
     assert sum(high - low for low, high in cells) == 3
-    assert found.name((0, 2)) == "face 0, 2"
-    assert found.name(()) == "undecided"
+    assert found.undecided.name == "undecided"
+    tied = hm.basins(
+        [[0, 1], [0, -1]], box=[(1, 2), (1, 2)], dynamics=hm.Dynamics(1, [[1, 0], [0, 0]])
+    )
+    assert [region.name for region in tied.regions] == ["itself"]
     assert str(hm.basins([[2], [1]], noise=1).probability).count(" to ") == 1
 
 
@@ -252,7 +255,7 @@ def test_regions_are_drawn_with_their_names(cloud):
     found = hm.basins(cloud, effort=200)
     ax = found.plot()
     names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names[: len(found.regions)] == [found.name(r.attended) for r in found.regions]
+    assert names[: len(found.regions)] == [r.name for r in found.regions]
     assert ("undecided" in names) == bool(found.undecided.cells)
     looks = [(patch.get_facecolor(), patch.get_hatch()) for patch in ax.patches]
     assert len({*looks}) == len(looks) == len(names)

@@ -123,12 +123,11 @@ class Normal(NamedTuple):
         polygon is their sum, with the other sign."""
         ends = []
         for w, *corner in (start, end):
-            ends.append(
-                [_standard(fmpq(x, w), *m) for x, m in zip(corner, self.moments, strict=True)]
-            )
+            pairs = zip(corner, self.moments, strict=True)
+            ends.append([_standard(fmpq(x, w), *moments) for x, moments in pairs])
         (x, y), (a, b) = ends
         if (a - x).contains(0):  # upright, or nearly
-            return (a - x) * arb(0, 0.5) if a != x else arb(0)
+            return (a - x) * arb(0, 0.5)
 
         def density(t: acb, _: bool) -> acb:
             along, height = x + t * (a - x), y + t * (b - y)

@@ -110,8 +110,19 @@ class Search:
             if self.with_law:
                 bounds = enclose_probability(shares[end], shares[end] + rest)
             area = total_volume(cells)
-            regions.append(Region(attended, enclose(area, area), bounds, tuple(cells)))
+            name = _name(attended, names[-1])
+            regions.append(Region(attended, name, enclose(area, area), bounds, tuple(cells)))
         regions.sort(key=lambda region: -region.area.low)
         bounds = enclose_probability(arb(0), rest) if self.with_law else None
         area = total_volume(undecided)
-        return tuple(regions), Region((), enclose(area, area), bounds, tuple(undecided))
+        return tuple(regions), Region(
+            (), "undecided", enclose(area, area), bounds, tuple(undecided)
+        )
+
+
+def _name(attended: Sequence[int], token: int) -> str:
+    """Whom a token attends to in the end, in words."""
+    if attended == (token,):
+        return "itself"
+    numbers = ", ".join(map(str, attended))
+    return f"leader {numbers}" if len(attended) == 1 else f"face {numbers}"
