@@ -85,6 +85,7 @@ mutate: .venv/ready
 soak: .venv/ready
 	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto -m ""
 	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
+	PYTHONPATH=tests $(BIN)/python -m soak.certificates
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/arithmetics.py

@@ -1,9 +1,11 @@
 """Layers other than the paper's beside the same in integers alone, in processor time.
 
-Run: python benchmarks/layers.py [NAME …], with names from WORK. Rows go to results/layers.csv."""
+Run: python benchmarks/layers.py [NAME …], with names from WORK and TEXTS. Rows go to
+results/layers.csv."""
 
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 from harness import Timing, compare, record
@@ -26,6 +28,10 @@ WORK = {
 }
 MOST_EXACT = 300  # tokens: integers alone take minutes for more
 
+PAPERS = "hardmax, the paper's layer"
+# Texts as clouds in so many dimensions, beside the same texts without a mask and a value.
+TEXTS = {f"10,000 texts of 100 tokens, mask and value, d {d}": d for d in (2, 16)}
+
 
 def measure(name: str, rounds: int = 3) -> list[Timing]:
     dynamics, n, layers = WORK[name]
@@ -44,6 +50,23 @@ def measure(name: str, rounds: int = 3) -> list[Timing]:
     return compare(work, peer, contestants, rounds=rounds, clock=time.process_time)
 
 
+def measure_texts(name: str, rounds: int = 5) -> list[Timing]:
+    """One layer of many texts in one call."""
+    d = TEXTS[name]
+    clouds = np.random.default_rng(0).standard_normal((10_000, 100, d))
+    value = np.diag([1.0] * (d - 1) + [0.0])
+    layers = {
+        PAPERS: hm.Dynamics("1/2"),
+        "hardmax": hm.Dynamics("1/2", mask="causal", value=value),
+    }
+
+    def run(dynamics: hm.Dynamics) -> Callable[[], object]:
+        return lambda: hm.simulate(clouds, dynamics, layers=1).at(1)
+
+    contestants = {who: run(dynamics) for who, dynamics in layers.items()}
+    return compare(f"{name}: 1 layer", PAPERS, contestants, rounds, clock=time.process_time)
+
+
 if __name__ == "__main__":
-    for name in sys.argv[1:] or WORK:
-        record("layers", measure(name))
+    for name in sys.argv[1:] or [*WORK, *TEXTS]:
+        record("layers", measure_texts(name) if name in TEXTS else measure(name))

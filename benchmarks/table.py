@@ -22,6 +22,7 @@ from cpu_results import (
     number,
     times_faster,
 )
+from growth import growth_table
 from harness import RESULTS, read_rows
 from text_tables import (
     corpora_table,
@@ -232,6 +233,7 @@ TABLES = {
         "table of aims": target_table,
         "table of the machine": machine_table,
     },
+    DOCS / "growth.md": {"table of growth": growth_table},
     DOCS / "limits.md": {"table of arithmetics": arithmetics_table},
     DOCS / "text.md": {
         "sentence of reading": reading_sentence,

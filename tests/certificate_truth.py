@@ -3,6 +3,7 @@ positions are compared."""
 
 from fractions import Fraction
 from itertools import islice
+from random import Random
 from typing import Any
 
 import oracle
@@ -45,6 +46,25 @@ def is_true(document: dict[str, Any]) -> bool:
         return False
     limits = [document["limits"][number] for number in document["limit_of"]]
     return all(_ends(i, limit, places, layer, leaders) for i, limit in enumerate(limits))
+
+
+def withstands(document: dict[str, Any], random: Random) -> bool:
+    """Whether no attended set changes if every token is moved by the radius, each along an axis."""
+    cloud, counts = document["cloud"], document["cloud"]["multiplicities"]
+    unit, eps = Fraction(cloud["denominator"]), Fraction(document["radius"])
+    rows = [[Fraction(x) / unit for x in row] for row in cloud["points"]]
+    copies = [i for i, count in enumerate(counts or [1] * len(rows)) for _ in range(count)]
+    tokens = []
+    for i in copies:
+        k = random.randrange(len(rows[i]))
+        move = random.choice([-eps, eps])
+        tokens.append([x + move * (axis == k) for axis, x in enumerate(rows[i])])
+    walk = oracle.any_walk(tokens, _parts(document["layer"], copies))
+    listed = _listed(document, document["jumps"][-1][0] + 5)
+    for (_, (sets,)), (said,) in zip(walk, listed, strict=False):
+        if [{copies[j] for j in found} for found in sets] != [said[i] for i in copies]:
+            return False
+    return True
 
 
 def _parts(layer: dict[str, Any], copies: list[int]) -> Parts:

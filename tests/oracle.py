@@ -140,6 +140,10 @@ class Parts:
     """("topk", k) or ("localmax", slack)."""
     heads: Sequence[tuple[Matrix | None, Fraction]] | None = None
     """Metrics and weights."""
+    values: Sequence[Matrix | None] | None = None
+    """Value matrices of the heads; None: each has `value`."""
+    block: tuple[Matrix, Token, Matrix, Token] | None = None
+    """W1, b1, W2 and b2 of a feed-forward block."""
 
 
 def table_of(rows: Sequence[Sequence[Fraction | int]]) -> fmpq_mat:
@@ -167,22 +171,38 @@ def any_walk(tokens: Cloud, parts: Parts) -> Iterator[tuple[fmpq_mat, list[list[
     identity = table_of([[Fraction(i == j) for j in range(d)] for i in range(d)])
     heads = parts.heads or [(parts.metric, Fraction(1))]
     allowed = parts.mask or [[True] * n] * n
-    value = identity if parts.value is None else table_of(parts.value)
+    tables = [identity if v is None else table_of(v) for v in parts.values or [parts.value]]
+    tables = tables if parts.values else tables * len(heads)
     z, layer = table_of(tokens), 0
     while True:
-        mean, sets = fmpq_mat(n, n), []
-        for metric, weight in heads:
+        alpha = fmpq(parts.step(layer).numerator, parts.step(layer).denominator)
+        left, right, sets = identity, z, []
+        for (metric, weight), value in zip(heads, tables, strict=True):
             a = identity if metric is None else table_of(metric)
             scores = (z * a.transpose() * z.transpose()).table()
             here = [attended_among(scores[i], allowed[i], parts.attention) for i in range(n)]
-            share = weight / sum(w for _, w in heads)
+            share, mean = weight / sum(w for _, w in heads), fmpq_mat(n, n)
             for i, several in enumerate(here):
                 for j in several:
-                    mean[i, j] += fmpq(share.numerator, share.denominator * len(several))
+                    mean[i, j] = fmpq(share.numerator, share.denominator * len(several))
+            left = left + alpha * fmpq(share.numerator, share.denominator) * value
+            right = right + alpha * (mean * z * value.transpose())
             sets.append(here)
         yield z, sets
-        alpha = fmpq(parts.step(layer).numerator, parts.step(layer).denominator)
         # (I + alpha V) z' = z + alpha V w, tokens are rows.
-        right = z + alpha * (mean * z * value.transpose())
-        z = (identity + alpha * value).solve(right.transpose()).transpose()
+        z = left.solve(right.transpose()).transpose()
+        if parts.block is not None:
+            z = fed_forward(z, *parts.block)
         layer += 1
+
+
+def fed_forward(z: fmpq_mat, inner: Matrix, b: Token, outer: Matrix, c: Token) -> fmpq_mat:
+    """Rows z + W2 relu(W1 z + b1) + b2."""
+    rows = []
+    for row in z.table():
+        token = [Fraction(int(x.p), int(x.q)) for x in row]
+        hidden = [dot(w, token) + bias for w, bias in zip(inner, b, strict=True)]
+        active = [max(unit, Fraction(0)) for unit in hidden]
+        pushes = zip(token, outer, c, strict=True)
+        rows.append([x + dot(w, active) + bias for x, w, bias in pushes])
+    return table_of(rows)

@@ -47,6 +47,7 @@ RETURNED |= {
     "Bifurcations",
     "Enclosure",
     "Enclosures",
+    "Falsification",
     "MetricSearch",
     "Region",
     "SoftmaxGap",

@@ -9,8 +9,11 @@ from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
-from ._layer.parts import Head, Steps
+from ._layer.parts import FeedForward, Head, Steps
 from ._questions.basins import basins
+from ._questions.cases import Broken
+from ._questions.falsify import falsify
+from ._questions.families import Family
 from ._questions.laws import Gaussian
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
@@ -26,10 +29,13 @@ from .theorem import check_theorem
 
 __all__ = [
     "AfterLayers",
+    "Broken",
     "Cpu",
     "Dynamics",
     "Every",
     "Explorer",
+    "Family",
+    "FeedForward",
     "FirstOf",
     "Gaussian",
     "Gpu",
@@ -51,6 +57,7 @@ __all__ = [
     "certificate",
     "check_theorem",
     "clouds",
+    "falsify",
     "figures",
     "find_metric",
     "geometry",

@@ -5,15 +5,34 @@
     z_i' = (z_i + alpha w_i) / (1 + alpha)          one layer
 
 This is the paper's layer. Others differ in one or more parts: a mask says among which j token i
-chooses, the step alpha depends on the layer, a value matrix V makes it z_i' = (I + alpha V)^-1 (z_i
-+ alpha V w_i), and attention may also go to scores below the largest: to those within a slack of it
-(localmax), to the k largest (top-k), or to all, w_i being the mean with the weights exp(beta <A
-z_i, z_j>) (softmax). Of several heads each has its own A and so its own means; w_i is their
-weighted mean.
+chooses, the step alpha depends on the layer, and attention may also go to scores below the largest:
+to those within a slack of it (localmax), to the k largest (top-k), or to all, w_i being the mean
+with the weights exp(beta <A z_i, z_j>) (softmax).
 
-`attended` and `step` below are these lines in rational arithmetic; softmax is irrational, and
-`_softmax` encloses it. They are meant to be read, and every engine must agree with them; `simulate`
-is the same mathematics made fast."""
+A transformer block does more. Of several heads h, each has a metric A_h, a value matrix V_h and a
+weight a_h > 0, the weights scaled to a sum of 1. A layer then is, in this order,
+
+    w_i^h                                           for each head, as above, along A_h z_i
+    y_i  = z_i + alpha sum_h a_h V_h w_i^h          attention, with a residual connection
+    x_i  = (I + alpha V)^-1 y_i, V = sum_h a_h V_h  normalisation: the paper's division,
+           or y_i / |y_i|                           ... on the sphere,
+           or (y_i - m) / s                         ... of layers
+    u_i  = x_i + W2 relu(W1 x_i + b1) + b2          a feed-forward block, with a residual connection
+    z_i' = u_i, u_i / |u_i| or (u_i - m) / s        normalisation as before; none for the paper's
+
+with one head, V_h = I and no feed-forward block where none is given. Layer normalisation takes the
+mean m of the d coordinates of a token from it, and divides by their standard deviation s, the root
+of the mean square; there are no gains and no epsilon. What is 0 before it is divided has no layer
+after it. Tokens at layer 0 are those given, normalised or not.
+
+The paper's Figure 3 has three kinds of networks. The *pure-attention transformer* has no
+feed-forward block, and the *full transformer* has one. The *deep neural network* has no attention:
+that is a mask by which each token attends to itself alone, as (1 + alpha) z_i / (1 + alpha) = z_i,
+and normalising twice is normalising once.
+
+`attended` and `step` below are these lines in rational arithmetic. Softmax and the two
+normalisations are irrational, and `hardmax._runs.balls` encloses them. They are meant to be
+read, and every engine must agree with them; `simulate` is the same mathematics made fast."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,22 +44,31 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_instance, check_int
 from hardmax._layer.attended import AttendedIndices, AttendedSets
-from hardmax._layer.attention import Attention, read_attention, to_plain
+from hardmax._layer.attention import Attention, Softmax, read_attention, to_plain
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
+    FULL,
+    FeedForward,
     Head,
     Steps,
+    read_feed_forward,
     read_heads,
     read_mask,
+    read_normalise,
     read_square,
     read_steps,
+    read_value,
 )
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
     check_dimension,
+    check_rational,
+    head_values,
     head_weights,
+    mean_value,
     merge_points,
+    moves_to_means,
     rescaling,
     split_heads,
 )
@@ -58,7 +86,8 @@ class Dynamics:
     alpha : number, str, sequence of them or Steps
         Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10. A
         sequence, or "2,1,1/2", has the steps of the first layers, of which the last stays for ever;
-        `Steps` is a rule.
+        all but that one may be "inf", a full step, by which a token jumps onto its target. `Steps`
+        is a rule.
     metric : array_like of shape (d, d) or str, optional
         The matrix A, also typed as "2,1;1,1"; the identity by default. Unless it is symmetric
         positive definite, leaders and limits need not exist, and `limit` warns.
@@ -71,7 +100,12 @@ class Dynamics:
         Who counts besides the tokens with the largest score, which are the only ones by default;
         also in words: "localmax:1/2", "topk:2", "softmax:100".
     heads : sequence of Head, optional
-        Several heads instead of one, each with its metric and weight.
+        Several heads instead of one, each with its metric, its weight and its value matrix.
+    normalise : {"sphere", "layer"}, optional
+        How tokens are normalised, instead of by the paper's division: to length 1, or to
+        coordinates with mean 0 and standard deviation 1.
+    feed_forward : FeedForward, optional
+        A block of ReLU units after attention.
 
     Examples
     --------
@@ -94,6 +128,10 @@ class Dynamics:
     """Who counts; None for hardmax."""
     heads: tuple[Head, ...] | None
     """Several heads; None for one."""
+    normalise: str | None
+    """How tokens are normalised, "sphere" or "layer"; None for the paper's division."""
+    feed_forward: FeedForward | None
+    """The feed-forward block; None for none."""
 
     def __init__(
         self,
@@ -104,24 +142,35 @@ class Dynamics:
         mask: Any = None,
         attention: Any = None,
         heads: Any = None,
+        normalise: Any = None,
+        feed_forward: Any = None,
     ) -> None:
-        table = read_square(value, "value")
         vars(self).update(
             steps=read_steps(alpha),
             matrix=read_square(metric, "metric"),
-            value=None if table is None else to_fractions(table, "`value`"),
+            value=read_value(value),
             mask=read_mask(mask),
             attention=read_attention(attention),
             heads=read_heads(heads),
+            normalise=read_normalise(normalise),
+            feed_forward=read_feed_forward(feed_forward),
         )
         one_step = isinstance(self.steps, Fraction)
-        if heads is not None and not (one_step and metric is None and attention is None):
+        is_usual = self.attention is None or isinstance(self.attention, Softmax)
+        if heads is not None and not (one_step and metric is None and is_usual):
             raise InputError(
-                "`heads` take one `alpha`, and neither `metric` nor `attention`: "
+                "`heads` take one `alpha`, no `metric` and no `attention` but softmax: "
                 "each has its own metric."
             )
-        if value is not None and not isinstance(self.steps, Steps):
-            for step in self.steps if isinstance(self.steps, tuple) else [self.steps]:
+        listed = self.steps if isinstance(self.steps, tuple) else (self.steps,)
+        is_softmax = isinstance(self.attention, Softmax)
+        others = (self.value, self.normalise, self.feed_forward)
+        if FULL in listed and (is_softmax or any(part is not None for part in others)):
+            without = "neither `value`, `normalise`, `feed_forward` nor softmax"
+            raise InputError(f"`alpha`: a full step ('inf') goes with {without}.", argument="alpha")
+        is_divided = self.normalise is None and not isinstance(self.steps, Steps)
+        if is_divided and mean_value(self) is not None:
+            for step in listed:
                 rescaling(self, step)  # refused if there is none
 
     def __eq__(self, other: object) -> bool:
@@ -132,6 +181,8 @@ class Dynamics:
             self.steps == other.steps
             and self.attention == other.attention
             and self._plain_heads() == other._plain_heads()
+            and self.normalise == other.normalise
+            and self._plain_block() == other._plain_block()
             and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
         )
 
@@ -146,6 +197,7 @@ class Dynamics:
             shown.append(f"attention={self.attention}")
         if self.heads is not None:
             shown.append(f"heads={self._plain_heads()}")
+        shown += [f"{name}={part!r}" for name, part in self._plain_block().items()]
         return f"Dynamics({', '.join(shown)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,7 +214,7 @@ class Dynamics:
             plain["attention"] = to_plain(self.attention)
         if self.heads is not None:
             plain["heads"] = self._plain_heads()
-        return plain
+        return plain | self._plain_block()
 
     def _tables(self, *names: str) -> dict[str, Any]:
         """Those of the named tables that there are, as plain data."""
@@ -173,8 +225,21 @@ class Dynamics:
         return [*map(str, self.steps)] if isinstance(self.steps, tuple) else str(self.steps)
 
     def _plain_heads(self) -> list[dict[str, Any]]:
-        heads = self.heads or ()
-        return [{"metric": _plain(head.metric), "weight": str(head.weight)} for head in heads]
+        plain = []
+        for head in self.heads or ():
+            parts = {"metric": _plain(head.metric), "weight": str(head.weight)}
+            value = {} if head.value is None else {"value": _plain(head.value)}
+            plain.append(parts | value)
+        return plain
+
+    def _plain_block(self) -> dict[str, Any]:
+        """What makes it a transformer block, as plain data: nothing in the paper's layer."""
+        plain: dict[str, Any] = {}
+        if self.normalise is not None:
+            plain["normalise"] = self.normalise
+        if self.feed_forward is not None:
+            plain["feed_forward"] = self.feed_forward.to_dict()
+        return plain
 
     @property
     def alpha(self) -> Fraction:
@@ -192,6 +257,11 @@ class Dynamics:
         ----------
         layer : int
             From 0 up.
+
+        Returns
+        -------
+        Fraction
+            Or `math.inf`, for a full step.
         """
         layer = check_int(layer, "`layer`", at_least=0)
         if isinstance(self.steps, Steps):
@@ -202,10 +272,11 @@ class Dynamics:
 
     @property
     def is_plain(self) -> bool:
-        """Whether this is the paper's layer: one step, hardmax, no value matrix, no mask. All
-        engines can do that."""
-        parts = (self.value, self.mask, self.attention, self.heads)
-        return isinstance(self.steps, Fraction) and all(part is None for part in parts)
+        """Whether this is the paper's layer: one step, hardmax, no value matrix, no mask, and
+        nothing after attention. All engines can do that."""
+        parts = (self.mask, self.attention, self.heads)
+        is_usual = isinstance(self.steps, Fraction) and all(part is None for part in parts)
+        return is_usual and moves_to_means(self)
 
     @cached_property
     def metric(self) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -292,21 +363,24 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    dynamics, moved = check_dynamics(dynamics), []
-    alpha, value = dynamics.alpha_at(layer), dynamics.value
+    dynamics, moved = check_rational(check_dynamics(dynamics), "`step`"), []
+    alpha, weights = dynamics.alpha_at(layer), head_weights(dynamics) or [1]
+    values, scale = head_values(dynamics), rescaling(dynamics, alpha)
     clouds, container = read_batch(tokens)
     for cloud in clouds:
         points, heads = _attended_points(cloud, dynamics)
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities
-        weights = head_weights(dynamics) or [1]
-        means = sum(
-            weight * _means(z, counts.astype(object), chosen)
-            for weight, chosen in zip(weights, heads, strict=True)
-        )
-        if value is None:
-            after = (z + alpha * means) / (1 + alpha)
+        if alpha == FULL:
+            (chosen,) = heads
+            after = _means(z, counts.astype(object), chosen)
         else:
-            after = (z + alpha * means @ value.T) @ rescaling(dynamics, alpha).T
+            after = z
+            for weight, value, chosen in zip(weights, values, heads, strict=True):
+                means = _means(z, counts.astype(object), chosen)
+                after = after + alpha * weight * (means if value is None else means @ value.T)
+            after = after @ scale.T if isinstance(scale, np.ndarray) else scale * after
+        if dynamics.feed_forward is not None:
+            after = dynamics.feed_forward(after)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
     multiplicities = tokens.multiplicities if isinstance(tokens, Ragged) else None
     return restore(container, moved, multiplicities)
@@ -320,8 +394,13 @@ def _means(z: np.ndarray, counts: np.ndarray, attended_sets: list[list[int]]) ->
 def _attended_points(cloud: Cloud, dynamics: Dynamics) -> tuple[Points, list[list[list[int]]]]:
     """The distinct points of a cloud, and for each head the points that each of them attends to."""
     points = merge_points(dynamics, cloud)
+    return points, attended_by_head(points, dynamics)
+
+
+def attended_by_head(points: Points, dynamics: Dynamics) -> list[list[list[int]]]:
+    """For each head the points that each point attends to."""
     heads = split_heads(dynamics) or [dynamics]
-    return points, [list(_attended_of_head(points, head)) for head in heads]
+    return [list(_attended_of_head(points, head)) for head in heads]
 
 
 def _attended_of_head(points: Points, dynamics: Dynamics) -> Iterator[list[int]]:

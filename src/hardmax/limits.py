@@ -21,10 +21,12 @@ from hardmax._common.validation import (
     check_instance,
     check_int,
     check_path,
+    check_progress,
     check_real,
     shorten,
 )
-from hardmax._layer.rules import check_rational, merge_points
+from hardmax._layer.rules import check_dimension, is_rational, merge_points
+from hardmax._limits.caps import CapWatch
 from hardmax._limits.certify import Certificate, certify, cloud_digest, layer_data
 from hardmax._limits.clusters import (
     Clusters,
@@ -37,6 +39,7 @@ from hardmax._limits.clusters import (
     number,
 )
 from hardmax._limits.radius import radius
+from hardmax._runs.enclosures import Enclosures, enclose
 from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
@@ -47,10 +50,11 @@ from hardmax._tokens.batches import (
     BatchList,
     CloudArray,
     CloudList,
+    PackedClouds,
     as_array,
     read_batch,
 )
-from hardmax._tokens.columns import ColumnChoice
+from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -175,6 +179,8 @@ class Limit(Tabular):
         int
             The number of layers.
         """
+        if isinstance(self.run, Enclosures):
+            raise InputError("`layers_to`: a limit that is enclosed is not known so well.")
         distance = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if distance <= 0:
             raise InputError(
@@ -484,7 +490,13 @@ def limit(
         warnings.warn(
             f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2
         )
-    check_rational(dynamics, "`limit`")
+    if not is_rational(dynamics):
+        if arithmetic != "certified" or engine is not None or is_stream(tokens):
+            others = "`arithmetic`, `engine` nor a source of chunks"
+            raise InputError(
+                f"Softmax and normalisation take neither {others}.", argument="dynamics"
+            )
+        return _enclosed(tokens, dynamics, max_layers, columns, progress)
     if max_layers is not None:
         stop = Settled(check_int(max_layers, "`max_layers`", at_least=0))
     else:
@@ -503,6 +515,30 @@ def limit(
         engine=engine,
     )
     return Limit(run) if isinstance(run, Trajectory) else Limits(run)
+
+
+def _enclosed(
+    tokens: Any,
+    dynamics: Dynamics,
+    max_layers: int | None,
+    columns: ColumnChoice,
+    progress: Progress | None,
+) -> Limit | Limits:
+    """The clusters of layers that are irrational, where they are proved."""
+    check_progress(progress)
+    layers = 500 if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
+    read = read_cloud if isinstance(tokens, str | Path) else read_frame
+    clouds, container = read_batch(read(tokens, columns=columns))
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    runs = []
+    for cloud in clouds:
+        watch, kind = CapWatch(), container.tensors
+        run = enclose(cloud, dynamics, layers, watch=watch, kind=kind, progress=progress)
+        runs.append(run if watch.meeting is None else run._proved(watch.meeting))
+    if container.is_single:
+        return Limit(runs[0])
+    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
+    return Limits(Trajectories(runs, container, counts))
 
 
 def _record(dynamics: Dynamics) -> Record:

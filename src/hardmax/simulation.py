@@ -15,10 +15,9 @@ from hardmax._common.validation import (
 )
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._layer.attention import Softmax
-from hardmax._layer.rules import check_dimension, check_rational, is_causal
+from hardmax._layer.rules import check_dimension, check_rational, is_causal, is_rational
+from hardmax._runs.enclosures import Enclosures, enclose
 from hardmax._runs.run import Plan, load_run, run_clouds
-from hardmax._runs.softmax import Enclosures, enclose
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import gather
@@ -28,6 +27,7 @@ from hardmax._tokens.batches import (
     BatchList,
     CloudArray,
     CloudList,
+    PackedClouds,
     read_batch,
 )
 from hardmax._tokens.columns import ColumnChoice, read_frame
@@ -79,7 +79,7 @@ def simulate(
     columns: ColumnChoice = None,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
-) -> Trajectory | Trajectories | StreamedRun | Enclosures | list[Enclosures]:
+) -> Trajectory | Trajectories | StreamedRun:
     """Run tokens through layers of hardmax attention.
 
     Parameters
@@ -101,15 +101,15 @@ def simulate(
     columns : sequence of str or str, optional
         As in `limit`.
     progress : callable, optional
-        Called with (clouds done, clouds).
+        Called with (clouds done, clouds), of softmax and normalisation with (layers done, layers).
     engine : Cpu, Gpu, "cpu" or "gpu", optional
         By default tensors on a GPU stay there, and the CPU does the rest.
 
     Returns
     -------
-    Trajectory, Trajectories, StreamedRun or Enclosures
-        The run of the cloud; `Trajectories` for a batch, `StreamedRun` for a source of chunks,
-        `Enclosures` for softmax (a list of them for a batch).
+    Trajectory, Trajectories or StreamedRun
+        The run of the cloud, for softmax and normalisation `Enclosures`; `Trajectories` for a
+        batch, `StreamedRun` for a source of chunks.
 
     Examples
     --------
@@ -127,14 +127,16 @@ def simulate(
         is_file = isinstance(tokens, str | Path)
         read = read_cloud if is_file else read_frame
         tokens = read(tokens, columns=columns)
-    if isinstance(check_dynamics(dynamics).attention, Softmax):
+    check_progress(progress)
+    if not is_rational(check_dynamics(dynamics)):
         usual = arithmetic == "certified" and record == EVERY_LAYER and engine is None
-        if layers is None or not usual:
+        if layers is None or not usual or is_stream(tokens):
+            others = "`stop`, `arithmetic`, `record`, `engine` nor a source of chunks"
             raise InputError(
-                "Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`.",
+                f"Softmax and normalisation take `layers`, and neither {others}.",
                 argument="layers",
             )
-        return _enclose_clouds(tokens, dynamics, layers)
+        return _enclose_clouds(tokens, dynamics, layers, progress)
     asked = engine_for(tokens, engine)
     if layers is not None:
         stop = AfterLayers(layers)
@@ -145,18 +147,23 @@ def simulate(
         check_instance(record, Record, "`record`", "Every(10), LastOnly() or another Record"),
         asked if dynamics.is_plain else CPU,
     )
-    check_progress(progress)
     if is_stream(tokens):
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
         return _run_stream(chunks, plan)
     return run_clouds(tokens, plan, progress)
 
 
-def _enclose_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Any:
+def _enclose_clouds(
+    tokens: Any, dynamics: Dynamics, layers: int, progress: Progress | None
+) -> Enclosures | Trajectories:
     clouds, container = read_batch(tokens)
     check_dimension(dynamics, clouds[0].tokens.shape[1])
-    enclosed = [enclose(cloud, dynamics, layers) for cloud in clouds]
-    return enclosed[0] if container.is_single else enclosed
+    how: Any = {"kind": container.tensors, "progress": progress}
+    runs = [enclose(cloud, dynamics, layers, **how) for cloud in clouds]
+    if container.is_single:
+        return runs[0]
+    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
+    return Trajectories(runs, container, counts)
 
 
 def _run_stream(chunks: Any, plan: Plan) -> StreamedRun:

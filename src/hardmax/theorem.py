@@ -144,7 +144,7 @@ def theorem_reason(result: Trajectory | Limit) -> str:
     run = _run_of(result)
     points = run.details.points
     if not run.dynamics.is_plain:
-        layers = "hardmax layers without a mask and a value matrix"
+        layers = "hardmax attention alone, without a mask and a value matrix"
         return f"it is about {layers}, all with the same step"
     if not run.dynamics.is_definite:
         return "the metric is not symmetric positive definite"
@@ -220,14 +220,13 @@ class _Evidence:
         return stay, f"the last from layer {self.run.leader_layers.max(initial=0)} on"
 
     def _stays(self, point: int, since: int) -> bool:
-        """Whether a leader keeps its position and attends to nothing else from a layer on."""
-        position = self.clouds[since].rows([point]).reduced()
-        for cloud, sets in zip(self.clouds[since:], self.sets[since:], strict=True):
-            if cloud.rows([point]).reduced() != position:
-                return False
-            if any(cloud.numerators[j] != cloud.numerators[point] for j in sets[point]):
-                return False
-        return True
+        """Whether a leader attends to its own position alone from a layer on, so that it keeps
+        it."""
+        return all(
+            cloud.numerators[j] == cloud.numerators[point]
+            for cloud, sets in zip(self.clouds[since:], self.sets[since:], strict=True)
+            for j in sets[point]
+        )
 
     def tokens_converge(self) -> Observed:
         points = pluralize(len(self.lim.clusters), "point")

@@ -2,6 +2,8 @@
 says."""
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import flint
 import mpmath
@@ -10,10 +12,12 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import apply, dot, moved
-from strategies import clouds, emerging, identity, spd_metrics
+from strategies import clouds, emerging, identity, spd_metrics, subtracted
 
 import hardmax as hm
 from hardmax._beyond.algebraic import between
+from hardmax._beyond.bifurcations import _Run
+from hardmax._exact.walker import FOREVER
 from hardmax.results import AlgebraicNumber
 
 LOW, HIGH = Fraction(1, 4), Fraction(3)
@@ -140,6 +144,44 @@ def test_at_rational_values_the_run_is_decided_too():
         (0,),
         (7,),
     ]
+
+
+small_tables = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=3, max_size=3)
+
+
+@settings(max_examples=examples(4000))
+@given(small_tables, small_tables)
+def test_a_lead_is_said_to_last_if_it_does_all_the_way(starts, targets):
+    def polynomials(table):
+        return [[flint.fmpq_poly([x]) for x in row] for row in table]
+
+    search: Any = SimpleNamespace(points=None, metric=[], place=polynomials(starts))
+    run = _Run(AlgebraicNumber.of(Fraction(1)), search)
+    sets = run.attended([0, 1, 2]).sets
+    for i, attended in enumerate(sets):
+        lasts = run.first_change(polynomials(targets), sets, [i]) == FOREVER
+        leads = [lead_on_the_way(starts, targets, i, j, attended[0]) for j in range(3)]
+        assert lasts == all(
+            not any(lead) if j in attended else is_negative(lead) for j, lead in enumerate(leads)
+        )
+
+
+def lead_on_the_way(starts, targets, i, j, leader):
+    """The coefficients of <w, z_j - z_leader>, w the token i, a share t of the way left to each."""
+    look, aim = starts[i], targets[i]
+    here, there = (subtracted(table[j], table[leader]) for table in (starts, targets))
+    way, turn = subtracted(look, aim), subtracted(here, there)
+    return dot(aim, there), dot(way, there) + dot(aim, turn), dot(way, turn)
+
+
+def is_negative(quadratic):
+    """Whether a polynomial is below 0 for all t from 1 down to 0, but for 0 itself."""
+    a, b, c = quadratic
+    shares = [Fraction(1)]
+    if c and 0 < Fraction(-b, 2 * c) < 1:
+        shares.append(Fraction(-b, 2 * c))
+    in_the_end = next((x for x in quadratic if x), 0)
+    return in_the_end < 0 and all(a + b * t + c * t**2 < 0 for t in shares)
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=4), st.integers(-9, 9), st.integers(1, 9))

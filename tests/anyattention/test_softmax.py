@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from strategies import clouds, identity, spd_metrics
 
 import hardmax as hm
-from hardmax._runs import softmax, softmax_floats
+from hardmax._runs import softmax_floats
+from hardmax._runs.balls import BallLayer
 from hardmax._runs.softmax_floats import run_floats
+from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import to_fractions
 
 RUNS = 2000 if THOROUGH else 60
@@ -153,7 +155,7 @@ def test_precision_is_raised_until_the_error_is_small(cloud, alpha):
         for e in (1e-3, 1e-13)
     ]
     assert [run.error <= e for run, e in zip(runs, (1e-3, 1e-13), strict=True)] == [True, True]
-    assert runs[0].bits <= runs[1].bits
+    assert runs[0].details.bits <= runs[1].details.bits
     assert (np.abs(runs[0].tokens - runs[1].tokens) <= runs[0].error + runs[1].error).all()
 
 
@@ -161,10 +163,10 @@ def test_what_cannot_be_enclosed_is_refused():
     cloud, soft = [[1.0], [2.0]], hm.Dynamics(1, attention=hm.Softmax(1))
     with pytest.raises(hm.InputError, match="less than float64 can store"):
         hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(1, 1e-30)), layers=1)
-    for call in (hm.limit, hm.attended, hm.step):
+    for call in (hm.attended, hm.step):
         with pytest.raises(hm.InputError, match="softmax attends to all tokens"):
             call(cloud, soft)
-    with pytest.raises(hm.InputError, match="Softmax takes `layers`"):
+    with pytest.raises(hm.InputError, match="Softmax and normalisation take `layers`"):
         hm.simulate(cloud, soft, stop=hm.Settled())
 
 
@@ -266,11 +268,14 @@ def test_floats_stay_within_their_error_of_arb_in_every_kind_of_cloud(seed):
     found = run_floats(z, counts, dynamics, soft.beta, 12, 1e-6)
     assume(found is not None)
     tokens, error = found or (z, 0.0)
-    with flint.ctx.workprec(1500):
-        balls = softmax._run(z, counts, dynamics, hm.Softmax(beta, 1.0), 12)
-    assert balls is not None
     rounding = 2.0**-52 * np.abs(cloud).max()
-    assert np.abs(tokens - balls[0]).max() <= error + rounding
+    with flint.ctx.workprec(1500):
+        layer = BallLayer(Points(cloud + 0, np.array(counts), np.arange(n)), dynamics)
+        state = layer.start()
+        for floats in tokens:
+            balls = np.array(state.places, dtype=np.float64)[state.labels]
+            assert np.abs(floats - balls).max() <= error + rounding
+            state = layer.move(state, layer.choose(state))
 
 
 def test_weights_are_proved_by_an_exponential_of_our_own():
@@ -287,5 +292,5 @@ def test_what_floats_cannot_prove_is_left_to_arb():
     floats = hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(10, 1e-9)), layers=20)
     assert isinstance(floats, hm.results.Enclosures)
     assert isinstance(exact, hm.results.Enclosures)
-    assert floats.bits == 53 < exact.bits
+    assert floats.details.bits == 53 < exact.details.bits
     assert np.abs(exact.tokens - floats.tokens).max() <= exact.error + floats.error

@@ -59,6 +59,23 @@ def core_calls() -> Iterator[Call]:
     )
     yield "attended", hm.attended, shared
     yield (
+        "falsify",
+        lambda **given: hm.falsify("all tokens meet", **given),
+        {
+            "family": {"size": 3},
+            "tries": 3,
+            "seed": 1,
+            "max_layers": 9,
+            "progress": None,
+        },
+    )
+    yield (
+        "Family",
+        hm.Family,
+        {"tokens": (2, 3), "size": 3, "denominators": [1], "alphas": ["1/2"], "ties": 0.5},
+    )
+    yield "Case.at", hm.results.Case([[3], [-1]], alpha=1).at, {"layer": 1}
+    yield (
         "Dynamics",
         hm.Dynamics,
         {
@@ -67,6 +84,7 @@ def core_calls() -> Iterator[Call]:
             "value": TILTED,
             "mask": "causal",
             "attention": hm.TopK(2),
+            "normalise": "layer",
         },
     )
     yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "product": 0.5}
@@ -75,6 +93,8 @@ def core_calls() -> Iterator[Call]:
         hm.bifurcations,
         {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9},
     )
+    wishes = {"leaders": [0], "followers": {4: 1}, "kind": "definite", "max_cuts": 9}
+    yield "find_metric", hm.find_metric, {"tokens": SQUARE, **wishes}
     starts = {"token": 4, "box": [(-2, 2), (-2, 2)], "law": "uniform"}
     searching = {"tolerance": 0.1, "effort": 50, "progress": None}
     yield "basins", hm.basins, {**shared, **starts, **searching}
@@ -85,12 +105,18 @@ def core_calls() -> Iterator[Call]:
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
-    yield "Head", hm.Head, {"metric": TILTED, "weight": 2}
+    yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}
+    block = {"inner": TILTED, "inner_bias": [1, 2], "outer": TILTED, "outer_bias": [0, 1]}
+    yield "FeedForward", hm.FeedForward, block
+    normal = hm.Dynamics(1, TILTED, normalise="sphere", feed_forward=hm.FeedForward(**block))
+    yield "simulate a block", hm.simulate, {"tokens": SQUARE, "dynamics": normal, "layers": 2}
+    yield "limit of a block", hm.limit, {"tokens": SQUARE, "dynamics": normal, "max_layers": 5}
     yield "Localmax", hm.Localmax, {"slack": "1/2"}
     yield "TopK", hm.TopK, {"k": 2}
     yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
     yield "Enclosures.at", soft.at, {"layer": 1}
+    yield "Enclosures.attended", soft.attended, {"layer": 1}
     yield "softmax_gap", hm.softmax_gap, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
@@ -250,7 +276,7 @@ def estimator_calls() -> Iterator[Call]:
     from hardmax.sklearn import HardmaxClassifier
 
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
-        return HardmaxClassifier(**parameters).fit(X, y)
+        return HardmaxClassifier(vectors=None, **parameters).fit(X, y)
 
     corpus = make_synthetic_corpus(12, seed=1)
     sizes = {

@@ -193,6 +193,9 @@ def test_of_very_many_tokens_some_are_drawn_and_all_leaders(monkeypatch):
     picture = drawn(run, 2, most=50)
     assert len(offsets(picture["leaders"])) == len(run.leaders)
     assert 40 <= len(offsets([*picture["circles"], *picture["slices"]])) <= 60
+    for most in (600, 999):
+        marks = drawn(run, 2, most=most)
+        assert len(offsets([*marks["circles"], *marks["slices"]])) <= most
     monkeypatch.setattr(plane, "MOST_TOKENS", 50)
     assert "1,000 tokens, some drawn" in run.plot().get_title(loc="left")
 

@@ -77,7 +77,7 @@ def test_larger_clouds_are_walked_chunk_by_chunk(d, alpha):
             found = found_in(tokens, dynamics, [100, 100, 700])
         assert_same(found, hm.limit(tokens, dynamics))
         walked += found.n_in_memory < len(np.unique(tokens, axis=0)) // 2
-    assert walked >= 3
+    assert walked >= 5  # a grid may have to be held
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

@@ -168,7 +168,7 @@ def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(classes, wid
     vectors, scale, typical = rng.normal(size=(8, width)), rng.uniform(0.5, 2, (8, 1)), 4.0
     lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
     columns = lengths[:, None] * factors @ np.hstack([np.diag(scale[:, 0]), vectors])
-    peer = linear_model.LogisticRegression(C=strength, tol=1e-6, max_iter=10_000)
+    peer = linear_model.LogisticRegression(C=strength, tol=1e-6, solver="newton-cholesky")
     peer.fit(columns, labels)
     how = {"with_bias": True, "consistent": False, "vectors": csr_array(vectors)}
     weights, bias, _, _, slope = regress([bag], strength, scale, typical, **how)

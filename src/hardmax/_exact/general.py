@@ -38,6 +38,7 @@ from hardmax._exact.power_sums import (
     PowerSum,
     Table,
     closed_form,
+    fed,
     one_layer,
 )
 from hardmax._exact.trapped import never_settle
@@ -56,8 +57,14 @@ from hardmax._exact.vectors import (
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import Steps
-from hardmax._layer.rules import allowed_pairs, attended_among, head_weights, split_heads
+from hardmax._layer.parts import FULL, Steps
+from hardmax._layer.rules import (
+    allowed_pairs,
+    attended_among,
+    has_own_values,
+    moves_to_means,
+    split_heads,
+)
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import dot
 from hardmax.dynamics import Dynamics
@@ -448,8 +455,14 @@ class GeneralWalker(Walker[GeneralPhase]):
         self.contraction = self.motion.contraction or Fraction(1)
         if isinstance(steps, Steps):
             self.constant_from = math.inf
-        parts = (dynamics.value, dynamics.mask, dynamics.attention, dynamics.heads)
-        self.followers_stay = all(part is None for part in parts)
+        parts = (dynamics.mask, dynamics.attention, dynamics.heads)
+        # After a full step a follower is where its leader is, and attended to like it.
+        are_short = not isinstance(steps, tuple) or FULL not in steps
+        is_usual = all(part is None for part in parts) and moves_to_means(dynamics)
+        self.followers_stay = are_short and is_usual
+        is_mixed = dynamics.heads is not None and dynamics.value is not None
+        # Known for many layers only if nothing moves.
+        self.has_no_form = is_mixed or has_own_values(dynamics) or dynamics.feed_forward is not None
         heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
         self.heads = [head_type(points, head, self.contraction) for head in heads]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})
@@ -469,29 +482,32 @@ class GeneralWalker(Walker[GeneralPhase]):
 
     def closed_form(self, sets: AttendedIndices, pending: list[int]) -> PowerSum | None:
         dynamics, motion = self.dynamics, self.motion
+        alpha = dynamics.alpha_at(self.layer)
         if self.layer < self.constant_from:
-            motion = Motion.of(dynamics, dynamics.alpha_at(self.layer))
+            motion = Motion.of(dynamics, alpha)
         if dynamics.heads is None:
             self.sets_of_heads = [sets]
             means = Means(sets, self.counts)
         else:
             self.sets_of_heads = [head.sets for head in self.attended_now]
             of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
-            means = HeadMeans(of_heads, head_weights(dynamics))
-        self.form = one_layer(self.place, means, motion)
+            means = HeadMeans(of_heads, dynamics, alpha)
+        linear = one_layer(self.place, means, motion)
+        self.form = fed(self.place, linear, dynamics.feed_forward)
         self._after = self.form.after(1, self.contraction)
         self._attended_next = self._attended_at(self._after, pending)
         heads = zip(self.sets_of_heads, self._attended_next, strict=True)
         rows = np.array(pending, dtype=np.int64)
         self._stays_once = all(now.of_rows(rows).same_as(later.sets) for now, later in heads)
-        is_mixed = dynamics.heads is not None and dynamics.value is not None
-        if not self._stays_once or (is_mixed and self.form.moves):
+        if not self._stays_once or (self.has_no_form and self.form.moves):
             return None
         return closed_form(self.place, self.form, means, motion)
 
     def first_change(self, form: PowerSum, sets: AttendedIndices, pending: list[int]) -> int | None:
         change: int | None = ONE_LAYER
-        if not form.moves:
+        # A block may undo the step of one layer, and not that of another.
+        is_alike = self.dynamics.feed_forward is None or self.layer >= self.constant_from
+        if not form.moves and is_alike:
             change = FOREVER
         elif self.layer >= self.constant_from:
             heads = zip(self.heads, self.sets_of_heads, strict=True)

@@ -11,7 +11,8 @@ each times a table (`PowerSum`):
   Points go straight if L is 1, and in *chains*, after points that move themselves, if it is larger.
   If attention goes round in circles there is no such L.
 * *V^2 = 0*. Then B = alpha V, V z stands still for ever, and z(m) = z + m B (w - z).
-* *Anything else*, such as cycles of attention: one layer at a time, unless nothing moves.
+* *Anything else*, such as cycles of attention, a value matrix for each head or a feed-forward
+  block: one layer at a time, unless nothing moves.
 """
 
 import math
@@ -26,7 +27,8 @@ import numpy as np
 from hardmax._exact.leads import Term
 from hardmax._exact.vectors import SHORT, common_rows, exact_table, flint
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.rules import rescaling
+from hardmax._layer.parts import FULL, FeedForward, feed
+from hardmax._layer.rules import has_own_values, head_values, head_weights, rescaling
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
@@ -95,14 +97,17 @@ class Motion(NamedTuple):
 
     push: Any
     contraction: Fraction | None
-    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else."""
+    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else; 0 for a full step."""
     projection: np.ndarray | None = None
 
     @classmethod
     def of(cls, dynamics: Dynamics, alpha: Fraction) -> "Motion":
         value = dynamics.value
+        if has_own_values(dynamics):
+            return cls(None, None)
         if value is None:
-            return cls(flint(alpha / (1 + alpha)), 1 / (1 + alpha))
+            contraction = Fraction(0) if alpha == FULL else 1 / (1 + alpha)
+            return cls(flint(1 - contraction), contraction)
         push = exact_table(rescaling(dynamics, alpha) @ value * alpha)
         square = value @ value
         if not square.any():
@@ -114,7 +119,7 @@ class Motion(NamedTuple):
         return cls(push, None)
 
     def pushed(self, table: Table) -> Table:
-        return table @ self.push.T if isinstance(self.push, np.ndarray) else self.push * table
+        return _times(self.push, table)
 
     def driven(self, table: Table) -> Table:
         """The part of the positions that can move."""
@@ -188,8 +193,20 @@ class Means:
 class HeadMeans:
     """The weighted mean of the means of several heads."""
 
-    def __init__(self, means: list[Means], weights: list[Fraction]) -> None:
+    def __init__(self, means: list[Means], dynamics: Dynamics, alpha: Fraction) -> None:
+        weights = head_weights(dynamics)
         self.weighted = list(zip(map(flint, weights), means, strict=True))
+        self.pushes: list[Any] = []
+        if has_own_values(dynamics):
+            scale = alpha * rescaling(dynamics, alpha)
+            for weight, value in zip(weights, head_values(dynamics), strict=True):
+                push = weight * scale if value is None else weight * scale @ value
+                self.pushes.append(exact_table(push))
+
+    def moves(self, z: Table) -> Table:
+        """How tokens move, if each head pushes them through its own value matrix."""
+        pairs = zip(self.pushes, self.weighted, strict=True)
+        return reduce(add, (_times(push, means(z) - z) for push, (_, means) in pairs))
 
     def __call__(self, table: Table) -> Table:
         return reduce(add, (weight * means(table) for weight, means in self.weighted))
@@ -204,10 +221,36 @@ def _same(left: PowerSum, right: PowerSum) -> bool:
     return all((left[term] == table).all() for term, table in right.items())
 
 
+def _times(push: Any, table: Table) -> Table:
+    """A table times a number, or a matrix times each of its rows."""
+    return table @ push.T if isinstance(push, np.ndarray) else push * table
+
+
 def one_layer(place: PowerSum, means: Means | HeadMeans, motion: Motion) -> PowerSum:
     """Where the points are now and a layer later, whatever happens then."""
-    steps = {Term(e, 0, 1): motion.pushed(means(z) - z) for (e, _, _), z in place.items()}
+
+    def moves(z: Table) -> Table:
+        if motion.push is None and isinstance(means, HeadMeans):
+            return means.moves(z)
+        return motion.pushed(means(z) - z)
+
+    steps = {Term(e, 0, 1): moves(z) for (e, _, _), z in place.items()}
     return PowerSum(place | {term: step for term, step in steps.items() if step.any()})
+
+
+def fed(place: PowerSum, linear: PowerSum, block: FeedForward | None) -> PowerSum:
+    """The same with a feed-forward block after attention, if there is one: positions are then a
+    single table."""
+    if block is None:
+        return linear
+    inner, (inner_bias, outer_bias) = (
+        exact_table(block.inner),
+        (exact_table(bias[None])[0] for bias in (block.inner_bias, block.outer_bias)),
+    )
+    here = place[Term(0)]
+    (after,) = linear.after(1, Fraction(1)).values()
+    step = feed(after, inner, inner_bias, exact_table(block.outer), outer_bias) - here
+    return PowerSum(place | ({Term(0, 0, 1): step} if step.any() else {}))
 
 
 def closed_form(
@@ -215,7 +258,8 @@ def closed_form(
 ) -> PowerSum | None:
     """Where the points are m layers later as long as the sets stay, if that is known; `linear`
     holds for a layer."""
-    if motion.contraction == 1 or not linear.moves:
+    # A full step is never the one that stays, so a layer of it is all that is asked for.
+    if motion.contraction in (0, 1) or not linear.moves:
         return linear
     if motion.contraction is None:
         return None

@@ -75,8 +75,8 @@ def _is_covered(dynamics: Dynamics) -> bool:
     value = dynamics.value
     if value is None or len(value) != 2 or not value.any() or (value @ value).any():
         return False
-    is_hardmax = dynamics.attention is None and dynamics.heads is None and dynamics.mask is None
-    return is_hardmax and isinstance(dynamics.steps, Fraction)
+    others = dynamics.attention, dynamics.heads, dynamics.mask, dynamics.feed_forward
+    return all(part is None for part in others) and isinstance(dynamics.steps, Fraction)
 
 
 def _hull(points: list[Point]) -> list[Point]:

@@ -8,8 +8,9 @@ which floats do not prove some choice is left to integers."""
 
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
+from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from hardmax.dynamics import Dynamics
 
 WIDTH = 8  # points scored at a time: columns are that many more than there are points
 UNDECIDED = -2
-_ROUNDING = 1 + 1e-9  # more than a product of norms and a dot product can differ by
+ROUNDING = 1 + 1e-9  # more than a product of norms and a dot product can differ by
 
 
 class Rules(NamedTuple):
@@ -118,7 +119,7 @@ def _choose_all(room, count, rules, error):
                 for axis in range(d):
                     direction[row] += metric[row, axis] * points[axis, i]
             along += direction[row] * direction[row]
-        size, along = np.sqrt(square) + 2.0**-500, (np.sqrt(along) + 2.0**-500) * _ROUNDING
+        size, along = np.sqrt(square) + 2.0**-500, (np.sqrt(along) + 2.0**-500) * ROUNDING
         slack = (
             rounding * size * largest
             + spread * (size * error + largest * error + error * error)
@@ -144,7 +145,7 @@ def move(points, moved, count, chosen, share):
 
 
 @njit
-def _set_reach(points, reach, count):
+def set_reach(points, reach, count):
     longest = 0.0
     for i in range(count - 1, -1, -1):
         square = 0.0
@@ -182,13 +183,14 @@ def walk(room, count, rules):
         if not pending or layer == rules.layers:
             return layer, not pending, error, factors[3] * largest
         move(points, room.moved, count, chosen, rules.contraction)
-        _set_reach(points, room.reach, count)
+        set_reach(points, room.reach, count)
         error += factors[3] * largest
         layer += 1
 
 
 LEVELS = 32  # of length
 WALKED = -1  # to the layer asked for, and not settled
+UNKNOWN = -3  # to the layer asked for; whether attended sets change later is not known
 
 
 class BatchOutcome(NamedTuple):
@@ -211,7 +213,7 @@ class BatchOutcome(NamedTuple):
 
 
 @njit
-def _enter(tokens, first, count, lengths, places, order, points, reach):
+def enter(tokens, first, count, lengths, places, order, points, reach):
     """Bring the distinct tokens `first` into columns, from the longest to the shortest, as far as
     LEVELS tell."""
     d = len(points)
@@ -265,7 +267,7 @@ def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, power
             continue
         start, end = offsets[b], offsets[b + 1]
         count = find_equal_rows(bits[start:end], table, of_token, firsts)
-        _enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
+        enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
         layer, for_ever, error, more = walk(room, count, rules)
         share = powers[rules.layers - layer] if for_ever else 1.0
         if share != 1.0:
@@ -299,11 +301,11 @@ class Then(Enum):
     STAY = auto()
     ARRIVE = auto()  # at their limits
 
-    def shares(self, dynamics: Dynamics, layers: int, walked: int) -> np.ndarray:
+    def shares(self, contraction: Fraction, layers: int, walked: int) -> np.ndarray:
         """How much of its way a token keeps to layer `layers`, if its cloud settled 0, 1, … layers
         before `walked`."""
         if self is Then.GO_ON:
-            return float_powers(dynamics.contraction, layers - walked, walked + 1)
+            return float_powers(contraction, layers - walked, walked + 1)
         return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
 
 
@@ -323,18 +325,43 @@ def walk_batch(
     dynamics: Dynamics,
     layers: int,
     *,
-    cpu: Cpu = CPU,
     then: Then = Then.GO_ON,
+    **how: Any,
+) -> BatchOutcome:
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many
+    layers, and `then` on; `how` as `call_kernel` takes it."""
+    metric = float_metric(dynamics)
+    rules = Rules(
+        np.empty((0, 0)) if metric.matrix is None else metric.matrix,
+        float(dynamics.contraction),
+        layers,
+        np.array(kernel_factors(tokens.shape[1], metric)),
+    )
+
+    def shares(depth: int) -> np.ndarray:
+        return then.shares(dynamics.contraction, layers, depth)
+
+    return call_kernel(walk_clouds, tokens, offsets, rules, shares, **how)
+
+
+def call_kernel(
+    kernel: Any,
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    rules: Any,
+    shares: Callable[[int], np.ndarray],
+    *,
+    cpu: Cpu = CPU,
     leave_long: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many
-    layers, and `then` on.
+    """What a kernel finds of all clouds by its rules; `shares` of the way are left after so many
+    layers less than some depth.
 
     A call of the kernel cannot be interrupted: with `leave_long` clouds that could take a second
     are left undecided."""
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
-    metric, sizes, count = float_metric(dynamics), np.diff(offsets), len(offsets) - 1
+    sizes, count = np.diff(offsets), len(offsets) - 1
     since, leader_of = np.empty((2, len(tokens)), dtype=np.int64)
     outcome = BatchOutcome(
         np.empty_like(tokens), since, np.full(count, WALKED), np.empty(count), leader_of
@@ -343,28 +370,22 @@ def walk_batch(
     task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
     longest = int(sizes.max())
     clouds = (tokens, longest, table_size(longest))
-    matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
-    rules = Rules(
-        matrix,
-        float(dynamics.contraction),
-        layers,
-        np.array(kernel_factors(tokens.shape[1], metric)),
-    )
-    shares = cache(lambda depth: then.shares(dynamics, layers, depth))
+    shares = cache(shares)
     for first in range(0, count, _AT_ONCE):
         last = min(first + _AT_ONCE, count)
         some = outcome._replace(
             settled=outcome.settled[first:last], errors=outcome.errors[first:last]
         )
-        for depth in depths(layers):
+        for depth in depths(rules.layers):
+            some.settled[some.settled == UNKNOWN] = WALKED
             if leave_long:
                 some.settled[(some.settled == WALKED) & (products[first:last] * depth > _MOST)] = (
                     UNDECIDED
                 )
-            with cpu.limited(), interpreted(walk_clouds, if_small=bool(products.sum() <= _SMALL)):
+            with cpu.limited(), interpreted(kernel, if_small=bool(products.sum() <= _SMALL)):
                 some_offsets, some_rules = offsets[first : last + 1], rules._replace(layers=depth)
-                walk_clouds(task, some_offsets, *clouds, some_rules, shares(depth), some)
-            if not (some.settled == WALKED).any():
+                kernel(task, some_offsets, *clouds, some_rules, shares(depth), some)
+            if not np.isin(some.settled, (WALKED, UNKNOWN)).any():
                 break
         if progress is not None:
             progress(last, count)

@@ -106,5 +106,5 @@ def _numbers(
         _LONG,
     ]
     matrix = np.zeros((1, 1)) if metric.matrix is None else metric.matrix
-    parts = (matrix, then.shares(dynamics, layers, depth), np.array(factors))
+    parts = (matrix, then.shares(dynamics.contraction, layers, depth), np.array(factors))
     return tuple(torch.from_numpy(part).to(device) for part in parts)

@@ -1,6 +1,9 @@
-"""What a layer may have besides a step and a metric: other steps, a value matrix, a mask."""
+"""What a layer may have besides a step and a metric: other steps, a value matrix, a mask, heads, a
+feed-forward block, normalisation."""
 
+import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -8,9 +11,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._common.validation import InputError, check_choice, check_int, shorten
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import Number, read_number
+from hardmax._tokens.rationals import Number, read_number, to_fractions
+
+FULL: Any = math.inf
+"""A full step: alpha is infinite, and a token jumps onto its target."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Steps:
 @dataclass(frozen=True, eq=False)
 class Head:
     """One of several heads of attention: it looks along its own metric, and its mean counts with
-    its weight.
+    its weight, through its own value matrix.
 
     Parameters
     ----------
@@ -72,6 +78,8 @@ class Head:
         The matrix A of this head; the identity by default.
     weight : number or str, default 1
         Positive. With weights a_h, ``w_i = sum of a_h w_i^h / sum of a_h``.
+    value : array_like of shape (d, d), optional
+        The value matrix of this head; that of the `Dynamics` by default.
 
     Examples
     --------
@@ -82,6 +90,7 @@ class Head:
 
     metric: Any = None
     weight: Number = 1
+    value: Any = None
 
     def __post_init__(self) -> None:
         weight = read_number(self.weight, "`weight`")
@@ -89,7 +98,114 @@ class Head:
             raise InputError(
                 f"`weight` must be positive, not {shorten(self.weight)}.", argument="weight"
             )
-        vars(self).update(metric=read_square(self.metric, "metric"), weight=weight)
+        metric, value = read_square(self.metric, "metric"), read_value(self.value)
+        vars(self).update(metric=metric, weight=weight, value=value)
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward:
+    """A feed-forward block with a residual connection: ``z + W2 relu(W1 z + b1) + b2``.
+
+    Parameters
+    ----------
+    inner : array_like of shape (m, d)
+        The weights W1 of the m hidden units.
+    inner_bias : array_like of shape (m,), optional
+        Their biases b1; 0 by default.
+    outer : array_like of shape (d, m)
+        The weights W2 of the coordinates.
+    outer_bias : array_like of shape (d,), optional
+        Their biases b2; 0 by default.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, step
+    >>> block = FeedForward([[1, 0]], [-1], [[0], [2]], [0, "1/2"])
+    >>> step([["3", "0"]], Dynamics(1, feed_forward=block)).tolist()
+    [[Fraction(3, 1), Fraction(9, 2)]]
+    """
+
+    inner: Any
+    """The weights of the hidden units, (m, d), in Fractions."""
+    inner_bias: Any
+    """Their biases, (m,)."""
+    outer: Any
+    """The weights of the coordinates, (d, m)."""
+    outer_bias: Any = None
+    """Their biases, (d,)."""
+
+    def __post_init__(self) -> None:
+        inner, outer = read_fractions(self.inner, "inner"), read_fractions(self.outer, "outer")
+        if outer.shape != inner.shape[::-1]:
+            shapes = "{} by {}, and `outer` {} by {}".format(*inner.shape, *outer.shape)
+            wish = "must have as many rows as `outer` has columns, and the reverse"
+            raise InputError(f"`inner` {wish}: it is {shapes}.", argument="inner")
+        hidden, coordinates = inner.shape
+        vars(self).update(
+            inner=inner,
+            inner_bias=_read_bias(self.inner_bias, "inner_bias", hidden),
+            outer=outer,
+            outer_bias=_read_bias(self.outer_bias, "outer_bias", coordinates),
+        )
+
+    def __call__(self, tokens: np.ndarray) -> np.ndarray:
+        """Tokens (n, d), in Fractions, after the block."""
+        return feed(tokens, *self.parts)
+
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """W1, b1, W2 and b2."""
+        return self.inner, self.inner_bias, self.outer, self.outer_bias
+
+    def to_dict(self) -> dict[str, Any]:
+        """The block as plain data, exactly."""
+        names = ("inner", "inner_bias", "outer", "outer_bias")
+        tables = zip(names, self.parts, strict=True)
+        return {name: np.vectorize(str)(table).tolist() for name, table in tables}
+
+
+def feed(
+    tokens: np.ndarray,
+    inner: np.ndarray,
+    inner_bias: np.ndarray,
+    outer: np.ndarray,
+    outer_bias: np.ndarray,
+) -> np.ndarray:
+    """z + W2 relu(W1 z + b1) + b2 of tokens (n, d), in rationals of any kind."""
+    hidden = tokens @ inner.T + inner_bias
+    return tokens + np.where(hidden > 0, hidden, 0) @ outer.T + outer_bias
+
+
+def _read_bias(bias: Any, name: str, size: int) -> np.ndarray:
+    """So many numbers; zeros by default."""
+    rows = read_fractions([[0] * size if bias is None else bias], name)
+    if rows.shape[1] != size:
+        raise InputError(
+            f"`{name}` must have {size} numbers, one for each row of its weights, "
+            f"not {rows.shape[1]}.",
+            argument=name,
+        )
+    return rows[0]
+
+
+def read_feed_forward(block: Any) -> FeedForward | None:
+    """A feed-forward block, or what `Dynamics.to_dict` wrote of one."""
+    if block is None or isinstance(block, FeedForward):
+        return block
+    if isinstance(block, dict):
+        with suppress(TypeError):  # other parts than its own
+            return FeedForward(**block)
+    wish = "FeedForward(inner, inner_bias, outer, outer_bias)"
+    raise InputError(
+        f"`feed_forward` must be {wish}, not {shorten(block)}.", argument="feed_forward"
+    )
+
+
+def read_normalise(normalise: Any) -> str | None:
+    """ "sphere" or "layer"; None for the paper's division by 1 + alpha."""
+    if normalise is None:
+        return None
+    return check_choice(normalise, ("sphere", "layer"), "`normalise`", also=" or None")
 
 
 def read_heads(heads: Any) -> tuple[Head, ...] | None:
@@ -101,7 +217,8 @@ def read_heads(heads: Any) -> tuple[Head, ...] | None:
         if all(isinstance(head, Head) for head in read):
             return read
     raise InputError(
-        f"`heads` must be a list of Head(metric, weight), not {shorten(heads)}.", argument="heads"
+        f"`heads` must be a list of Head(metric, weight, value), not {shorten(heads)}.",
+        argument="heads",
     )
 
 
@@ -115,6 +232,12 @@ def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
     return step
 
 
+def _read_first(alpha: Any, name: str) -> Fraction:
+    """A step that does not stay for ever, so it may be full: "inf"."""
+    is_full = isinstance(alpha, str | float) and str(alpha).strip() == str(FULL)
+    return FULL if is_full else read_step(alpha, name)
+
+
 def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
     """One step size for all layers, one for each of the first layers ("2,1,1/2"), or a rule."""
     if isinstance(alpha, Steps):
@@ -124,7 +247,9 @@ def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
     if isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1):
         if not len(alpha):
             raise InputError("`alpha` must have at least one step.", argument="alpha")
-        steps = [read_step(each, f"`alpha` (layer {layer})") for layer, each in enumerate(alpha)]
+        *first, last = alpha
+        steps = [_read_first(each, f"`alpha` (layer {layer})") for layer, each in enumerate(first)]
+        steps.append(read_step(last, f"`alpha` (layer {len(first)}, and all later ones)"))
         while len(steps) > 1 and steps[-2] == steps[-1]:  # the last one stays for ever
             steps.pop()
         return tuple(steps) if len(steps) > 1 else steps[0]
@@ -149,6 +274,17 @@ def read_square(matrix: Any, name: str) -> np.ndarray | None:
         raise InputError(f"`{name}` must be square, not {rows} by {columns}.", argument=name)
     table.flags.writeable = False
     return table
+
+
+def read_fractions(matrix: Any, name: str) -> np.ndarray:
+    """A table of numbers, also typed as "2,1;1,1", in Fractions."""
+    return to_fractions(read_table(split_rows(matrix), f"`{name}`") + 0, f"`{name}`")
+
+
+def read_value(matrix: Any) -> np.ndarray | None:
+    """A value matrix in Fractions; None if none is given."""
+    table = read_square(matrix, "value")
+    return None if table is None else to_fractions(table, "`value`")
 
 
 def read_mask(mask: Any) -> np.ndarray | str | None:

@@ -22,7 +22,7 @@ def attended_among(
 ) -> list[int]:
     """The tokens that are attended to, of those with these scores: integers, in 1 / units. `counts`
     says how often each token is there."""
-    attention: Any = check_rational(dynamics, "attended sets").attention
+    attention: Any = check_hardmax(dynamics, "attended sets").attention
     if attention is None:
         least = max(scores.values())
     else:
@@ -50,9 +50,39 @@ def merge_points(dynamics: "Dynamics", cloud: Cloud) -> Points:
     return Points(cloud.tokens + 0, counts, np.arange(n))
 
 
+def has_own_values(dynamics: "Dynamics") -> bool:
+    """Whether heads have value matrices of their own."""
+    return any(head.value is not None for head in dynamics.heads or ())
+
+
+def head_values(dynamics: "Dynamics") -> list[Any]:
+    """The value matrix of each head, those of a single one: None for the identity."""
+    if dynamics.heads is None:
+        return [dynamics.value]
+    return [dynamics.value if head.value is None else head.value for head in dynamics.heads]
+
+
+def mean_value(dynamics: "Dynamics") -> np.ndarray | None:
+    """The weighted mean V of the value matrices of all heads; None for the identity."""
+    if not has_own_values(dynamics):
+        return dynamics.value
+    values = head_values(dynamics)
+    size = next(len(value) for value in values if value is not None)
+    identity = np.eye(size, dtype=np.int64).astype(object)
+    weighted = zip(head_weights(dynamics), values, strict=True)
+    return sum(weight * (identity if value is None else value) for weight, value in weighted)
+
+
+def moves_to_means(dynamics: "Dynamics") -> bool:
+    """Whether tokens go straight towards means of tokens, and nowhere else, so that none leaves
+    the hull."""
+    others = dynamics.value, dynamics.feed_forward, dynamics.normalise
+    return all(part is None for part in others) and not has_own_values(dynamics)
+
+
 def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
     """(I + alpha V)^-1, or the number that it is without a value matrix."""
-    value = dynamics.value
+    value = mean_value(dynamics)
     if value is None:
         return 1 / (1 + alpha)
     identity = np.eye(len(value), dtype=np.int64).astype(object)
@@ -79,22 +109,31 @@ def head_weights(dynamics: "Dynamics") -> list[Fraction]:
 
 
 def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
-    """Raise an InputError if the metric or the value matrix does not fit tokens of a dimension."""
+    """Raise an InputError if a matrix of the layer does not fit tokens of a dimension."""
     matrices = [("metric", dynamics.matrix), ("value", dynamics.value)]
-    matrices += [("metric", head.metric) for head in dynamics.heads or ()]
+    for head in dynamics.heads or ():
+        matrices += [("metric", head.metric), ("value", head.value)]
+    if dynamics.feed_forward is not None:
+        matrices.append(("feed_forward", dynamics.feed_forward.outer))
     for name, matrix in matrices:
-        if matrix is not None and (size := len(matrix)) != dimension:
+        if matrix is not None and len(matrix) != dimension:
+            shape = "{} by {}".format(*np.shape(matrix))
             raise InputError(
-                f"`{name}` is {size} by {size}, but the tokens have {dimension} coordinates.",
+                f"`{name}` is {shape}, but the tokens have {dimension} coordinates.",
                 argument=name,
             )
+    if dynamics.normalise == "layer" and dimension == 1:
+        raise InputError(
+            "`normalise`: 'layer' makes every token of one coordinate 0: use 'sphere'.",
+            argument="normalise",
+        )
 
 
 def is_causal(dynamics: "Dynamics") -> bool:
     """Whether this is the paper's layer with a causal mask."""
-    others = (dynamics.value, dynamics.attention, dynamics.heads)
+    others = (dynamics.attention, dynamics.heads)
     is_alone = isinstance(dynamics.steps, Fraction) and all(part is None for part in others)
-    return is_alone and isinstance(dynamics.mask, str)
+    return is_alone and moves_to_means(dynamics) and isinstance(dynamics.mask, str)
 
 
 def check_plain(dynamics: "Dynamics", who: str) -> "Dynamics":
@@ -102,20 +141,33 @@ def check_plain(dynamics: "Dynamics", who: str) -> "Dynamics":
     that."""
     if dynamics.is_plain:
         return dynamics
-    parts = "`value`, `mask`, `attention` and `heads`"
+    parts = "`value`, `mask`, `attention`, `heads`, `normalise` and `feed_forward`"
     raise InputError(
         f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without {parts}.",
         argument="dynamics",
     )
 
 
-def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
-    """These dynamics, if layers are rational; else an InputError that begins with who needs
-    that."""
+def check_hardmax(dynamics: "Dynamics", who: str) -> "Dynamics":
+    """These dynamics, if attention chooses; else an InputError that begins with who needs that."""
     if isinstance(dynamics.attention, Softmax):
         wish = "softmax attends to all tokens, and its layers are irrational: use `simulate`"
         raise InputError(f"{who}: {wish}.", argument="dynamics")
     return dynamics
+
+
+def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
+    """These dynamics, if layers are rational; else an InputError that begins with who needs
+    that."""
+    if check_hardmax(dynamics, who).normalise is not None:
+        wish = "normalisation takes roots, and its layers are irrational: use `simulate`"
+        raise InputError(f"{who}: {wish}.", argument="dynamics")
+    return dynamics
+
+
+def is_rational(dynamics: "Dynamics") -> bool:
+    """Whether layers are rational, so that there are exact runs; all others are enclosed."""
+    return dynamics.normalise is None and not isinstance(dynamics.attention, Softmax)
 
 
 def check_definite(dynamics: "Dynamics") -> "Dynamics":

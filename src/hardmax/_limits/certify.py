@@ -23,9 +23,10 @@ from hardmax._exact.general import (
 from hardmax._exact.leads import Term
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import Steps
-from hardmax._layer.rules import rescaling
+from hardmax._layer.parts import FULL, Steps
+from hardmax._layer.rules import has_own_values, rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
+from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.points import Points
 from hardmax.certificate import Check, Stop
@@ -96,6 +97,11 @@ class Certificate(dict[str, Any]):
 
 def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) -> Certificate:
     """The certificate of a limit that the run proves; with its radius, if that is given."""
+    if isinstance(run, Enclosures):
+        raise InputError(
+            "`certificate`: what is enclosed has none: `clusters` has the numbers of the proof.",
+            argument="certificate",
+        )
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
         raise InputError(
@@ -104,6 +110,12 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
     if isinstance(run.dynamics.steps, Steps):
         by_rule = "a rule of steps cannot be written down: give the steps of the first layers"
         raise InputError(f"`certificate`: {by_rule}.", argument="certificate")
+    if isinstance(run.dynamics.steps, tuple) and FULL in run.dynamics.steps:
+        full = "full steps (alpha 'inf') are not part of its format"
+        raise InputError(f"`certificate`: {full}.", argument="certificate")
+    if run.dynamics.feed_forward is not None or has_own_values(run.dynamics):
+        others = "feed-forward blocks and value matrices of single heads"
+        raise InputError(f"`certificate`: it cannot have {others}.", argument="certificate")
     try:
         points = run.details.points
         counts = points.multiplicities.tolist()

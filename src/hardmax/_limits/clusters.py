@@ -17,6 +17,8 @@ from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
 from hardmax._exact.vectors import Vector, power
 from hardmax._layer.parts import Steps
+from hardmax._layer.rules import moves_to_means
+from hardmax._runs.enclosures import Cap, Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
 from hardmax.geometry.projection import project_exact
@@ -57,7 +59,7 @@ class OtherLimit:
         return "elsewhere"
 
 
-Kind: TypeAlias = Vertex | FaceProjection | OtherLimit
+Kind: TypeAlias = Vertex | FaceProjection | OtherLimit | Cap
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +82,7 @@ class Clusters:
         return np.bincount(self.labels, minlength=len(self))
 
     def kind_of(self, token: int) -> Kind:
-        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`.
+        """The kind of a token's limit: `Vertex`, `FaceProjection`, `OtherLimit` or `Cap`.
 
         Parameters
         ----------
@@ -102,9 +104,11 @@ def float_limits(run: Trajectory) -> np.ndarray:
 
 def limit_error(run: Trajectory) -> float:
     """No limit is further than this from that of `float_limits`."""
+    if isinstance(run, Enclosures):
+        return math.inf if run.details.meeting is None else run.details.meeting.radius
     if run.settled_at is not None:
         return run.error if len(run._moving) < run.n else 0.0
-    if run.dynamics.value is not None:
+    if not moves_to_means(run.dynamics):
         return math.inf
     # All tokens stay in the hull that is left, and no two points of a hull are further apart than
     # twice the largest distance of its vertices from any one place; the true tokens are within the
@@ -116,6 +120,11 @@ def limit_error(run: Trajectory) -> float:
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
+    if isinstance(run, Enclosures) and (meeting := run.details.meeting) is not None:
+        cap_of = meeting.labels[run.details.points.of_token]
+        labels, first = number(cap_of)
+        kinds = tuple(meeting.caps[cap] for cap in cap_of[first].tolist())
+        return Clusters(labels, run._floats_at("limit")[first], kinds)
     leader_of = run._leader_of()
     if leader_of[0] >= 0:
         labels, first = number(leader_of)
@@ -139,7 +148,7 @@ def _clusters_by_exact_limits(run: Trajectory) -> Clusters:
     first_leader = np.arange(len(choices))
     first_leader[leaders] = [leader_at[place] for place in places]
     # Followers of a leader end where it is; the limits of the others are compared exactly.
-    ends_there = run.dynamics.value is None and not isinstance(run.dynamics.steps, Steps)
+    ends_there = moves_to_means(run.dynamics) and not isinstance(run.dynamics.steps, Steps)
     follows = choices.follows_leader if ends_there else np.zeros(len(choices), dtype=bool)
     compared = np.flatnonzero(~follows).tolist()
     targets = dict(zip(compared, exactly.targets(compared), strict=True))
@@ -175,7 +184,7 @@ def _face(
 ) -> Kind:
     """The face onto which a limit is the projection of the origin, if there is one."""
     dynamics = run.dynamics
-    has_faces = dynamics.is_definite and dynamics.value is None and not dynamics.heads
+    has_faces = dynamics.is_definite and moves_to_means(dynamics) and not dynamics.heads
     if not leading or not has_faces:
         return OtherLimit()
     places = np.array([place for _, place in leading], dtype=object)

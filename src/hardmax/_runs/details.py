@@ -13,6 +13,7 @@ from hardmax._exact.positions import ExactView, PhaseView
 from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._layer.attended import AttendedSets
 from hardmax._layer.parts import Steps
+from hardmax._layer.rules import moves_to_means
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax.dynamics import Dynamics
@@ -118,7 +119,7 @@ class RunDetails:
         last = self.phases[-1]
         if isinstance(last, FloatPhase):
             return last.error
-        if self.dynamics.value is not None:
+        if not moves_to_means(self.dynamics):
             path = [self.floats_at(layer) for layer in self.recorded]
             return rounding_of(np.concatenate(path))
         # The hull shrinks: no token is ever longer than the longest at the start.
@@ -177,7 +178,7 @@ class RunDetails:
         # A mask keeps equal leaders apart, and followers may stop short of their leader if steps
         # follow a rule.
         by_rule = isinstance(layer.steps, Steps)
-        ends_there = layer.value is None and layer.mask is None and not by_rule
+        ends_there = moves_to_means(layer) and layer.mask is None and not by_rule
         is_known = ends_there and self.settled_at is not None and choices.all_single
         if not is_known or self.leader_since[choices.indices].min() < 0:
             return np.full(self.points.tokens, -1)

@@ -20,6 +20,7 @@ from hardmax._tokens.batches import Layout, PackedClouds, Ragged
 from hardmax.dynamics import Dynamics
 
 _FORMAT, _PARTS = "hardmax-run-3", ("alpha", "metric", "value", "mask", "attention", "heads")
+_PARTS += ("normalise", "feed_forward")
 
 
 @dataclass(kw_only=True, eq=False)

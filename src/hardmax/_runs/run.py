@@ -14,12 +14,14 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, check_path, shorten
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
-from hardmax._float.batch import WALKED, BatchOutcome, Then
+from hardmax._float.batch import UNKNOWN, WALKED, BatchOutcome, Then
+from hardmax._float.batch_parts import LONGEST
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided, interpreted_if_small
-from hardmax._layer.rules import check_dimension, merge_points
+from hardmax._layer.rules import check_dimension, is_rational, merge_points
 from hardmax._runs.details import Decisions, KernelResult, Layer, RunDetails, is_limit
+from hardmax._runs.enclosures import enclose
 from hardmax._runs.files import RunFile
 from hardmax._runs.trajectory import (
     LazyTrajectory,
@@ -125,9 +127,9 @@ def _fit_one_kernel(clouds: PackedClouds, plan: Plan) -> bool:
     """Whether one kernel can run all these clouds together."""
     return (
         clouds.tokens.dtype != object
-        and plan.solvers == solvers_for("certified", plan.engine)
+        and plan.solvers == solvers_for("certified", plan.engine, plain=plan.dynamics.is_plain)
         and (plan.stop.when_settled or plan.stop.last_layer <= DEEPEST_KERNEL)
-        and takes_batch(plan.engine, clouds)
+        and takes_batch(plan.engine, clouds, plan.dynamics)
     )
 
 
@@ -321,12 +323,15 @@ class BatchTrajectories(Trajectories):
         self._at_hand = 1 + _AT_HAND * len(clouds) // math.prod(clouds.tokens.shape)
         stop, layers = plan.stop, plan.stop.last_layer
         if stop.when_settled:
-            layers = min(layers, _MOST_DECISIONS)
+            layers = min(layers, _MOST_DECISIONS if plan.dynamics.is_plain else LONGEST)
+        self._depth = layers
         then = Then.STAY if stop.when_settled else Then.GO_ON
         self.outcome = self._run_all(layers, then, leave_long=True, progress=progress)
         left = self.outcome.undecided
         if layers < stop.last_layer:
-            left = np.union1d(left, np.flatnonzero(self.outcome.settled == WALKED))
+            left = np.flatnonzero(self.outcome.settled < 0)
+        elif stop.when_settled:
+            left = np.union1d(left, np.flatnonzero(self.outcome.settled == UNKNOWN))
         # What floats could not prove is decided at once: it is part of the answer.
         self.exact = {cloud: self.make(cloud) for cloud in left.tolist()}
         for cloud, run in self.exact.items():  # where the kernel gave up, its arrays mean nothing
@@ -359,6 +364,8 @@ class BatchTrajectories(Trajectories):
         return slice(*self.clouds.offsets[cloud : cloud + 2].tolist())
 
     def _run(self, cloud: int) -> Trajectory:
+        if self.outcome.settled[cloud] == UNKNOWN:
+            self._resolve(cloud)
         if cloud in self.exact:
             return self.exact[cloud]
         if cloud not in self._made:
@@ -385,16 +392,38 @@ class BatchTrajectories(Trajectories):
         )
         return LazyTrajectory(known, lambda: self.make(cloud).details, self._container.tensors)
 
+    @cached_property
+    def _later(self) -> BatchOutcome:
+        """Where clouds settle, also a little later than the last layer."""
+        return self._run_all(LONGEST, Then.STAY)
+
+    def _resolve(self, cloud: int) -> None:
+        """Find out where a cloud settles, of which that is not known."""
+        outcome, last = self.outcome, self.plan.stop.last_layer
+        settled = int(self._later.settled[cloud])
+        if settled > last or (settled == WALKED and last <= LONGEST):
+            outcome.settled[cloud] = WALKED
+        elif settled >= 0:
+            outcome.settled[cloud] = settled
+            outcome.errors[cloud] = max(outcome.errors[cloud], self._later.errors[cloud])
+        else:
+            run = self.exact[cloud] = self.make(cloud)
+            outcome.settled[cloud] = WALKED if run.settled_at is None else run.settled_at
+            vars(self).pop("arrived", None)
+
     @property
     def _latest(self) -> int:
-        """The last layer at which a cloud settled in the kernel."""
+        """The last layer at which a cloud settled in the kernel; of other layers than the paper's,
+        up to which it may look for that."""
+        if not self.plan.dynamics.is_plain:
+            return max(LONGEST, self._depth)
         return max(0, *np.delete(self.outcome.settled, list(self.exact)).tolist(), 0)
 
     @cached_property
     def arrived(self) -> BatchOutcome:
         """All clouds at their limits, or at the last layer if they have not settled."""
         arrived = self._run_all(self._latest, Then.ARRIVE)
-        for cloud in np.flatnonzero(self.outcome.settled == WALKED).tolist():
+        for cloud in np.flatnonzero(self.outcome.settled < 0).tolist():
             rows = self._rows_of(cloud)
             arrived.tokens[rows] = self.outcome.tokens[rows]
         for cloud, run in self.exact.items():
@@ -448,6 +477,8 @@ class BatchTrajectories(Trajectories):
 
     @property
     def settled_at(self) -> list[int | None]:
+        for cloud in np.flatnonzero(self.outcome.settled == UNKNOWN).tolist():
+            self._run(cloud)
         return [None if layer == WALKED else layer for layer in self.outcome.settled.tolist()]
 
     def _file(self) -> RunFile:
@@ -509,10 +540,16 @@ def load_run(path: str | Path) -> Any:
 def _run_again(file: RunFile) -> Trajectory | Trajectories:
     dynamics, arithmetic = file.dynamics, file.arithmetic
     check_dimension(dynamics, file.starts.tokens.shape[1])
+    container = Container(file.layout)
+    if not is_rational(dynamics):
+        pairs = zip(file.starts, file.runs or (), strict=True)
+        again = [enclose(cloud, dynamics, recorded[-1]) for cloud, (recorded, _) in pairs]
+        if container.is_single:
+            return again[0]
+        return Trajectories(again, container, file.starts.multiplicities)
     if not isinstance(arithmetic, str):
         arithmetic = TieSlack(arithmetic)
     solvers = solvers_for(arithmetic, CPU, plain=dynamics.is_plain)
-    container = Container(file.layout)
     if file.together is not None:
         layers, when_settled, step = file.together
         stop = Settled(layers) if when_settled else AfterLayers(layers)

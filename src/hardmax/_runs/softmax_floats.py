@@ -41,7 +41,7 @@ def run_floats(
 ) -> tuple[np.ndarray, float] | None:
     """The tokens of all layers and the largest error; None if that is not proved to be as asked."""
     n, d = z.shape
-    if dynamics.value is not None or n * n * d > _MOST_PAIRS or max(counts) > 2**53:
+    if n * n * d > _MOST_PAIRS or max(counts) > 2**53:
         return None
     mask, metric = allowed_pairs(dynamics, n), np.eye(d)
     if dynamics.metric is not None:

@@ -10,7 +10,7 @@ from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
-    from hardmax._runs.softmax import Enclosures
+    from hardmax._runs.enclosures import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.stops import Every, LastOnly, Stop
 
@@ -58,7 +58,7 @@ def simulate_command(
     tokens = read_cloud(file, columns=columns)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax._runs.softmax import Enclosures
+    from hardmax._runs.enclosures import Enclosures
     from hardmax._runs.trajectory import Trajectory
     from hardmax.simulation import simulate
 
@@ -74,11 +74,9 @@ def simulate_command(
             progress=progress,
             engine=engine,
         )
-    is_one = isinstance(result, Trajectory | Enclosures)
+    is_one = isinstance(result, Trajectory)
     runs = [result] if is_one else list(result)
     if output is not None:
-        if isinstance(runs[0], Enclosures):
-            raise InputError("`--output` is not for softmax: use --json, which has every digit.")
         opt.write_result(result, output)
     found = [_document(run) for run in runs]
     if as_json:
@@ -117,11 +115,11 @@ def _read_record(text: str) -> "Every | LastOnly":
 
 
 def _document(run: "Trajectory | Enclosures") -> dict[str, Any]:
-    from hardmax._runs.trajectory import Trajectory
+    from hardmax._runs.enclosures import Enclosures
 
-    if not isinstance(run, Trajectory):
+    if isinstance(run, Enclosures):
         n, d = run.at(0).shape
-        facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.bits}
+        facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.details.bits}
         return run.dynamics.to_dict() | facts | {"tokens": run.at(run.layers).tolist()}
     decisions = run.details.decisions
     return {

@@ -102,7 +102,7 @@ def draw_layer(
 def _prepare(run: Trajectory, layer: int, ax: Axes) -> plane.View:
     check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
     run._floats_at(layer)  # a layer that is not there is refused before anything is drawn
-    return plane.prepare(ax, run._floats_at(0), f"layer {layer:,}")
+    return plane.prepare(ax, plane.extent(run), f"layer {layer:,}")
 
 
 def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:

@@ -69,7 +69,7 @@ def _prepare(lim: "Limit", ax: Axes) -> plane.View:
         raise InputError(
             f"`lim` must be a Limit, as `limit` gives for one cloud, not {shorten(lim)}."
         )
-    return plane.prepare(ax, lim.run._floats_at(0), "limit")
+    return plane.prepare(ax, plane.extent(lim.run), "limit")
 
 
 def _numbers(lim: "Limit") -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.validation import InputError
+from hardmax._layer.rules import moves_to_means
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import style
 from hardmax.figures.labels import place_labels
@@ -107,12 +108,17 @@ def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndar
     return [run._floats_at(layer)[tokens] for layer in layers[::every]]
 
 
-def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:
-    """Axes with numbers for a cloud that starts at these points (n, d), and the origin if it is
-    near.
+def extent(run: Trajectory) -> np.ndarray:
+    """The tokens (n, d) at the start, and also later if they may leave the hull of these."""
+    if moves_to_means(run.dynamics):
+        return run._floats_at(0)
+    every = len(run.recorded) // MOST_BENDS + 1
+    return np.concatenate([run._floats_at(k) for k in {*run.recorded[::every], run.layers}])
 
-    They are the same at all layers: no token ever leaves the hull of the first. `end` names where
-    tokens on a line come down to."""
+
+def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:
+    """Axes with numbers for a run of this extent, and the origin if it is near. They are the same
+    at all layers. `end` names where tokens on a line come down to."""
     view = view_of(starts, ax)
     places = view.path(starts[None])[0]
     spread = np.ptp(places, axis=0).max()

@@ -76,8 +76,9 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
 
 def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
     """The layer as the page takes it; it would show another step than one that it refuses."""
-    if dynamics.heads is not None or not isinstance(dynamics.mask, str | None):
-        wish = "without `heads`, and with no `mask` but 'causal'"
+    blocks = dynamics.heads, dynamics.normalise, dynamics.feed_forward
+    if any(part is not None for part in blocks) or not isinstance(dynamics.mask, str | None):
+        wish = "without `heads`, `normalise` and `feed_forward`, and with no `mask` but 'causal'"
         raise InputError(f"The page shows layers {wish}.", argument="dynamics")
     alpha = str(dynamics.alpha)
     if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:

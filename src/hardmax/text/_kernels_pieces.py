@@ -29,11 +29,13 @@ class Pieces(NamedTuple):
     """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded.
 
     `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a
-    hash of them, at least HASHED. A piece without letters is the end of a clause."""
+    hash of them, at least HASHED. A piece without letters is the end of a clause; of any other one
+    `begins[p]` is the first byte."""
 
     letters: np.ndarray  # uint32
     ends: np.ndarray  # int64
     keys: np.ndarray  # uint64
+    begins: np.ndarray  # int64
 
 
 class Words(NamedTuple):
@@ -59,7 +61,10 @@ HASHED = np.uint64(1 << 63)  # no letter of ASCII has the first bit
 def make_pieces(longest):
     """Memory for the pieces of a text of at most so many bytes."""
     return Pieces(
-        np.empty(longest, np.uint32), np.empty(longest, np.int64), np.empty(longest, np.uint64)
+        np.empty(longest, np.uint32),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.uint64),
+        np.zeros(longest, np.int64),
     )
 
 
@@ -174,13 +179,10 @@ def _tie_after(tie, kind, joins):
 
 
 @njit
-def find_pieces(data, at, end, characters, found, begins=None):
-    """Cut the text `data[at:end]` into pieces, `found`; return how many.
-
-    The first byte of piece p is `begins[p]`, unless that is None (then the compiler leaves it out).
-    """
+def find_pieces(data, at, end, characters, found):
+    """Cut the text `data[at:end]` into pieces, `found`; return how many."""
     classes, lowered = characters
-    letters, ends, keys = found
+    letters, ends, keys, begins = found
     pieces, length, start, tie = 0, 0, 0, LETTER
     packed, union = _NONE, _NONE
     while at <= end:
@@ -206,7 +208,7 @@ def find_pieces(data, at, end, characters, found, begins=None):
         at += size
         if kind == LETTER:
             code = np.int64(lowered[code]) if code < len(lowered) else code
-            if begins is not None and length == start:
+            if length == start:
                 begins[pieces] = at - size
             letters[length] = code
             length += 1
@@ -257,7 +259,7 @@ def find_slot(letters, start, end, key, table, keys, spellings, starts):
 def find_words(pieces, count, words, numbers):
     """The numbers of the first `count` pieces; -1 for those that are empty or not in the
     dictionary."""
-    letters, ends, keys = pieces
+    letters, ends, keys, _ = pieces
     table, known, spellings, starts = words
     end = 0
     for piece in range(count):

@@ -229,7 +229,7 @@ def strongest(own, first, place, strengths):
 def attend(pieces, count, numbers, modifiers, attending):
     """What `Reader.attend` says of the first `count` pieces; False if there is no modifier among
     them."""
-    letters, ends, _ = pieces
+    letters, ends, _, _ = pieces
     own, attended = attending
     clause, end, has_any = 0, 0, False
     for piece in range(count):
@@ -309,9 +309,9 @@ def read_text(data, characters, words, phrases, modifiers, cutting):
     number of that modifier."""
     room = len(data)
     pieces, standing = make_pieces(room), _room_to_stand(room, cutting.longest_phrase)
-    numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
+    numbers, begins = np.empty(room, np.int32), pieces.begins
     attending = Attending(np.empty(room, np.int32), np.empty(room, np.int32))
-    count = find_pieces(data, np.int64(0), room, characters, pieces, begins)
+    count = find_pieces(data, np.int64(0), room, characters, pieces)
     kept = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
     attend(pieces, count, numbers, modifiers, attending)
     # First bytes become first characters. A character is a letter, so a piece is over after as many
@@ -343,7 +343,7 @@ def number_words(data, offsets, longest, characters):
     `spellings[starts[w]:starts[w + 1]]`. `longest` is the number of bytes of the longest text.
     """
     found = make_pieces(longest)
-    letters, cuts, own_keys = found
+    letters, cuts, own_keys, _ = found
     # No more pieces and letters than bytes; memory that is not written to costs nothing.
     most = offsets[-1] - offsets[0]
     stream, used = np.empty(most, np.int32), 0

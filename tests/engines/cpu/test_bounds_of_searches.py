@@ -126,7 +126,9 @@ def test_the_largest_products_are_those_of_whole_numbers(monkeypatch, with_sdot,
     rows = rng.integers(-127, 128, (steps, ROWS, STEP)).astype(np.int8)
     points = rng.integers(-127, 128, (groups, steps, GROUP, STEP)).astype(np.int8)
     rows[:, 0], points[0, :, 0] = -127, -127
-    found = np.empty(ROWS, dtype=np.int32)
-    largest(rows.ravel(), points.ravel(), steps, groups, found)
-    truth = np.einsum("src,gspc->rgp", rows.astype(np.int64), points.astype(np.int64))
-    assert found.tolist() == truth.reshape(ROWS, -1).max(axis=1).tolist()
+    # Among the products there are positive ones, or all are as negative as can be.
+    for those in (points, np.full_like(points, 127)):
+        found = np.empty(ROWS, dtype=np.int32)
+        largest(rows.ravel(), those.ravel(), steps, groups, found)
+        truth = np.einsum("src,gspc->rgp", rows.astype(np.int64), those.astype(np.int64))
+        assert found.tolist() == truth.reshape(ROWS, -1).max(axis=1).tolist()

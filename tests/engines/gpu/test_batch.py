@@ -14,7 +14,7 @@ import hardmax as hm
 from hardmax._float.batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
 from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu.batch import walk_batch_gpu
-from hardmax._gpu.batch_kernels import _best_two, _rivals
+from hardmax._gpu.batch_kernels import TABLE, TWINS, _best_two, _rivals, find_twins
 from hardmax._kernels import compiling
 
 HALF = hm.Dynamics("1/2")
@@ -128,6 +128,26 @@ def test_the_best_score_is_found_with_the_first_that_has_it_and_the_best_of_the_
     assert places.tolist() == scores.argmax(axis=1).tolist()
     ranked = np.sort(np.hstack([np.full((4, 1), -np.inf), scores]), axis=1)
     assert (seconds.tolist(), tops.tolist()) == (ranked[:, -2].tolist(), ranked[:, -1].tolist())
+
+
+@pytest.mark.parametrize("count", [1, 5, 64, 129, 300])
+def test_of_equal_tokens_one_at_least_is_scored_and_those_that_are_scored_are_counted(count):
+    @triton.jit
+    def find(tokens, lists, kept, count, room: tl.constexpr, slots: tl.constexpr):
+        tl.store(kept, find_twins(tokens, lists, count, room, slots, 1))
+
+    room, slots = 512, 2048
+    numbers = np.random.default_rng(count).integers(0, 1 + count // 2, count)
+    tokens = torch.tensor(numbers[:, None].astype(float), device=DEVICE)
+    lists = torch.zeros(int(TABLE.value) * room + slots, dtype=torch.int32, device=DEVICE)
+    kept = torch.zeros(1, dtype=torch.int32, device=DEVICE)
+    find[(1,)](tokens, lists, kept, count, room, slots)
+    first = int(TWINS.value) * room
+    scored = lists[first : first + count].cpu().numpy() == 0
+    assert {*numbers[scored].tolist()} == {*numbers.tolist()}
+    assert kept.tolist() == [scored.sum()]
+    # Few places of the table are taken by strangers.
+    assert scored.sum() <= len(np.unique(numbers)) + count // 4
 
 
 def test_more_clouds_than_programs(monkeypatch):

@@ -11,13 +11,15 @@
  * @typedef {{rows: bigint[][], over: bigint}} VerifyMatrix
  * @typedef {{metric: VerifyMatrix | null, weight: bigint}} VerifyHead
  *
- * A sum of c g^e, by e: g = 1 / (1 + alpha), and no long power of it is ever written out.
- * @typedef {Map<bigint, bigint>} VerifySum
- * Positions times a scale: a sum of g^e times rows, by e.
- * @typedef {Map<bigint, bigint[][]>} VerifyPlaces
- * Where points are m layers later: the sum of g^(e + r m) C(m, k) times the rows.
- * @typedef {{e: bigint, r: number, k: number, rows: bigint[][]}[]} VerifyForm */
-import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
+ * A number: an integer or, after a long jump, a sum of c g^e by e, g = 1 / (1 + alpha), of which no long power is ever
+ * written out. Places are rows of them, over a scale.
+ * @typedef {bigint | Map<bigint, bigint>} VerifyNumber
+ * @typedef {VerifyNumber[]} VerifyRow
+ * Where points are m layers later: the sum of g^(r m) C(m, k) times the rows.
+ * @typedef {{r: number, k: number, rows: VerifyRow[]}[]} VerifyForm
+ * The same of one number.
+ * @typedef {{r: number, k: number, x: VerifyNumber}[]} VerifyLead */
+import { bigGcd, bigMultiple, canonicalJson, sha256 } from "./integers.js";
 
 const VERIFY_LENGTH = 2 ** 24; // of a text
 const VERIFY_ROOM = 2 ** 31; // bits of all the numbers that are held at once
@@ -86,71 +88,67 @@ function verifyText(certificate) {
 const verifyShown = (/** @type {number | bigint} */ count) => count.toLocaleString("en");
 /** @type {(count: number | bigint, noun: string) => string} */
 const verifyCounted = (count, noun) => `${verifyShown(count)} ${noun}${`${count}` === "1" ? "" : "s"}`;
-/** Whether it is a list of one or more such. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
-const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0 && value.every(test);
-/** @type {(pattern: RegExp) => (value: any) => boolean} */
-const verifyMatch = (pattern) => (value) => typeof value === "string" && pattern.test(value);
-/** Whether it is an object with just these keys, sorted. @type {(value: any, keys: string) => boolean} */
-const verifyKeys = (value, keys) => `${value}` === "[object Object]" && `${Object.keys(value).sort()}` === keys;
-/** Whether a test holds, or there is nothing. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
-const verifyMaybe = (test) => (value) => value === null || test(value);
 /** A count as an index; one beyond 2^53 is rounded, and so beyond all lists. @param {string} text */
 const verifyIndex = (text) => Number(text.slice(1));
 const verifyRises = (/** @type {number[]} */ values) => values.every((value, k) => !k || value > values[k - 1]);
+
+/** What is expected of a value: null or a pattern of its text; `[a]`: a list of one or more a; `{key: a}`: an object with
+ * just these keys; `[a, b, …]`: one of these; or a test. @param {any} kind @param {any} value @returns {boolean} */
+function verifyIs(kind, value) {
+    if (kind === null) return value === null;
+    if (typeof kind === "function") return kind(value);
+    if (kind instanceof RegExp) return typeof value === "string" && kind.test(value);
+    if (Array.isArray(kind)) {
+        if (kind.length > 1) return kind.some((one) => verifyIs(one, value));
+        return Array.isArray(value) && value.length > 0 && value.every((item) => verifyIs(kind[0], item));
+    }
+    const keys = Object.keys(kind);
+    return `${value}` === "[object Object]" && `${Object.keys(value).sort()}` === `${keys}`
+        && keys.every((key) => verifyIs(kind[key], value[key]));
+}
 
 /** Statement 1, as far as it is about single values. Nothing is computed yet. @param {any} c */
 function verifyShape(c) {
     const header = c?.format === "hardmax-limit-certificate" && c.version === "#2";
     verifyRequire(header, "version: unknown here, or not a certificate");
-    const [count, positive] = [verifyMatch(/^#(0|[1-9][0-9]*)$/), verifyMatch(/^#[1-9][0-9]*$/)];
-    const number = verifyMatch(/^(0|-?[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/);
-    const above = verifyMatch(/^[1-9][0-9]*(\/([2-9]|[1-9][0-9]+))?$/);
-    const size = (/** @type {any} */ value) => value === "0" || above(value);
-    const [counts, numbers] = [verifyList(count), verifyList(number)];
-    const matrix = verifyList(numbers);
-    const sets = verifyList((/** @type {any} */ set) => count(set) || (counts(set) && set.length > 1));
-    /** @type {Record<string, (value: any) => boolean>} */
-    const layer = {
-        alpha: verifyList(above),
-        attention: verifyMaybe((kind) => (verifyKeys(kind, "localmax") ? size(kind.localmax)
-            : verifyKeys(kind, "topk") && positive(kind.topk))),
-        heads: verifyMaybe(verifyList((head) =>
-            verifyKeys(head, "metric,weight") && verifyMaybe(matrix)(head.metric) && above(head.weight))),
-        inverse: verifyMaybe(verifyList(matrix)),
-        mask: (mask) => mask === null || mask === "causal" || verifyList(verifyMatch(/^[01]*1[01]*$/))(mask),
-        metric: verifyMaybe(matrix),
-        value: verifyMaybe(matrix),
-    };
-    const integers = verifyList(verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)$/)));
-    const name = verifyMatch(/^[A-Za-z0-9_ -][A-Za-z0-9._ -]{0,195}\.(csv|npy)$/);
-    /** @type {Record<string, (value: any) => boolean>} */
+    const [count, positive, integer] = [/^#(0|[1-9][0-9]*)$/, /^#[1-9][0-9]*$/, /^(0|-?[1-9][0-9]*)$/];
+    const number = /^(0|-?[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/;
+    const above = /^[1-9][0-9]*(\/([2-9]|[1-9][0-9]+))?$/;
+    const [size, counts, numbers, multiplicities] = [[/^0$/, above], [count], [number], [null, [positive]]];
+    const matrix = [null, [numbers]];
+    /** Lists of so many counts or nulls. @type {(value: any, length: number) => boolean} */
+    const several = (value, length) => Array.isArray(value) && value.length === length;
+    const entry = { from: count, head: count, to: [[count, (/** @type {any} */ set) => !several(set, 1) && verifyIs(counts, set)]] };
     const schema = {
-        attended: verifyList((entry) => count(entry?.from) && count(entry.head) && sets(entry.to)
-            && (verifyKeys(entry, "from,head,to") || (verifyKeys(entry, "from,head,points,to") && counts(entry.points)))),
-        cloud: (cloud) => (verifyKeys(cloud, "denominator,multiplicities,points")
-            ? verifyMatch(/^[1-9][0-9]*$/)(cloud.denominator) && integers(cloud.points)
-            : verifyKeys(cloud, "file,multiplicities,sha256") && name(cloud.file))
-            && verifyMaybe(verifyList(positive))(cloud.multiplicities),
-        format: () => true,
-        jumps: verifyList((jump) => Array.isArray(jump) && jump.length === 3 && count(jump[0])
-            && (jump[1] === null || count(jump[1])) && count(jump[2])),
-        layer: (value) => verifyKeys(value, `${Object.keys(layer)}`)
-            && Object.keys(layer).every((key) => layer[key](value[key])),
-        leaders: (value) => Array.isArray(value) && value.every((pair) => counts(pair) && pair.length === 2),
+        attended: [[entry, { from: count, head: count, points: counts, to: entry.to }]],
+        cloud: [
+            { denominator: /^[1-9][0-9]*$/, multiplicities, points: [[integer]] },
+            { file: /^(?!\.)[A-Za-z0-9._ -]{1,196}\.(csv|npy)$/, multiplicities, sha256: /^[0-9a-f]{64}$/ },
+        ],
+        format: /^/,
+        jumps: [(/** @type {any} */ jump) =>
+            several(jump, 3) && verifyIs([[null, count]], jump) && jump[0] !== null && jump[2] !== null],
+        layer: {
+            alpha: [above],
+            attention: [null, { localmax: size }, { topk: positive }],
+            heads: [null, [{ metric: matrix, weight: above }]],
+            inverse: [null, [[numbers]]],
+            mask: [null, /^causal$/, [/^[01]*1[01]*$/]],
+            metric: matrix,
+            value: matrix,
+        },
+        leaders: (/** @type {any} */ all) =>
+            several(all, 0) || verifyIs([(/** @type {any} */ pair) => several(pair, 2) && verifyIs(counts, pair)], all),
         limit_of: counts,
-        limits: verifyList((end) => {
-            if (verifyKeys(end, "vertex")) return count(end.vertex);
-            if (verifyKeys(end, "moves")) return numbers(end.moves);
-            const onFace = verifyKeys(end, "face,point,weights") && counts(end.face) && verifyList(size)(end.weights);
-            return (onFace || verifyKeys(end, "point")) && numbers(end.point);
-        }),
+        limits: [[{ vertex: count }, { moves: numbers }, { point: numbers }, { face: counts, point: numbers, weights: [size] }]],
         ...("radius" in c ? { radius: size } : {}),
         settled_at: count,
-        sha256: () => true,
-        version: () => true,
+        sha256: /^[0-9a-f]{64}$/,
+        version: /^#2$/,
     };
-    verifyRequire(verifyKeys(c, `${Object.keys(schema)}`), "shape: other keys than documented");
-    for (const key in schema) verifyRequire(schema[key](c[key]), `shape: ${key} is not as documented`);
+    const isComplete = `${Object.keys(c).sort()}` === `${Object.keys(schema)}`;
+    verifyRequire(isComplete, "shape: other keys than documented");
+    for (const [key, kind] of Object.entries(schema)) verifyRequire(verifyIs(kind, c[key]), `shape: ${key} is not as documented`);
     const { sha256: digest, ...rest } = c;
     verifyRequire(digest === sha256(verifyJson(rest)), "sha256: not the digest of the rest");
 }
@@ -182,28 +180,51 @@ function verifyNumbers(texts, tick) {
 const verifyMultiple = (numbers, tick) =>
     [...new Set(numbers)].reduce((common, number) => (tick(), bigMultiple(common, number)), 1n);
 
-function verifyDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
-    let sum = 0n;
-    for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
+/** @param {VerifyNumber} x @returns {[bigint, bigint][]} */
+const verifyTerms = (x) => (typeof x === "bigint" ? [[0n, x]] : [...x]);
+
+/** The sum of c g^e over pairs (e, c): an integer, if it is one as it stands. @param {[bigint, bigint][]} terms
+ * @returns {VerifyNumber} */
+function verifyTotal(terms) {
+    const sum = new Map();
+    for (const [e, c] of terms) sum.set(e, (sum.get(e) ?? 0n) + c);
+    for (const [e, c] of sum) if (!c) sum.delete(e);
+    return [...sum.keys()].some(Boolean) ? sum : sum.get(0n) ?? 0n;
+}
+
+/** @type {(x: VerifyNumber, y: VerifyNumber) => VerifyNumber} */
+const verifyPlus = (x, y) => (typeof x === "bigint" && typeof y === "bigint" ? x + y
+    : verifyTotal([...verifyTerms(x), ...verifyTerms(y)]));
+/** @type {(x: VerifyNumber, y: VerifyNumber) => VerifyNumber} */
+const verifyTimes = (x, y) => (typeof x === "bigint" && typeof y === "bigint" ? x * y
+    : verifyTotal(verifyTerms(x).flatMap(([e, c]) => verifyTerms(y).map(([f, b]) => /** @type {[bigint, bigint]} */ ([e + f, c * b])))));
+/** @type {(x: VerifyNumber, y: VerifyNumber) => VerifyNumber} */
+const verifyMinus = (x, y) => verifyPlus(x, verifyTimes(-1n, y));
+
+function verifyDot(/** @type {VerifyRow} */ x, /** @type {VerifyRow} */ y) {
+    let sum = verifyTimes(x[0], y[0]);
+    for (let c = 1; c < x.length; c++) sum = verifyPlus(sum, verifyTimes(x[c], y[c]));
     return sum;
 }
 
-/** Rows as integers over a denominator, as the bytes of a file say. @param {string} name @param {Uint8Array} bytes */
+/** The rows of a file. @param {string} name @param {Uint8Array} bytes */
 function verifyFile(name, bytes) {
-    return name.endsWith(".npy") ? verifyNpy(bytes) : verifyCsv(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (name.endsWith(".npy")) return verifyNpy(bytes);
+    return verifyCsv(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }
 
 /** Numbers in NumPy's format: the binary fractions that they are. @param {Uint8Array} bytes */
 function verifyNpy(bytes) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const ascii = (/** @type {number} */ from, /** @type {number} */ to) => String.fromCharCode(...bytes.subarray(from, to));
-    const start = bytes[6] > 1 ? 12 : 10;
-    const begin = start + (bytes[6] > 1 ? view.getUint32(8, true) : view.getUint16(8, true));
-    const pattern = /^\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \(([0-9]+), ([0-9]+)\), \} *\n$/;
-    const [, fortran, ...shape] = pattern.exec(ascii(start, begin)) ?? [];
+    const pattern = /^\x93NUMPY(\x01\0|[\x02\x03]\0..)(..)\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \(([0-9]+), ([0-9]+)\), \} *\n/s;
+    const found = pattern.exec(String.fromCharCode(...bytes.subarray(0, 2 ** 16)));
+    verifyRequire(found, "cloud: the .npy file is not as documented");
+    const [header, version, , fortran, ...shape] = /** @type {RegExpExecArray} */ (found);
     const [n, d] = shape.map(Number);
-    const isKnown = /^\x93NUMPY[\x01-\x03]\0$/.test(ascii(0, 8)) && n * d && bytes.length === begin + 8 * n * d;
-    verifyRequire(isKnown, "cloud: the .npy file is not as documented");
+    const [start, begin] = [version.length + 8, header.length];
+    const said = version.length > 2 ? view.getUint32(8, true) : view.getUint16(8, true);
+    const isWhole = start + said === begin && n * d && bytes.length === begin + 8 * n * d;
+    verifyRequire(isWhole, "cloud: the .npy file is of another size");
     let under = 0; // 2^-30 to this power
     const numbers = Array.from({ length: n * d }, (_, k) => {
         let [value, power] = [view.getFloat64(begin + 8 * k, true), 0];
@@ -220,15 +241,13 @@ function verifyNpy(bytes) {
 
 /** Decimal numbers, taken as what they say. @param {string} text */
 function verifyCsv(text) {
-    const lines = text.replace(/^\ufeff/, "").split("\n").filter((line) => /[^ \r]/.test(line));
+    const lines = text.split("\n").filter((line) => /[^ \r]/.test(line));
     const table = lines.map((line) => line.split(",").map((cell) => {
-        const found = /^[ \r]*([+-]?)([0-9]+(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,8}))?[ \r]*$/.exec(cell);
+        const found = /^[ \r]*([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,3}))?[ \r]*$/.exec(cell);
         if (!found) return null;
-        const [, minus, digits, behind, alone = "", exponent = "0"] = found;
-        const power = Number(exponent) - (behind ?? alone).length;
-        verifyRequire(Math.abs(Number(exponent)) <= 400, "cloud: an exponent beyond 400");
-        const value = verifyInteger(digits.replace(".", ""));
-        return { value: minus === "-" ? -value : value, power };
+        const [, minus, digits, behind, exponent = "0"] = found;
+        const value = verifyInteger(digits + behind);
+        return { value: minus === "-" ? -value : value, power: Number(exponent) - behind.length };
     }));
     if (table[0]?.every((cell) => !cell)) table.shift();
     const width = table[0]?.length;
@@ -248,7 +267,7 @@ function verifyMatrix(texts, d, tick) {
 }
 
 /** The product of two square tables. @param {bigint[][]} a @param {bigint[][]} b */
-const verifyProduct = (a, b) => a.map((row) => bigSum(row, b));
+const verifyProduct = (a, b) => a.map((row) => b[0].map((_, k) => /** @type {bigint} */ (verifyDot(row, b.map((other) => other[k])))));
 
 /** @typedef {ReturnType<typeof verifyProblem>} VerifyProblem */
 
@@ -358,18 +377,10 @@ function verifyProblem(c, files, tick) {
     };
 }
 
-/** @param {bigint[][]} terms pairs (e, c) @returns {VerifySum} */
-function verifyTotal(terms) {
-    const sum = new Map();
-    for (const [e, c] of terms) sum.set(e, (sum.get(e) ?? 0n) + c);
-    return sum;
-}
-
-const verifyCompare = (/** @type {bigint} */ x, /** @type {bigint} */ y) => (x < y ? -1 : x > y ? 1 : 0);
-
 /** The length of a vector times 2^64, rounded up. @param {bigint[]} vector */
 function verifyLength(vector) {
-    const square = verifyDot(vector, vector) << 128n;
+    const square = vector.reduce((sum, x) => sum + x * x, 0n) << 128n;
+    if (!square) return 1n;
     let root = 1n << (verifyBits(square) / 2n + 1n);
     for (let next = root; ; root = next) {
         next = (root + square / root) / 2n; // Newton's steps go down to the root, rounded down
@@ -402,10 +413,10 @@ export function verifySigns(p, q, tick) {
 
     /** First the terms with the smallest e are put aside if their sum is 0: the others decide then, however small they
      * are. A sum is 0 only if q^(e-f) divides c, (e, c) and (f, …) being its last two terms; then both are made one.
-     * What is left is enclosed ever more closely, until 0 is outside. @param {VerifySum} sum */
-    function sign(sum) {
-        if (sum.size < 2) return sum.size ? verifyCompare([...sum.values()][0], 0n) : 0;
-        let left = [...sum].filter(([, c]) => c).sort(([e], [f]) => (e < f ? -1 : 1));
+     * What is left is enclosed ever more closely, until 0 is outside. @param {VerifyNumber} x */
+    function sign(x) {
+        if (typeof x === "bigint") return x < 0n ? -1 : Number(x > 0n);
+        let left = [...x].filter(([, c]) => c).sort(([e], [f]) => (e < f ? -1 : 1));
         for (let count = left.length; count; count--) {
             let [[e, c], k] = [left[count - 1], count - 2];
             for (; k >= 0; k--) {
@@ -428,44 +439,44 @@ export function verifySigns(p, q, tick) {
         }
         return 0;
     }
+    const compare = (/** @type {VerifyNumber} */ x, /** @type {VerifyNumber} */ y) => sign(verifyMinus(x, y));
 
-    /** Whether a lead, the sum of terms g^(r m) C(m, k) times a sum of powers, is negative at m = 1 to layers, or for
-     * ever, as it is at 0. Ever smaller ranges are looked at. From `first` to `last` C(m, k) is put at the end at which
-     * the term is larger: what is left is a polynomial in g^m, whose coefficients in Bernstein's form must be negative.
-     * From `first` on, no positive term may gain on the one that is the largest in the end.
-     * @param {{r: number, k: number, sum: VerifySum}[]} terms @param {bigint | null} layers */
+    /** Whether a lead is negative at m = 1 to layers, or for ever, as it is at 0. Ever smaller ranges are looked at. From
+     * `first` to `last` C(m, k) is put at the end at which the term is larger: what is left is a polynomial in g^m, whose
+     * coefficients in Bernstein's form must be negative. From `first` on, no positive term may gain on the one that is
+     * the largest in the end. @param {VerifyLead} terms @param {bigint | null} layers */
     function isNegative(terms, layers) {
-        const all = terms.map((term) => ({ ...term, sign: sign(term.sum) })).filter((term) => term.sign);
-        const positive = all.filter((term) => term.sign > 0);
+        const all = terms.filter(({ x }) => sign(x));
+        const positive = all.filter(({ x }) => sign(x) > 0);
         const main = all.reduce((a, b) => (a.r < b.r || (a.r === b.r && a.k > b.k) ? a : b));
-        if (!positive.length || (layers === null && main.sign > 0)) return !positive.length;
-        // Points that go straight are seldom that close: b0 (1-t)^2 + b1 t (1-t) + b2 t^2 is negative if b1^2 < 4 b0 b2.
-        const [b0, a1, a2] = [0, 1, 2].map((r) => all.find((term) => term.r === r)?.sum.get(0n) ?? 0n);
-        const straight = all.every(({ k, sum }) => !k && sum.size === 1 && sum.has(0n));
-        if (straight && (a1 + 2n * b0) ** 2n < 4n * b0 * (b0 + a1 + a2)) return true;
-        /** @type {(some: typeof all, size: (term: typeof main) => bigint) => [number, bigint, bigint][]} */
-        const sized = (some, size) =>
-            some.flatMap((term) => {
-                const factor = verifyChoose(size(term), term.k);
-                return [...term.sum].map(([e, c]) => /** @type {[number, bigint, bigint]} */ ([term.r, e, c * factor]));
-            });
+        if (!positive.length || (layers === null && positive.includes(main))) return !positive.length;
+        if (all.every(({ k }) => !k)) {
+            // Points that go straight are seldom that close: b0 (1-t)^2 + b1 t (1-t) + b2 t^2 is negative if b1^2 < 4 b0 b2.
+            const [b0, a1, a2] = [0, 1, 2].map((r) => all.find((term) => term.r === r)?.x ?? 0n);
+            const [b1, b2] = [verifyPlus(a1, verifyTimes(2n, b0)), verifyPlus(b0, verifyPlus(a1, a2))];
+            if (compare(verifyTimes(b1, b1), verifyTimes(4n, verifyTimes(b0, b2))) < 0) return true;
+        }
+        /** Whether the sum is negative if C(m, k) is at such an m, and g^(r m) the sum of g to these powers.
+         * @type {(some: VerifyLead, at: (term: VerifyLead[0]) => bigint, powers: bigint[][]) => boolean} */
+        const isBelow = (some, at, powers) => sign(verifyTotal(some.flatMap((term) => {
+            const size = verifyChoose(at(term), term.k);
+            return verifyTerms(term.x).flatMap(([e, c]) =>
+                powers[term.r].map((power) => /** @type {[bigint, bigint]} */ ([e + power, c * size])));
+        }))) < 0;
         const ranges = /** @type {[bigint, bigint | null][]} */ ([[1n, layers]]);
         for (let range = ranges.pop(); range; range = ranges.pop()) {
             tick();
             const [first, last] = range;
-            /** @type {(terms: [number, bigint, bigint][], ...shifts: bigint[][]) => boolean} */
-            const isBelow = (terms, ...shifts) =>
-                sign(verifyTotal(terms.flatMap(([r, e, c]) => shifts[r].map((shift) => [e + shift, c])))) < 0;
             if (last === null) {
                 const gains = positive.some(({ r, k }) => {
                     const [s, ahead] = [BigInt(r - main.r), first + 1n];
                     return p ** s * (ahead - BigInt(main.k)) > q ** s * (ahead - BigInt(k));
                 });
-                if (!gains && isBelow(sized([main, ...positive], () => first), [0n], [first], [2n * first])) continue;
+                if (!gains && isBelow([main, ...positive], () => first, [[0n], [first], [2n * first]])) continue;
             } else {
-                const terms = sized(all, (term) => (term.sign > 0 ? last : first));
-                const ends = [first, last].every((m) => isBelow(terms, [0n], [m], [2n * m]));
-                if (ends && isBelow(terms, [0n, 0n], [first, last], [first + last, first + last])) continue;
+                const at = (/** @type {VerifyLead[0]} */ term) => (positive.includes(term) ? last : first);
+                const pairs = [[first, first], [last, last], [first, last]];
+                if (pairs.every(([m, n]) => isBelow(all, at, [[0n, 0n], [m, n], [m + n, m + n]]))) continue;
                 if (first === last) return false;
             }
             const half = last === null || first + last > 4n * first ? 2n * first : (first + last) / 2n;
@@ -473,7 +484,7 @@ export function verifySigns(p, q, tick) {
         }
         return true;
     }
-    return { sign, isNegative };
+    return { sign, compare, isNegative };
 }
 
 /** What kind of value matrix V is: V = a P with P^2 = P and a > 0 (also without V), V^2 = 0, or another. `turn` / `under`
@@ -501,12 +512,12 @@ function verifyWalk(c, problem, tick) {
     const { n, d, counts, alphas, heads, value, inverse, mask, attention, slack, most, isPaper } = problem;
     const kind = verifyKind(value, alphas[alphas.length - 1]);
     const [p, q] = kind.keep;
-    const { sign, isNegative } = verifySigns(p, q, tick);
+    const { sign, compare, isNegative } = verifySigns(p, q, tick);
     const everybody = [...problem.points.keys()];
     const axes = [...problem.points[0].keys()];
     const weight = heads.reduce((sum, head) => sum + head.weight, 0n);
-    let { scale } = problem;
-    let z = /** @type {VerifyPlaces} */ (new Map([[0n, problem.points]]));
+    let [scale, isFar] = [problem.scale, false];
+    let z = /** @type {VerifyRow[]} */ (problem.points);
     let sets = /** @type {number[][][]} */ ([]); // of each head, of each point
     let pending = everybody; // all, but in the paper's layer those that have followed a leader
     const since = /** @type {Map<number, bigint>} */ (new Map()); // the layer from which on a point has led
@@ -514,44 +525,29 @@ function verifyWalk(c, problem, tick) {
     const allows = (/** @type {number} */ i, /** @type {number} */ j) =>
         !mask || (mask === "causal" ? j <= i : mask[i][j] === "1");
     const isIn = (/** @type {number[]} */ set, /** @type {number} */ j) => set.length === 1 ? set[0] === j : set.includes(j);
-    /** A z, times the denominator of A. @param {VerifyHead} head @param {bigint[]} row */
+    const size = (/** @type {number[]} */ some) => some.reduce((sum, j) => sum + counts[j], 0n);
+    /** A z, times the denominator of A. @param {VerifyHead} head @param {VerifyRow} row */
     const along = ({ metric }, row) => (metric ? metric.rows.map((line) => verifyDot(line, row)) : row);
-    /** @type {(...parts: [bigint, bigint[][]][]) => bigint[][]} */
+    /** The sum of rows, each times a factor. @type {(...parts: [VerifyNumber, VerifyRow[]][]) => VerifyRow[]} */
     const mixed = (...parts) => everybody.map((i) => {
         tick();
         const [[factor, rows], ...more] = parts;
-        if (!more.length) return factor === 1n ? rows[i] : rows[i].map((x) => factor * x);
-        return rows[i].map((x, k) => more.reduce((sum, [times, others]) => sum + times * others[i][k], factor * x));
+        if (factor === 1n && !more.length) return rows[i];
+        return rows[i].map((x, k) =>
+            more.reduce((sum, [times, others]) => verifyPlus(sum, verifyTimes(times, others[i][k])), verifyTimes(factor, x)));
     });
-    /** @type {(places: VerifyPlaces, use: (rows: bigint[][], e: bigint) => bigint[][]) => VerifyPlaces} */
-    const each = (places, use) => new Map([...places].map(([e, rows]) => [e, use(rows, e)]));
-    /** A matrix times each row. @type {(matrix: bigint[][], rows: bigint[][]) => bigint[][]} */
+    /** A matrix times each row. @type {(matrix: bigint[][], rows: VerifyRow[]) => VerifyRow[]} */
     const turned = (matrix, rows) => rows.map((row) => (tick(), matrix.map((line) => verifyDot(line, row))));
-    /** Whether all sums of such numbers are 0. @param {(rows: bigint[][], k: number, e: bigint) => bigint} number
-     * @param {VerifyPlaces} places */
-    const vanish = (places, number) => axes.every((k) => {
-        const sum = new Map([...places].map(([e, rows]) => [e, number(rows, k, e)]));
-        return ![...sum.values()].some(Boolean) || !sign(sum);
-    });
-    /** Whether two points sit at the same place. @param {VerifyPlaces} places @param {number} i @param {number} j */
-    const coincide = (places, i, j) => i === j || vanish(places, (rows, k) => rows[i][k] - rows[j][k]);
-    /** Whether a point leads. @param {VerifyPlaces} places @param {number[][][]} all @param {number} i */
-    const leads = (places, all, i) => all.every((some) => some[i].every((j) => coincide(places, i, j)));
-
-    /** The scores of points along A z_i, and how to compare them; x is above y less `less`.
-     * @param {VerifyPlaces} places @param {VerifyHead} head @param {number} i */
-    function scorer(places, head, i) {
-        const ways = [...places].map(([e, rows]) => ({ e, way: along(head, rows[i]).map((x) => x * slack[1]) }));
-        if (places.size === 1) {
-            const [[{ way }], [rows]] = [ways, places.values()];
-            return { way, score: (/** @type {number} */ j) => /** @type {any} */ (verifyDot(way, rows[j])), compare: verifyCompare };
-        }
-        const score = (/** @type {number} */ j) => verifyTotal(ways.flatMap(({ e, way }) =>
-            [...places].map(([f, rows]) => [e + f, verifyDot(way, rows[j])])));
-        const compare = (/** @type {VerifySum} */ x, /** @type {VerifySum} */ y) =>
-            sign(verifyTotal([...x, ...[...y].map(([e, value]) => [e, -value])]));
-        return { way: null, score, compare: /** @type {any} */ (compare) };
-    }
+    /** Whether all are 0. @param {VerifyRow[]} rows */
+    const vanish = (rows) => rows.every((row) => (tick(), row.every((x) => !sign(x))));
+    /** Whether two points sit at the same place. @param {VerifyRow[]} rows @param {number} i @param {number} j */
+    const coincide = (rows, i, j) => i === j || rows[i].every((x, k) => x === rows[j][k] || !compare(x, rows[j][k]));
+    /** Whether a point leads. @param {VerifyRow[]} rows @param {number[][][]} all @param {number} i */
+    const leads = (rows, all, i) => all.every((some) => some[i].every((j) => coincide(rows, i, j)));
+    /** The direction of a point, so that slacks are integers. @param {VerifyHead} head @param {VerifyRow} row */
+    const look = (head, row) => along(head, row).map((x) => verifyTimes(slack[1], x));
+    /** By how much a score may be less than the largest. @param {VerifyHead} head @param {bigint} over */
+    const room = (head, over) => slack[0] * (head.metric?.over ?? 1n) * over * over;
 
     /** Points by their distance from a point in the middle, the furthest first; distances are rounded alike.
      * @param {bigint[][]} rows */
@@ -566,77 +562,73 @@ function verifyWalk(c, problem, tick) {
 
     /** Statement 2: these are the attended sets of some points, by their definition. @param {bigint} layer */
     function checkAttended(layer) {
-        const known = z.get(0n);
-        const shell = z.size === 1 && known && n > 9 && pending.length ? shells(known) : null;
+        const shell = !isFar && n > 9 && pending.length ? shells(/** @type {bigint[][]} */ (z)) : null;
         heads.forEach((head, h) => pending.forEach((i, at) => {
             tick(() => `layer ${layer}: ${verifyShown(at)} of ${verifyShown(pending.length)} points`);
-            const { way, score, compare } = scorer(z, head, i);
-            const set = sets[h][i];
+            const [set, way] = [sets[h][i], look(head, z[i])];
+            const score = (/** @type {number} */ j) => verifyDot(way, z[j]);
             const wrong = (/** @type {string} */ why) =>
                 verifyRequire(false, `layer ${layer}: point ${i} does not attend to [${set}]: ${why}`);
-            const scores = set.map((j) => allows(i, j) ? score(j) : wrong(`the mask keeps ${j} from it`));
-            let [low, high] = [scores[0], scores[0]];
-            for (const x of scores.slice(1)) [low, high] = [compare(x, low) < 0 ? x : low, compare(x, high) > 0 ? x : high];
+            const scores = set.map((j) => allows(i, j) ? score(j) : wrong(`the mask keeps ${j} from it`) ?? 0n);
+            const low = scores.reduce((x, y) => (compare(y, x) < 0 ? y : x));
+            let level = low;
             if (most) {
                 const able = mask ? everybody.filter((j) => allows(i, j)) : everybody;
-                const sum = (/** @type {number[]} */ some) => some.reduce((total, j) => total + counts[j], 0n);
-                if (sum(able) <= most) return set.length === able.length || wrong("it attends to all");
+                if (size(able) <= most) return set.length === able.length || wrong("it attends to all");
                 const above = set.filter((_, k) => compare(scores[k], low) > 0);
-                if (sum(set) < most || sum(above) >= most) wrong(`these are not the first ${most}`);
+                if (size(set) < most || size(above) >= most) wrong(`these are not the first ${most}`);
             } else {
-                const room = slack[0] * (head.metric?.over ?? 1n) * scale * scale;
-                const level = typeof high === "bigint" ? high - room : verifyTotal([...high, [0n, -room]]);
+                level = verifyMinus(scores.reduce((x, y) => (compare(y, x) > 0 ? y : x)), room(head, scale));
                 if (compare(low, level) < 0) wrong("their scores differ");
-                low = level;
             }
             let [order, least] = [everybody, -1];
-            if (shell && way) {
-                const gap = low - verifyDot(way, shell.middle);
-                if (gap > 0n) [order, least] = [shell.order, shell.rounded((gap * gap) / verifyDot(way, way))];
+            if (shell) {
+                const gap = /** @type {bigint} */ (verifyMinus(level, verifyDot(way, shell.middle)));
+                const length = /** @type {bigint} */ (verifyDot(way, way));
+                if (gap > 0n) [order, least] = [shell.order, shell.rounded((gap * gap) / length)];
             }
             for (const j of order) {
                 if (shell && shell.keys[j] < least) break;
-                if (allows(i, j) && compare(score(j), low) >= 0 && !isIn(set, j)) wrong(`point ${j} scores as much`);
+                if (allows(i, j) && compare(score(j), level) >= 0 && !isIn(set, j)) wrong(`point ${j} scores as much`);
             }
         }));
     }
 
-    /** A factor, and that factor times the means over the sets. @param {VerifyPlaces} places */
-    function means(places) {
-        const sizes = sets.map((all) => all.map((set) => (set.length > 1 ? set.reduce((sum, j) => sum + counts[j], 0n) : 1n)));
+    /** A factor, and that factor times the means over the sets. @param {VerifyRow[]} rows */
+    function means(rows) {
+        const sizes = sets.map((all) => all.map((set) => (set.length > 1 ? size(set) : 1n)));
         const common = verifyMultiple(sizes.flat(), tick);
-        const mean = (/** @type {bigint[][]} */ rows) => everybody.map((i) => {
+        const w = everybody.map((i) => {
             tick();
-            const [shares, some] = [/** @type {bigint[]} */ ([]), /** @type {bigint[][]} */ ([])];
+            const [shares, some] = [/** @type {bigint[]} */ ([]), /** @type {VerifyRow[]} */ ([])];
             sets.forEach((all, h) => all[i].forEach((j) => {
                 shares.push(heads[h].weight * (common / sizes[h][i]) * (all[i].length > 1 ? counts[j] : 1n));
                 some.push(rows[j]);
             }));
-            return shares.length === 1 && shares[0] === 1n ? some[0] : bigSum(shares, some);
+            if (shares.length === 1 && shares[0] === 1n) return some[0];
+            return axes.map((k) => verifyDot(shares, some.map((row) => row[k])));
         });
-        return { common: common * weight, w: each(places, mean) };
+        return { common: common * weight, w };
     }
 
     /** One layer further. @param {bigint} layer */
     function step(layer) {
         const at = layer < alphas.length ? Number(layer) : alphas.length - 1;
         const [[above, below], { common, w }] = [alphas[at], means(z)];
-        const mean = (/** @type {bigint} */ e) => w.get(e) ?? [];
         if (inverse) {
             const { rows: matrix, over } = inverse[at]; // w + R (z - w)
-            z = each(z, (rows, e) => mixed([over, mean(e)], [1n, turned(matrix, mixed([common, rows], [-1n, mean(e)]))]));
+            z = mixed([over, w], [1n, turned(matrix, mixed([common, z], [-1n, w]))]);
             scale *= over * common;
         } else {
-            z = each(z, (rows, e) => mixed([below * common, rows], [above, mean(e)]));
+            z = mixed([below * common, z], [above, w]);
             scale *= (above + below) * common;
         }
         checkRoom(z);
     }
 
-    function checkRoom(/** @type {VerifyPlaces} */ places) {
+    function checkRoom(/** @type {VerifyRow[]} */ rows) {
         let bits = 0;
-        for (const rows of places.values())
-            for (const row of rows) for (const x of row) bits += 64 + Number(verifyBits(x));
+        for (const row of rows) for (const x of row) for (const [, y] of verifyTerms(x)) bits += 64 + Number(verifyBits(y));
         verifyRequire(bits <= VERIFY_ROOM, "budget: the numbers need too much memory");
     }
 
@@ -645,24 +637,18 @@ function verifyWalk(c, problem, tick) {
      * z - y + w + g^m (the sum of C(m, k) beta^k (M^k y - w) over k < L). @param {bigint} steps which is L */
     function closedForm(steps) {
         const { turn, under, beta: [above, below] } = kind;
-        const ahead = (/** @type {bigint[][]} */ rows) => (turn ? turned(turn, rows) : rows);
-        const still = (/** @type {bigint} */ e, /** @type {bigint[][]} */ rows) => ({ e, r: 0, k: 0, rows });
+        const ahead = (/** @type {VerifyRow[]} */ rows) => (turn ? turned(turn, rows) : rows);
+        const still = (/** @type {VerifyRow[]} */ rows) => ({ r: 0, k: 0, rows });
         if (!steps || kind.name === "nilpotent") {
             const { common, w } = means(z);
-            const ways = each(z, (rows, e) => ahead(mixed([1n, w.get(e) ?? []], [-common, rows]))); // V (M z - z)
-            if (steps) {
-                verifyRequire(steps === 1n, "jumps: V² is 0, so L is 0 or 1");
-                const far = below * under * common;
-                const form = [...z].flatMap(([e, rows]) =>
-                    [still(e, mixed([far, rows])), { e, r: 0, k: 1, rows: mixed([above, ways.get(e) ?? []]) }]);
-                return { form, over: scale * far };
-            }
-            const rest = everybody.every((i) => (tick(), vanish(ways, (rows, k) => rows[i][k])));
-            verifyRequire(rest, "jumps: a point moves, so L is not 0");
-            return { form: [...z].map(([e, rows]) => still(e, rows)), over: scale };
+            const ways = ahead(mixed([1n, w], [-common, z])); // V (M z - z)
+            verifyRequire(steps ? steps === 1n : vanish(ways), "jumps: a point moves, or V² is 0 and L is above 1");
+            if (!steps) return { form: [still(z)], over: scale };
+            const far = below * under * common;
+            return { form: [still(mixed([far, z])), { r: 0, k: 1, rows: mixed([above, ways]) }], over: scale * far };
         }
         verifyRequire(kind.name === "multiple", "jumps: V is not a multiple of a projection, so L is 0");
-        const powers = [each(z, ahead)]; // P z, M P z, …, each times a power of `common`
+        const powers = [ahead(z)]; // P z, M P z, …, each times a power of `common`
         let common = 1n;
         for (let k = 0n; k <= steps; k++) {
             const next = means(powers[powers.length - 1]);
@@ -671,21 +657,15 @@ function verifyWalk(c, problem, tick) {
             checkRoom(next.w);
             verifyRequire(powers.length * n * d * 64 <= VERIFY_ROOM, "budget: the form of a jump needs too much memory");
         }
-        const after = /** @type {VerifyPlaces} */ (powers.pop());
-        const ends = /** @type {VerifyPlaces} */ (powers.pop());
-        const rests = everybody.every((i) => (tick(),
-            vanish(after, (rows, k, e) => rows[i][k] - common * (ends.get(e)?.[i][k] ?? 0n))));
-        verifyRequire(rests, `jumps: after ${steps} steps the targets still move`);
-        const form = /** @type {VerifyForm} */ ([]);
+        const after = /** @type {VerifyRow[]} */ (powers.pop());
+        const ends = /** @type {VerifyRow[]} */ (powers.pop());
+        verifyRequire(vanish(mixed([1n, after], [-common, ends])), `jumps: after ${steps} steps the targets still move`);
         const [top, whole] = [below ** (steps - 1n), common ** steps];
-        for (const [e, end] of ends) {
-            const [first, rows] = [powers[0].get(e) ?? [], z.get(e) ?? []];
-            form.push(still(e, turn ? mixed([top, end], [under * whole * top, rows], [-whole * top, first]) : mixed([top, end])));
-            powers.forEach((power, k) => {
-                const factor = above ** BigInt(k) * below ** (steps - 1n - BigInt(k));
-                form.push({ e, r: 1, k, rows: mixed([factor * common ** (steps - BigInt(k)), power.get(e) ?? []], [-factor, end]) });
-            });
-        }
+        const rest = /** @type {[bigint, VerifyRow[]][]} */ (turn ? [[under * whole * top, z], [-whole * top, powers[0]]] : []);
+        const form = [still(mixed([top, ends], ...rest)), ...powers.map((power, k) => {
+            const factor = above ** BigInt(k) * below ** (steps - 1n - BigInt(k));
+            return { r: 1, k, rows: mixed([factor * common ** (steps - BigInt(k)), power], [-factor, ends]) };
+        })];
         return { form, over: scale * under * whole * top };
     }
 
@@ -693,33 +673,29 @@ function verifyWalk(c, problem, tick) {
     function formAt({ form, over }, m) {
         const moves = form.some(({ r }) => r);
         const close = moves && m * verifyBits(q) <= 4096n;
-        const parts = /** @type {Map<bigint, [bigint, bigint[][]][]>} */ (new Map());
-        for (const { e, r, k, rows } of form) {
-            const [factor, at] = [close ? (r ? p : q) ** m : 1n, close || !r ? e : e + m];
-            parts.set(at, [...(parts.get(at) ?? []), [factor * verifyChoose(m, k), rows]]);
-        }
-        const places = /** @type {VerifyPlaces} */ (new Map([...parts].map(([e, some]) => [e, mixed(...some)])));
-        for (const [e, rows] of places) if (e && rows.every((row) => row.every((x) => !x))) places.delete(e);
-        checkRoom(places);
-        return { places, over: over * (close ? q ** m : 1n) };
+        const rows = mixed(...form.map(({ r, k, rows: some }) => {
+            const power = close ? (r ? p : q) ** m : verifyTotal([[r ? m : 0n, 1n]]);
+            return /** @type {[VerifyNumber, VerifyRow[]]} */ ([verifyTimes(verifyChoose(m, k), power), some]);
+        }));
+        checkRoom(rows);
+        return { rows, over: over * (close ? q ** m : 1n), isFar: moves && !close };
     }
 
     /** The scores of all along A z_i in a form, by r and k. @param {VerifyForm} form @param {VerifyHead} head
      * @param {number} i */
     function scored(form, head, i) {
-        const found = /** @type {Map<string, {r: number, k: number, rows: Map<bigint, bigint[]>}>} */ (new Map());
+        const found = /** @type {Map<string, {r: number, k: number, row: VerifyRow}>} */ (new Map());
         for (const x of form) {
-            const way = along(head, x.rows[i]).map((value) => value * slack[1]);
+            const way = look(head, x.rows[i]);
             for (const y of form) {
-                const [row, e, r] = [y.rows.map((other) => verifyDot(way, other)), x.e + y.e, x.r + y.r];
+                const [row, r] = [y.rows.map((other) => verifyDot(way, other)), x.r + y.r];
                 tick();
                 // C(m, a) C(m, b) is the sum of C(k, a) C(a, k - b) C(m, k) over k.
                 for (let k = Math.max(x.k, y.k); k <= x.k + y.k; k++) {
                     const factor = verifyChoose(BigInt(k), x.k) * verifyChoose(BigInt(x.k), k - y.k);
-                    const there = found.get(`${r},${k}`) ?? { r, k, rows: new Map() };
-                    const old = there.rows.get(e);
-                    there.rows.set(e, row.map((score, j) => factor * score + (old?.[j] ?? 0n)));
-                    found.set(`${r},${k}`, there);
+                    const old = found.get(`${r},${k}`)?.row;
+                    const sum = row.map((score, j) => verifyPlus(verifyTimes(factor, score), old?.[j] ?? 0n));
+                    found.set(`${r},${k}`, { r, k, row: sum });
                 }
             }
         }
@@ -734,33 +710,21 @@ function verifyWalk(c, problem, tick) {
         heads.forEach((head, h) => pending.forEach((i, at) => {
             tick(() => `layers from ${layer} on: ${verifyShown(at)} of ${verifyShown(pending.length)} points`);
             const set = sets[h][i];
-            if (most && everybody.reduce((sum, j) => sum + (allows(i, j) ? counts[j] : 0n), 0n) <= most) return;
+            if (most && size(everybody.filter((j) => allows(i, j))) <= most) return;
             const scores = scored(form, head, i);
-            const room = slack[0] * (head.metric?.over ?? 1n) * over * over;
-            /** @type {(j: number, c: number, plus?: bigint) => {r: number, k: number, sum: VerifySum}[]} */
-            const lead = (j, c, plus = 0n) => scores.map(({ r, k, rows }) => {
-                const sum = /** @type {VerifySum} */ (new Map([...rows].map(([e, row]) => [e, row[j] - row[c]])));
-                if (!r && !k && plus) sum.set(0n, (sum.get(0n) ?? 0n) + plus);
-                return { r, k, sum };
-            });
-            const vanishes = (/** @type {ReturnType<typeof lead>} */ terms) => terms.every(({ sum }) => !sign(sum));
-            const isBelow = (/** @type {ReturnType<typeof lead>} */ terms) => {
-                const now = terms.flatMap(({ k, sum }) => (k ? [] : [...sum]));
-                return sign(verifyTotal(now)) < 0 && isNegative(terms, layers);
-            };
-            const isAhead = (/** @type {number} */ j, /** @type {number} */ c) => {
-                const now = lead(j, c).flatMap(({ k, sum }) => (k ? [] : [...sum]));
-                return sign(verifyTotal(now)) > 0;
-            };
-            const first = attention ? set.reduce((c, j) => ((most ? isAhead(c, j) : isAhead(j, c)) ? j : c)) : set[0];
-            const isKept = (/** @type {number} */ j) => {
-                if (!isIn(set, j)) return !allows(i, j) || isBelow(lead(j, first, room));
-                if (j === first) return true;
-                if (!attention) return vanishes(lead(j, first));
-                const leads = most ? [lead(first, j)] : [lead(j, first), lead(first, j, -room)];
-                return leads.every((terms) => vanishes(terms) || isBelow(terms));
-            };
-            const away = everybody.find((j) => !isKept(j));
+            /** @type {(j: number, c: number, plus?: bigint) => VerifyLead} */
+            const lead = (j, c, plus = 0n) => scores.map(({ r, k, row }) =>
+                ({ r, k, x: verifyPlus(verifyMinus(row[j], row[c]), r || k ? 0n : plus) }));
+            const now = (/** @type {VerifyLead} */ terms) =>
+                sign(terms.reduce((sum, { k, x }) => (k ? sum : verifyPlus(sum, x)), /** @type {VerifyNumber} */ (0n)));
+            const isBelow = (/** @type {VerifyLead} */ terms) => now(terms) < 0 && isNegative(terms, layers);
+            const isKept = (/** @type {VerifyLead} */ terms) => terms.every(({ x }) => !sign(x)) || isBelow(terms);
+            // Of those in the set the last with top-k, else the first; with hardmax all are level.
+            const first = set.reduce((c, j) => (now(most ? lead(c, j) : lead(j, c)) > 0 ? j : c));
+            const slackened = room(head, over);
+            const away = everybody.find((j) => j !== first && allows(i, j) && !(isIn(set, j)
+                ? isKept(lead(first, j, -slackened)) && (most || isKept(lead(j, first)))
+                : isBelow(lead(j, first, slackened))));
             const span = layers === null ? "for ever" : `for ${layers} layers`;
             verifyRequire(away === undefined, `jumps: that point ${i} attends to the same ${span} after layer ${layer} `
                 + `is not proved, because of point ${away}`);
@@ -769,33 +733,34 @@ function verifyWalk(c, problem, tick) {
 
     /** Statement 6: moving every token by at most p/q changes no attended set. @param {bigint} layer */
     function checkRadius(layer) {
-        const [[above, below], rows, { metric }] = [problem.radius, z.get(0n) ?? [], heads[0]];
+        const [[above, below], rows, { metric }] = [problem.radius, /** @type {bigint[][]} */ (z), heads[0]];
         const matrix = metric?.rows ?? [];
         const isSymmetric = matrix.every((row, i) => row.every((x, j) => x === matrix[j][i]));
         verifyRequire(isPaper && alphas.length === 1 && isSymmetric, "radius: not for such a layer");
         const largest = matrix.flat().reduce((x, y) => (x > y ? x : y > -y ? (y > x ? y : x) : -y > x ? -y : x), metric ? 0n : 1n);
-        const ways = rows.map((row) => along(heads[0], row));
+        const ways = rows.map((row) => /** @type {bigint[]} */ (along(heads[0], row)));
+        const dot = (/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) => /** @type {bigint} */ (verifyDot(x, y));
         const isOnce = counts.every((count) => count === 1n);
         const squared = 2n * BigInt(d) * largest * (above * scale) ** 2n;
         for (const i of pending) {
             const [set, direction] = [sets[0][i], ways[i]];
             const [c] = set;
             verifyRequire(set.length === 1 && counts[c] === 1n, `radius: point ${i} attends to several tokens, so it is 0`);
-            const [length, best] = [verifyLength(direction), verifyDot(direction, rows[c])];
+            const [length, best] = [verifyLength(direction), dot(direction, rows[c])];
             for (const j of everybody) {
                 if (j === c) continue;
                 tick(() => `radius at layer ${layer}: point ${verifyShown(i)}`);
                 const twice = i === c ? 1n : j === i && isOnce ? -1n : 0n;
                 const gap = verifyLength(direction.map((x, k) => ways[c][k] - ways[j][k] + twice * x));
                 const bound = above * below * scale * (gap + (twice ? 1n : 2n) * length);
-                const lead = ((best - verifyDot(direction, rows[j])) * below * below - squared) << 64n;
+                const lead = ((best - dot(direction, rows[j])) * below * below - squared) << 64n;
                 verifyRequire(lead > bound, `radius: not proved at layer ${layer}, of point ${i} over ${j}`);
             }
         }
     }
 
     /** At a layer: its sets, who leads, and the radius. `before` is where points were one layer before the end of a jump
-     * with a mask, and their sets. @param {bigint} layer @param {{places: VerifyPlaces, sets: number[][][]} | null} before */
+     * with a mask, and their sets. @param {bigint} layer @param {{rows: VerifyRow[], sets: number[][][]} | null} before */
     function arrive(layer, before) {
         for (; problem.entries[next]?.from === layer; next++) {
             const { head, points, sets: told } = problem.entries[next];
@@ -817,7 +782,7 @@ function verifyWalk(c, problem, tick) {
             if (isPaper && since.has(i)) continue;
             if (!leads(z, sets, i)) since.delete(i);
             else if (!since.has(i)) {
-                const isFirst = !before || !leads(before.places, before.sets, i);
+                const isFirst = !before || !leads(before.rows, before.sets, i);
                 verifyRequire(isFirst, `budget: since when point ${i} leads is not known`);
                 since.set(i, layer);
             }
@@ -828,7 +793,7 @@ function verifyWalk(c, problem, tick) {
     }
 
     let [layer, next] = [0n, 0];
-    let before = /** @type {{places: VerifyPlaces, sets: number[][][]} | null} */ (null);
+    let before = /** @type {{rows: VerifyRow[], sets: number[][][]} | null} */ (null);
     let closed = /** @type {ReturnType<typeof closedForm> | null} */ (null);
     for (const { from, to, steps } of problem.jumps) {
         for (arrive(layer, before); layer < from; arrive(layer, null)) step(layer++);
@@ -839,15 +804,12 @@ function verifyWalk(c, problem, tick) {
         checkStay(form, over, to === null ? null : to - from - 1n, layer);
         if (mask) {
             // Who coincides with all that it attends to in all terms leads throughout; of the others nothing is known.
-            const terms = new Map(form.map(({ r, k }) => [`${r},${k}`, { r, k }]));
-            const parts = [...terms.values()].map(({ r, k }) =>
-                new Map(form.filter((term) => term.r === r && term.k === k).map(({ e, rows }) => [e, rows])));
-            for (const i of [...since.keys()]) if (!parts.every((part) => leads(part, sets, i))) since.delete(i);
+            for (const i of [...since.keys()]) if (!form.every(({ rows }) => leads(rows, sets, i))) since.delete(i);
         }
         if (to === null) break;
-        if (mask) before = { places: formAt(closed, to - from - 1n).places, sets };
-        const { places, over: under } = formAt(closed, to - from);
-        [z, scale, layer] = [places, under, to];
+        if (mask) before = { rows: formAt(closed, to - from - 1n).rows, sets };
+        const next = formAt(closed, to - from);
+        [z, scale, isFar, layer] = [next.rows, next.over, isFar || next.isFar, to];
     }
 
     const leading = [...since].sort(([i], [j]) => i - j);
@@ -857,14 +819,14 @@ function verifyWalk(c, problem, tick) {
 
     // Statement 5: what is said of the limits is true, since g^m C(m, k) tends to 0.
     const { form, over } = /** @type {ReturnType<typeof closedForm>} */ (closed);
-    const part = (/** @type {number} */ k) => /** @type {VerifyPlaces} */ (
-        new Map(form.filter((term) => !term.r && term.k === k).map(({ e, rows }) => [e, rows])));
-    const [ends, drift] = [part(0), part(1)];
+    const part = (/** @type {number} */ k) => form.find((term) => !term.r && term.k === k)?.rows;
+    const ends = /** @type {VerifyRow[]} */ (part(0));
+    const drift = part(1) ?? everybody.map(() => axes.map(() => 0n));
     const judged = /** @type {Map<number, number>} */ (new Map()); // a point of each description
     let moving = 0;
     for (const i of everybody) {
         tick(() => `limits: ${verifyShown(i)} of ${verifyShown(n)} points`);
-        const [number, isMoving] = [problem.limitOf[i], !vanish(drift, (rows, k) => rows[i][k])];
+        const [number, isMoving] = [problem.limitOf[i], drift[i].some(sign)];
         const [said, known] = [c.limits[number], judged.get(number)];
         const there = said.moves ? drift : ends;
         const isTrue = isMoving === Boolean(said.moves)
@@ -876,24 +838,23 @@ function verifyWalk(c, problem, tick) {
     }
     return verifyWords(c, problem, moving);
 
-    /** @param {VerifyPlaces} there @param {number} i @param {any} end @returns {boolean} */
+    /** @param {VerifyRow[]} there @param {number} i @param {any} end @returns {boolean} */
     function isLimit(there, i, { vertex, face, weights, point, moves }) {
         if (vertex) return since.has(verifyIndex(vertex)) && coincide(there, i, verifyIndex(vertex));
         const place = /** @type {bigint[][]} */ ((point ?? moves).map(verifyNumber));
-        const isThere = axes.every((k) => !sign(verifyTotal(
-            [[0n, -place[k][0] * over], ...[...there].map(([e, rows]) => [e, place[k][1] * rows[i][k]])])));
+        const isThere = axes.every((k) => !compare(verifyTimes(place[k][1], there[i][k]), place[k][0] * over));
         if (!isThere || !face) return isThere;
-        const { score, compare } = scorer(there, heads[0], i);
+        const way = along(heads[0], there[i]);
         let best = /** @type {number[]} */ ([]);
         for (const [v] of leading) {
-            const lead = best.length ? compare(score(v), score(best[0])) : 1;
+            const lead = best.length ? compare(verifyDot(way, there[v]), verifyDot(way, there[best[0]])) : 1;
             best = lead > 0 ? [v] : lead === 0 ? [...best, v] : best;
         }
         const { over: shares, common } = verifyNumbers(weights, tick);
         const isFace = `${best}` === `${face.map(verifyIndex)}` && shares.length === best.length && !c.layer.heads;
-        const isMean = isFace
-            && vanish(there, (rows, k) => verifyDot([...shares, -common], [...best, i].map((v) => rows[v][k])));
-        return isMean && verifyDot(shares, shares.map(() => 1n)) === common;
+        const isMean = isFace && axes.every((k) =>
+            !compare(verifyDot(shares, best.map((v) => there[v][k])), verifyTimes(common, there[i][k])));
+        return isMean && shares.reduce((sum, share) => sum + share) === common;
     }
 }
 

@@ -1,0 +1,83 @@
+r"""
+Whole transformer blocks
+========================
+
+The paper's Figure 3 draws three kinds of networks: a deep neural network with feed-forward blocks
+and normalisation, a full transformer, and the transformer of attention alone that the paper treats.
+Here they are beside each other on one cloud, with hardmax. The first two normalise to the sphere,
+whose square roots leave the rationals: every coordinate is enclosed in a ball, and every choice is
+proved. The deep neural network has a mask by which tokens attend to themselves alone, which is no
+attention: :math:`(z + \alpha z) / |z + \alpha z|` is z on the sphere. The third layer is the
+paper's, and exact."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import hardmax as hm
+from hardmax.figures.layers import draw_layer
+from hardmax.figures.palette import BLUE, FAINT, VERMILION
+
+random = np.random.default_rng(3)
+cloud = 0.7 * random.standard_normal((24, 2)) + [0.4, 0.2]
+metric = [[3, 1], [1, 2]]
+block = hm.FeedForward(
+    [[1, 1], [-1, 1], [0, -1]], [0, "-1/4", 0], [["1/2", "-1/2", 0], [0, "1/2", "1/2"]]
+)
+alone = np.eye(len(cloud), dtype=bool)
+networks = {
+    "deep neural network": hm.Dynamics(1, mask=alone, normalise="sphere", feed_forward=block),
+    "full transformer": hm.Dynamics(1, metric, normalise="sphere", feed_forward=block),
+    "pure-attention transformer": hm.Dynamics(1, metric),
+}
+
+# %%
+# **Twelve layers of each.** Stars attend to themselves alone; dotted lines lead to whom the others
+# attend.
+LAYERS = 12
+figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
+for ax, (name, dynamics) in zip(axes, networks.items(), strict=True):
+    run = hm.simulate(cloud, dynamics, layers=LAYERS)
+    draw_layer(run, LAYERS, ax, hull=dynamics.is_plain)
+    if dynamics.normalise is not None:
+        ax.add_patch(plt.Circle((0, 0), 1, fill=False, ec=FAINT, lw=0.8, zorder=0))
+    ax.set_title(name)
+    print(f"{name}: {run}")
+plt.show()
+
+# %%
+# **What becomes of them.** Where a cap is found that a layer maps into itself, and in which it
+# brings tokens nearer to one another, those in it meet for ever. A cap of a token alone says that it
+# stays there.
+for name, dynamics in networks.items():
+    lim = hm.limit(cloud, dynamics, max_layers=100)
+    print(f"{name}: {lim.stop_reason}")
+    if lim.certified:
+        sizes = lim.clusters.sizes.tolist()
+        print(f"  clusters of {sizes} tokens, none further than {lim.limit_error:.2g} from a limit")
+
+# %%
+# **Softmax in a hemisphere.** With the identity as metric and value matrix, softmax gathers the
+# tokens of an open hemisphere in one cluster, whatever beta is. That is proved as soon as all tokens
+# are on the sphere, with a rate that depends on beta and on the cap. Lines are largest distances
+# as they were computed, and dots are what is proved from some layer on.
+sphere = random.standard_normal((40, 3))
+sphere[:, 2] = abs(sphere[:, 2])
+figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
+for beta, color in ((1, BLUE), (4, VERMILION)):
+    dynamics = hm.Dynamics(1, normalise="sphere", attention=hm.Softmax(beta))
+    lim = hm.limit(sphere, dynamics)
+    (cap,) = lim.clusters.kinds
+    print(f"beta {beta}: {cap} from layer {cap.since} on, contraction {cap.contraction:.6f}")
+    path = hm.simulate(sphere, dynamics, layers=cap.since + 12).tokens
+    largest = [np.linalg.norm(z[:, None] - z, axis=2).max() for z in path[1:]]
+    layers = np.arange(1, len(path))
+    ax.semilogy(layers, largest, color=color, lw=1.4, label=f"β = {beta}")
+    later = layers[layers >= cap.since]
+    # The contraction is of distances in the plane that touches the sphere at the centre.
+    across = 2 * np.tan(2 * np.arcsin(cap.radius / 2))
+    bound = across * cap.contraction ** (later - cap.since)
+    ax.semilogy(later, bound, "o", color=color, mfc="white", ms=4)
+ax.plot([], [], "o", color="black", mfc="white", ms=4, label="proved")
+ax.set(xlabel="layer", ylabel="largest distance of two tokens")
+ax.legend(frameon=False)
+plt.show()

@@ -1,0 +1,368 @@
+"""Runs whose layers are irrational, with an error that is proved: by floats with bounds where these
+prove enough, else in balls (`balls`).
+
+Balls grow from layer to layer. Once one is larger than asked, or does not decide whom a token
+attends to, everything is computed again with twice as many bits, up to a limit. What is undecided
+then ends the run: of softmax, which decides nothing, no more is said than that."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import flint
+import numpy as np
+
+from hardmax._common.format import pluralize
+from hardmax._common.validation import InputError, check_bool, check_int
+from hardmax._layer.attended import AttendedIndices, AttendedSets
+from hardmax._layer.attention import Softmax
+from hardmax._layer.rules import allowed_pairs, merge_points, moves_to_means
+from hardmax._runs.balls import BallLayer, Choices, State, Unclear
+from hardmax._runs.details import Decisions, Layer, RunDetails, is_limit
+from hardmax._runs.softmax_floats import run_floats
+from hardmax._runs.trajectory import Table, Trajectory
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import Points
+from hardmax._tokens.rationals import to_fractions
+from hardmax._tokens.tensors import TensorKind
+from hardmax.dynamics import Dynamics
+
+_MOST_BITS, _MOST_BITS_OF_CHOICES = 2**15, 2**12
+ERROR = 1e-12
+"""No coordinate may be off by more where `Softmax` does not say so; nor by less than rounding."""
+_ROUNDING = 2.0**-52
+
+Watch = Callable[[BallLayer, State, Choices], bool]
+"""Sees each layer, and says whether that is enough."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnclosedPhase:
+    """A single layer: whom points attend to."""
+
+    layer: int
+    choices: AttendedIndices
+    is_leader: np.ndarray
+
+
+@dataclass(frozen=True)
+class Enclosing:
+    """In the place of a solver."""
+
+    arithmetic: str = "enclosed"
+
+
+@dataclass(frozen=True)
+class Cap:
+    """The limit is not known, but it is in a cap, and tokens are proved to meet there."""
+
+    radius: float
+    """From a layer on all tokens of the cluster are this near to `Clusters.limit_points`."""
+    contraction: float
+    """Their largest distance, from one another or from their leader, is multiplied by at most this
+    at every layer; 1 stands for what is nearer to it than any other float. Distances are those in
+    the plane that touches the sphere at the centre, where that is how the cap is proved."""
+    since: int
+    """The layer from which on this is so."""
+
+    def __str__(self) -> str:
+        return f"cap of radius {self.radius:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Caps, and who is in them."""
+
+    labels: np.ndarray
+    """The cap of each point."""
+    centres: np.ndarray
+    caps: list[Cap]
+
+    @property
+    def radius(self) -> float:
+        """The largest one."""
+        return max(cap.radius for cap in self.caps)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnclosedDetails(RunDetails):
+    """What a run in balls found out."""
+
+    path: np.ndarray
+    """Points at every layer, (layers + 1, points, d)."""
+    error: float  # pyright: ignore[reportIncompatibleMethodOverride]
+    """No coordinate is further than this from its true value."""
+    bits: int
+    """The precision that it took."""
+    undecided_at: int | None = None
+    """The layer at which the run ends because more is not proved; None if all layers are there."""
+    meeting: Meeting | None = None
+    """Which tokens are proved to meet."""
+
+
+class Enclosures(Trajectory):
+    """Run of one cloud through irrational layers, softmax or normalisation, each coordinate with a
+    proved error. Made by `simulate`.
+
+    It has all that a `Trajectory` has, but for exact tokens. Attended sets are proved. Where they
+    could not be, the run ends: `details.undecided_at` is that layer, `stop_reason` says why, and
+    `details.bits` is the precision that it took.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, Softmax, simulate
+    >>> simulate([[1.0], [2.0]], Dynamics(1, attention=Softmax(10)), layers=3)  # doctest: +ELLIPSIS
+    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-15)
+    >>> run = simulate([[3, 4], [0, 2]], Dynamics(1, normalise="sphere"), layers=1)
+    >>> run.at(1).round(3).tolist(), run.attended(0).tolist()
+    ([[0.6, 0.8], [0.447, 0.894]], [[0], [0]])
+    """
+
+    details: EnclosedDetails  # pyright: ignore[reportIncompatibleVariableOverride]
+    """The path, its precision, and whom points attend to."""
+
+    def _proved(self, meeting: Meeting) -> "Enclosures":
+        """The same run, of which it is known who meets."""
+        since = meeting.caps[0].since
+        reason = f"tokens are proved to meet from layer {since} on"
+        known: Any = {"settled_at": since, "stop_reason": reason, "meeting": meeting}
+        return Enclosures(replace(self.details, **known), self._tensor_kind)
+
+    def at(self, layer: Layer, *, exact: bool = False) -> Table:
+        """Tokens at a layer, (n, d).
+
+        Parameters
+        ----------
+        layer : int or "limit"
+            From 0 to `layers`; "limit" for the centres of the caps in which tokens are proved to
+            meet.
+        exact : bool, default False
+            Refused: coordinates are irrational.
+
+        Returns
+        -------
+        ndarray or Tensor
+            float64, or a tensor if tensors were given.
+        """
+        if check_bool(exact, "`exact`"):
+            raise InputError("`exact`: coordinates are irrational, and enclosed within `error`.")
+        return self._returned(self._floats_at(layer))
+
+    def _floats_at(self, layer: Layer) -> np.ndarray:
+        of_token = self.details.points.of_token
+        if is_limit(layer):
+            meeting = self.details.meeting
+            if meeting is None:
+                raise InputError("`layer`: where tokens meet is not known: ask `limit`.")
+            return meeting.centres[meeting.labels[of_token]]
+        number = self._check(layer, self.layers)
+        return self.details.path[number][of_token]
+
+    def attended(self, layer: int) -> AttendedSets:
+        """For each token those that it attends to at a layer; all of them for softmax.
+
+        Parameters
+        ----------
+        layer : int
+            From 0 to `layers`, but where a run ends undecided.
+        """
+        phases = self.details.phases
+        return AttendedSets(
+            phases[self._check(layer, len(phases) - 1)].choices, self.details.points
+        )
+
+    def _check(self, layer: Any, at_most: int) -> int:
+        number = check_int(layer, "`layer`", at_least=0)
+        if number > at_most:
+            raise InputError(
+                f"`layer` {number} lies beyond what is known: {self.stop_reason}.",
+                argument="layer",
+            )
+        return number
+
+    def __repr__(self) -> str:
+        tokens = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
+        layers = pluralize(self.layers, "layer")
+        end = "" if self.details.undecided_at is None else ", then undecided"
+        return (
+            f"Enclosures({tokens}, {layers}{end}, no coordinate off by more than {self.error:.2g})"
+        )
+
+
+@dataclass
+class _Attempt:
+    """What so many bits prove."""
+
+    bits: int
+    path: list[np.ndarray] = field(default_factory=list)
+    """Points at every layer."""
+    labels: list[np.ndarray] = field(default_factory=list)
+    """The places of the points at every layer."""
+    sets: list[list[AttendedIndices]] = field(default_factory=list)
+    error: float = 0.0
+    problem: str = ""
+    """Why there is no more, if there should be."""
+
+
+class Encloser:
+    """Layers of one cloud, one by one."""
+
+    def __init__(self, points: Points, dynamics: Dynamics) -> None:
+        self.points, self.dynamics = points, dynamics
+        attention = dynamics.attention
+        self.is_softmax = isinstance(attention, Softmax)
+        self.allowed = attention.error if isinstance(attention, Softmax) else ERROR
+        self.largest = float(np.abs(points.floats).max())
+        # Tokens that stay in their hull are never rounded by more than at the start.
+        self.rounding = 0.0 if self.is_convex else _ROUNDING
+        if self.is_softmax and self.allowed < self.largest * 2.0**-53:
+            raise InputError(
+                f"`error` {self.allowed:g} is less than float64 can store of these tokens "
+                f"({self.largest * 2.0**-53:.1g}).",
+                argument="error",
+            )
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether this is softmax as it always was: its error is that asked for."""
+        return self.is_softmax and moves_to_means(self.dynamics)
+
+    def run(
+        self, layers: int, watch: Watch | None, progress: Callable[[int, int], None] | None
+    ) -> _Attempt:
+        most = _MOST_BITS if self.is_softmax else _MOST_BITS_OF_CHOICES
+        bits, seen = 64, -1
+        while True:
+            attempt = _Attempt(bits)
+            with flint.ctx.workprec(bits):
+                for layer in self._layers(attempt, layers, watch):
+                    if progress is not None and layer > seen:
+                        seen = layer
+                        progress(layer, layers)
+            if not attempt.problem or 2 * bits > most:
+                return attempt
+            bits *= 2
+
+    def _layers(self, attempt: _Attempt, layers: int, watch: Watch | None) -> Any:
+        """The numbers of the layers that are known."""
+        ball_layer = BallLayer(self.points, self.dynamics)
+        state = ball_layer.start()
+        while True:
+            if not self._add(attempt, state):
+                return
+            try:
+                choices = ball_layer.choose(state)
+                attempt.sets.append(choices.sets)
+                yield state.layer
+                if state.layer == layers or (
+                    watch is not None and watch(ball_layer, state, choices)
+                ):
+                    return
+                state = ball_layer.move(state, choices)
+            except Unclear as problem:
+                attempt.problem = str(problem)
+                return
+
+    def _add(self, attempt: _Attempt, state: State) -> bool:
+        """Add a layer; False if its error is too large."""
+        centres = np.array([[float(x.mid()) for x in row] for row in state.places])
+        pairs = zip(state.places, centres.tolist(), strict=True)
+        gaps = [[float(abs(x - y).upper()) for x, y in zip(*pair, strict=True)] for pair in pairs]
+        errors = np.nextafter(np.array(gaps), np.inf)
+        # A ball without bounds has the error nan or inf.
+        if not (errors <= np.maximum(self.allowed, self.rounding * np.abs(centres))).all():
+            attempt.problem = f"no coordinate is known to {self.allowed:g}"
+            return False
+        attempt.error = max(attempt.error, float(errors.max()))
+        attempt.path.append(centres[state.labels])
+        attempt.labels.append(state.labels)
+        return True
+
+
+def enclose(
+    cloud: Cloud,
+    dynamics: Dynamics,
+    layers: int,
+    *,
+    watch: Watch | None = None,
+    kind: TensorKind | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Enclosures:
+    """So many layers, or fewer if it is watched, with a proved error."""
+    points, layers = merge_points(dynamics, cloud), check_int(layers, "`layers`", at_least=0)
+    encloser = Encloser(points, dynamics)
+    if watch is None and encloser.is_convex and dynamics.heads is None:
+        z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities.tolist()
+        beta = dynamics.attention.beta  # pyright: ignore
+        found = run_floats(z, counts, dynamics, beta, layers, encloser.allowed)
+        if found is not None:
+            path, error = found
+            known = {"path": path, "error": error, "bits": 53, "stop_reason": _all_done(layers)}
+            sets = [_everybody(points, dynamics)] * (layers + 1)
+            return Enclosures(_details(points, dynamics, sets, None, **known), kind)
+    attempt = encloser.run(layers, watch, progress)
+    known = {"path": np.array(attempt.path), "error": attempt.error, "bits": attempt.bits}
+    known["stop_reason"] = _all_done(layers)
+    if attempt.problem and encloser.is_convex:
+        limit = f"`error` {encloser.allowed:g} cannot be proved with {_MOST_BITS:,} bits"
+        message = f"{limit}: ask for fewer layers, a larger `error` or a smaller `beta`."
+        raise InputError(message, argument="error")
+    if attempt.problem:
+        last = known["undecided_at"] = len(attempt.path) - 1
+        undecided = f"undecided at layer {last}: with {attempt.bits:,} bits"
+        known["stop_reason"] = f"{undecided} {attempt.problem}"
+    return Enclosures(_details(points, dynamics, attempt.sets, attempt.labels, **known), kind)
+
+
+def _all_done(layers: int) -> str:
+    return f"all {layers:,} layers asked for are done"
+
+
+def _everybody(points: Points, dynamics: Dynamics) -> list[AttendedIndices]:
+    """Whom softmax attends to."""
+    mask = allowed_pairs(dynamics, points.count)
+    if mask is None:
+        mask = np.ones((points.count, points.count), dtype=bool)
+    return [AttendedIndices.of_sets([np.flatnonzero(row) for row in mask])]
+
+
+def _union(heads: Sequence[AttendedIndices]) -> AttendedIndices:
+    """For each point those that it attends to with any head."""
+    if len(heads) == 1:
+        return heads[0]
+    return AttendedIndices.of_sets(
+        [np.unique(np.concatenate(sets)) for sets in zip(*heads, strict=True)]
+    )
+
+
+def _details(
+    points: Points,
+    dynamics: Dynamics,
+    sets: Sequence[list[AttendedIndices]],
+    places: Sequence[np.ndarray] | None,
+    **known: Any,
+) -> EnclosedDetails:
+    """What a run found out, a phase for each layer."""
+    since, phases = np.full(points.count, -1), []
+    for layer, heads in enumerate(sets):
+        labels = np.arange(points.count) if places is None else places[layer]
+        choices = phases[-1].choices if phases and heads is sets[layer - 1] else _union(heads)
+        owners = np.repeat(np.arange(points.count), choices.sizes)
+        is_own = labels[owners] == labels[choices.indices]
+        is_leader = np.logical_and.reduceat(is_own, choices.offsets[:-1])
+        since[~is_leader] = -1
+        since[(since < 0) & is_leader] = layer
+        phases.append(EnclosedPhase(layer=layer, choices=choices, is_leader=is_leader))
+    count = len(sets) if places is None else len(places)
+    layers, unknown = tuple(range(count)), np.full(count, np.nan)
+    return EnclosedDetails(
+        **known,
+        points=points,
+        dynamics=dynamics,
+        solver=Enclosing(),  # pyright: ignore[reportArgumentType]
+        phases=tuple(phases),
+        recorded=layers,
+        leader_since=since,
+        decisions=Decisions(layers, ("balls",) * count, unknown, "enclosed"),
+        settled_at=None,
+    )

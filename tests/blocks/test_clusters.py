@@ -1,0 +1,277 @@
+"""Tokens that are said to meet do so: no claim is contradicted by many further layers."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from block_problems import draw_block
+from block_truth import Block
+from effort import THOROUGH
+from layer_problems import choose, draw_mask, draw_metric, rationals
+
+import hardmax as hm
+
+FURTHER = 10_000 if THOROUGH else 100
+CLOUDS, LAYERS = (15, 200) if THOROUGH else (3, 40)
+
+
+def floats(table):
+    return None if table is None else np.array(table, dtype=float).astype(np.longdouble)
+
+
+def long_layer(block, d):
+    """A layer in floats of 64 bits, independent of the package."""
+    eye, total = np.eye(d, dtype=np.longdouble), float(sum(weight for *_, weight in block.heads))
+    heads = [
+        (eye if a is None else floats(a), eye if v is None else floats(v), float(weight) / total)
+        for a, v, weight in block.heads
+    ]
+    mask, alpha = np.array(block.mask), float(block.alpha)
+    beta = float(block.attention[1]) if block.attention else None
+    scale = np.eye(d) + alpha * sum(share * v.astype(float) for _, v, share in heads)
+    inverse = np.linalg.inv(scale).astype(np.longdouble)
+    parts = block.feed_forward and [np.array(part, float) for part in block.feed_forward]
+
+    def normalised(z):
+        if block.normalise == "layer":
+            z = z - z.mean(axis=1, keepdims=True)
+            return z / np.sqrt((z * z).mean(axis=1, keepdims=True))
+        return z / np.sqrt((z * z).sum(axis=1, keepdims=True)) if block.normalise else z
+
+    def layer(z):
+        after = z.copy()
+        for a, v, share in heads:
+            scores = np.where(mask, z @ a.T @ z.T, -np.inf)
+            lead = scores - scores.max(axis=1, keepdims=True)
+            p = (lead == 0).astype(np.longdouble) if beta is None else np.exp(beta * lead)
+            after += alpha * share * (p / p.sum(axis=1, keepdims=True)) @ z @ v.T
+        z = normalised(after if block.normalise else after @ inverse.T)
+        if parts:
+            inner, b, outer, c = parts
+            z = normalised(z + np.maximum(z @ inner.T + b, 0) @ outer.T + c)
+        return z
+
+    return layer
+
+
+def dynamics_of(block):
+    heads = [hm.Head(a, weight, v) for a, v, weight in block.heads]
+    return hm.Dynamics(
+        block.alpha,
+        heads=heads if len(heads) > 1 else None,
+        metric=heads[0].metric if len(heads) == 1 else None,
+        value=heads[0].value if len(heads) == 1 else None,
+        mask=None if np.all(block.mask) else np.array(block.mask),
+        attention=hm.Softmax(block.attention[1]) if block.attention else None,
+        normalise=block.normalise,
+        feed_forward=block.feed_forward and hm.FeedForward(*block.feed_forward),
+    )
+
+
+def size_of(z, centre, block):
+    """The distance of which is said that it shrinks: of all tokens from one another or, of hardmax
+    with leaders, from their leader. It is that in the plane if tokens move to means."""
+    is_radial = block.feed_forward is None and all(v is None for _, v, _ in block.heads)
+    if is_radial and block.attention is None:
+        return float(np.linalg.norm((z - centre).astype(float), axis=1).max())
+    if is_radial and block.normalise:
+        z = z / (z @ centre)[:, None]
+    return float(np.linalg.norm((z[:, None] - z).astype(float), axis=2).max())
+
+
+def check(cloud, block, lim):
+    """Walk on from the layer of the proof: tokens stay in their caps, and come nearer as fast as
+    was said."""
+    clusters, layer = lim.clusters, long_layer(block, len(cloud[0]))
+    z = lim.run.at(lim.settled_at).astype(np.longdouble)
+    centres = clusters.limit_points[clusters.labels]
+    radii = np.array([cap.radius for cap in clusters.kinds])[clusters.labels] + 1e-9
+    members = [np.flatnonzero(clusters.labels == label) for label in range(len(clusters))]
+    groups = list(zip(members, clusters.limit_points, clusters.kinds, strict=True))
+    for number in range(FURTHER):
+        off = np.linalg.norm((z - centres).astype(float), axis=1)
+        assert (off <= radii).all(), number
+        after = layer(z)
+        for several, centre, cap in groups if number < 100 or not number % 100 else []:
+            assert 0 < cap.contraction <= 1
+            assert cap.since == lim.settled_at
+            sizes = [size_of(z[several], centre, block) for z in (z, after)]
+            assert sizes[1] <= sizes[0] * cap.contraction * (1 + 1e-9) + 1e-15
+        z = after
+
+
+def sphere(random, n, d):
+    z = random.standard_normal((n, d))
+    return z / np.linalg.norm(z, axis=1)[:, None]
+
+
+def hemisphere(random, n, d):
+    z, pole = sphere(random, n, d), sphere(random, 1, d)[0]
+    return z * np.sign(z @ pole)[:, None]
+
+
+def everybody(n):
+    return [[True] * n] * n
+
+
+def softmax_block(random, n, d, **parts):
+    beta = choose(random, [Fraction(1, 2), Fraction(2), Fraction(8), Fraction(30)])
+    fixed = {"heads": [(None, None, Fraction(1))], "normalise": "sphere", "mask": everybody(n)}
+    return Block(**({"alpha": Fraction(1), "attention": ("softmax", beta)} | fixed | parts))
+
+
+def test_softmax_gathers_an_open_hemisphere():
+    random, proved = np.random.default_rng(1), 0
+    total = 200 if THOROUGH else 10
+    for number in range(total):
+        n, d = int(random.integers(2, 51)), int(random.integers(2, 9))
+        cloud, block = hemisphere(random, n, d), softmax_block(random, n, d)
+        lim = hm.limit(cloud, dynamics_of(block))
+        proved += lim.certified and len(lim.clusters) == 1
+        if lim.certified and (not THOROUGH or number < CLOUDS):
+            check(cloud, block, lim)
+    print(f"one cluster is proved of {proved} of {total} hemispheres")
+    assert proved >= 0.9 * total
+
+
+def attracting(random, d):
+    """A value matrix that one direction dominates."""
+    return rationals(np.diag([4, *random.integers(0, 2, d - 1)]))
+
+
+FAMILIES = {
+    "softmax": lambda random, n, d: softmax_block(random, n, d),
+    "softmax, layer": lambda random, n, d: softmax_block(random, n, d, normalise="layer"),
+    "softmax, metric": lambda random, n, d: softmax_block(
+        random, n, d, heads=[(draw_metric(random, d), None, Fraction(1))]
+    ),
+    "softmax, mask": lambda random, n, d: softmax_block(random, n, d, mask=draw_mask(random, n)),
+    "softmax, plain": lambda random, n, d: softmax_block(random, n, d, normalise=None),
+    "softmax, heads": lambda random, n, d: softmax_block(
+        random,
+        n,
+        d,
+        heads=[
+            (draw_metric(random, d), attracting(random, d), Fraction(2)),
+            (None, None, Fraction(1)),
+        ],
+    ),
+    "softmax, block": lambda random, n, d: softmax_block(
+        random, n, d, feed_forward=draw_block(random, d)
+    ),
+    "softmax, plain block": lambda random, n, d: softmax_block(
+        random, n, d, feed_forward=draw_block(random, d), normalise=None
+    ),
+    "hardmax": lambda random, n, d: softmax_block(
+        random, n, d, attention=None, heads=[(spd(random, d), None, Fraction(1))]
+    ),
+    "hardmax, layer": lambda random, n, d: softmax_block(
+        random,
+        n,
+        d,
+        attention=None,
+        heads=[(spd(random, d), scaled(d), Fraction(1))],
+        normalise="layer",
+    ),
+    "hardmax, mask": lambda random, n, d: softmax_block(
+        random,
+        n,
+        d,
+        attention=None,
+        heads=[(draw_metric(random, d), None, Fraction(1))],
+        mask=draw_mask(random, n),
+    ),
+    "hardmax, value": lambda random, n, d: softmax_block(
+        random, n, d, attention=None, heads=[(spd(random, d), attracting(random, d), Fraction(1))]
+    ),
+    "hardmax, block": lambda random, n, d: softmax_block(
+        random,
+        n,
+        d,
+        attention=None,
+        heads=[(spd(random, d), None, Fraction(1))],
+        feed_forward=draw_block(random, d),
+    ),
+}
+LEAST = {"softmax": 0.9, "softmax, plain": 1, "hardmax": 0.9, "hardmax, value": 0.5}
+
+
+def spd(random, d):
+    root = random.integers(-2, 3, (d, d))
+    return rationals(root @ root.T + np.eye(d, dtype=int))
+
+
+def scaled(d):
+    return rationals(3 * np.eye(d, dtype=int), 2)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_claim_is_contradicted(family):
+    random, counts = np.random.default_rng([7, len(family)]), Counter()
+    for _ in range(CLOUDS):
+        n, d = int(random.integers(2, 21)), int(random.integers(3, 6))
+        cloud, block = sphere(random, n, d), FAMILIES[family](random, n, d)
+        lim = hm.limit(cloud, dynamics_of(block), max_layers=LAYERS)
+        counts["proved"] += lim.certified
+        counts["clusters"] += len(lim.clusters) if lim.certified else 0
+        if lim.certified:
+            check(cloud, block, lim)
+        else:
+            assert lim.limit_error == np.inf
+    print(f"{family}: {CLOUDS} clouds, {counts}")
+    assert counts["proved"] >= LEAST.get(family, 0) * CLOUDS * 0.6
+
+
+def test_leaders_of_hardmax_are_the_limits_and_followers_come_nearer_by_the_step():
+    # Token 0 is furthest for all: A favours the first axis.
+    cloud = [[1, 0, 0], ["3/5", "-4/5", 0], ["2/3", "-1/3", "2/3"], ["12/13", "-5/13", 0]]
+    dynamics = hm.Dynamics(2, [[4, 1, 0], [1, 1, 0], [0, 0, 1]], normalise="sphere")
+    lim = hm.limit(cloud, dynamics)
+    assert (lim.certified, lim.leaders.tolist(), len(lim.clusters)) == (True, [0], 1)
+    assert np.allclose(lim.limit_points, [1, 0, 0])
+    (cap,) = lim.clusters.kinds
+    assert cap.radius <= 2**-10
+    assert 1 / 3 <= cap.contraction < 0.34
+    before, after = (np.linalg.norm(lim.run.at(k) - [1, 0, 0], axis=1)[1:] for k in (5, 6))
+    assert (after <= cap.contraction * before * (1 + 1e-6)).all()
+    assert (after >= before / 3 * (1 - 1e-6)).all()
+
+
+def test_on_the_sphere_the_identity_makes_everybody_a_leader():
+    lim = hm.limit(np.eye(4) + 0.1, hm.Dynamics(1, normalise="sphere"))
+    assert (lim.certified, len(lim.clusters), lim.settled_at) == (True, 4, 1)
+    assert lim.limit_error < 1e-15
+
+
+def test_what_cannot_be_said_is_not_said():
+    cloud = np.array([[1.0, 0.2], [0.3, -1.0], [-0.5, 0.6]])
+    turn = [[0, -1], [1, 0]]
+    lim = hm.limit(cloud, hm.Dynamics(1, value=turn, normalise="sphere"), max_layers=30)
+    assert not lim.certified
+    assert [str(kind) for kind in lim.clusters.kinds] == ["elsewhere"] * 3
+    by_rule = hm.Steps(lambda k: Fraction(1, k + 1))
+    soft = hm.Dynamics(by_rule, normalise="sphere", attention=hm.Softmax(1))
+    assert not hm.limit(cloud, soft, max_layers=12).certified
+    late = hm.Dynamics([1] * 7 + [2], normalise="sphere", attention=hm.Softmax(1))
+    assert (hm.limit(cloud, late, max_layers=40).settled_at or 0) >= 7
+
+
+def test_a_proof_has_its_numbers_and_no_more():
+    cloud = np.array([[1.0, 0.2], [0.3, 1.0], [0.5, 0.6]])
+    lim = hm.limit(cloud, hm.Dynamics(1, normalise="sphere", attention=hm.Softmax(1)))
+    (cap,) = lim.clusters.kinds
+    assert "tokens are proved to meet from layer" in lim.stop_reason
+    assert str(cap).startswith("cap of radius")
+    assert lim.limit_error == cap.radius
+    for refused in (
+        lambda: lim.certificate,
+        lambda: lim.exact_limit_points,
+        lambda: lim.layers_to(0.1),
+        lambda: lim.radius,
+    ):
+        with pytest.raises(hm.InputError):
+            refused()
+    batch = hm.limit([cloud, cloud[:2]], lim.run.dynamics)
+    assert batch.certified == [True, True]
+    assert batch[0].settled_at == lim.settled_at

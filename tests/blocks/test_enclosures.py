@@ -1,0 +1,161 @@
+"""Blocks whose layers are irrational: enclosures hold the truth that mpmath computes."""
+
+from collections import Counter
+from itertools import combinations, islice
+
+import mpmath
+import numpy as np
+import pytest
+from block_truth import draw, walk
+from effort import THOROUGH
+from refusals import listed_refusals
+
+import hardmax as hm
+from hardmax.simulation import load_run
+
+RUNS = 2000 if THOROUGH else 100
+KINDS = ("metric", "value", "mask", "heads", "feed_forward", "ties", "sphere", "layer", "softmax")
+NEVER = {("metric", "heads"), ("sphere", "layer")}
+
+
+@pytest.fixture(scope="module")
+def runs():
+    found = []
+    for seed in range(RUNS):
+        cloud, block, dynamics = draw(seed)
+        found.append((cloud, block, hm.simulate(cloud, dynamics, layers=3 + seed % 3)))
+    return found
+
+
+def test_no_coordinate_is_outside_and_no_set_is_wrong(runs):
+    counts = Counter()
+    for seed, (cloud, block, run) in enumerate(runs):
+        with mpmath.workdps(200):
+            truth = list(islice(walk(cloud, block), run.layers + 1))
+            assert len(truth) == run.layers + 1, seed
+            for layer, (places, sets) in enumerate(truth):
+                off = abs(np.array(places) - np.vectorize(mpmath.mpf)(run.at(layer))).max()
+                # The truth, too, is rounded, to 200 digits.
+                assert off <= run.error + mpmath.mpf(10) ** -150, (seed, layer)
+                if layer < len(run.details.phases):
+                    said = [{*chosen} for chosen in run.attended(layer).tolist()]
+                    assert said == sets, (seed, layer)
+                    counts["sets"] += len(sets)
+                counts["coordinates"] += len(cloud) * len(cloud[0])
+        counts["undecided"] += run.details.undecided_at is not None
+        counts.update(block.kinds)
+        counts.update(pair for pair in combinations(KINDS, 2) if {*pair} <= block.kinds)
+    print(f"{RUNS} runs: {counts}")
+    assert min(counts[kind] for kind in KINDS) >= RUNS // 10
+    assert min(counts[pair] for pair in combinations(KINDS, 2) if pair not in NEVER) >= RUNS // 50
+    assert RUNS // 100 <= counts["undecided"] <= RUNS // 4
+
+
+def test_what_is_undecided_is_a_tie_or_a_token_that_is_zero(runs):
+    undecided = [run for run in runs if run[2].details.undecided_at is not None]
+    assert undecided
+    for cloud, block, run in undecided:
+        last, nothing = run.layers, "may be 0" in run.stop_reason
+        with mpmath.workdps(200):
+            layers = list(islice(walk(cloud, block), last + 2))
+        if nothing:
+            assert len(layers) == last + 1
+        else:  # of several places that are attended to, exactly as far
+            assert f"undecided at layer {last}" in run.stop_reason
+            assert any(len(chosen) > 1 for chosen in layers[last][1])
+            with pytest.raises(hm.InputError, match="beyond what is known: undecided at layer"):
+                run.attended(last)
+        with pytest.raises(hm.InputError, match="beyond what is known: undecided at layer"):
+            run.at(last + 1)
+
+
+SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.0]]
+TILTED = [[3, 1], [1, 1]]
+BLOCK = hm.FeedForward([[1, 0]], [0], [["1/4"], [0]])
+FULL = hm.Dynamics(1, TILTED, normalise="sphere", feed_forward=BLOCK)
+test_what_is_wrong = listed_refusals(globals())
+
+
+def test_the_paper_s_three_kinds_of_networks():
+    # Attention to oneself is none: z + z, divided by its length, is z on the sphere.
+    cloud, alone = np.array(SQUARE[:4]) / np.sqrt(2), np.eye(4, dtype=bool)
+    network = hm.Dynamics(1, mask=alone, normalise="sphere", feed_forward=BLOCK)
+    pure = hm.Dynamics(1, TILTED, normalise="sphere")
+    deep, full, attention = (
+        hm.simulate(cloud, one, layers=1).at(1) for one in (network, FULL, pure)
+    )
+    fed = cloud + np.maximum(cloud[:, :1], 0) / 4 * [1, 0]
+    assert np.allclose(deep, fed / np.linalg.norm(fed, axis=1)[:, None])
+    fed = attention + np.maximum(attention[:, :1], 0) / 4 * [1, 0]
+    assert np.allclose(full, fed / np.linalg.norm(fed, axis=1)[:, None])
+
+
+def test_a_run_that_is_enclosed_is_a_trajectory_like_others(tmp_path):
+    run = hm.simulate(SQUARE, FULL, layers=4)
+    assert isinstance(run, hm.results.Enclosures)
+    assert isinstance(run, hm.Trajectory)
+    assert (len(run), run.recorded, run.settled_at, run.certified) == (
+        5,
+        (0, 1, 2, 3, 4),
+        None,
+        True,
+    )
+    led = [[i for i, c in enumerate(run.attended(k).tolist()) if c == [i]] for k in range(5)]
+    assert run.leaders.tolist() == led[4]
+    since = [next(k for k in range(5) if all(i in led[m] for m in range(k, 5))) for i in led[4]]
+    assert run.leader_layers.tolist() == since
+    columns = run.to_arrow().to_pydict()
+    assert columns["layer"] == np.repeat(range(5), 5).tolist()
+    assert columns["attends"][:5] == run.attended(0).tolist()
+    assert sum(columns["leader"]) == sum(5 - layer for layer in since)
+    run.save(tmp_path / "run.npz")
+    again = load_run(tmp_path / "run.npz")
+    assert (again.tokens == run.tokens).all()
+    run.save(tmp_path / "run.gif", layers=[0, 4])
+    low, high = run.plot().get_xlim()
+    assert low < run.tokens[..., 0].min() < run.tokens[..., 0].max() < high
+    seen = []
+    hm.simulate(SQUARE, FULL, layers=3, progress=lambda *at: seen.append(at))
+    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    several = hm.simulate([SQUARE, SQUARE[:3]], FULL, layers=2)
+    assert [one.shape for one in several.at(2)] == [(5, 2), (3, 2)]
+
+
+def test_copies_stay_together_and_a_choice_between_them_is_no_tie():
+    cloud = [[1, 2], [1, 2], [-1, "1/3"], [-1, "1/3"], [2, -1]]
+    masked = hm.Dynamics(1, TILTED, mask=np.ones((5, 5), dtype=bool), normalise="sphere")
+    run = hm.simulate(cloud, masked, layers=6)
+    assert run.details.undecided_at is None
+    assert (run.tokens[:, 0] == run.tokens[:, 1]).all()
+    whole = hm.simulate(cloud, hm.Dynamics(1, TILTED, normalise="sphere"), layers=6)
+    assert [run.attended(k).tolist() for k in range(7)] == [
+        whole.attended(k).tolist() for k in range(7)
+    ]
+    # In one dimension there are two places on the sphere, and all is exact.
+    line = hm.simulate([[3], [1], [-2], [-1]], hm.Dynamics(1, normalise="sphere"), layers=2)
+    assert line.at(2).ravel().tolist() == [1, 1, -1, -1]
+    assert line.attended(2).tolist() == [[0, 1], [0, 1], [2, 3], [2, 3]]
+    signs = hm.simulate([[3, 1], [1, 2], [0, 5]], hm.Dynamics(1, normalise="layer"), layers=2)
+    assert signs.at(2).tolist() == [[1, -1], [-1, 1], [-1, 1]]
+    assert signs.attended(2).tolist() == [[0], [1, 2], [1, 2]]
+
+
+def test_a_zero_vector_ends_the_run():
+    # Token 0 attends to its opposite.
+    away = hm.Dynamics(1, [[-1, 0], [0, -1]], normalise="sphere")
+    run = hm.simulate([[1, 2], [-1, -2]], away, layers=3)
+    assert (run.details.undecided_at, run.layers) == (0, 0)
+    assert run.attended(0).tolist() == [[1], [0]]
+    assert "may be 0" in run.stop_reason
+    assert "then undecided" in repr(run)
+
+
+def test_layers_of_many_tokens_are_enclosed():
+    cloud = np.random.default_rng(0).standard_normal((100, 3))
+    metric = [[3, 1, 0], [1, 2, 0], [0, 0, 1]]
+    run = hm.simulate(
+        cloud, hm.Dynamics(1, metric, normalise="layer"), layers=100 if THOROUGH else 5
+    )
+    assert run.error < 1e-12
+    assert np.allclose(run.at(5).mean(axis=1), 0)
+    assert np.allclose(run.at(5).std(axis=1), 1)
