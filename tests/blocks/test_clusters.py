@@ -4,6 +4,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 from block_problems import draw_block
@@ -12,6 +13,7 @@ from effort import THOROUGH
 from layer_problems import choose, draw_mask, draw_metric, rationals
 
 import hardmax as hm
+from hardmax._limits.caps import _stays_below
 
 FURTHER = 10_000 if THOROUGH else 100
 CLOUDS, LAYERS = (15, 200) if THOROUGH else (3, 40)
@@ -293,3 +295,25 @@ def test_whoever_will_turn_to_another_leader_has_no_proof_before():
     assert late.certified
     assert late.clusters.labels.tolist() == [0, 1, 1]
     assert (late.settled_at or 0) >= turned[0] > 3
+
+
+def test_scores_on_arcs_are_compared_as_they_are():
+    random, said = np.random.default_rng(3), Counter()
+    shares = np.linspace(0, 1, 2001)[:, None]
+    for _ in range(400):
+        leader, token, goal, look = sphere(random, 4, 3)
+        look = look + choose(random, [0, 3]) * leader
+        arc = (1 - shares) * token + shares * goal
+        best = (arc / np.linalg.norm(arc, axis=1)[:, None] @ look).max() - leader @ look
+        scores = [flint.arb(float(place @ look)) for place in (leader, token, goal)]
+        found = _stays_below(scores, flint.arb(float(token @ goal)), 0, 1, 2)
+        assert found == (best < 0) or abs(best) < 1e-5
+        said[found] += 1
+        # On the way to the leader itself the score comes up from below.
+        arc = (1 - shares[:-1]) * token + shares[:-1] * leader
+        best = (arc / np.linalg.norm(arc, axis=1)[:, None] @ look).max() - leader @ look
+        found = _stays_below(scores, flint.arb(float(token @ leader)), 0, 1, 0)
+        assert found == (best < 0) or abs(best) < 1e-5
+        said["leader", found] += 1
+    assert len(said) == 4
+    assert min(said.values()) >= 50

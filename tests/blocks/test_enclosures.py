@@ -172,3 +172,12 @@ def test_softmax_attends_to_all_that_it_may_at_every_layer(heads):
         [0],
         "all 2 layers asked for are done",
     )
+
+
+def test_a_lead_that_is_the_slack_is_a_tie():
+    # From layer 1 on the tokens are at a right angle: their lead is 1.
+    for slack, undecided in (("1", 1), ("9/10", None), ("11/10", None)):
+        local = hm.Dynamics(1, normalise="sphere", attention=hm.Localmax(slack))
+        run: Any = hm.simulate([[1, 1], [1, -1]], local, layers=1)
+        assert run.details.undecided_at == undecided
+    assert run.attended(1).tolist() == [[0, 1], [0, 1]]
