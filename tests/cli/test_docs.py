@@ -55,6 +55,7 @@ NOT_RUN = {
         "refused, because of the encoding",
     ],
     "docs/streams.md": ["a file for `hardmax sweep`"],
+    "docs/falsify.md": ["a file for `hardmax falsify`"],
     "docs/models.md": ["a file to edit"],
     "docs/page.md": ["tests/page runs it in a browser"],
     "docs/install.md": ["sets up the project", "sets up the project", "needs reviews.csv"],

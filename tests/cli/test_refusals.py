@@ -28,6 +28,9 @@ FILES = {
     "grid.toml": "[grid]\nn = 3\nd = 2\nalpha = [1, 2]",
     "masked.toml": '[grid]\nn = 3\nd = 2\nmask = "causal"',
     "twice.toml": 'observables = ["leaders", "leaders"]\n[grid]\nn = 3\nd = 2',
+    "false.toml": 'statement = "all tokens meet"',
+    "flat.toml": 'statement = "the earth is flat"',
+    "wide.toml": 'statement = "all tokens meet"\n[family]\nwidth = 3',
     "tilted.toml": '[grid]\nn = 3\nd = 2\n[grid.metric]\nodd = "tilted"',
 }
 

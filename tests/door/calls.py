@@ -58,6 +58,23 @@ def core_calls() -> Iterator[Call]:
     )
     yield "attended", hm.attended, shared
     yield (
+        "falsify",
+        lambda **given: hm.falsify("all tokens meet", **given),
+        {
+            "family": {"size": 3},
+            "tries": 3,
+            "seed": 1,
+            "max_layers": 9,
+            "progress": None,
+        },
+    )
+    yield (
+        "Family",
+        hm.Family,
+        {"tokens": (2, 3), "size": 3, "denominators": [1], "alphas": ["1/2"], "ties": 0.5},
+    )
+    yield "Case.at", hm.results.Case([[3], [-1]], alpha=1).at, {"layer": 1}
+    yield (
         "Dynamics",
         hm.Dynamics,
         {
@@ -75,6 +92,16 @@ def core_calls() -> Iterator[Call]:
         hm.bifurcations,
         {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9},
     )
+    wishes = {"leaders": [0], "followers": {4: 1}, "kind": "definite", "max_cuts": 9}
+    yield "find_metric", hm.find_metric, {"tokens": SQUARE, **wishes}
+    starts = {"token": 4, "box": [(-2, 2), (-2, 2)], "law": "uniform"}
+    searching = {"tolerance": 0.1, "effort": 50, "progress": None}
+    yield "basins", hm.basins, {**shared, **starts, **searching}
+    yield "basins with noise", hm.basins, {**shared, "noise": "1/9", **searching}
+    yield "Gaussian", hm.Gaussian, {"mean": [0, 1], "std": "1/2"}
+    found = hm.basins(SQUARE, effort=50)
+    yield "Basins.at", found.at, {"start": [0.25, 0.125]}
+    yield "Basins.name", found.name, {"attended": (0, 2)}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
@@ -249,7 +276,7 @@ def estimator_calls() -> Iterator[Call]:
     from hardmax.sklearn import HardmaxClassifier
 
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
-        return HardmaxClassifier(**parameters).fit(X, y)
+        return HardmaxClassifier(vectors=None, **parameters).fit(X, y)
 
     corpus = make_synthetic_corpus(12, seed=1)
     sizes = {
@@ -278,6 +305,7 @@ def figure_calls() -> Iterator[Call]:
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
     yield "Trajectory.save", run.save, {"path": "moving.gif", "layers": [0], "fps": 4.0}
     yield "Limit.plot", lim.plot, {"ax": ax}
+    yield "Basins.plot", hm.basins(SQUARE, effort=9).plot, {"ax": ax}
     yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}
     yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}
     yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True, "most": 9}

@@ -274,13 +274,13 @@ def test_of_a_long_text_the_beginning_is_shown():
 
 
 LONG = {  # made when their test runs
-    "said a million times": lambda: "great film " * 900_000,
-    "all words": lambda: " ".join(random_texts(900) * 100),
+    "said again and again": lambda: "great film " * 300_000,
+    "all words": lambda: " ".join(random_texts(900) * 40),
 }
 
 
 @pytest.mark.parametrize("make", LONG.values(), ids=LONG)
-def test_ten_megabytes_are_explained_without_going_through_them_in_python(make):
+def test_megabytes_are_explained_without_going_through_them_in_python(make):
     text = make()
 
     def explain():

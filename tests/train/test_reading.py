@@ -103,6 +103,13 @@ def test_where_nothing_modifies_nothing_is_found(seed):
     assert fit(*planted(1500, seed=seed, modified=False), QUICK).modifiers == ()
 
 
+def test_modifiers_are_dropped_unless_the_loss_falls_by_more_than_can_be_chance(monkeypatch):
+    texts, labels = planted(1500, seed=5)
+    assert fit(texts, labels, QUICK).modifiers
+    monkeypatch.setattr(fitting, "SURE", 1e9)
+    assert fit(texts, labels, QUICK).modifiers == ()
+
+
 def test_labels_by_chance_have_no_modifiers():
     texts, _ = planted(1500, seed=3)
     assert fit(texts, np.random.default_rng(0).integers(0, 2, len(texts)), QUICK).modifiers == ()
@@ -113,7 +120,7 @@ def test_long_texts_say_too_much_to_learn_modifiers_from():
 
 
 def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(monkeypatch):
-    texts, labels = planted(2500, seed=5)
+    texts, labels = planted(1500, seed=5)
     model, again = fit(texts, labels, QUICK), fit(texts, labels, QUICK)
     assert model.modifiers
     assert model.modifiers == again.modifiers

@@ -57,7 +57,7 @@ from hardmax._exact.vectors import (
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import Steps
+from hardmax._layer.parts import FULL, Steps
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
@@ -456,7 +456,10 @@ class GeneralWalker(Walker[GeneralPhase]):
         if isinstance(steps, Steps):
             self.constant_from = math.inf
         parts = (dynamics.mask, dynamics.attention, dynamics.heads)
-        self.followers_stay = all(part is None for part in parts) and moves_to_means(dynamics)
+        # After a full step a follower is where its leader is, and attended to like it.
+        are_short = not isinstance(steps, tuple) or FULL not in steps
+        is_usual = all(part is None for part in parts) and moves_to_means(dynamics)
+        self.followers_stay = are_short and is_usual
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         # Known for many layers only if nothing moves.
         self.has_no_form = is_mixed or has_own_values(dynamics) or dynamics.feed_forward is not None

@@ -27,7 +27,7 @@ import numpy as np
 from hardmax._exact.leads import Term
 from hardmax._exact.vectors import SHORT, common_rows, exact_table, flint
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.parts import FeedForward, feed
+from hardmax._layer.parts import FULL, FeedForward, feed
 from hardmax._layer.rules import has_own_values, head_values, head_weights, rescaling
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -97,7 +97,7 @@ class Motion(NamedTuple):
 
     push: Any
     contraction: Fraction | None
-    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else."""
+    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else; 0 for a full step."""
     projection: np.ndarray | None = None
 
     @classmethod
@@ -106,7 +106,8 @@ class Motion(NamedTuple):
         if has_own_values(dynamics):
             return cls(None, None)
         if value is None:
-            return cls(flint(alpha / (1 + alpha)), 1 / (1 + alpha))
+            contraction = Fraction(0) if alpha == FULL else 1 / (1 + alpha)
+            return cls(flint(1 - contraction), contraction)
         push = exact_table(rescaling(dynamics, alpha) @ value * alpha)
         square = value @ value
         if not square.any():
@@ -257,7 +258,8 @@ def closed_form(
 ) -> PowerSum | None:
     """Where the points are m layers later as long as the sets stay, if that is known; `linear`
     holds for a layer."""
-    if motion.contraction == 1 or not linear.moves:
+    # A full step is never the one that stays, so a layer of it is all that is asked for.
+    if motion.contraction in (0, 1) or not linear.moves:
         return linear
     if motion.contraction is None:
         return None

@@ -16,6 +16,7 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from numba.core import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.compiler_lock import global_compiler_lock as compiling
 
@@ -95,6 +96,19 @@ def cache_of(function: Any) -> tuple[FunctionCache | NullCache, bool]:
     except (OSError, RuntimeError):
         _announce("in every process, since no folder can be written to: set NUMBA_CACHE_DIR to one")
         return NullCache(), False
+
+
+def for_any_integer(dispatcher: Any) -> Any:
+    """The same, which other kernels call: it is compiled for integers, and not once more for the 0
+    with which a count begins."""
+    template = dispatcher.get_call_template
+
+    def without_literals(args: Any, kws: Any) -> Any:
+        named = {name: types.unliteral(kind) for name, kind in dict(kws).items()}
+        return template(tuple(map(types.unliteral, args)), named)
+
+    dispatcher.get_call_template = without_literals
+    return dispatcher
 
 
 @cache

@@ -99,11 +99,11 @@ class Kernel:
         """The dispatcher of numba."""
         import numba
 
-        from hardmax._kernels.cache import cache_of
+        from hardmax._kernels.cache import cache_of, for_any_integer
 
         # Nobody calls kernels from C: that entry would be compiled, too.
         make: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **self.targetoptions)
-        compiled = make(self.py_func)
+        compiled = for_any_integer(make(self.py_func))
         compiled._cache, self.is_on_disk = cache_of(self.py_func)
         return compiled
 
@@ -113,8 +113,11 @@ class Kernel:
         to compile as many a kernel. It is kept on disk as a part of those that call it."""
         import numba
 
+        from hardmax._kernels.cache import for_any_integer
+
         unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        return numba.njit(nogil=True, **unwrapped, **self.targetoptions)(self.py_func)
+        make: Any = numba.njit(nogil=True, **unwrapped, **self.targetoptions)
+        return for_any_integer(make(self.py_func))
 
     @cached_property
     def python(self) -> Any:

@@ -1,6 +1,7 @@
 """What a layer may have besides a step and a metric: other steps, a value matrix, a mask, heads, a
 feed-forward block, normalisation."""
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from flint import fmpq, fmpq_mat
 from hardmax._common.validation import InputError, check_choice, check_int, shorten
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import Number, read_number, to_fractions
+
+FULL: Any = math.inf
+"""A full step: alpha is infinite, and a token jumps onto its target."""
 
 
 @dataclass(frozen=True)
@@ -228,6 +232,12 @@ def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
     return step
 
 
+def _read_first(alpha: Any, name: str) -> Fraction:
+    """A step that does not stay for ever, so it may be full: "inf"."""
+    is_full = isinstance(alpha, str | float) and str(alpha).strip() == str(FULL)
+    return FULL if is_full else read_step(alpha, name)
+
+
 def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
     """One step size for all layers, one for each of the first layers ("2,1,1/2"), or a rule."""
     if isinstance(alpha, Steps):
@@ -237,7 +247,9 @@ def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
     if isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1):
         if not len(alpha):
             raise InputError("`alpha` must have at least one step.", argument="alpha")
-        steps = [read_step(each, f"`alpha` (layer {layer})") for layer, each in enumerate(alpha)]
+        *first, last = alpha
+        steps = [_read_first(each, f"`alpha` (layer {layer})") for layer, each in enumerate(first)]
+        steps.append(read_step(last, f"`alpha` (layer {len(first)}, and all later ones)"))
         while len(steps) > 1 and steps[-2] == steps[-1]:  # the last one stays for ever
             steps.pop()
         return tuple(steps) if len(steps) > 1 else steps[0]

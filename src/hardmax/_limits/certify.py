@@ -23,7 +23,7 @@ from hardmax._exact.general import (
 from hardmax._exact.leads import Term
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import Steps
+from hardmax._layer.parts import FULL, Steps
 from hardmax._layer.rules import has_own_values, rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.enclosures import Enclosures
@@ -110,6 +110,9 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
     if isinstance(run.dynamics.steps, Steps):
         by_rule = "a rule of steps cannot be written down: give the steps of the first layers"
         raise InputError(f"`certificate`: {by_rule}.", argument="certificate")
+    if isinstance(run.dynamics.steps, tuple) and FULL in run.dynamics.steps:
+        full = "full steps (alpha 'inf') are not part of its format"
+        raise InputError(f"`certificate`: {full}.", argument="certificate")
     if run.dynamics.feed_forward is not None or has_own_values(run.dynamics):
         others = "feed-forward blocks and value matrices of single heads"
         raise InputError(f"`certificate`: it cannot have {others}.", argument="certificate")

@@ -27,7 +27,7 @@ from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
-_MOST_LAYERS = 10_000
+MOST_LAYERS = 10_000
 
 
 def radius(run: Trajectory) -> float:
@@ -35,9 +35,9 @@ def radius(run: Trajectory) -> float:
     check_plain(run.dynamics, "`radius`")
     if not run.certified or run.settled_at is None:
         raise InputError("`radius` needs a limit that is proved: use arithmetic='certified'.")
-    if run.settled_at > _MOST_LAYERS:
+    if run.settled_at > MOST_LAYERS:
         settled = f"settled at layer {run.settled_at:,}"
-        raise InputError(f"`radius`: {settled}, but only {_MOST_LAYERS:,} are looked at.")
+        raise InputError(f"`radius`: {settled}, but only {MOST_LAYERS:,} are looked at.")
     counts, smallest = run.details.points.multiplicities, math.inf
     copies = bool((counts > 1).any())
     pending = np.arange(run.details.points.count)

@@ -9,8 +9,11 @@ the most negative eigenvalue of the A found, until there is none. If no A is lef
 vectors prove it."""
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -20,19 +23,22 @@ import numpy as np
 from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
+    Progress,
     check_choice,
     check_int,
+    check_progress,
     normalize_index,
     shorten,
 )
 from hardmax._layer.metric import is_positive_definite
-from hardmax._questions.simplex import Best, best_margin
+from hardmax._questions.simplex import Best, LinearProgram
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import merge
 from hardmax._tokens.rationals import to_fractions
 
 KINDS = "any", "symmetric", "definite"
-_FINE = 2**12  # eigenvectors are rounded to integers of this size
+_FINE = 2**20  # eigenvectors are rounded to integers of this size
+_TINY = 2.0**-30  # below this, floats do not say whether a number is positive
 
 
 class WeighedLead(NamedTuple):
@@ -84,10 +90,17 @@ class MetricSearch:
 
     def __repr__(self) -> str:
         if self.metric is not None:
-            return f"MetricSearch(found, each lead at least {self.margin!s:.40})"
+            return f"MetricSearch(found, each lead at least {_short(self.margin)})"
         if not self.decided:
             return "MetricSearch(undecided)"
         return f"MetricSearch(impossible: proved by {pluralize(len(self.proof), 'lead')})"
+
+
+def _short(number: Fraction) -> str:
+    """A number, rounded to seven digits if it takes more than twenty to write."""
+    written = str(number)
+    about = Decimal(number.numerator) / Decimal(number.denominator)
+    return written if len(written) <= 20 else f"about {about:.7g}"
 
 
 def find_metric(
@@ -97,6 +110,7 @@ def find_metric(
     followers: Mapping[int, int] | None = None,
     kind: str = "any",
     max_cuts: int = 200,
+    progress: Progress | None = None,
 ) -> MetricSearch:
     """A metric with which given tokens lead, or follow given leaders, from layer 0 on for ever.
 
@@ -114,6 +128,9 @@ def find_metric(
     max_cuts : int, default 200
         How many vectors v with <A v, v> > 0 may be tried before a positive definite one is left
         undecided.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with the number of vectors tried and `max_cuts`; for
+        matrices of another kind with 1 and 1, at the end.
 
     Returns
     -------
@@ -136,6 +153,7 @@ def find_metric(
         raise InputError(one_cloud, argument="tokens")
     check_choice(kind, KINDS, "`kind`")
     max_cuts = check_int(max_cuts, "`max_cuts`", at_least=1)
+    check_progress(progress)
     points = merge(clouds[0])
     wishes = _read_wishes(leaders, followers, points.of_token.tolist())
     cloud = points.integers
@@ -145,7 +163,7 @@ def find_metric(
         identity = np.eye(len(cloud.numerators[0]), dtype=int)
         return MetricSearch(to_fractions(identity, "`metric`"), Fraction(0), ())
     search = _Search(cloud.numerators, leads, kind)
-    best = search.solve(max_cuts)
+    best = search.solve(max_cuts, progress or (lambda done, total: None))
     if best is None:
         return MetricSearch(None, Fraction(0), ())
     if best.t > 0:
@@ -157,7 +175,7 @@ def find_metric(
             proof.append(WeighedLead(weight, *(token_of[point] for point in leads[row])))
         else:
             factor, vector = search.squares[row - len(leads)]
-            scale = Fraction(factor, cloud.denominator**2)
+            scale = Fraction(factor, search.unit * cloud.denominator**2)
             squares.append(WeighedSquare(weight * scale, vector))
     return MetricSearch(None, Fraction(0), tuple(proof), tuple(squares))
 
@@ -169,10 +187,7 @@ def _read_wishes(
     if followers is not None and not isinstance(followers, Mapping):
         wish = "`followers` must map tokens to their leaders, such as {2: 0}"
         raise InputError(f"{wish}, not {shorten(followers)}.", argument="followers")
-    if isinstance(leaders, str) or not isinstance(leaders, Iterable):
-        wish = "`leaders` must be a list of tokens, such as [0, 3]"
-        raise InputError(f"{wish}, not {shorten(leaders)}.", argument="leaders")
-    pairs = [(leader, leader) for leader in leaders]
+    pairs = [(leader, leader) for leader in _read_leaders(leaders)]
     for token, leader in (followers or {}).items():
         pairs += [(leader, leader), (token, leader)]
     if not pairs:
@@ -185,6 +200,15 @@ def _read_wishes(
         ]
         read.append((point_of[places[0]], point_of[places[1]]))
     return list(dict.fromkeys(read))
+
+
+def _read_leaders(leaders: Iterable[int]) -> list[int]:
+    """What stands in a list, or in whatever else one can go through."""
+    if not isinstance(leaders, str | Mapping):
+        with suppress(Exception):  # of anybody's container
+            return list(leaders)
+    wish = "`leaders` must be a list of tokens, such as [0, 3]"
+    raise InputError(f"{wish}, not {shorten(leaders)}.", argument="leaders")
 
 
 class _Search:
@@ -200,8 +224,10 @@ class _Search:
         for i, c, j in leads:
             way = [x - y for x, y in zip(points[c], points[j], strict=True)]
             self.rows.append(self.row(way, points[i]))
-        self.leads = len(leads)
+        self.tokens = [points[i] for i in dict.fromkeys(i for i, _, _ in leads) if any(points[i])]
         self.size = max((abs(x) for row in self.rows for x in row), default=1) or 1
+        # In these units what is asked of any v is a whole number of times <A v, v>.
+        self.unit = 4 * _FINE**2 if kind == "definite" else 1
         self.squares: list[tuple[int, tuple[int, ...]]] = []
 
     def row(self, way: Sequence[int], direction: Sequence[int]) -> list[int]:
@@ -213,38 +239,57 @@ class _Search:
             for r, c in self.entries
         ]
 
-    def solve(self, max_cuts: int) -> Best | None:
+    def solve(self, max_cuts: int, progress: Progress) -> Best | None:
         """The best A; None if cuts did not suffice."""
+        program = LinearProgram([[self.unit * x for x in row] for row in self.rows])
         if self.kind != "definite":
-            return best_margin(self.rows)
+            best = program.solve()
+            progress(1, 1)
+            return best
         units = np.eye(self.d, dtype=int)
-        for unit in units:
-            self.cut(unit)
-        for unit, other in combinations(units, 2):
-            self.cut(unit + other)
-            self.cut(unit - other)
-        for _ in range(max_cuts):
-            best = best_margin(self.rows)
-            matrix = self.matrix(best.a)
-            if best.t == 0 or is_positive_definite(matrix):
+        pairs = combinations(units, 2)
+        for vector in (*units, *(one + sign * other for one, other in pairs for sign in (1, -1))):
+            self.cut(program, vector.tolist())
+        for token in self.tokens:  # proofs are often about them: <A z_i, z_i> > 0
+            self.cut(program, token)
+        given = len(self.squares)
+        while True:
+            tried = len(self.squares) - given
+            progress(tried, max_cuts)
+            vectors, best = self.bad_directions(program)
+            if best is not None or tried == max_cuts:
                 return best
-            vectors = np.linalg.eigh(matrix.astype(np.float64))[1]
-            self.cut(np.round(_FINE * vectors[:, 0]).astype(int))
-        return None
+            for vector in vectors[: max_cuts - tried]:
+                self.cut(program, [round(_FINE * x) for x in vector.tolist()])
 
-    def cut(self, vector: np.ndarray) -> None:
+    def bad_directions(self, program: LinearProgram) -> tuple[np.ndarray, Best | None]:
+        """Directions v in which <A v, v> <= 0 for the best A; or what is best, if there are none
+        or nothing is possible. Floats suffice while they see some."""
+        with suppress(np.linalg.LinAlgError):
+            a, t = program.estimate()
+            values, vectors = np.linalg.eigh(self.matrix(a).astype(np.float64))
+            if t > _TINY and values[0] < -_TINY:
+                return vectors.T[values < 0], None
+        best = program.solve()
+        matrix = self.matrix(best.a)
+        if best.t == 0 or is_positive_definite(matrix):
+            return np.empty((0, self.d)), best
+        return np.linalg.eigh(matrix.astype(np.float64))[1].T[:1], None
+
+    def cut(self, program: LinearProgram, vector: Sequence[int]) -> None:
         """Ask for <A v, v> > 0, in the units of the leads, so that a margin means much to both."""
-        common = math.gcd(*vector.tolist())
-        square = tuple(x // common for x in vector.tolist())
+        common = math.gcd(*vector)
+        square = tuple(x // common for x in vector)
         row = self.row(square, square)
-        factor = max(1, self.size // max(map(abs, row)))
+        factor = max(1, self.unit * self.size // max(map(abs, row)))
         self.squares.append((factor, square))
-        self.rows.append([factor * x for x in row])
+        program.rows.append([factor * x for x in row])
 
     def margin(self, a: Sequence[Fraction]) -> Fraction:
         """The smallest lead."""
-        rows = self.rows[: self.leads]
-        return min(sum((x * y for x, y in zip(a, row, strict=True)), Fraction(0)) for row in rows)
+        common = math.lcm(*(x.denominator for x in a))
+        numerators = [int(x * common) for x in a]
+        return Fraction(min(sum(map(operator.mul, numerators, row)) for row in self.rows), common)
 
     def matrix(self, a: Sequence[Fraction]) -> np.ndarray:
         """A from its entries."""

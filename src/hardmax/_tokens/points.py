@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._kernels.compiling import njit, njit_parallel
+from hardmax._kernels.compiling import interpreted, njit, njit_parallel
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import IntegerCloud, fits_float64
 
@@ -16,6 +16,7 @@ _ROWS_PER_TASK = 2**14
 _ROWS_PER_PART = 2**18  # their keys and table nearly fit the cache of a core
 _MOST_PARTS = 16  # each part looks through all keys
 _FEW = 64  # rows that Python compares as soon as a kernel
+_SOME = 2**14  # coordinates that it compares while the kernel is not compiled
 
 
 @njit(inline="always")
@@ -165,13 +166,20 @@ def merge(cloud: Cloud) -> Points:
     return Points(tokens[is_first], np.bincount(of_token, weights).astype(np.int64), of_token)
 
 
+def _compare_all(tokens: np.ndarray) -> tuple[np.ndarray, int]:
+    seen: dict[tuple, int] = {}
+    rows = enumerate(map(tuple, tokens.tolist()))
+    firsts = np.array([seen.setdefault(row, number) for number, row in rows])
+    return firsts, len(tokens) - len(seen)
+
+
 def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:
     """For each token the first one that equals it, and how many have one before them."""
     if tokens.dtype == object or len(tokens) <= _FEW:
-        seen: dict[tuple, int] = {}
-        rows = enumerate(map(tuple, tokens.tolist()))
-        firsts = np.array([seen.setdefault(row, number) for number, row in rows])
-        return firsts, len(tokens) - len(seen)
+        return _compare_all(tokens)
+    with interpreted(_find_firsts, if_small=tokens.size <= _SOME, seconds=1.0) as in_python:
+        if in_python:
+            return _compare_all(tokens)
     bits, count = tokens.view(np.int64), len(tokens)
     keys, firsts = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int64)
     _make_keys(bits, keys, firsts)

@@ -32,9 +32,10 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 COMMANDS = {  # and their modules
     **{
         name: name
-        for name in ("simulate", "limit", "verify", "clouds", "sweep", "explain", "flip", "train")
+        for name in ("simulate", "limit", "verify", "clouds", "sweep", "falsify", "explain")
     },
-    **{name: name for name in ("evaluate", "score", "models", "page", "doctor", "demo")},
+    **{name: name for name in ("flip", "train", "evaluate", "score", "models", "page")},
+    **{name: name for name in ("doctor", "demo")},
 }
 # Options that are not called like the argument of the package.
 _OPTION_OF = {"check_theorem": "--check", "replacements": "--replace", "engine": "--gpu"}

@@ -30,7 +30,7 @@ try:
     from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch, Polygon
+    from matplotlib.patches import Patch, PathPatch, Polygon
     from matplotlib.path import Path as MarkerPath
     from matplotlib.patheffects import withStroke
     from matplotlib.text import Annotation

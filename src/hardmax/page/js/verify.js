@@ -380,6 +380,7 @@ function verifyProblem(c, files, tick) {
 /** The length of a vector times 2^64, rounded up. @param {bigint[]} vector */
 function verifyLength(vector) {
     const square = vector.reduce((sum, x) => sum + x * x, 0n) << 128n;
+    if (!square) return 1n;
     let root = 1n << (verifyBits(square) / 2n + 1n);
     for (let next = root; ; root = next) {
         next = (root + square / root) / 2n; // Newton's steps go down to the root, rounded down

@@ -1,0 +1,71 @@
+"""
+Counterexamples, found and proved
+=================================
+
+A statement about all clouds is false if a single cloud breaks it. ``hm.falsify`` draws clouds and
+layers in small rational numbers until one does, makes it as small and simple as it can, and proves
+by rational arithmetic what happens. That it finds none proves nothing.
+
+Here are four statements that sound true. Tokens start at the small dots; large marks show where
+they end, and lines the way."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import hardmax as hm
+from hardmax.figures.palette import BLUE, GREEN, INK, ORANGE, VERMILION
+
+STATEMENTS = {
+    "every token ends at a leader": "every token ends at a leader",
+    "the number of leaders never grows": "the number of leaders\nnever grows",
+    "norms strictly grow until the limit": "norms strictly grow\nuntil the limit",
+    "the settling lemma": "who follows leaders\ndoes so for ever",
+}
+found = {name: hm.falsify(name, tries=20_000) for name in STATEMENTS}
+for result in found.values():
+    print(result, end="\n\n")
+
+# %%
+# What happens for ever is written down as a certificate, which any checker accepts:
+for name, result in found.items():
+    (proof,) = result.certificates
+    print(f"{name}: {hm.verify(proof).reason}")
+
+# %%
+# A statement may also be a function of a case. In the plane, can more tokens lead than are vertices
+# of the hull that they start with?
+
+
+def leaders_are_no_more_than_at_first(case):
+    """Leaders in the end, against those of layer 0."""
+    at_first = case.alone(0)
+    late = [token for token in case.limit.leaders.tolist() if token not in at_first]
+    return not late or hm.Broken(f"leaders at first: {at_first}", token=late[0])
+
+
+family = hm.Family(tokens=(3, 5), dimensions=(2, 2), alphas=["1/4", "1/2"], metrics=["identity"])
+print(hm.falsify(leaders_are_no_more_than_at_first, family, tries=20_000))
+
+# %%
+# The four counterexamples. Filled marks are leaders; the token that breaks the statement is circled
+# at the layer where it does.
+COLORS, MARKS = (BLUE, VERMILION, GREEN, ORANGE), "osD^"
+figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), layout="constrained")
+for (name, title), ax in zip(STATEMENTS.items(), axes, strict=True):
+    case, broken = found[name].counterexample, found[name].broken
+    layers = [np.array(case.at(layer), dtype=float) for layer in range(case.last + 12)]
+    path, leaders = np.array(layers), case.limit.leaders.tolist()
+    for token in range(case.n):
+        color, mark = COLORS[token % 4], MARKS[token % 4]
+        face = color if token in leaders else "white"
+        ax.plot(*path[:, token].T, color=color, lw=1, marker=".", ms=4)
+        ax.plot(*np.array(case.ends[token], float), mark, color=color, mfc=face, ms=9, zorder=3)
+        ax.annotate(str(token), path[0, token], xytext=(5, 5), textcoords="offset points")
+    if broken.token is not None:
+        ax.plot(*path[broken.layer or 0, broken.token], "o", color=INK, mfc="none", ms=16)
+    where = "in the end" if broken.layer is None else f"at layer {broken.layer}"
+    ax.set_title(f"“{title}”\nbroken {where}", fontsize=9)
+    ax.plot(0, 0, "+", color=INK)
+    ax.margins(0.2)
+    ax.set_aspect("equal", "datalim")
+plt.show()

@@ -1,0 +1,287 @@
+"""`basins`: what is proved agrees with exact limits, and nothing is counted twice."""
+
+import json
+from fractions import Fraction
+from math import comb, factorial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from effort import examples
+from flint import arb, fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import alphas, any_metrics, clouds
+
+import hardmax as hm
+from hardmax._questions.cells import Box, CellPolygon
+from hardmax._questions.laws import Uniform
+from hardmax._questions.noise import distribution
+
+pytestmark = pytest.mark.filterwarnings("ignore:the theorem does not apply")
+TINY = Fraction(1, 9973)
+
+
+@st.composite
+def problems(draw, max_d=3):
+    """A cloud full of ties, dynamics, and which token is moved; None: one more."""
+    cloud = draw(clouds(max_d=max_d, max_n=6))
+    metric = draw(st.none() | any_metrics(len(cloud[0])))
+    token = draw(st.none() | st.integers(0, len(cloud) - 1))
+    return np.array(cloud, dtype=object), hm.Dynamics(draw(alphas), metric), token
+
+
+def end_of(cloud, dynamics, token, start):
+    """Whom the token attends to in the end if it starts there, by an exact run."""
+    moved = cloud.copy() if token is not None else np.vstack([cloud, [start]])
+    token = len(cloud) if token is None else token
+    moved[token] = start
+    lim = hm.limit(moved, dynamics, arithmetic="exact", max_layers=400)
+    if lim.settled_at is None:
+        return None
+    rows = moved.tolist()
+    attended = lim.run.attended(lim.settled_at)[token].tolist()
+    # Of equal tokens the first, but for the one that is moved.
+    return tuple(sorted({rows.index(rows[j]) if j != token else j for j in attended}))
+
+
+@settings(max_examples=examples(1000))
+@given(problems(), st.lists(st.fractions(0, 1, max_denominator=50), min_size=9, max_size=9))
+def test_a_token_ends_where_its_region_says(problem, shares):
+    cloud, dynamics, token = problem
+    found = hm.basins(cloud, token, dynamics=dynamics, effort=60)
+    d = len(found.box)
+    for k in range(3):
+        # Beside simple fractions, where cells have their borders.
+        start = [
+            low + (high - low) * (share + TINY) / (1 + 2 * TINY)
+            for (low, high), share in zip(found.box, shares[d * k :], strict=False)
+        ]
+        if len(start) == d and (end := found.at(start)) is not None:
+            assert end == end_of(cloud, dynamics, token, start)
+
+
+@settings(max_examples=examples(1000))
+@given(problems())
+def test_cells_fill_the_box_and_do_not_overlap(problem):
+    cloud, dynamics, token = problem
+    found = hm.basins(cloud, token, dynamics=dynamics, effort=60)
+    regions = [*found.regions, found.undecided]
+    cells = [cell for region in regions for cell in region._cells]
+    assert sum((cell.volume for cell in cells), fmpq(0)) == Box.of(found.box).volume
+    assert min(cell.volume for cell in cells) > 0
+    for cell in cells:
+        middle = [Fraction(0)] * len(found.box)
+        for w, *corner in cell.corners:
+            middle = [x + Fraction(y, w * len(cell.corners)) for x, y in zip(middle, corner)]
+        assert [other for other in cells if other.has_inside(middle)] == [cell]
+
+
+def test_on_a_line_regions_are_exact():
+    found = hm.basins([[0], [1], [3]], box=[(-1, 4)], law="uniform", tolerance=0)
+    assert [region.attended for region in found.regions] == [(2,), (3,)]
+    assert [
+        region.area.low < size < region.area.high for region, size in zip(found.regions, (3, 2))
+    ]
+    assert 3 / 5 in found.regions[0].probability
+    assert found.undecided.cells == []
+    assert found.at([0]) is None  # the border
+    assert found.at([-2]) is None  # outside
+    assert found.at([2.5]) == (2,)
+    assert [2.5] in found.regions[0]
+
+
+def test_in_the_square_starts_inside_go_to_the_leader_of_their_quarter():
+    found = hm.basins([[1, 1], [1, -1], [-1, -1], [-1, 1]], tolerance=0.01, law="uniform")
+    assert {*(region.attended for region in found.regions)} == {(0,), (1,), (2,), (3,), (4,)}
+    assert found.at([0.31, 0.21]) == (0,)
+    assert found.at([-0.31, 0.21]) == (3,)
+    assert found.at([1.4, 1.3]) == (4,)
+    # It leads itself where <x, x> > |x1| + |x2|: outside four half discs of area pi / 4 and the
+    # square of side 1 that is turned between them.
+    leads = 9 - (2 + np.pi)
+    (itself,) = (region for region in found.regions if region.attended == (4,))
+    assert itself.area.low <= leads <= itself.area.high + found.undecided.area.high
+    assert leads / 9 in itself.probability
+    assert found.undecided.probability.high <= 0.01
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(-9, 9)] * 3), max_size=3),
+    st.tuples(*[st.fractions(-2, 2, max_denominator=9)] * 2),
+    st.tuples(*[st.fractions("1/4", 2, max_denominator=9)] * 2),
+)
+def test_probabilities_of_parts_add_up(lines, mean, std):
+    """Of a rectangle cut by lines: to what it has itself."""
+    box = Box.of([(Fraction(-1), Fraction(2)), (Fraction(0), Fraction(3))])
+    a, b, c, d = box.corners
+    whole = CellPolygon((a, c, d, b))
+    parts = [whole]
+    for line in lines:
+        parts = [part for cell in parts for part in cell.cut(line) if part]
+    for law in (hm.Gaussian(mean, std), Uniform(box)):
+        shares = [law.probability([part]) for part in parts]
+        together = law.probability([box])
+        assert sum(shares, arb(0)).overlaps(together)
+        assert law.probability(parts).overlaps(together)
+        assert together.rad() < 1e-9
+        assert sum(share.rad() for share in shares) < 1e-9
+        weights = [law.weight(part) for part in parts]
+        assert sum(weights) >= float(together) - 1e-9
+
+
+@pytest.mark.parametrize("law", ["uniform", hm.Gaussian(0, "1/2")], ids=["uniform", "Gaussian"])
+def test_draws_agree_with_probabilities(law):
+    rng = np.random.default_rng(3)
+    cloud = np.round(rng.standard_normal((6, 2)) * 16) / 16
+    found = hm.basins(cloud, law=law)
+    draws = rng.standard_normal((4_000, 2)) / 2
+    if law == "uniform":
+        low, high = np.array(found.box, dtype=np.float64).T
+        draws = low + (high - low) * rng.random((4_000, 2))
+    added = np.concatenate([np.broadcast_to(cloud, (len(draws), 6, 2)), draws[:, None]], axis=1)
+    points = np.asarray(hm.limit(added, hm.Dynamics(1)).limit_points)
+    for region in found.regions:
+        (leader,) = region.attended
+        if leader == found.token:
+            continue
+        share = (points[:, -1] == points[:, leader]).all(axis=1).mean()
+        assert region.probability.low - 0.04 < share < region.probability.high + 0.04
+        assert region.probability.width < 0.02
+
+
+@given(st.integers(1, 6), st.fractions(-1, 1, max_denominator=64))
+def test_sums_of_equal_uniform_numbers_have_the_law_of_irwin_and_hall(count, share):
+    x = (share * count + count) / 2
+    terms = [(-1) ** k * comb(count, k) * (x - k) ** count for k in range(int(x) + 1)]
+    exact = float(sum(terms) / factorial(count)) if x < count else 1.0
+    value, error = distribution(np.ones((1, count)), np.array([float(share * count)]))
+    assert abs(value[0] - exact) <= error[0] < 0.02
+
+
+def test_two_tokens_stay_as_they_are_with_a_known_probability():
+    # 2 + a leads and 1 + b follows as long as 2 + a > 1 + b.
+    found = hm.basins([[2], [1]], noise=1, tolerance=0.01)
+    assert found.radius < 1 / 2
+    assert 7 / 8 in found.probability
+    assert found.probability.width <= 0.011
+
+
+@settings(max_examples=examples(200))
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1.5, 3.0, 6.0]))
+def test_draws_of_noise_agree_with_the_probability(seed, factor):
+    rng = np.random.default_rng(seed)
+    cloud = np.round(rng.standard_normal((rng.integers(2, 6), rng.integers(1, 4))) * 16) / 16
+    lim = hm.limit(cloud, hm.Dynamics("1/2", rng.integers(-1, 2) + 2 * np.eye(cloud.shape[1])))
+    if not lim.radius:
+        return
+    found = hm.basins(cloud, dynamics=lim.run.dynamics, noise=factor * lim.radius, effort=100)
+    draws = 2 * rng.random((150, *cloud.shape)) - 1
+    moved = hm.limit(cloud + float(found.noise) * draws, lim.run.dynamics)
+    same = 0
+    for other in moved:
+        layers = range(max(other.settled_at, lim.settled_at) + 1)
+        same += all(
+            np.array_equal(a, b)
+            for k in layers
+            for a, b in zip(other.run.attended(k), lim.run.attended(k), strict=True)
+        )
+    assert found.probability.low - 0.2 < same / 150 < found.probability.high + 0.2
+
+
+def test_within_the_radius_nothing_changes_and_ties_always_break():
+    cloud = [[2, 0], [-1, 0.5], [0.5, 0.25]]
+    radius = hm.limit(cloud, hm.Dynamics(1)).radius
+    assert hm.basins(cloud, noise=Fraction(radius) / 2).probability == (1, 1)
+    assert hm.basins(cloud, noise=Fraction(radius)).probability.low > 0.99
+    square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
+    assert hm.basins(square, noise="1/100").probability == (0, 0)
+    nothing = hm.Dynamics(1, [[0, 0], [0, 0]])
+    assert hm.basins(cloud, dynamics=nothing, noise=1).probability == (0, 1)
+
+
+def test_more_effort_leaves_less_undecided():
+    cloud = [[2, 1], [-1, 2], [0, -2], [0.5, 0.25]]
+    left = [hm.basins(cloud, effort=effort).undecided.area.high for effort in (1, 50, 400)]
+    assert left[0] > left[1] > left[2]
+    noise = 3 * hm.limit(cloud, hm.Dynamics(1)).radius
+    found = [hm.basins(cloud, noise=noise, tolerance=0, effort=effort) for effort in (1, 300)]
+    assert found[0].probability.width > found[1].probability.width
+
+
+def test_progress_is_reported_and_interrupts():
+    cloud = [[2, 1], [-1, 2], [0, -2], [0.5, 0.25]]
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    for options in ({}, {"noise": "1/2", "tolerance": 0}):
+        seen = []
+        hm.basins(cloud, **options, effort=200, progress=lambda *pair: seen.append(pair))
+        assert seen[-1] == (200, 200)
+        assert seen == sorted(seen)
+        assert len(seen) > 2
+        with pytest.raises(KeyboardInterrupt):
+            hm.basins(cloud, **options, progress=stop)
+
+
+def test_what_it_prints_and_writes():
+    found = hm.basins([[0], [1], [3]], 1, box=[(-1, 4)], law="uniform")
+    assert repr(found) == "Basins(token 1: leader 2 60.0%, itself 40.0%, undecided 0.0%)"
+    assert repr(found.regions[0]) == "Region(attended=(2,), area 3.0000 to 3.0000)"
+    assert "leader 2" in found._repr_html_()
+    written = json.loads(json.dumps(found.to_dict()))
+    assert written["token"] == 1
+    assert written["box"] == [["-1", "4"]]
+    assert [region["attended"] for region in written["regions"]] == [[2], [1]]
+    cells = [[Fraction(x) for (x,) in cell] for cell in written["regions"][0]["cells"]]
+    assert sum(high - low for low, high in cells) == 3
+    assert found.name((0, 2)) == "face 0, 2"
+    assert found.name(()) == "undecided"
+    assert str(hm.basins([[2], [1]], noise=1).probability).count(" to ") == 1
+
+
+@pytest.mark.parametrize("cloud", [[[0], [1], [3]], [[2, 1], [-1, 2], [0, -2]]])
+def test_regions_are_drawn_with_their_names(cloud):
+    found = hm.basins(cloud, effort=200)
+    ax = found.plot()
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names[: len(found.regions)] == [found.name(r.attended) for r in found.regions]
+    assert ("undecided" in names) == bool(found.undecided.cells)
+    looks = [(patch.get_facecolor(), patch.get_hatch()) for patch in ax.patches]
+    assert len({*looks}) == len(looks) == len(names)
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"token": 5}, "`token` must be a whole number from -2 to 1"),
+        ({"box": [(0, 1)]}, "`box` must be 2 pairs"),
+        ({"box": [(0, 1), (1, 0)]}, "`box` must be 2 pairs"),
+        ({"box": [0, 1]}, "`box` must be 2 pairs"),
+        ({"law": "normal"}, "`law` must be None, 'uniform' or a Gaussian"),
+        ({"law": hm.Gaussian([0, 0, 0])}, "`mean` has 3 numbers for 2 coordinates"),
+        ({"tolerance": 2}, "`tolerance`"),
+        ({"effort": 0}, "`effort`"),
+        ({"dynamics": hm.Dynamics(1, mask="causal")}, "`basins` knows the paper's layer only"),
+        ({"noise": 0}, "`noise` must be positive"),
+        ({"noise": 1, "law": "uniform"}, "`noise` moves all tokens"),
+        ({"tokens": np.eye(5)}, "at most 4"),
+        ({"tokens": np.eye(7), "noise": 1}, "49 coordinates"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(options, words):
+    with pytest.raises(hm.InputError, match=words) as error:
+        hm.basins(**{"tokens": [[1, 0], [0, 1]]} | options)
+    assert "\n" not in str(error.value)
+
+
+def test_a_gaussian_needs_a_width():
+    with pytest.raises(hm.InputError, match="`std` must be positive"):
+        hm.Gaussian(0, [1, 0])
+
+
+def test_basins_in_space_are_not_drawn():
+    with pytest.raises(hm.InputError, match="not in 3 dimensions"):
+        hm.basins(np.eye(3), effort=1).plot()
