@@ -317,3 +317,21 @@ def test_scores_on_arcs_are_compared_as_they_are():
         said["leader", found] += 1
     assert len(said) == 4
     assert min(said.values()) >= 50
+
+
+@pytest.mark.parametrize("normalise", [None, "sphere", "layer"])
+def test_a_block_that_halves_gathers_all_tokens_where_it_stands_still(normalise):
+    # x - (relu(x) - relu(-x)) / 2 is x / 2.
+    random, eye = np.random.default_rng(2), np.eye(3, dtype=int)
+    shift, outer = [1, -2, 2], (np.hstack([-eye, eye]) / 2).tolist()
+    halves = hm.FeedForward(np.vstack([eye, -eye]).tolist(), None, outer, shift)
+    soft = hm.Dynamics(1, attention=hm.Softmax(1), feed_forward=halves, normalise=normalise)
+    lim = hm.limit(random.standard_normal((6, 3)), soft)
+    (cap,), (centre,) = lim.clusters.kinds, lim.clusters.limit_points
+    centred = np.array(shift) - np.mean(shift)
+    still = {None: 2 * np.array(shift), "sphere": np.array(shift) / 3}
+    still["layer"] = centred / centred.std()
+    assert np.linalg.norm(centre - still[normalise]) <= cap.radius
+    # Half of the half that attention leaves; on a sphere a shift of length 3 or more shrinks more.
+    assert cap.contraction < 0.27
+    assert cap.contraction >= (0.25 if normalise is None else 0)
