@@ -291,7 +291,7 @@ class _Search:
         numerators = [int(x * common) for x in a]
         return Fraction(min(sum(map(operator.mul, numerators, row)) for row in self.rows), common)
 
-    def matrix(self, a: Sequence[Fraction]) -> np.ndarray:
+    def matrix(self, a: Sequence[Fraction | float]) -> np.ndarray:
         """A from its entries."""
         matrix = np.empty((self.d, self.d), dtype=object)
         for (row, column), value in zip(self.entries, a, strict=True):

@@ -48,7 +48,7 @@ class LinearProgram:
 
     def estimate(self) -> tuple[list[float], float]:
         """About the best a and t, in floats; t in units of the largest number in a row."""
-        state = self._improve(self.guess, _Floats(self.rows), at_most=20 * len(self.guess))
+        state = self._improve(self.guess, _Floats(self.rows), at_most=200 * len(self.guess))
         return state.a, state.t
 
     def solve(self) -> Best:
@@ -102,10 +102,8 @@ class _State:
         """A column that lowers the sum: the one that promises most, or the first; None if there is
         none."""
         gains = self.numbers.gains(self.a, self.t)
-        if first:
-            return min((number for number, gain in gains.items() if gain < 0), default=None)
-        number = min(gains, key=gains.__getitem__)
-        return number if gains[number] < -self.numbers.slack else None
+        lowering = [number for number, gain in gains.items() if gain < -self.numbers.slack]
+        return min(lowering, key=None if first else gains.__getitem__, default=None)
 
     def leaving(self, way: list[Any]) -> int | None:
         """The place in the basis that a column takes; `way` are its weights."""
