@@ -226,7 +226,7 @@ def layers_table() -> str:
         runs = newest_runs([row for row in rows if row["date"] >= LAYERS_SINCE])
         for work, run in runs.items():
             peers = [
-                f"{who} {seconds(row)} (**{times_faster(run, who, contestant):.2g}×**)"
+                f"{who} {seconds(row)} (**{number(times_faster(run, who, contestant))}×**)"
                 for who, row in run.items()
                 if who != contestant
             ]
