@@ -178,6 +178,17 @@ def test_fractions_only_prove_what_floats_have_found():
     assert max(steps) <= 3
 
 
+def test_floats_that_are_wrong_change_no_result():
+    """They end at a basis that is none, or whose weights are negative."""
+    rng = np.random.default_rng(2)
+    tables = [rng.integers(-9, 10, (8, 3)).tolist() for _ in range(20)]
+    right = [LinearProgram(rows).solve().t for rows in tables]
+    with pytest.MonkeyPatch.context() as patch:
+        weights = simplex._Floats.weights
+        patch.setattr(simplex._Floats, "weights", lambda *of: [-x for x in weights(*of)])
+        assert [LinearProgram(rows).solve().t for rows in tables] == right
+
+
 @pytest.mark.parametrize(
     ("cloud", "leaders", "possible"),
     [
