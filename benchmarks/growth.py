@@ -42,6 +42,7 @@ KINDS: dict[str, tuple[hm.Dynamics, int, int | None, tuple[int, ...]]] = {
     "V a projection": (hm.Dynamics("1/2", value=[[1, 0], [0, 0]]), 2, LIMIT, FEWEST),
     "softmax, beta 10": (hm.Dynamics("1/2", attention="softmax:10"), 2, TEN, FEWEST),
 }
+MACHINE, SQUARE = "a matrix product, float32", (2000,)
 TRAINING, TEXTS = "training, by texts", (1000, 3000, 10_000)
 # Seconds: larger sizes are left out once one took as long, and what takes less is done twice.
 SPELL, AGAIN = 10.0, 3.0
@@ -66,6 +67,9 @@ def job(kind: str, n: int) -> Callable[[], Any]:
 
         given, labels = texts(n)
         return lambda: fit(given, labels)
+    if kind == MACHINE:
+        table = np.ones((n, n), np.float32)
+        return lambda: table @ table
     dynamics, d, layers, _ = KINDS[kind]
     points = np.random.default_rng(0).standard_normal((n, d))
     if layers is None:
@@ -75,7 +79,7 @@ def job(kind: str, n: int) -> Callable[[], Any]:
 
 def measure(kind: str) -> None:
     """The rows of a kind, in this process."""
-    sizes = TEXTS if kind == TRAINING else KINDS[kind][3]
+    sizes = {TRAINING: TEXTS, MACHINE: SQUARE}.get(kind) or KINDS[kind][3]
     job(kind, _FEW)()
     held = _held()
     for n in sizes:
@@ -130,7 +134,9 @@ def draw(found: Found) -> Figure:
     with style_context():
         figure = Figure(figsize=(9.6, 4.2))
         left, right = figure.subplots(1, 2)
-        for number, (kind, sizes) in enumerate(found.items()):
+        kinds = [kind for kind in found if kind != MACHINE]
+        for number, kind in enumerate(kinds):
+            sizes = found[kind]
             look = {
                 "color": CYCLE[number % len(CYCLE)],
                 "marker": SHAPES[number % len(SHAPES)],
@@ -140,7 +146,8 @@ def draw(found: Found) -> Figure:
             }
             ns, values = list(sizes), list(zip(*sizes.values(), strict=True))
             left.loglog(ns, values[0], label=kind, **look)
-            right.loglog(ns, values[1], **look)
+            shown = [value or np.nan for value in values[1]]  # no logarithm of 0
+            right.loglog(ns, shown, **look)
         _label(left, "processor time, seconds")
         _label(right, "memory, megabytes")
         figure.legend(loc="lower center", ncols=4, frameon=False, bbox_to_anchor=(0.5, -0.16))
@@ -162,6 +169,8 @@ def growth_table() -> str:
     head = "| kind | n | processor time | slope | all scores once | memory | slope | the tokens |"
     lines = [head, "|---|---|---|---|---|---|---|---|"]
     for kind, sizes in latest(rows).items():
+        if kind == MACHINE:
+            continue
         n = max(sizes)
         seconds, megabytes = sizes[n]
         slopes = [slope(sizes, column) for column in (0, 1)]
@@ -178,17 +187,16 @@ def growth_table() -> str:
 
 
 def _rate() -> float:
-    """Products of float32 that one thread of the machine makes in a second."""
-    rows = read_rows(RESULTS / "limit_of_machine.csv")
-    name = "float32 matrix product, 1 thread"
-    return [1e9 * float(row["value"]) for row in rows if row["what"] == name][-1]
+    """Products of float32 that a core of the machine makes in a second."""
+    [(n, (seconds, _))] = latest(read_rows(RESULTS / "growth.csv"))[MACHINE].items()
+    return n**3 / seconds
 
 
 def main(*asked: str) -> None:
     if asked == ("draw",):
         save_figure(draw(latest(read_rows(RESULTS / "growth.csv"))), DOCS / "growth.png")
         return
-    for kind in asked or (*KINDS, TRAINING):
+    for kind in asked or (MACHINE, *KINDS, TRAINING):
         if len(asked) == 1:
             measure(kind)
         else:

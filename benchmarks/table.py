@@ -217,6 +217,23 @@ def machine_line(row: dict[str, str]) -> str:
     )
 
 
+def layers_table() -> str:
+    """Layers other than the paper's, in processor time: the newest run of each work, and of the
+    limits of clouds that are hard to search."""
+    lines = ["| work | hardmax | beside it |", "|---|---|---|"]
+    for name, contestant in (("layers", "hardmax"), ("families", "hardmax, the limit")):
+        rows = read_rows(RESULTS / f"{name}.csv")
+        runs = newest_runs([row for row in rows if row["date"] >= LAYERS_SINCE])
+        for work, run in runs.items():
+            peers = [
+                f"{who} {seconds(row)} (**{times_faster(run, who, contestant):.2g}×**)"
+                for who, row in run.items()
+                if who != contestant
+            ]
+            lines.append(f"| {work} | {seconds(run[contestant])} | {', '.join(peers) or '–'} |")
+    return "\n".join(lines)
+
+
 def arithmetics_table() -> str:
     """What certainty costs: the time of `certified` over that of `float`."""
     runs = newest_runs(read_rows(RESULTS / "arithmetics.csv"))
@@ -225,12 +242,13 @@ def arithmetics_table() -> str:
     return "\n".join(["| work | `float` | `certified` |", "|---|---|---|", *lines])
 
 
-DOCS = ROOT / "docs"
+DOCS, LAYERS_SINCE = ROOT / "docs", "2026-11-18"
 TABLES = {
     ROOT / "README.md": {"table of numbers": numbers_table},
     DOCS / "speed.md": {
         "speed table": speed_table,
         "table of aims": target_table,
+        "table of other layers": layers_table,
         "table of the machine": machine_table,
     },
     DOCS / "growth.md": {"table of growth": growth_table},

@@ -160,6 +160,17 @@ def around(**changes: Any) -> bytes:
     return certificate(points, **told | changes)
 
 
+def astray() -> bytes:
+    """Small positive numbers attend to a negative one far away, which leads: the least score."""
+    points = [["-500"], *([str(k)] for k in range(1, 12))]
+    told = {
+        "attended": [{"from": 0, "sets": [[0]] * 12}],
+        "leaders": [[0, 0]],
+        "limits": [{"vertex": 0}] * 12,
+    }
+    return certificate(points, **told)
+
+
 def circle(n: int) -> list[list[str]]:
     """Points so nearly on a circle that each attends to itself, and none is out of its reach."""
     turns = (2 * pi * k / n for k in range(n))
@@ -237,6 +248,7 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "escapes": ("refused", lambda: filled(r'"\ud83d\ude00",')),
     "one text": ("refused", lambda: filled(r'"\ud83d\ude00' + "a" * (LARGEST - 199) + '",')),
+    "everybody attends to the furthest from the middle": ("refused", astray),
     "another's values": ("refused", lambda: small(metric=[["0"] * 900_000])),
     "keys": ("refused", lambda: small(**{f"{i:x}": 0 for i in range(100_000)})),
 }

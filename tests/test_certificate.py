@@ -371,6 +371,7 @@ def is_negative(keep: Fraction, lead: LeadTerms, layers: int | None) -> bool:
 @settings(max_examples=examples(4000))
 @given(leads(), st.one_of(st.none(), st.integers(1, 12)))
 @example((Fraction(1, 2), {(0, 0): {0: -1}, (1, 1): {0: 2}}), None)  # 0 at layers 1 and 2
+@example((Fraction(1, 2), {(1, 0): {0: 1}, (1, 1): {0: -3}, (2, 0): {0: -4}}), None)
 def test_a_lead_is_called_negative_if_it_is_so_at_every_layer(case, layers):
     keep, lead = case
     truth = all(value(lead, keep, m) < 0 for m in range(1, (layers or 150) + 1))
@@ -405,7 +406,12 @@ TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
         "shape: layer",
     ),
     ("square", ("layer", "alpha"), [["2/4"]], "shape: 2/4 is not in lowest terms"),
-    ("square", ("layer", "alpha"), [["1/2", "1/2"]], "layer: the last two steps are one"),
+    (
+        "square",
+        ("layer", "alpha"),
+        [["1/2", "1/2"], ["1", "1/2", "1/2"]],
+        "layer: the last two steps are one",
+    ),
     ("late leader", ("layer", "alpha"), [["100"]], "layer 1: point"),
     ("square", ("layer", "metric"), [[["2", "1"], ["1", "1"]]], "layer 0: point 1 does not attend"),
     ("square", ("layer", "metric"), [[], [["1", "0"]]], "shape:"),
@@ -631,6 +637,8 @@ def test_a_certificate_is_about_one_cloud_and_one_layer(tmp_path: Path):
         assert verdict.sentences()
         assert verify_of(one, of=tokens + 1).reason.startswith("cloud: ")
         assert verify_of(one, dynamics=Dynamics(1)).reason.startswith("layer: ")
+    # A file of 16 MB or less is read at any effort.
+    assert verify_of(tmp_path / "proof.json", effort=1e-6).reason.startswith("budget: ")
     np.save(tmp_path / "points.npy", tokens + 1)
     assert verify_of(tmp_path / "proof.json").reason.startswith("cloud: points.npy is not")
     with pytest.raises(InputError, match="holds other tokens"):

@@ -43,11 +43,15 @@ RETURNED |= {
     "StreamedLimit",
     "StreamedRun",
     "AlgebraicNumber",
+    "Basins",
     "Bifurcations",
+    "Enclosure",
     "Enclosures",
     "Falsification",
     "MetricSearch",
+    "Region",
     "SoftmaxGap",
+    "Unchanged",
 }
 
 

@@ -32,7 +32,7 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     found = hm.basins(cloud, dynamics=dynamics, law="uniform")
     print(name)
     for region in found.regions:
-        print(f"  {found.name(region.attended)}: probability {region.probability}")
+        print(f"  {region.name}: probability {region.probability}")
     print(f"  undecided: area {found.undecided.area}")
     found.plot(ax=ax)
     ax.set_title(name)
@@ -47,7 +47,7 @@ plt.show()
 # at layer 1 only.
 found = hm.basins(clouds["emerging leader"], 1, dynamics=dynamics, law=hm.Gaussian(0, 1))
 for region in (*found.regions, found.undecided):
-    print(f"{found.name(region.attended)}: probability {region.probability}")
+    print(f"{region.name}: probability {region.probability}")
 found.plot()
 plt.show()
 

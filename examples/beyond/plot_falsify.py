@@ -53,6 +53,8 @@ COLORS, MARKS = (BLUE, VERMILION, GREEN, ORANGE), "osD^"
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), layout="constrained")
 for (name, title), ax in zip(STATEMENTS.items(), axes, strict=True):
     case, broken = found[name].counterexample, found[name].broken
+    assert case is not None
+    assert broken is not None
     layers = [np.array(case.at(layer), dtype=float) for layer in range(case.last + 12)]
     path, leaders = np.array(layers), case.limit.leaders.tolist()
     for token in range(case.n):

@@ -1,6 +1,7 @@
 """Full steps: with alpha "inf" a token jumps onto its target, and points may meet."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import oracle
@@ -13,7 +14,7 @@ from strategies import alphas, any_metrics, clouds, spd_metrics
 import hardmax as hm
 
 
-def layers_of(cloud, steps, metric, mask, layers):
+def layers_of(cloud: Any, steps, metric, mask, layers):
     """Tokens and attended sets, in plain loops."""
     for layer in range(layers):
         if mask:
@@ -88,8 +89,8 @@ def test_the_limit_after_full_steps_is_proved_and_has_no_certificate():
     ("alpha", "parts", "words"),
     [
         ("inf", {}, "finite"),
-        (["inf"], {}, "all later ones"),
-        ([1, "inf"], {}, "layer 1, and all later ones"),
+        (["inf"], {}, "layer 0.* finite"),
+        ([1, "inf"], {}, "layer 1.* finite"),
         (["-inf", 1], {}, "finite"),
         ("inf,1", {"value": [[2]]}, "neither `value`"),
         ("inf,1", {"attention": "softmax:2"}, "nor softmax"),

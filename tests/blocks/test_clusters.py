@@ -2,7 +2,9 @@
 
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
+import flint
 import numpy as np
 import pytest
 from block_problems import draw_block
@@ -11,12 +13,13 @@ from effort import THOROUGH
 from layer_problems import choose, draw_mask, draw_metric, rationals
 
 import hardmax as hm
+from hardmax._limits.caps import _stays_below
 
 FURTHER = 10_000 if THOROUGH else 100
 CLOUDS, LAYERS = (15, 200) if THOROUGH else (3, 40)
 
 
-def floats(table):
+def floats(table) -> Any:
     return None if table is None else np.array(table, dtype=float).astype(np.longdouble)
 
 
@@ -55,7 +58,7 @@ def long_layer(block, d):
     return layer
 
 
-def dynamics_of(block):
+def dynamics_of(block) -> Any:
     heads = [hm.Head(a, weight, v) for a, v, weight in block.heads]
     return hm.Dynamics(
         block.alpha,
@@ -230,7 +233,8 @@ def test_leaders_of_hardmax_are_the_limits_and_followers_come_nearer_by_the_step
     lim = hm.limit(cloud, dynamics)
     assert (lim.certified, lim.leaders.tolist(), len(lim.clusters)) == (True, [0], 1)
     assert np.allclose(lim.limit_points, [1, 0, 0])
-    (cap,) = lim.clusters.kinds
+    kinds: Any = lim.clusters.kinds
+    (cap,) = kinds
     assert cap.radius <= 2**-10
     assert 1 / 3 <= cap.contraction < 0.34
     before, after = (np.linalg.norm(lim.run.at(k) - [1, 0, 0], axis=1)[1:] for k in (5, 6))
@@ -260,7 +264,8 @@ def test_what_cannot_be_said_is_not_said():
 def test_a_proof_has_its_numbers_and_no_more():
     cloud = np.array([[1.0, 0.2], [0.3, 1.0], [0.5, 0.6]])
     lim = hm.limit(cloud, hm.Dynamics(1, normalise="sphere", attention=hm.Softmax(1)))
-    (cap,) = lim.clusters.kinds
+    kinds: Any = lim.clusters.kinds
+    (cap,) = kinds
     assert "tokens are proved to meet from layer" in lim.stop_reason
     assert str(cap).startswith("cap of radius")
     assert lim.limit_error == cap.radius
@@ -275,3 +280,40 @@ def test_a_proof_has_its_numbers_and_no_more():
     batch = hm.limit([cloud, cloud[:2]], lim.run.dynamics)
     assert batch.certified == [True, True]
     assert batch[0].settled_at == lim.settled_at
+
+
+def test_whoever_will_turn_to_another_leader_has_no_proof_before():
+    # Token 1 goes to 0, which sees itself alone, and turns to 2 on the way: 0, too, would.
+    cloud = [["4/5", "3/5"], [1, 0], [0, 1]]
+    mask = np.array([[True, False, False], [True, False, True], [False, False, True]])
+    dynamics = hm.Dynamics("1/10", [[1, 0], [0, 3]], mask=mask, normalise="sphere")
+    early = hm.limit(cloud, dynamics, max_layers=3)
+    assert early.run.attended(3)[1].tolist() == [0]
+    assert not early.certified
+    late = hm.limit(cloud, dynamics, max_layers=100)
+    turned = [layer for layer in range(late.run.layers) if late.run.attended(layer)[1] == [2]]
+    assert late.certified
+    assert late.clusters.labels.tolist() == [0, 1, 1]
+    assert (late.settled_at or 0) >= turned[0] > 3
+
+
+def test_scores_on_arcs_are_compared_as_they_are():
+    random, said = np.random.default_rng(3), Counter()
+    shares = np.linspace(0, 1, 2001)[:, None]
+    for _ in range(400):
+        leader, token, goal, look = sphere(random, 4, 3)
+        look = look + choose(random, [0, 3]) * leader
+        arc = (1 - shares) * token + shares * goal
+        best = (arc / np.linalg.norm(arc, axis=1)[:, None] @ look).max() - leader @ look
+        scores = [flint.arb(float(place @ look)) for place in (leader, token, goal)]
+        found = _stays_below(scores, flint.arb(float(token @ goal)), 0, 1, 2)
+        assert found == (best < 0) or abs(best) < 1e-5
+        said[found] += 1
+        # On the way to the leader itself the score comes up from below.
+        arc = (1 - shares[:-1]) * token + shares[:-1] * leader
+        best = (arc / np.linalg.norm(arc, axis=1)[:, None] @ look).max() - leader @ look
+        found = _stays_below(scores, flint.arb(float(token @ leader)), 0, 1, 0)
+        assert found == (best < 0) or abs(best) < 1e-5
+        said["leader", found] += 1
+    assert len(said) == 4
+    assert min(said.values()) >= 50

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations, islice
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -124,7 +125,7 @@ def test_a_run_that_is_enclosed_is_a_trajectory_like_others(tmp_path):
 def test_copies_stay_together_and_a_choice_between_them_is_no_tie():
     cloud = [[1, 2], [1, 2], [-1, "1/3"], [-1, "1/3"], [2, -1]]
     masked = hm.Dynamics(1, TILTED, mask=np.ones((5, 5), dtype=bool), normalise="sphere")
-    run = hm.simulate(cloud, masked, layers=6)
+    run: Any = hm.simulate(cloud, masked, layers=6)
     assert run.details.undecided_at is None
     assert (run.tokens[:, 0] == run.tokens[:, 1]).all()
     whole = hm.simulate(cloud, hm.Dynamics(1, TILTED, normalise="sphere"), layers=6)
@@ -143,7 +144,7 @@ def test_copies_stay_together_and_a_choice_between_them_is_no_tie():
 def test_a_zero_vector_ends_the_run():
     # Token 0 attends to its opposite.
     away = hm.Dynamics(1, [[-1, 0], [0, -1]], normalise="sphere")
-    run = hm.simulate([[1, 2], [-1, -2]], away, layers=3)
+    run: Any = hm.simulate([[1, 2], [-1, -2]], away, layers=3)
     assert (run.details.undecided_at, run.layers) == (0, 0)
     assert run.attended(0).tolist() == [[1], [0]]
     assert "may be 0" in run.stop_reason
@@ -159,3 +160,24 @@ def test_layers_of_many_tokens_are_enclosed():
     assert run.error < 1e-12
     assert np.allclose(run.at(5).mean(axis=1), 0)
     assert np.allclose(run.at(5).std(axis=1), 1)
+
+
+@pytest.mark.parametrize("heads", [None, [hm.Head(), hm.Head()]])
+def test_softmax_attends_to_all_that_it_may_at_every_layer(heads):
+    soft = hm.Dynamics(1, mask="causal", attention=hm.Softmax(2), heads=heads)
+    run = hm.simulate(SQUARE[:3], soft, layers=2)
+    assert [run.attended(k).tolist() for k in range(3)] == [[[0], [0, 1], [0, 1, 2]]] * 3
+    assert (len(run), run.leaders.tolist(), run.stop_reason) == (
+        3,
+        [0],
+        "all 2 layers asked for are done",
+    )
+
+
+def test_a_lead_that_is_the_slack_is_a_tie():
+    # From layer 1 on the tokens are at a right angle: their lead is 1.
+    for slack, undecided in (("1", 1), ("9/10", None), ("11/10", None)):
+        local = hm.Dynamics(1, normalise="sphere", attention=hm.Localmax(slack))
+        run: Any = hm.simulate([[1, 1], [1, -1]], local, layers=1)
+        assert run.details.undecided_at == undecided
+    assert run.attended(1).tolist() == [[0, 1], [0, 1]]

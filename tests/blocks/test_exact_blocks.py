@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import oracle
@@ -39,8 +40,8 @@ def test_step_and_attended_are_the_definition():
             found = hm.step(np.array(problem.cloud, dtype=object), problem.dynamics)
             assert oracle.table_of(found.tolist()) == after
             union = [set.union(*several) for several in zip(*sets, strict=True)]
-            said = hm.attended(problem.cloud, problem.dynamics).tolist()
-            assert [set(chosen) for chosen in said] == union
+            said: Any = hm.attended(problem.cloud, problem.dynamics)
+            assert [set(chosen) for chosen in said.tolist()] == union
 
 
 def test_a_block_is_plain_data_and_back():
@@ -90,7 +91,7 @@ def test_clouds_of_a_batch_are_run_as_they_are_alone():
         hm.Dynamics(1, mask="causal", feed_forward=block),
         hm.Dynamics(1, heads=[hm.Head(value=[[1, 1], [0, 1]]), hm.Head([[2, 1], [1, 1]])]),
     ):
-        runs = hm.simulate(clouds, dynamics, layers=6)
+        runs: Any = hm.simulate(clouds, dynamics, layers=6)
         for cloud, run in zip(clouds, runs, strict=True):
             alone = hm.simulate(cloud, dynamics, layers=6)
             assert (run.at(6) == alone.at(6)).all()

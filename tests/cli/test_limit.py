@@ -111,6 +111,19 @@ def test_what_does_not_settle_gets_the_reason_the_bound_and_the_cycle(hardmax):
     assert document["limit_error"] < 1
 
 
+def test_softmax_gathers_all_tokens_in_a_cap(hardmax):
+    softmax = f"limit - {HALF} --attention softmax:2"
+    document = json.loads(hardmax(softmax, "--json", stdin=SQUARE).out)
+    lim = limit(clouds.square(inside=[(0.5, 0)]), Dynamics("1/2", attention="softmax:2"))
+    (cluster,) = document["clusters"]
+    assert (document["certified"], document["settled_at"]) == (True, lim.settled_at)
+    assert {"kind": "cap"} | vars(lim.clusters.kinds[0]) == {
+        name: cluster[name] for name in ("kind", "radius", "contraction", "since")
+    }
+    shown = hardmax(softmax, stdin=SQUARE).out
+    assert [row["kind"] for row in table(shown)] == [str(lim.clusters.kinds[0])]
+
+
 def test_many_clouds_get_a_line_each(hardmax):
     rows = table(hardmax(f"limit - {HALF}", stdin=BATCH).out)
     found = [(row["cloud"], row["tokens"], row["clusters"], row["settled"]) for row in rows]

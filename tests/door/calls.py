@@ -3,6 +3,7 @@ one."""
 
 import itertools
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
@@ -95,13 +96,12 @@ def core_calls() -> Iterator[Call]:
     wishes = {"leaders": [0], "followers": {4: 1}, "kind": "definite", "max_cuts": 9}
     yield "find_metric", hm.find_metric, {"tokens": SQUARE, **wishes}
     starts = {"token": 4, "box": [(-2, 2), (-2, 2)], "law": "uniform"}
-    searching = {"tolerance": 0.1, "effort": 50, "progress": None}
+    searching = {"tolerance": 0.1, "effort": 50}
     yield "basins", hm.basins, {**shared, **starts, **searching}
-    yield "basins with noise", hm.basins, {**shared, "noise": "1/9", **searching}
-    yield "Gaussian", hm.Gaussian, {"mean": [0, 1], "std": "1/2"}
+    yield "basins with noise", hm.basins, {**shared, "noise": Fraction(1, 9), **searching}
+    yield "Gaussian", hm.Gaussian, {"mean": 0.5, "std": 0.5}
     found = hm.basins(SQUARE, effort=50)
     yield "Basins.at", found.at, {"start": [0.25, 0.125]}
-    yield "Basins.name", found.name, {"attended": (0, 2)}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}

@@ -652,7 +652,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_certificate_that_is_dropped_is_checked_and_may_be_stopped(files, watched, tmp_path):
     page = watched.open(files["plain"])
-    np.save(tmp_path / "points.npy", np.random.default_rng(0).normal(size=(4000, 2)))
+    np.save(tmp_path / "points.npy", np.random.default_rng(0).normal(size=(12_000, 2)))
     points = (tmp_path / "points.npy").read_bytes()
     proof = dict(hm.limit(np.load(tmp_path / "points.npy"), hm.Dynamics("1/2")).certificate)
     sha256 = hashlib.sha256(points).hexdigest()
@@ -668,7 +668,7 @@ def test_a_certificate_that_is_dropped_is_checked_and_may_be_stopped(files, watc
         box.get_by_text(words).first.wait_for()
         return box.inner_text()
 
-    assert "The cloud has 4,000 tokens" in told("accepted", proof_json=content, points_npy=points)
+    assert "The cloud has 12,000 tokens" in told("accepted", proof_json=content, points_npy=points)
     assert "points.npy" in told("refused", proof_json=content)
     drop(page, {"proof.json": content, "points.npy": points})
     page.get_by_role("button", name="Stop").click()

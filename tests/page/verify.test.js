@@ -47,10 +47,23 @@ test("a lead is negative at every layer if and only if Python says so", () => {
     }
 });
 
+test("a power is enclosed", () => {
+    for (const [p, q] of [[1n, 2n], [2n, 3n], [1n, 11n], [10n, 11n]]) {
+        const { power } = verifySigns(p, q, () => {});
+        for (let k = 0n; k < 400n; k++) {
+            const [exponent, bits] = [k / 8n, 1n + 9n * (k % 8n)];
+            const [low, high] = power(exponent, bits);
+            const exactly = p ** exponent << bits;
+            assert.ok(low * q ** exponent <= exactly && exactly <= high * q ** exponent);
+            assert.ok(high - low <= 4n * exponent);
+        }
+    }
+});
+
 test("hostile files end in time, and only those are accepted that are true", () => {
     for (const [name, expected] of Object.entries(read("hostile"))) {
         let [began, told] = [performance.now(), 0];
-        const options = { budget: 3000, progress: () => told++ };
+        const options = { budget: 1000, progress: () => told++ };
         const { accepted, decided, reason } = verify(readFileSync(`${folder}/hostile/${name}`), options);
         assert.ok(told <= 2 + (performance.now() - began) / 200, `${name}: told ${told} times`);
         assert.ok(!accepted || expected === "true", name);

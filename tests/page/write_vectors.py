@@ -31,6 +31,8 @@ from hardmax.limits import certify_radius
 
 LAYERS = 3  # of each cloud that are compared one by one
 MOST_LAYERS = 25  # of problems with other layers
+FAR = [[2 - 2.0**-14, 2], [2 - 2.0**-14, -2], [2, 1], [2, -1], [0.5, 0], [2.0**-14 - 2, 2], [0, 1]]
+"""The first five take 10,000 layers or more, the last two are a leader and halfway between two."""
 EFFORT = 0.02  # of a check: what costs more is compared nowhere
 
 
@@ -213,12 +215,26 @@ def judged(text: str, folder: Path) -> dict[str, Any]:
     return {"text": text, "accepted": accepted, "decided": decided, "sentences": sentences}
 
 
+def telling() -> list[dict[str, Any]]:
+    """Certificates that are true, or nearly: a radius that is a little too large, and top-k of
+    another k."""
+    found = []
+    for cloud in ([[2], [-2], [1]], [[2, 0], [0, 1.5], [-1, -1]]):
+        proof = dict(certify_radius(hm.limit(cloud, hm.Dynamics(1))))
+        larger = str(Fraction(proof["radius"]) * Fraction(5, 4))
+        found += [proof, signed(proof | {"radius": larger})]
+    found.append(dict(hm.limit(SQUARE, hm.Dynamics(3, value=[[2, 0], [0, 2]])).certificate))
+    for k in (1, 2, 3):
+        proof = hm.limit([[5], [3], [-4], [-1]], hm.Dynamics(1, attention=hm.TopK(k))).certificate
+        for said in (1, 2, 3):
+            layer = proof["layer"] | {"attention": {"topk": said}}
+            found.append(signed(dict(proof) | {"layer": layer}))
+    return found
+
+
 def certificates(problems: int, mutations: int, folder: Path) -> list[dict[str, Any]]:
     rng, true = random.Random(0), certified(range(problems))
-    # Twice the last point less its leader is 0, and one radius is a little too large.
-    proof = dict(certify_radius(hm.limit([[2], [-2], [1]], hm.Dynamics(1))))
-    larger = str(Fraction(proof["radius"]) * Fraction(5, 4))
-    true += [proof, signed(proof | {"radius": larger})]
+    true += [*telling(), *(dict(hm.limit(FAR, hm.Dynamics(alpha)).certificate) for alpha in (1, 3))]
     forged = []
     for k in range(mutations):
         document = rng.choice(true)
@@ -233,6 +249,7 @@ def signs(count: int) -> list[dict[str, Any]]:
     """Leads that may be 0 at a layer, or above it between two, and whether they are negative at all
     layers."""
     cases = drawn(st.tuples(leads(), st.one_of(st.none(), st.integers(1, 12))), count)
+    cases.append(((Fraction(1, 2), {(1, 0): {0: 1}, (1, 1): {0: -3}, (2, 0): {0: -4}}), None))
     return [
         {
             "keep": keep.as_integer_ratio(),
@@ -269,7 +286,8 @@ def main() -> None:
         (args.folder / f"{name}.json").write_text(json.dumps(content))
     expected = {}
     (args.folder / "hostile").mkdir(exist_ok=True)
-    for name, (verdict, make) in (READ | (COSTLY if args.costly else {})).items():
+    long = "layers without end"
+    for name, (verdict, make) in (READ | (COSTLY if args.costly else {long: COSTLY[long]})).items():
         document = make()
         if args.costly or len(document) <= 2**20:
             (args.folder / "hostile" / name).write_bytes(document)

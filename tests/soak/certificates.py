@@ -181,7 +181,8 @@ def forge_layer(document: Document, rng: random.Random) -> None:
     part = layer[name]
     if name == "attention":
         ((kind, number),) = part.items()
-        part[kind] = number + 1 if kind == "topk" else str(int(number) + 1)
+        other = max(0, int(number) + rng.choice([-1, 1]))
+        part[kind] = max(1, other) if kind == "topk" else str(other)
     elif name == "mask":
         rows = [*part] if isinstance(part, list) else []
         i = rng.randrange(len(document["limit_of"]))

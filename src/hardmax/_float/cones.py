@@ -22,7 +22,7 @@ import numpy as np
 from hardmax._float.argmax import ArgmaxResult, sample_rows
 from hardmax._float.bounds import UNIT, norms_above
 from hardmax._kernels.compiling import njit, njit_parallel
-from hardmax._layer.attended import AttendedIndices
+from hardmax._layer.attended import AttendedIndices, sort_rows
 
 WIDTH = 32  # points in a block, so that their scores are one vector loop
 _FEW_ROWS, _FEW_POINTS = 16, 32  # are scored sooner than split, or dropped
@@ -268,10 +268,8 @@ def cones(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Argm
     candidates = np.empty(offsets[-1], dtype=np.int64)
     some = _sorted(directions[contested], slack[contested])
     search(*some, *laid_out, 0.0, _room(len(counts), offsets, candidates))
-    increasing = np.lexsort((candidates, np.repeat(contested, counts)))
-    return replace(
-        result, contested=contested, candidates=AttendedIndices(candidates[increasing], offsets)
-    )
+    increasing = AttendedIndices(sort_rows(candidates, counts), offsets)
+    return replace(result, contested=contested, candidates=increasing)
 
 
 def _sorted(directions: np.ndarray, slack: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from hardmax._float.bounds import UNDERFLOW, norms_above, search_rounding
 from hardmax._kernels.compiling import njit, njit_parallel
-from hardmax._layer.attended import AttendedIndices
+from hardmax._layer.attended import AttendedIndices, sort_rows
 
 ROWS = 1024  # a task for a thread
 BLOCK, BRANCHES = 8, 4  # points in the smallest block, blocks in the next larger one
@@ -235,6 +235,5 @@ def collect(
         some = Askers(*(part[several] for part in askers))
         again = Found(*(part[several] for part in found))
         _collect(some, *field, least[several], 0, 0.0, again, starts, written)
-        written = written[np.lexsort((written, np.repeat(several, sizes[several])))]
-        indices[np.repeat(sizes > 1, sizes)] = written
+        indices[np.repeat(sizes > 1, sizes)] = sort_rows(written, sizes[several])
     return AttendedIndices(indices, offsets), found

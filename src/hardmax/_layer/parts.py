@@ -249,7 +249,7 @@ def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
             raise InputError("`alpha` must have at least one step.", argument="alpha")
         *first, last = alpha
         steps = [_read_first(each, f"`alpha` (layer {layer})") for layer, each in enumerate(first)]
-        steps.append(read_step(last, f"`alpha` (layer {len(first)}, and all later ones)"))
+        steps.append(read_step(last, f"`alpha` (layer {len(first)})"))
         while len(steps) > 1 and steps[-2] == steps[-1]:  # the last one stays for ever
             steps.pop()
         return tuple(steps) if len(steps) > 1 else steps[0]

@@ -62,7 +62,7 @@ def head_values(dynamics: "Dynamics") -> list[Any]:
     return [dynamics.value if head.value is None else head.value for head in dynamics.heads]
 
 
-def mean_value(dynamics: "Dynamics") -> np.ndarray | None:
+def mean_value(dynamics: "Dynamics") -> Any:
     """The weighted mean V of the value matrices of all heads; None for the identity."""
     if not has_own_values(dynamics):
         return dynamics.value

@@ -67,7 +67,16 @@ import numpy as np
 from hardmax._layer.attention import Softmax
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import head_values, head_weights, rescaling
-from hardmax._runs.balls import BallLayer, Choices, Row, State, Unclear, ball, matrix_of
+from hardmax._runs.balls import (
+    BallLayer,
+    Choices,
+    Row,
+    State,
+    Unclear,
+    ball,
+    matrix_of,
+    root_of_squares,
+)
 from hardmax._runs.enclosures import Cap, Meeting
 from hardmax._tokens.rationals import above
 
@@ -332,7 +341,7 @@ class CapProof:
         off = flint.arb(0, reach.upper())
         box = flint.arb_mat([[x + off for x in row]]) * self.projection
         (wide,) = box.tolist()
-        length = sum(x * x for x in wide).sqrt()
+        length = root_of_squares(wide)
         bound = (self.scale / shortest).upper()
         end = flint.arb_mat([self._normalised(row)])
         if not length > 0:

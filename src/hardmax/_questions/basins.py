@@ -16,7 +16,7 @@ from hardmax._common.validation import (
 )
 from hardmax._layer.rules import check_dimension, check_plain
 from hardmax._questions.cells import Box
-from hardmax._questions.laws import Enclosure, Gaussian
+from hardmax._questions.laws import Enclosure, Gaussian, moments_of
 from hardmax._questions.noise import unchanged
 from hardmax._questions.regions import Basins, Unchanged
 from hardmax._questions.search import Search
@@ -30,6 +30,7 @@ _MOST_DIMENSIONS = 4
 _MOST_MOVED = 40  # coordinates
 _REACH = 4  # standard deviations on each side of a mean: 99.99 % of a coordinate
 _TOLERANCE, _TOLERANCE_OF_NOISE = 0.004, 0.04
+_FARTHEST = 10**60
 _OFTEN = 64  # cells between two reports of progress
 
 
@@ -146,10 +147,16 @@ def basins(
     if d > _MOST_DIMENSIONS:
         most = f"`tokens` have {d} coordinates; `basins` knows at most {_MOST_DIMENSIONS}."
         raise InputError(most, argument="tokens")
-    if not (law is None or law == "uniform" or isinstance(law, Gaussian)):
+    is_uniform = isinstance(law, str) and law == "uniform"
+    if not (law is None or is_uniform or isinstance(law, Gaussian)):
         wish = "`law` must be None, 'uniform' or a Gaussian"
         raise InputError(f"{wish}, not {shorten(law)}.", argument="law")
     starts = _read_box(box, cloud.tokens, law)
+    sides = [high - low for low, high in starts.ends]
+    farthest = max(abs(end) for ends in starts.ends for end in ends)
+    if min(sides) * _FARTHEST < 1 or farthest > _FARTHEST:
+        sizes = "sides of at least 1e-60, and ends of at most 1e60"
+        raise InputError(f"`box` must have {sizes}: measure tokens in another unit.")
     names = [*range(n), n]
     if token is not None:
         token = normalize_index(token, n, "`token`")
@@ -188,6 +195,9 @@ def _unchanged(
     if cloud.tokens.size > _MOST_MOVED:
         many = f"{cloud.tokens.size} coordinates are moved, and {_MOST_MOVED} are the most"
         raise InputError(f"`noise`: {many}.", argument="noise")
+    if most * _FARTHEST < 1 or max(map(abs, [most, *cloud.tokens.flat])) > _FARTHEST:
+        sizes = "`noise` must be at least 1e-60, and tokens at most 1e60"
+        raise InputError(f"{sizes}: measure them in another unit.", argument="noise")
     lim = limit(cloud.tokens, dynamics)
     radius = lim.radius  # refuses a run that has not settled
     if most**2 * cloud.tokens.shape[1] <= Fraction(radius) ** 2:
@@ -202,8 +212,8 @@ def _read_box(box: Any, tokens: np.ndarray, law: Any) -> Box:
     """The box that is meant."""
     d = tokens.shape[1]
     if box is None and isinstance(law, Gaussian):
-        moments = law.of_dimension(d)
-        return Box.of([(mean - _REACH * std, mean + _REACH * std) for mean, std in moments])
+        reaches = [(mean, _REACH * std) for mean, std in moments_of(law, d)]
+        return Box.of([(mean - reach, mean + reach) for mean, reach in reaches])
     if box is None:
         table = to_fractions(tokens, "`tokens`")
         ends = list(zip(table.min(axis=0), table.max(axis=0), strict=True))

@@ -32,18 +32,6 @@ class Enclosure(NamedTuple):
     high: float
     """It is not more than this."""
 
-    @classmethod
-    def of(cls, low: arb, high: arb) -> "Enclosure":
-        """What is between two balls, rounded outward."""
-        below, above = float(low.lower()), float(high.upper())
-        return cls(math.nextafter(below, -math.inf), math.nextafter(above, math.inf))
-
-    @classmethod
-    def of_probability(cls, low: arb, high: arb) -> "Enclosure":
-        """The same of a probability."""
-        below, above = cls.of(low, high)
-        return cls(max(below, 0.0), min(above, 1.0))
-
     @property
     def width(self) -> float:
         """How far the two are apart."""
@@ -99,21 +87,16 @@ class Gaussian:
         if min(stds) <= 0:
             raise InputError(f"`std` must be positive, not {shorten(self.std)}.", argument="std")
 
-    def of_dimension(self, dimension: int) -> list[tuple[Fraction, Fraction]]:
-        """Mean and standard deviation of each coordinate."""
-        columns = []
-        for name in ("mean", "std"):
-            numbers = getattr(self, name)
-            numbers = numbers if isinstance(numbers, tuple) else (numbers,) * dimension
-            if len(numbers) != dimension:
-                message = f"`{name}` has {len(numbers)} numbers for {dimension} coordinates."
-                raise InputError(message, argument=name)
-            columns.append(numbers)
-        return list(zip(*columns, strict=True))
+
+class Normal(NamedTuple):
+    """A Gaussian law of starts."""
+
+    moments: list[tuple[Fraction, Fraction]]
+    """Mean and standard deviation of each coordinate."""
 
     def weight(self, cell: Cell) -> float:
         """The probability of a cell, roughly."""
-        moments = self.of_dimension(len(cell.corners[0]) - 1)
+        moments = self.moments
         density = 1.0
         for (mean, std), column in zip(moments, zip(*cell.floats, strict=True), strict=True):
             nearest = min(max(float(mean), min(column)), max(column))
@@ -127,9 +110,7 @@ class Gaussian:
             if isinstance(cell, Box):
                 total += math.prod(
                     _normal(high, *moments) - _normal(low, *moments)
-                    for (low, high), moments in zip(
-                        cell.ends, self.of_dimension(len(cell.ends)), strict=True
-                    )
+                    for (low, high), moments in zip(cell.ends, self.moments, strict=True)
                 )
                 continue
             for edge in pairwise([*cell.corners, cell.corners[0]]):
@@ -142,11 +123,11 @@ class Gaussian:
         polygon is their sum, with the other sign."""
         ends = []
         for w, *corner in (start, end):
-            moments = self.of_dimension(2)
-            ends.append([_standard(fmpq(x, w), *m) for x, m in zip(corner, moments, strict=True)])
+            pairs = zip(corner, self.moments, strict=True)
+            ends.append([_standard(fmpq(x, w), *moments) for x, moments in pairs])
         (x, y), (a, b) = ends
         if (a - x).contains(0):  # upright, or nearly
-            return (a - x) * arb(0, 0.5) if a != x else arb(0)
+            return (a - x) * arb(0, 0.5)
 
         def density(t: acb, _: bool) -> acb:
             along, height = x + t * (a - x), y + t * (b - y)
@@ -154,6 +135,30 @@ class Gaussian:
 
         integral = acb.integral(density, acb(0), acb(1), rel_tol=arb(2) ** -40).real
         return integral * (a - x) / (8 * arb.pi()).sqrt()
+
+
+def moments_of(law: Gaussian, dimension: int) -> list[tuple[Fraction, Fraction]]:
+    """Mean and standard deviation of each coordinate."""
+    columns = []
+    for name, numbers in (("mean", law.mean), ("std", law.std)):
+        numbers = numbers if isinstance(numbers, tuple) else (numbers,) * dimension
+        if len(numbers) != dimension:
+            message = f"`{name}` has {len(numbers)} numbers for {dimension} coordinates."
+            raise InputError(message, argument=name)
+        columns.append(numbers)
+    return list(zip(*columns, strict=True))
+
+
+def enclose(low: arb, high: arb) -> Enclosure:
+    """What is between two balls, rounded outward."""
+    below, above = float(low.lower()), float(high.upper())
+    return Enclosure(math.nextafter(below, -math.inf), math.nextafter(above, math.inf))
+
+
+def enclose_probability(low: arb, high: arb) -> Enclosure:
+    """The same of a probability."""
+    below, above = enclose(low, high)
+    return Enclosure(max(below, 0.0), min(above, 1.0))
 
 
 def _read_numbers(value: Any, name: str) -> Fraction | tuple[Fraction, ...]:

@@ -229,6 +229,8 @@ def unchanged(
     leads = leads_of(run, noise)
     if isinstance(leads, Tie):
         return Enclosure(0.0, 0.0 if leads.breaks else 1.0)
+    if not len(leads.constants):  # none can be lost
+        return Enclosure(1.0, 1.0)
     size = run.n * run.d
     boxes = examined(leads, np.zeros((1, size)), np.ones((1, size)))
     looked = 1

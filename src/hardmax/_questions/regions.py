@@ -26,7 +26,7 @@ class Region:
     >>> from hardmax import basins
     >>> first, second = basins([[0], [1], [3]], box=[(-1, 4)]).regions
     >>> first
-    Region(attended=(2,), area 3.0000 to 3.0000)
+    Region(leader 2, area 3.0000 to 3.0000)
     >>> [0.5] in first, [-0.5] in first
     (True, False)
     """
@@ -34,6 +34,8 @@ class Region:
     attended: tuple[int, ...]
     """Whom the token attends to in the end: one leader, itself if it leads, or all leaders of a
     face; of equal tokens the first. Nobody, if that is not decided."""
+    name: str
+    """The same in words: leader 3, itself, face 0, 1, or undecided."""
     area: Enclosure
     """The area of all its cells (d = 1: the length, d > 2: the volume)."""
     probability: Enclosure | None
@@ -68,7 +70,7 @@ class Region:
         return any(self._cells[k].has_inside(point) for k in near)
 
     def __repr__(self) -> str:
-        return f"Region(attended={self.attended}, area {self.area})"
+        return f"Region({self.name}, area {self.area})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ class Basins:
     --------
     >>> from hardmax import basins
     >>> found = basins([[0], [1], [3]], box=[(-1, 4)])
-    >>> [found.name(region.attended) for region in found.regions]
+    >>> [region.name for region in found.regions]
     ['leader 2', 'itself']
     """
 
@@ -123,28 +125,8 @@ class Basins:
                 return region.attended
         return None
 
-    def name(self, attended: Sequence[int]) -> str:
-        """The end in words: `leader 3`, `itself`, `face 0, 1`.
-
-        Parameters
-        ----------
-        attended : sequence of int
-            Whom the token attends to in the end.
-
-        Returns
-        -------
-        str
-            The words.
-        """
-        if not attended:
-            return "undecided"
-        if tuple(attended) == (self.token,):
-            return "itself"
-        numbers = ", ".join(map(str, attended))
-        return f"leader {numbers}" if len(attended) == 1 else f"face {numbers}"
-
     def __repr__(self) -> str:
-        shares = [f"{self.name(r.attended)} {self._share(r):.1%}" for r in self.regions]
+        shares = [f"{r.name} {self._share(r):.1%}" for r in self.regions]
         left = f"undecided {self._share(self.undecided):.1%}"
         return f"Basins(token {self.token}: {', '.join([*shares, left])})"
 
@@ -156,7 +138,7 @@ class Basins:
 
         rows: list[list[object]] = [["ends at", "area", "probability"]]
         for region in (*self.regions, self.undecided):
-            rows.append([self.name(region.attended), region.area, region.probability or ""])
+            rows.append([region.name, region.area, region.probability or ""])
         return table_card(self, rows)
 
     def to_dict(self) -> dict[str, Any]:

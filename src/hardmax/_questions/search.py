@@ -14,7 +14,15 @@ from flint import arb
 
 from hardmax._questions.cells import Box, Cell, CellPolygon
 from hardmax._questions.itineraries import Itinerary, Layer, Sets
-from hardmax._questions.laws import Enclosure, Gaussian, Uniform, total_volume
+from hardmax._questions.laws import (
+    Gaussian,
+    Normal,
+    Uniform,
+    enclose,
+    enclose_probability,
+    moments_of,
+    total_volume,
+)
 from hardmax._questions.regions import Region
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
@@ -50,7 +58,9 @@ class Search:
         if d == 2:
             left, left_above, right, right_above = box.corners
             cell = CellPolygon((left, right, right_above, left_above))
-        self.law, self.box = law if isinstance(law, Gaussian) else Uniform(box), box
+        self.law: Uniform | Normal = Uniform(box)
+        if isinstance(law, Gaussian):
+            self.law = Normal(moments_of(law, d))
         self.with_law, self.token, self.numbers = law is not None, len(rows) - 1, count()
         self.ends: dict[tuple[int, ...], list[Cell]] = {}
         self.given_up: list[Cell] = []
@@ -98,10 +108,21 @@ class Search:
             attended = tuple(sorted(names[point] for point in end))
             bounds = None
             if self.with_law:
-                bounds = Enclosure.of_probability(shares[end], shares[end] + rest)
+                bounds = enclose_probability(shares[end], shares[end] + rest)
             area = total_volume(cells)
-            regions.append(Region(attended, Enclosure.of(area, area), bounds, tuple(cells)))
+            name = _name(attended, names[-1])
+            regions.append(Region(attended, name, enclose(area, area), bounds, tuple(cells)))
         regions.sort(key=lambda region: -region.area.low)
-        bounds = Enclosure.of_probability(arb(0), rest) if self.with_law else None
+        bounds = enclose_probability(arb(0), rest) if self.with_law else None
         area = total_volume(undecided)
-        return tuple(regions), Region((), Enclosure.of(area, area), bounds, tuple(undecided))
+        return tuple(regions), Region(
+            (), "undecided", enclose(area, area), bounds, tuple(undecided)
+        )
+
+
+def _name(attended: Sequence[int], token: int) -> str:
+    """Whom a token attends to in the end, in words."""
+    if attended == (token,):
+        return "itself"
+    numbers = ", ".join(map(str, attended))
+    return f"leader {numbers}" if len(attended) == 1 else f"face {numbers}"

@@ -300,10 +300,15 @@ def on_sphere(row: Sequence[Any]) -> Row:
     """A vector divided by its length; without an error if all coordinates but one are 0."""
     if sum(not x.is_zero() for x in row) == 1:
         return [flint.arb(0) if x.is_zero() else _sign(x) for x in row]
-    length = sum(x * x for x in row).sqrt()
+    length = root_of_squares(row)
     if not length > 0:
         raise Unclear("a vector that is to be normalised may be 0")
     return [x / length for x in row]
+
+
+def root_of_squares(row: Sequence[Any]) -> Any:
+    """The length of a vector; not a number if that may be 0."""
+    return sum((x * x for x in row), flint.arb(0)).sqrt()
 
 
 def layer_normal(row: Sequence[Any]) -> Row:
@@ -313,10 +318,8 @@ def layer_normal(row: Sequence[Any]) -> Row:
         return [sign, -sign]
     mean = sum(row) / len(row)
     centred = [x - mean for x in row]
-    deviation = (sum(x * x for x in centred) / len(row)).sqrt()
-    if not deviation > 0:
-        raise Unclear("a vector that is to be normalised may be 0")
-    return [x / deviation for x in centred]
+    size = flint.arb(len(row)).sqrt()
+    return [size * x for x in on_sphere(centred)]
 
 
 def _sign(x: Any) -> Any:

@@ -90,7 +90,7 @@ class EnclosedDetails(RunDetails):
 
     path: np.ndarray
     """Points at every layer, (layers + 1, points, d)."""
-    error: float  # pyright: ignore[reportIncompatibleMethodOverride]
+    error: float  # pyright: ignore[reportIncompatibleVariableOverride]
     """No coordinate is further than this from its true value."""
     bits: int
     """The precision that it took."""

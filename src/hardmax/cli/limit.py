@@ -174,7 +174,8 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
-    has_limits = lim.settled_at is not None and not len(run.details.moving)
+    is_enclosed = run._arithmetic == "enclosed"
+    has_limits = not (lim.settled_at is None or is_enclosed or len(run.details.moving))
     names = ("n", "d", "layers", "settled_at")
     return {
         **run.dynamics.to_dict(),
@@ -209,8 +210,10 @@ def _cluster_documents(clusters: "Clusters") -> list[dict[str, Any]]:
 
 
 def _kind_document(kind: "Kind") -> dict[str, Any]:
-    from hardmax._limits.clusters import FaceProjection, Vertex
+    from hardmax._limits.clusters import Cap, FaceProjection, Vertex
 
+    if isinstance(kind, Cap):
+        return {"kind": "cap"} | vars(kind)
     if isinstance(kind, Vertex):
         return {"kind": "vertex", "leader": kind.leader}
     if isinstance(kind, FaceProjection):

@@ -35,7 +35,7 @@ def plot_basins(found: "Basins", *, ax: Any, figsize: Any) -> Axes:
 def _draw(found: "Basins", ax: Axes) -> None:
     hatches, leaders = cycle(_HATCHES[1:]), 0
     for number, region in enumerate(found.regions):
-        name = found.name(region.attended)
+        name = region.name
         look: dict[str, Any] = {"facecolor": SHADE, "hatch": ""}
         if name != "itself":
             look = {"facecolor": (look_of_leader(leaders)[0], 0.55), "hatch": next(hatches)}

@@ -6,7 +6,7 @@ import numpy as np
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
-from hardmax._limits.clusters import FaceProjection, OtherLimit, float_limits
+from hardmax._limits.clusters import Cap, FaceProjection, OtherLimit, float_limits
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
@@ -60,7 +60,7 @@ def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plan
     faces = _labels_of(lim, FaceProjection)
     drawn["faces"] = [_draw_face(lim, label, view, ax) for label in faces]
     drawn["projections"] = [_draw_ends(lim, faces, view, PROJECTION, ax)]
-    drawn["elsewhere"] = [_draw_ends(lim, _labels_of(lim, OtherLimit), view, ELSEWHERE, ax)]
+    drawn["elsewhere"] = [_draw_ends(lim, _labels_of(lim, OtherLimit | Cap), view, ELSEWHERE, ax)]
     return drawn | plane.draw_leaders(corners, groups, leaders.tolist(), ax)
 
 
@@ -79,7 +79,7 @@ def _numbers(lim: "Limit") -> np.ndarray:
     return np.argsort(np.concatenate([leading, rest]))
 
 
-def _labels_of(lim: "Limit", kind: type) -> list[int]:
+def _labels_of(lim: "Limit", kind: Any) -> list[int]:
     """The clusters of a kind."""
     return [label for label, own in enumerate(lim.clusters.kinds) if isinstance(own, kind)]
 
@@ -153,7 +153,7 @@ def _legend(lim: "Limit") -> list[Line2D]:
         signs.append(style.sign(LEADER, INK, "leader, with its token number", 11))
     if _labels_of(lim, FaceProjection):
         signs.append(style.sign(PROJECTION, INK, "projection of the origin onto a face", 7))
-    if _labels_of(lim, OtherLimit):
+    if _labels_of(lim, OtherLimit | Cap):
         name = "another limit" if is_settled else "last seen here"
         signs.append(style.sign(ELSEWHERE, INK, name, 7))
     if not is_settled:

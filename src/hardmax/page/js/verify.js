@@ -217,7 +217,7 @@ function verifyFile(name, bytes) {
 function verifyNpy(bytes) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const pattern = /^\x93NUMPY(\x01\0|[\x02\x03]\0..)(..)\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \(([0-9]+), ([0-9]+)\), \} *\n/s;
-    const found = pattern.exec(String.fromCharCode(...bytes.subarray(0, 2 ** 16)));
+    const found = pattern.exec(Array.from(bytes.subarray(0, 2 ** 16), (byte) => String.fromCharCode(byte)).join(""));
     verifyRequire(found, "cloud: the .npy file is not as documented");
     const [header, version, , fortran, ...shape] = /** @type {RegExpExecArray} */ (found);
     const [n, d] = shape.map(Number);
@@ -484,7 +484,7 @@ export function verifySigns(p, q, tick) {
         }
         return true;
     }
-    return { sign, compare, isNegative };
+    return { sign, compare, isNegative, power };
 }
 
 /** What kind of value matrix V is: V = a P with P^2 = P and a > 0 (also without V), V^2 = 0, or another. `turn` / `under`
