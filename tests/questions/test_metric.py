@@ -178,6 +178,28 @@ def test_fractions_only_prove_what_floats_have_found():
     assert max(steps) <= 3
 
 
+def test_floats_that_are_wrong_change_no_result():
+    """They end at a basis that is none, or whose weights are negative."""
+    rng = np.random.default_rng(2)
+    tables = [rng.integers(-9, 10, (8, 3)).tolist() for _ in range(20)]
+    right = [LinearProgram(rows).solve().t for rows in tables]
+    with pytest.MonkeyPatch.context() as patch:
+        weights = simplex._Floats.weights
+        patch.setattr(simplex._Floats, "weights", lambda *of: [-x for x in weights(*of)])
+        assert [LinearProgram(rows).solve().t for rows in tables] == right
+
+
+def test_without_floats_a_definite_metric_is_found_as_well(monkeypatch):
+    def fail(self):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(LinearProgram, "estimate", fail)
+    for cloud in ([[3, 3], [-2, 1], [-4, 3]], [[2, 0], [1, 2], [2, 3], [1, 0]]):
+        found = hm.find_metric(cloud, leaders=[0, 1], kind="definite")
+        assert found
+        assert_true(found, np.array(cloud), [(0, 0), (1, 1)], "definite")
+
+
 @pytest.mark.parametrize(
     ("cloud", "leaders", "possible"),
     [
