@@ -380,12 +380,17 @@ def test_numbers_that_only_shrink_together_do():
         row = some["tokens"][0]
         return len(row) == 2 and 2 * row[0] == 3 * row[1] != 0
 
+    def are_three_to_two(some):
+        rows = some["tokens"]
+        return len(rows) == 2 and 2 * rows[0][0] == 3 * rows[1][0] != 0
+
     def is_mirrored(some):
         rows = some["tokens"]
         return len(rows) == len(rows[0]) == 2 and rows[0][0] == -rows[1][0] > 2
 
     cases = [
         ([["60/7", "40/7"]], is_three_to_two, ((3, 2),)),
+        ([[-3], [-2]], are_three_to_two, ((3,), (2,))),
         ([[7, 1], [-7, 2]], is_mirrored, ((3, 0), (-3, 0))),
     ]
     for tokens, breaks, smallest in cases:
