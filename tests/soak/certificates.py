@@ -232,7 +232,9 @@ def forged(document: Document, count: int, rng: random.Random, tally: Tally) -> 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="soak.certificates", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="soak.certificates", description="Certificates, true and forged."
+    )
     parser.add_argument("--problems", type=int, default=2000)
     parser.add_argument("--start", type=int, default=0, help="the number of the first one")
     parser.add_argument("--forged", type=int, default=27, help="of each certificate")
