@@ -45,7 +45,7 @@ plt.show()
 # %%
 # A token of the cloud can be moved as well, and its start be Gaussian: token 1 of the emerging leader is the one that leads
 # at layer 1 only.
-found = hm.basins(clouds["emerging leader"], 1, dynamics=dynamics, law=hm.Gaussian(0, 1))
+found = hm.basins(clouds["emerging leader"], 1, dynamics=dynamics, law=(0, 1))
 for region in (*found.regions, found.undecided):
     print(f"{region.name}: probability {region.probability}")
 found.plot()

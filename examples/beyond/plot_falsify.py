@@ -40,7 +40,7 @@ def leaders_are_no_more_than_at_first(case):
     """Leaders in the end, against those of layer 0."""
     at_first = case.alone(0)
     late = [token for token in case.limit.leaders.tolist() if token not in at_first]
-    return not late or hm.Broken(f"leaders at first: {at_first}", token=late[0])
+    return not late or hm.results.Broken(f"leaders at first: {at_first}", token=late[0])
 
 
 family = hm.Family(tokens=(3, 5), dimensions=(2, 2), alphas=["1/4", "1/2"], metrics=["identity"])

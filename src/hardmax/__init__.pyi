@@ -11,10 +11,8 @@ from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import FeedForward, Head, Steps
 from ._questions.basins import basins
-from ._questions.cases import Broken
 from ._questions.falsify import falsify
 from ._questions.families import Family
-from ._questions.laws import Gaussian
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
@@ -29,7 +27,6 @@ from .theorem import check_theorem
 
 __all__ = [
     "AfterLayers",
-    "Broken",
     "Cpu",
     "Dynamics",
     "Every",
@@ -37,7 +34,6 @@ __all__ = [
     "Family",
     "FeedForward",
     "FirstOf",
-    "Gaussian",
     "Gpu",
     "Head",
     "InputError",

@@ -10,7 +10,7 @@ from hardmax._beyond.bifurcations import Bifurcations
 from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
-from hardmax._questions.cases import Case
+from hardmax._questions.cases import Broken, Case
 from hardmax._questions.falsify import Falsification
 from hardmax._questions.laws import Enclosure
 from hardmax._questions.metric import MetricSearch
@@ -28,6 +28,7 @@ __all__ = [
     "AttendedSets",
     "Basins",
     "Bifurcations",
+    "Broken",
     "Case",
     "Certificate",
     "Decisions",

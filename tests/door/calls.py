@@ -99,7 +99,6 @@ def core_calls() -> Iterator[Call]:
     searching = {"tolerance": 0.1, "effort": 50}
     yield "basins", hm.basins, {**shared, **starts, **searching}
     yield "basins with noise", hm.basins, {**shared, "noise": Fraction(1, 9), **searching}
-    yield "Gaussian", hm.Gaussian, {"mean": 0.5, "std": 0.5}
     found = hm.basins(SQUARE, effort=50)
     yield "Basins.at", found.at, {"start": [0.25, 0.125]}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}

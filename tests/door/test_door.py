@@ -33,8 +33,6 @@ VALUES = {
 # Arguments that take more than their kind: "call.argument" and values, each with `*` for any.
 TAKEN = [
     ("Dynamics.alpha", "list of halves"),  # steps of the first layers
-    ("Gaussian.mean", "*"),  # a number, or one for each coordinate
-    ("Gaussian.std", "list of halves"),
     ("Steps.rule", "*"),  # anything that can be called
     ("Steps.contraction", "None"),
     ("Dynamics.*", "None"),

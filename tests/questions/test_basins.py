@@ -130,7 +130,7 @@ def test_probabilities_of_parts_add_up(lines, mean, std):
         assert sum(weights) >= float(together) - 1e-9
 
 
-@pytest.mark.parametrize("law", ["uniform", hm.Gaussian(0, "1/2")], ids=["uniform", "Gaussian"])
+@pytest.mark.parametrize("law", ["uniform", (0, "1/2")], ids=["uniform", "Gaussian"])
 def test_draws_agree_with_probabilities(law):
     rng = np.random.default_rng(3)
     cloud = np.round(rng.standard_normal((6, 2)) * 16) / 16
@@ -269,8 +269,8 @@ def test_regions_are_drawn_with_their_names(cloud):
         ({"box": [(0, 1)]}, "`box` must be 2 pairs"),
         ({"box": [(0, 1), (1, 0)]}, "`box` must be 2 pairs"),
         ({"box": [0, 1]}, "`box` must be 2 pairs"),
-        ({"law": "normal"}, "`law` must be None, 'uniform' or a Gaussian"),
-        ({"law": hm.Gaussian([0, 0, 0])}, "`mean` has 3 numbers for 2 coordinates"),
+        ({"law": "normal"}, "`law` must be None, 'uniform' or a pair"),
+        ({"law": ([0, 0, 0], 1)}, "`mean` has 3 numbers for 2 coordinates"),
         ({"tolerance": 2}, "`tolerance`"),
         ({"effort": 0}, "`effort`"),
         ({"progress": 3}, "`progress`"),
@@ -291,7 +291,7 @@ def test_bad_arguments_are_refused_in_one_line(options, words):
 
 def test_a_gaussian_needs_a_width():
     with pytest.raises(hm.InputError, match="`std` must be positive"):
-        hm.Gaussian(0, [1, 0])
+        hm.basins([[1, 0], [0, 1]], law=(0, [1, 0]))
 
 
 def test_basins_in_space_are_not_drawn():

@@ -562,7 +562,7 @@ def test_equal_seeds_draw_equal_cases_and_others_do_not():
 def test_a_function_may_be_a_statement_and_stays_in_its_family():
     def two_clusters_at_most(case):
         clusters = len(case.limit.clusters)
-        return clusters <= 2 or hm.Broken(f"{clusters} clusters", layer=0)
+        return clusters <= 2 or hm.results.Broken(f"{clusters} clusters", layer=0)
 
     family = Family(tokens=(4, 6), dimensions=(2, 3), alphas=["1/2"], metrics=["definite"])
     found: Any = hm.falsify(two_clusters_at_most, family)

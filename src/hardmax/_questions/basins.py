@@ -41,7 +41,7 @@ def basins(
     box: Any = None,
     dynamics: Dynamics | None = None,
     *,
-    law: Literal["uniform"] | Gaussian | None = None,
+    law: Literal["uniform"] | tuple[Any, Any] | None = None,
     noise: None = None,
     tolerance: float | None = None,
     effort: int = 10_000,
@@ -67,7 +67,7 @@ def basins(
     box: Any = None,
     dynamics: Dynamics | None = None,
     *,
-    law: Literal["uniform"] | Gaussian | None = None,
+    law: Literal["uniform"] | tuple[Any, Any] | None = None,
     noise: Number | None = None,
     tolerance: float | None = None,
     effort: int = 10_000,
@@ -88,8 +88,10 @@ def basins(
         on each side; with a Gaussian law four standard deviations on each side of the mean.
     dynamics : Dynamics, optional
         The paper's layer, with any metric; `Dynamics(1)` by default.
-    law : {"uniform"} or Gaussian, optional
-        The law of the start, for the probabilities of all ends: uniform on the box, or Gaussian.
+    law : {"uniform"} or pair (mean, std), optional
+        The law of the start, for the probabilities of all ends: uniform on the box, or Gaussian
+        with independent coordinates, whose mean and standard deviation are numbers, or sequences
+        with one for each coordinate.
     noise : number, optional
         Move all tokens at once instead, each coordinate by up to this number, uniformly and
         independently, and ask how likely it is that no attended set changes at any layer. There is
@@ -147,11 +149,8 @@ def basins(
     if d > _MOST_DIMENSIONS:
         most = f"`tokens` have {d} coordinates; `basins` knows at most {_MOST_DIMENSIONS}."
         raise InputError(most, argument="tokens")
-    is_uniform = isinstance(law, str) and law == "uniform"
-    if not (law is None or is_uniform or isinstance(law, Gaussian)):
-        wish = "`law` must be None, 'uniform' or a Gaussian"
-        raise InputError(f"{wish}, not {shorten(law)}.", argument="law")
-    starts = _read_box(box, cloud.tokens, law)
+    read = _read_law(law)
+    starts = _read_box(box, cloud.tokens, read)
     sides = [high - low for low, high in starts.ends]
     farthest = max(abs(end) for ends in starts.ends for end in ends)
     if min(sides) * _FARTHEST < 1 or farthest > _FARTHEST:
@@ -166,7 +165,7 @@ def basins(
         cloud = Cloud(np.delete(cloud.tokens, token, axis=0), others)
         names = [*(j for j in range(n) if j != token), token]
     points = merge(cloud) if len(cloud.tokens) else None
-    search = Search(points, weight, dynamics, starts, law)
+    search = Search(points, weight, dynamics, starts, read)
     looked = 0
     while search.queue and looked < effort and search.left > tolerance:
         if progress is not None and looked % _OFTEN == 0:
@@ -178,7 +177,7 @@ def basins(
     firsts = [names[members[0]] for members in points.members] if points else []
     regions, undecided = search.regions([*firsts, names[-1]])
     table = to_fractions(cloud.tokens, "`tokens`")
-    return Basins(names[-1], table, starts.ends, law, regions, undecided)
+    return Basins(names[-1], table, starts.ends, read, regions, undecided)
 
 
 def _unchanged(
@@ -206,6 +205,16 @@ def _unchanged(
     if progress is not None:
         progress(effort, effort)
     return Unchanged(most, radius, found)
+
+
+def _read_law(law: Any) -> Any:
+    """None, "uniform" or a Gaussian law."""
+    if law is None or (isinstance(law, str) and law == "uniform"):
+        return law
+    if isinstance(law, list | tuple) and len(law) == 2:
+        return Gaussian(*law)
+    wish = "`law` must be None, 'uniform' or a pair (mean, std)"
+    raise InputError(f"{wish}, not {shorten(law)}.", argument="law")
 
 
 def _read_box(box: Any, tokens: np.ndarray, law: Any) -> Box:

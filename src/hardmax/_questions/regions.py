@@ -92,7 +92,7 @@ class Basins:
     box: tuple[tuple[Fraction, Fraction], ...]
     """Where it starts: an interval in each coordinate."""
     law: Any
-    """"uniform", a `Gaussian` or None."""
+    """"uniform", None, or what has the `mean` and `std` of a Gaussian law."""
     regions: tuple[Region, ...]
     """What is proved, the largest region first."""
     undecided: Region
