@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta
@@ -113,7 +114,8 @@ def noise(clouds):
             costs.append(cost)
             widths.append(found.probability.width)
             moves = float(most) * (2 * rng.random((OF_NOISE, *cloud.shape)) - 1)
-            same = sum(is_same(lim, moved) for moved in hm.limit(cloud + moves, dynamics))
+            walked: Any = hm.limit(cloud + moves, dynamics)
+            same = sum(is_same(lim, moved) for moved in walked)
             low, high = interval(same, OF_NOISE)
             missed += found.probability.low > high or found.probability.high < low
         narrow = sum(width <= 0.05 for width in widths)

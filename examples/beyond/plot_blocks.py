@@ -10,6 +10,8 @@ proved. The deep neural network has a mask by which tokens attend to themselves 
 attention: :math:`(z + \alpha z) / |z + \alpha z|` is z on the sphere. The third layer is the
 paper's, and exact."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -66,7 +68,7 @@ figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 for beta, color in ((1, BLUE), (4, VERMILION)):
     dynamics = hm.Dynamics(1, normalise="sphere", attention=hm.Softmax(beta))
     lim = hm.limit(sphere, dynamics)
-    (cap,) = lim.clusters.kinds
+    cap: Any = lim.clusters.kinds[0]
     print(f"beta {beta}: {cap} from layer {cap.since} on, contraction {cap.contraction:.6f}")
     path = hm.simulate(sphere, dynamics, layers=cap.since + 12).tokens
     largest = [np.linalg.norm(z[:, None] - z, axis=2).max() for z in path[1:]]

@@ -57,7 +57,7 @@ found = hm.falsify("Theorem 1.1", tries=1000)
 record("2407.01602, Theorem 1.1", [True] * found.tried if not found else [False])
 for name in ("J(t + 1) <= 2 λ diam² / (t + 1)", "vertices of the initial hull stay"):
     found = hm.falsify(name)
-    print(name, "is false of", found.counterexample.tokens, found.broken)
+    print(name, "is false of", found.counterexample, found.broken)
 
 # %%
 # Theorem 3.1 of 2508.09628 v1 bounds the energy of every token after layer t by 2/(t + 1) times a constant, if the origin

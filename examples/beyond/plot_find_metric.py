@@ -40,8 +40,8 @@ impossible = hm.find_metric(CLOUD, leaders=[0], followers={4: 2}, kind="symmetri
 total = np.zeros((2, 2), dtype=object)
 for weight, token, attended, other in impossible.proof:
     print(f"{weight} times: token {token} attends to {attended} rather than to {other}")
-    z = [[Fraction(x) for x in CLOUD[i]] for i in (token, attended, other)]
-    total += weight * np.outer(np.subtract(z[1], z[2]), z[0])
+    z = np.array([[Fraction(x) for x in CLOUD[i]] for i in (token, attended, other)])
+    total += weight * np.outer(z[1] - z[2], z[0])
 assert not (total + total.T).any()
 
 # %%

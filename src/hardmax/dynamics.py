@@ -162,7 +162,7 @@ class Dynamics:
                 "`heads` take one `alpha`, no `metric` and no `attention` but softmax: "
                 "each has its own metric."
             )
-        listed = self.steps if isinstance(self.steps, tuple) else (self.steps,)
+        listed: tuple[Any, ...] = self.steps if isinstance(self.steps, tuple) else (self.steps,)
         is_softmax = isinstance(self.attention, Softmax)
         others = (self.value, self.normalise, self.feed_forward)
         if FULL in listed and (is_softmax or any(part is not None for part in others)):

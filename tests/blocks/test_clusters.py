@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import flint
 import numpy as np
@@ -14,6 +14,7 @@ from layer_problems import choose, draw_mask, draw_metric, rationals
 
 import hardmax as hm
 from hardmax._limits.caps import _stays_below
+from hardmax._runs.enclosures import Cap
 
 FURTHER = 10_000 if THOROUGH else 100
 CLOUDS, LAYERS = (15, 200) if THOROUGH else (3, 40)
@@ -327,7 +328,8 @@ def test_a_block_that_halves_gathers_all_tokens_where_it_stands_still(normalise)
     halves = hm.FeedForward(np.vstack([eye, -eye]).tolist(), None, outer, shift)
     soft = hm.Dynamics(1, attention=hm.Softmax(1), feed_forward=halves, normalise=normalise)
     lim = hm.limit(random.standard_normal((6, 3)), soft)
-    (cap,), (centre,) = lim.clusters.kinds, lim.clusters.limit_points
+    (cap,) = cast(tuple[Cap, ...], lim.clusters.kinds)
+    (centre,) = lim.clusters.limit_points
     centred = np.array(shift) - np.mean(shift)
     still = {None: 2 * np.array(shift), "sphere": np.array(shift) / 3}
     still["layer"] = centred / centred.std()

@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 from math import comb, factorial
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -79,7 +80,7 @@ def test_cells_fill_the_box_and_do_not_overlap(problem):
 
 
 def test_on_a_line_regions_are_exact():
-    found = hm.basins([[0], [1], [3]], box=[(-1, 4)], law="uniform", tolerance=0)
+    found: Any = hm.basins([[0], [1], [3]], box=[(-1, 4)], law="uniform", tolerance=0)
     assert [region.attended for region in found.regions] == [(2,), (3,)]
     for region, size in zip(found.regions, (3, 2), strict=True):
         assert region.area.low < size < region.area.high < size + 1e-9
@@ -92,7 +93,8 @@ def test_on_a_line_regions_are_exact():
 
 
 def test_in_the_square_starts_inside_go_to_the_leader_of_their_quarter():
-    found = hm.basins([[1, 1], [1, -1], [-1, -1], [-1, 1]], tolerance=0.01, law="uniform")
+    square = [[1, 1], [1, -1], [-1, -1], [-1, 1]]
+    found: Any = hm.basins(square, tolerance=0.01, law="uniform")
     assert {*(region.attended for region in found.regions)} == {(0,), (1,), (2,), (3,), (4,)}
     assert found.at([0.31, 0.21]) == (0,)
     assert found.at([-0.31, 0.21]) == (3,)
@@ -134,7 +136,7 @@ def test_probabilities_of_parts_add_up(lines, mean, std):
 def test_draws_agree_with_probabilities(law):
     rng = np.random.default_rng(3)
     cloud = np.round(rng.standard_normal((6, 2)) * 16) / 16
-    found = hm.basins(cloud, law=law)
+    found: Any = hm.basins(cloud, law=law)
     draws = rng.standard_normal((4_000, 2)) / 2
     if law == "uniform":
         low, high = np.array(found.box, dtype=np.float64).T
@@ -179,10 +181,10 @@ def test_draws_of_noise_agree_with_the_probability(seed, factor):
         return
     found = hm.basins(cloud, dynamics=lim.run.dynamics, noise=factor * lim.radius, effort=100)
     draws = 2 * rng.random((150, *cloud.shape)) - 1
-    moved = hm.limit(cloud + float(found.noise) * draws, lim.run.dynamics)
+    moved: Any = hm.limit(cloud + float(found.noise) * draws, lim.run.dynamics)
     same = 0
     for other in moved:
-        layers = range(max(other.settled_at, lim.settled_at) + 1)
+        layers = range(max(other.settled_at, lim.settled_at or 0) + 1)
         same += all(
             np.array_equal(a, b)
             for k in layers
@@ -253,7 +255,7 @@ def test_what_it_prints_and_writes():
 @pytest.mark.parametrize("cloud", [[[0], [1], [3]], [[2, 1], [-1, 2], [0, -2]]])
 def test_regions_are_drawn_with_their_names(cloud):
     found = hm.basins(cloud, effort=200)
-    ax = found.plot()
+    ax: Any = found.plot()
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names[: len(found.regions)] == [r.name for r in found.regions]
     assert ("undecided" in names) == bool(found.undecided.cells)

@@ -435,8 +435,8 @@ def suits(dynamics: Dynamics, sizes: np.ndarray) -> bool:
 
 def _kept(dynamics: Dynamics, dimension: int) -> list[np.ndarray]:
     """R of the first layers; the last one stays."""
-    steps = dynamics.steps if isinstance(dynamics.steps, tuple) else [dynamics.steps]
-    kept = [rescaling(dynamics, alpha) for alpha in steps]
+    count = len(dynamics.steps) if isinstance(dynamics.steps, tuple) else 1
+    kept = [rescaling(dynamics, dynamics.alpha_at(layer)) for layer in range(count)]
     if dynamics.value is None:
         return [np.eye(dimension) * float(part) for part in kept]
     return [part.astype(np.float64) for part in kept]

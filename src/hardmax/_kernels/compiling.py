@@ -102,7 +102,8 @@ class Kernel:
         from hardmax._kernels.cache import cache_of, for_any_integer
 
         # Nobody calls kernels from C: that entry would be compiled, too.
-        make: Any = numba.njit(nogil=True, no_cfunc_wrapper=True, **self.targetoptions)
+        options: Any = {"nogil": True, "no_cfunc_wrapper": True} | self.targetoptions
+        make: Any = numba.njit(**options)
         compiled = for_any_integer(make(self.py_func))
         compiled._cache, self.is_on_disk = cache_of(self.py_func)
         return compiled

@@ -268,7 +268,8 @@ class CapProof:
             gaps = [self._gap(group, other, look, norm) for other in leaving]
             is_closed = is_hardmax and all(gap > 0 for gap in gaps)
             return _Means(radius, one, nothing) if is_closed or not leaving else None
-        beta, is_alike = ball(self.dynamics.attention.beta), (able == able[0]).all()  # pyright: ignore
+        attention: Any = self.dynamics.attention
+        beta, is_alike = ball(attention.beta), (able == able[0]).all()
         outside, far, shared = nothing, nothing, nothing
         for other in leaving:
             ratio = (able[:, other.points] @ counts[other.points] / inside).max()

@@ -189,9 +189,9 @@ class Box(Cell):
         return all(low < x < high for (low, high), x in zip(self.ends, point, strict=True))
 
     def cut(self, line: Sequence[int]) -> tuple[Cell | None, Cell | None] | None:
-        if len(self.ends) > 1:
+        (low, high), *others = self.ends
+        if others:
             return None
-        low, high = self.ends[0]
         constant, slope = line
         if not slope:
             return (self, None) if constant >= 0 else (None, self)
