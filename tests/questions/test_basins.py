@@ -120,7 +120,7 @@ def test_probabilities_of_parts_add_up(lines, mean, std):
     whole = CellPolygon((a, c, d, b))
     parts = [whole]
     for line in lines:
-        parts = [part for cell in parts for part in cell.cut(line) if part]
+        parts = [part for cell in parts for part in cell.cut(line) or () if part]
     for law in (Normal([*zip(mean, std, strict=True)]), Uniform(box)):
         shares = [law.probability([part]) for part in parts]
         together = law.probability([box])
