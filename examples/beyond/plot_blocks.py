@@ -39,10 +39,10 @@ LAYERS = 12
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
 for ax, (name, dynamics) in zip(axes, networks.items(), strict=True):
     run = hm.simulate(cloud, dynamics, layers=LAYERS)
-    drawn = draw_layer(run, LAYERS, ax, hull=dynamics.is_plain)
+    draw_layer(run, LAYERS, ax, hull=dynamics.is_plain)
     if dynamics.mask is not None:  # all attend to themselves, so all have numbers
-        for label in drawn["labels"]:
-            label.set_visible(False)
+        for label in [*ax.texts]:
+            label.remove()
     if dynamics.normalise is not None:
         ax.add_patch(plt.Circle((0, 0), 1, fill=False, ec=FAINT, lw=0.8, zorder=0))
     ax.set_title(name)
