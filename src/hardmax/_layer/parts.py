@@ -110,8 +110,8 @@ class FeedForward:
     ----------
     inner : array_like of shape (m, d)
         The weights W1 of the m hidden units.
-    inner_bias : array_like of shape (m,), optional
-        Their biases b1; 0 by default.
+    inner_bias : array_like of shape (m,) or None
+        Their biases b1; None for zeros.
     outer : array_like of shape (d, m)
         The weights W2 of the coordinates.
     outer_bias : array_like of shape (d,), optional
