@@ -117,8 +117,9 @@ class Limit(Tabular):
 
     @property
     def certified(self) -> bool:
-        """Whether the limit is proved; `certificate` writes the proof down, unless steps follow a
-        rule (`Steps`)."""
+        """Whether the limit is proved. `certificate` writes the proof down, unless steps follow a
+        rule (`Steps`) or are full, layers are irrational, or they have a feed-forward block or
+        heads with value matrices."""
         return self.run.certified and self.settled_at is not None
 
     @property
