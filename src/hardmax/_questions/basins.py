@@ -142,7 +142,7 @@ def basins(
     effort = check_int(effort, "`effort`", at_least=1)
     check_progress(progress)
     if noise is not None:
-        if not token is box is law is None:
+        if any(part is not None for part in (token, box, law)):
             both = "`noise` moves all tokens: it goes with no `token`, `box` or `law`."
             raise InputError(both, argument="noise")
         return _unchanged(cloud, dynamics, noise, tolerance, effort, progress)
