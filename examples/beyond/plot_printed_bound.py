@@ -5,7 +5,7 @@ A printed bound, checked exactly
 *Attention's forward pass and Frank-Wolfe* (`arXiv 2508.09628 <https://arxiv.org/abs/2508.09628>`_,
 version 1) reads hardmax attention with a negative metric :math:`A = -B` as a method of Frank and
 Wolfe for the energy
-:math:`J(x) = \\tfrac12 \\langle B x, x \\rangle`. We have not read the paper beyond its abstracts. Two public
+:math:`J(x) = \\tfrac{1}{2} \\langle B x, x \\rangle`. We have not read the paper beyond its abstracts. Two public
 transcriptions, a formalisation in Lean and a reproduction in Python, give its Theorem 3.1 alike: if :math:`B` is
 positive semidefinite and does not increase from layer to layer, the origin is in the hull :math:`K^0` of the tokens,
 and tokens go :math:`2/(t + 2)` of the way at layer t, then

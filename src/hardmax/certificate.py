@@ -722,7 +722,8 @@ class Check:
     def room(self, head: Head, scale: int) -> int:
         """How far below the largest a score may be, of points over a scale."""
         p, q = self.slack
-        return p * head.unit * scale**2 // q
+        self.charge(3 if p else 0, digits([scale]), digits([scale, p, q]))
+        return p * head.unit * scale**2 // q if p else 0
 
     def rows(self, head: Head, form: Form, i: int) -> Scores:
         """The scores <A z_i, z_j> for all j, as a form (see `closed_form`). A set of a out of m
@@ -787,6 +788,7 @@ class Check:
         """The points a layer later, and what they are divided by."""
         index = min(layer, len(self.steps) - 1)
         (p, q), (factor, w) = self.steps[index], self.means(self.z)
+        self.charge(3, digits([self.scale]))
         if self.inverses is None:
             after = self.mixed((q * factor, self.z), (p, w))
             return after, self.scale * (p + q) * factor
