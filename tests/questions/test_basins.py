@@ -152,6 +152,8 @@ def test_draws_agree_with_probabilities(law):
         share = ((points[:, -1] == points[:, leader]).all(axis=1) & leads).mean()
         assert region.probability.low - 0.04 < share < region.probability.high + 0.04
         assert region.probability.width < 0.02
+    for region in found.regions:  # what is undecided may end anywhere
+        assert region.probability.width == pytest.approx(found.undecided.probability.high, abs=1e-9)
 
 
 @given(st.integers(1, 6), st.fractions(-1, 1, max_denominator=64))
