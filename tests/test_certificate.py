@@ -674,3 +674,13 @@ def test_decimals_of_a_file_are_what_they_say(content: bytes):
 )
 def test_odd_objects_are_refused(odd):
     assert not verify(odd)
+
+
+@pytest.mark.parametrize(
+    ("value", "shares"),
+    [([[2, 2], [0, 0]], (3, 5)), ([[-3, 6], [-3, 6]], (1, 2)), ([["1/2", 0], [0, 0]], (6, 7))],
+)
+def test_a_multiple_of_a_projection_leaves_its_share_of_the_way(value, shares):
+    lim = limit([[1, 0], [0, 2], [-1, -1]], Dynamics("1/3", value=value))
+    check = checker.Check(lim.certificate, 1, Path())
+    assert check.contraction == shares
