@@ -71,3 +71,13 @@ def test_layers_of_a_batch_are_those_of_fractions():
             off = np.abs(runs.at("limit")[0].astype(object) - ends).max()
             assert off <= Fraction(runs[0].error), number
     assert known >= MANY // 20
+
+
+def test_whoever_follows_a_leader_may_leave_it_under_a_mask():
+    """Somebody else may be ahead on the way, and behind at both of its ends."""
+    random = np.random.default_rng(1)
+    dynamics = hm.Dynamics(1, [[0, 0], [1, 2]], mask="causal")
+    clouds = random.integers(-20, 21, (150, 5, 2)) + random.integers(-99, 99, (150, 5, 2)) / 2**10
+    together = hm.limit(clouds, dynamics).settled_at
+    alone = [hm.limit(cloud, dynamics, arithmetic="exact").settled_at for cloud in clouds]
+    assert together == alone
