@@ -18,9 +18,9 @@ The float64 scores that bytes stand for are off by rounding: u |y| X from taking
 gamma_d |y| |p| each from two ways of summing; (2 d + 8) u |y| (X + |c|) covers them.
 
 `largest_products` is written in LLVM's own language, because the instructions that matter (sdot on
-ARM, pmaddwd on x86: many products and their sums at once) have no name in Python; loops in numba,
-or float32 in BLAS, take 5 to 17 times as long. Both are spelled so that every lane is defined:
-LLVM's general partial reduction would leave open which products meet in which sum."""
+ARM, vpdpbusd and pmaddwd on x86: many products and their sums at once) have no name in Python;
+loops in numba, or float32 in BLAS, take several times as long. They are called by name: what LLVM
+makes of multiplications and additions changes from version to version."""
 
 import platform
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -55,10 +56,45 @@ _FIRST_TILES = (
 # rows that are scored in full, half of them short, to learn about how small the smallest lead is
 _SAMPLED = 32
 
-_INDEX, _NUMBER = ir.IntType(64), ir.IntType(32)
-_BYTES = ir.VectorType(ir.IntType(8), 16)
-_SUMS, _PRODUCTS = ir.VectorType(_NUMBER, 4), ir.VectorType(_NUMBER, 16)
+_INDEX, _NUMBER, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 _VECTORS = GROUP * STEP // 16
+_SPAN = 16  # bytes, in which places are counted
+
+
+class Instruction(NamedTuple):
+    """How a processor multiplies bytes: `width` of them at once, into sums of `joined` products."""
+
+    name: str
+    width: int
+    joined: int
+
+
+SDOT = Instruction("sdot", 16, 4)
+VPDPBUSD = Instruction("vpdpbusd", 64, 4)
+PMADDWD = Instruction("pmaddwd", 16, 2)
+PLAIN = Instruction("plain", 16, 4)  # whatever LLVM makes of multiplications and additions
+
+
+def instructions() -> list[Instruction]:
+    """Those that the processor has, the fastest first."""
+    if config.CPU_NAME not in (None, "host"):  # numba compiles for another processor
+        return [PLAIN]
+    machine = platform.machine().lower()
+    if machine in ("aarch64", "arm64"):
+        features = Path("/proc/cpuinfo")
+        listed = features.read_text() if features.exists() else ""
+        has_sdot = "asimddp" in listed or platform.system() == "Darwin"
+        return [SDOT, PLAIN] if has_sdot else [PLAIN]
+    has = get_host_cpu_features()
+    wanted = {VPDPBUSD: ("avx512vnni", "avx512bw"), PMADDWD: ("avx2",), PLAIN: ()}
+    return [
+        instruction for instruction, names in wanted.items() if all(has.get(name) for name in names)
+    ]
+
+
+def instruction() -> Instruction:
+    """The fastest one."""
+    return instructions()[0]
 
 
 @intrinsic
@@ -76,78 +112,146 @@ def _generate(context, builder, signature, args):
         data = context.make_array(signature.args[number])(context, builder, args[number]).data
         return builder.bitcast(data, kind.as_pointer())
 
-    def load(vectors, place):
-        loaded = builder.load(builder.gep(vectors, [place]))
-        loaded.align = 1
-        return loaded
-
-    rows, points, out = pointer(0, _BYTES), pointer(2, _BYTES), pointer(6, _NUMBER)
+    span = ir.VectorType(_BYTE, _SPAN)
+    rows, points, out = pointer(0, span), pointer(2, span), pointer(6, _NUMBER)
     first_row, first_point, steps, groups = args[1], args[3], args[4], args[5]
-    # LLVM keeps all of these in registers.
-    tops = [
-        cgutils.alloca_once_value(builder, ir.Constant(_SUMS, [-(2**31)] * 4)) for _ in range(ROWS)
-    ]
-    with cgutils.for_range(builder, groups) as group:
-        zero = ir.Constant(_SUMS, [0] * 4)
-        sums = [
-            [cgutils.alloca_once_value(builder, zero) for _ in range(_VECTORS)] for _ in range(ROWS)
-        ]
-        with cgutils.for_range(builder, steps) as step:
-            place = builder.add(builder.mul(group.index, steps), step.index)
-            place = builder.add(first_point, builder.mul(place, ir.Constant(_INDEX, _VECTORS)))
-            some = [
-                load(points, builder.add(place, ir.Constant(_INDEX, v))) for v in range(_VECTORS)
-            ]
-            directions = builder.bitcast(load(rows, builder.add(first_row, step.index)), _SUMS)
-            for row in range(ROWS):
-                direction = builder.bitcast(_choose(builder, directions, [row] * 4), _BYTES)
-                for v in range(_VECTORS):
-                    builder.store(
-                        _dot(builder, builder.load(sums[row][v]), some[v], direction), sums[row][v]
-                    )
-        for row in range(ROWS):
-            for v in range(_VECTORS):
-                one, other = builder.load(sums[row][v]), builder.load(tops[row])
-                builder.store(
-                    builder.select(builder.icmp_signed(">", one, other), one, other), tops[row]
-                )
-    largest = ir.FunctionType(_NUMBER, [_SUMS])
-    largest = cgutils.get_or_insert_function(
-        builder.module, largest, "llvm.vector.reduce.smax.v4i32"
-    )
-    for row in range(ROWS):
-        top = builder.call(largest, [builder.load(tops[row])])
+    dot = _Products(builder, instruction(), rows, points, first_row, steps)
+    stride = builder.mul(steps, ir.Constant(_INDEX, _VECTORS))  # from one group to the next
+    if dot.kind is VPDPBUSD:  # a vector is a whole group; of two at a time neither has to wait
+        with cgutils.for_range(builder, builder.udiv(groups, ir.Constant(_INDEX, 2))) as pair:
+            place = builder.mul(pair.index, builder.add(stride, stride))
+            place = builder.add(first_point, place)
+            dot.multiply([place, builder.add(place, stride)])
+        with cgutils.for_range(builder, builder.urem(groups, ir.Constant(_INDEX, 2))):
+            last = builder.sub(groups, ir.Constant(_INDEX, 1))
+            dot.multiply([builder.add(first_point, builder.mul(last, stride))])
+    else:
+        with cgutils.for_range(builder, groups) as group:
+            place = builder.add(first_point, builder.mul(group.index, stride))
+            parts = [builder.add(place, ir.Constant(_INDEX, v)) for v in range(_VECTORS)]
+            at_once = _VECTORS if dot.kind is SDOT else 2  # as registers allow
+            for first in range(0, _VECTORS, at_once):
+                dot.multiply(parts[first : first + at_once])
+    for row, top in enumerate(dot.largest()):
         builder.store(top, builder.gep(out, [ir.Constant(_INDEX, row)]))
     return context.get_dummy_value()
 
 
-def has_sdot() -> bool:
-    """Whether the processor multiplies and adds four bytes at once, and numba compiles for it as it
-    is."""
-    if platform.machine().lower() not in ("aarch64", "arm64") or config.CPU_NAME not in (
-        None,
-        "host",
-    ):
-        return False
-    features = Path("/proc/cpuinfo")
-    return "asimddp" in features.read_text() if features.exists() else platform.system() == "Darwin"
+class _Products:
+    """Code that multiplies the bytes of ROWS rows with those of points, and keeps the largest."""
 
+    def __init__(self, builder, kind, rows, points, first_row, steps) -> None:
+        self.builder, self.kind, self.points, self.steps = builder, kind, points, steps
+        first = builder.gep(rows, [first_row])
+        self.rows = builder.bitcast(first, _NUMBER.as_pointer())
+        self.bytes = ir.VectorType(_BYTE, kind.width)
+        self.lanes = kind.width // kind.joined
+        self.sums = ir.VectorType(_NUMBER, self.lanes)
+        self.tops = [self._variable(self._splat(-(2**31))) for _ in range(ROWS)]
+        self.starts = self._starts()
 
-def _dot(builder, sums, some, direction):
-    """Add to each sum the products of four bytes."""
-    if has_sdot():
-        dot = ir.FunctionType(_SUMS, [_SUMS, _BYTES, _BYTES])
-        dot = cgutils.get_or_insert_function(
-            builder.module, dot, "llvm.aarch64.neon.sdot.v4i32.v16i8"
-        )
-        return builder.call(dot, [sums, some, direction])
-    # What becomes `pmaddwd`, products of neighbours added, and one more addition of neighbours.
-    # Multiplied first and halved after: of bytes halved first, LLVM makes `pmulld`, which is slow.
-    products = builder.mul(builder.sext(some, _PRODUCTS), builder.sext(direction, _PRODUCTS))
-    for count in (16, 8):
-        even, odd = (_choose(builder, products, list(range(first, count, 2))) for first in (0, 1))
-        products = builder.add(even, odd)
-    return builder.add(sums, products)
+    def _starts(self):
+        """What the sums of each row begin with. Where points are taken as bytes from 0 to 255, 128
+        more than they are, that is -128 times the sum of the row: sums that run over meanwhile come
+        back, because they are taken modulo 2^32."""
+        if self.kind is not VPDPBUSD:
+            return [self._splat(0)] * ROWS
+        builder = self.builder
+        totals = [self._variable(ir.Constant(_NUMBER, 0)) for _ in range(ROWS)]
+        with cgutils.for_range(builder, self.steps) as step:
+            for row, total in enumerate(totals):
+                four = builder.bitcast(self._word(step.index, row), ir.VectorType(_BYTE, STEP))
+                for axis in range(STEP):
+                    one = builder.extract_element(four, ir.Constant(_NUMBER, axis))
+                    one = builder.sext(one, _NUMBER)
+                    builder.store(builder.sub(builder.load(total), one), total)
+        starts = [builder.mul(builder.load(each), ir.Constant(_NUMBER, 128)) for each in totals]
+        return [self._broadcast(start, self.lanes) for start in starts]
+
+    def multiply(self, places) -> None:
+        """Multiply all rows with the vectors that begin at these places."""
+        builder = self.builder
+        sums = [[self._variable(start) for _ in places] for start in self.starts]
+        with cgutils.for_range(builder, self.steps) as step:
+            away = builder.mul(step.index, ir.Constant(_INDEX, _VECTORS))
+            some = [self._points(builder.add(place, away)) for place in places]
+            for row in range(ROWS):
+                word = self._word(step.index, row)
+                four = builder.bitcast(self._broadcast(word, self.kind.width // STEP), self.bytes)
+                for total, point in zip(sums[row], some, strict=True):
+                    builder.store(self._add(builder.load(total), point, four), total)
+        for top, totals in zip(self.tops, sums, strict=True):
+            for total in totals:
+                one, other = builder.load(total), builder.load(top)
+                if self.kind is PMADDWD:
+                    # Both halves of a product: added here, once, and not at every step.
+                    swapped = [lane ^ 1 for lane in range(self.lanes)]
+                    one = builder.add(one, _choose(builder, one, swapped))
+                larger = builder.icmp_signed(">", one, other)
+                builder.store(builder.select(larger, one, other), top)
+
+    def largest(self):
+        """The largest product of each row."""
+        name = f"llvm.vector.reduce.smax.v{self.lanes}i32"
+        reduce = self._function(name, _NUMBER, [self.sums])
+        return [self.builder.call(reduce, [self.builder.load(top)]) for top in self.tops]
+
+    def _add(self, sums, some, direction):
+        """Add to each sum the products of so many bytes."""
+        builder = self.builder
+        if self.kind is SDOT:
+            name = "llvm.aarch64.neon.sdot.v4i32.v16i8"
+            dot = self._function(name, self.sums, [self.sums, self.bytes, self.bytes])
+            return builder.call(dot, [sums, some, direction])
+        if self.kind is VPDPBUSD:
+            name = "llvm.x86.avx512.vpdpbusd.512"
+            dot = self._function(name, self.sums, [self.sums, self.bytes, self.bytes])
+            return builder.call(dot, [sums, some, direction])
+        if self.kind is PMADDWD:
+            words = ir.VectorType(ir.IntType(16), self.kind.width)
+            dot = self._function("llvm.x86.avx2.pmadd.wd", self.sums, [words, words])
+            pair = [builder.sext(some, words), builder.sext(direction, words)]
+            return builder.add(sums, builder.call(dot, pair))
+        numbers = ir.VectorType(_NUMBER, self.kind.width)
+        products = builder.mul(builder.sext(some, numbers), builder.sext(direction, numbers))
+        for count in (16, 8):
+            even, odd = (
+                _choose(builder, products, list(range(first, count, 2))) for first in (0, 1)
+            )
+            products = builder.add(even, odd)
+        return builder.add(sums, products)
+
+    def _points(self, place):
+        start = self.builder.gep(self.points, [place])
+        loaded = self.builder.load(self.builder.bitcast(start, self.bytes.as_pointer()))
+        loaded.align = 1
+        if self.kind is VPDPBUSD:
+            return self.builder.xor(loaded, ir.Constant(self.bytes, [-128] * self.kind.width))
+        return loaded
+
+    def _word(self, step, row):
+        """The bytes of a row at a step, as one number."""
+        place = self.builder.mul(step, ir.Constant(_INDEX, ROWS))
+        place = self.builder.add(place, ir.Constant(_INDEX, row))
+        loaded = self.builder.load(self.builder.gep(self.rows, [place]))
+        loaded.align = 1
+        return loaded
+
+    def _broadcast(self, number, lanes):
+        empty = ir.Constant(ir.VectorType(_NUMBER, lanes), ir.Undefined)
+        first = self.builder.insert_element(empty, number, ir.Constant(_NUMBER, 0))
+        return _choose(self.builder, first, [0] * lanes)
+
+    def _splat(self, number):
+        return ir.Constant(self.sums, [number] * self.lanes)
+
+    def _variable(self, start):
+        """LLVM keeps all of these in registers."""
+        return cgutils.alloca_once_value(self.builder, start)
+
+    def _function(self, name, returned, arguments):
+        kind = ir.FunctionType(returned, arguments)
+        return cgutils.get_or_insert_function(self.builder.module, kind, name)
 
 
 def _choose(builder, vector, places):

@@ -111,12 +111,10 @@ def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n,
             assert error <= float(scale) * np.sqrt(d) * 0.51 + 1e-12 * length or size < 1
 
 
-@pytest.mark.parametrize("with_sdot", [True, False])
-@pytest.mark.parametrize(("steps", "groups"), [(1, 1), (3, 2), (16, 8)])
-def test_the_largest_products_are_those_of_whole_numbers(monkeypatch, with_sdot, steps, groups):
-    if with_sdot and not module.has_sdot():
-        pytest.skip("this processor has no sdot")
-    monkeypatch.setattr(module, "has_sdot", lambda: with_sdot)
+@pytest.mark.parametrize("instruction", module.instructions(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize(("steps", "groups"), [(1, 1), (3, 2), (16, 7), (16, 8)])
+def test_the_largest_products_are_those_of_whole_numbers(monkeypatch, instruction, steps, groups):
+    monkeypatch.setattr(module, "instruction", lambda: instruction)
 
     @njit
     def largest(rows, points, steps, groups, out):
