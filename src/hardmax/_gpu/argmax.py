@@ -50,9 +50,8 @@ from hardmax._gpu import argmax_kernels as kernels
 # Rows are searched as many at a time as have so many maxima of tiles; those that are scored in
 # full, so many scores.
 _MAXIMA, _SCORES = 2**27, 2**26
-# Points up to which all scores are computed in float64, up to which a search is recorded, and
-# beyond which they are put in order of their norms.
-_FEW, _RECORDED, _UNSORTED = 2**11, 2**16, 2**14
+# Points up to which a search is recorded, and beyond which they are put in order of their norms.
+_RECORDED, _UNSORTED = 2**16, 2**14
 _LOCK = Lock()  # a recording is played by one at a time
 _PROGRAMS, _SPAN = 256, 64  # that keep a GPU busy; tiles that one of them does at most
 _SCORERS = 132 * 16  # programs that score rows again
@@ -107,11 +106,7 @@ def find_furthest(
     if points.shape[1] > _WIDEST:
         raise Undecided
     points = points.contiguous()  # kernels count on rows that lie one behind the other
-    all_ask = askers is None and directions is None
-    if all_ask and len(points) <= _FEW:
-        with _LOCK:
-            found, unproved = _among_few(points, search)
-    elif all_ask and points.is_cuda and len(points) <= _RECORDED:
+    if askers is None and directions is None and points.is_cuda and len(points) <= _RECORDED:
         with _LOCK:
             found, unproved = _recorder(points.shape, search, points.device).search(points)
     else:
@@ -126,39 +121,6 @@ def find_furthest(
     if unproved:
         _score_in_full(found, points, askers, directions, search)
     return found
-
-
-def _among_few(points: torch.Tensor, search: Search) -> tuple[Argmax, float]:
-    """The search by the float64 scores of everybody, two kernels in all: if points are few, to
-    start the kernels of the filter takes longer than to multiply."""
-    (count, d), device = points.shape, points.device
-    moves = search.contraction is not None
-    constants = _constants(search.factors, search.error, search.contraction or 0.0, d, device)
-    winners = torch.empty(count, dtype=torch.int64, device=device)
-    gaps = torch.empty(count, dtype=torch.float64, device=device)
-    moved = torch.empty_like(points) if moves else None
-    programs = -(-count // kernels.FEW_ROWS.value)
-    notes = _notes(points.is_cuda)
-    written = (winners, gaps, gaps if moved is None else moved)
-    kernels.decide[(programs,)](
-        *(points, points @ points.T, constants, notes, *written, count),
-        d=d,
-        depth=min(1 << (d - 1).bit_length(), _DEEPEST),
-        causal=search.causal,
-        moves=moves,
-        **_FUSED,
-    )
-    if points.is_cuda:
-        torch.cuda.current_stream().synchronize()
-    largest, *unproved = notes[: 1 + programs].tolist()
-    return Argmax(winners, gaps, moved, largest), sum(unproved)
-
-
-@lru_cache(maxsize=2)
-def _notes(is_cuda: bool) -> torch.Tensor:
-    """Numbers that kernels write where the processor reads them."""
-    length = 1 + -(-_FEW // kernels.FEW_ROWS.value)
-    return torch.empty(length, dtype=torch.float64, pin_memory=is_cuda)
 
 
 def _score_in_full(

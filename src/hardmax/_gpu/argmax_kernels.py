@@ -23,8 +23,6 @@ MOST_TILES = tl.constexpr(16)  # a row for which more tiles could matter is scor
 BLOCK = tl.constexpr(32)  # rows of a program that picks tiles
 AT_ONCE = tl.constexpr(64)  # tiles that it looks at at once
 HEIGHTS = tl.constexpr(1024)  # tiles whose heights are compared at once
-# Rows of a program that decides by scores of float64, and scores that it looks at at once.
-FEW_ROWS, FEW_COLUMNS = tl.constexpr(4), tl.constexpr(512)
 # Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the
 # norm of the centre, the largest squares of a scaled point and of what it lost by rounding, how
 # many rows are to be scored again; and HEADER further the centre.
@@ -60,67 +58,6 @@ def slack_of(size, largest, error, constants):
     rounding, spread = tl.load(constants + ROUNDING), tl.load(constants + SPREAD)
     slack = rounding * size * largest + spread * (size * error + largest * error + error * error)
     return slack + tl.load(constants + UNDERFLOW)
-
-
-@jit
-def decide(
-    points,
-    scores,
-    constants,
-    notes,
-    winners,
-    gaps,
-    moved,
-    count,
-    d: tl.constexpr,
-    depth: tl.constexpr,
-    causal: tl.constexpr,
-    moves: tl.constexpr,
-):
-    """The best of each row of float64 scores of all points, and its lead; -inf if it is within the
-    slack. With `moves` points move one layer on.
-
-    In `notes` come the largest norm (inf, if not finite), and how many rows of each program are not
-    proved."""
-    row = tl.program_id(0) * FEW_ROWS + tl.arange(0, FEW_ROWS)
-    inside = row < count
-    square = tl.zeros((FEW_COLUMNS,), dtype=tl.float64)
-    top = tl.full((FEW_ROWS,), float("-inf"), dtype=tl.float64)
-    second = tl.full((FEW_ROWS,), float("-inf"), dtype=tl.float64)
-    winner = tl.zeros((FEW_ROWS,), dtype=tl.int32)
-    for first in range(0, count, FEW_COLUMNS):
-        column = first + tl.arange(0, FEW_COLUMNS)
-        here = tl.load(scores + column * (count + 1), mask=column < count, other=0.0)
-        square = tl.maximum(square, tl.where(here < float("inf"), here, float("inf")))
-        there = inside[:, None] & (column < count)[None, :]
-        if causal:
-            there = there & (column[None, :] <= row[:, None])
-        at = scores + row[:, None] * count + column[None, :]
-        score = tl.load(at, mask=there, other=float("-inf"))
-        best = tl.max(score, 1)
-        best_at = tl.min(tl.where(score == best[:, None], column[None, :], count), 1)
-        rest = tl.where(column[None, :] == best_at[:, None], float("-inf"), score)
-        second = tl.maximum(tl.maximum(second, tl.max(rest, 1)), tl.minimum(best, top))
-        winner = tl.where(best > top, best_at, winner)
-        top = tl.maximum(top, best)
-    largest = norm(tl.max(square, 0))
-    size = norm(tl.load(scores + row * (count + 1), mask=inside, other=0.0))
-    lead = top - second
-    leads = lead > slack_of(size, largest, tl.load(constants + ERROR), constants)
-    tl.store(winners + row, winner, mask=inside)
-    tl.store(gaps + row, tl.where(leads, lead, float("-inf")), mask=inside)
-    unproved = tl.sum((inside & ~leads).to(tl.float64), 0)
-    if tl.program_id(0) == 0:
-        tl.store(notes, largest)
-    tl.store(notes + 1 + tl.program_id(0), unproved)
-    if moves:
-        for k in range(0, d, depth):
-            axis = k + tl.arange(0, depth)
-            here = inside[:, None] & (axis < d)[None, :]
-            place = row[:, None] * d + axis[None, :]
-            target = tl.load(points + winner[:, None] * d + axis[None, :], mask=here, other=0.0)
-            way = tl.load(points + place, mask=here, other=0.0) - target
-            tl.store(moved + place, target + tl.load(constants + KEEP) * way, mask=here)
 
 
 @jit

@@ -55,9 +55,7 @@ def compile_all(folder: Path) -> None:
     JITFunction.run = compile_only
     for d in (16, 200):  # a dot product at once, and in steps
         with suppress(Undecided, IndexError):  # nothing is run, so that anything may come back
-            move_once(torch.zeros((3000, d), dtype=torch.float64), hm.Dynamics("1/2"))
-    with suppress(Undecided, IndexError):
-        move_once(torch.zeros((1000, 16), dtype=torch.float64), hm.Dynamics("1/2"))
+            move_once(torch.zeros((1000, d), dtype=torch.float64), hm.Dynamics("1/2"))
     tilted = hm.Dynamics("1/2", metric=[[2, 1], [1, 2]])
     walk_batch_gpu(np.zeros((132, 2)), np.array([0, 100, 132]), tilted, 8, "cpu", Then.GO_ON)
 
