@@ -152,6 +152,14 @@ def test_the_bound_is_about_tokens_that_have_limits():
     assert 0 < somebody.limit_error < 1e-15
 
 
+def test_limits_further_out_than_any_token_was_are_rounded_by_more():
+    cloud = ["-5/2", -5], [-9, 4], ["-3/2", -2], [4, "5/2"], [9, "-17/2"], ["-15/2", "7/2"]
+    layer = {"value": [[4, -4], [2, -2]], "attention": "topk:7"}
+    lim = hm.limit([*cloud, ["5/2", 2]], hm.Dynamics("1/3", **layer))
+    off = furthest(fractions(lim.limit_points), lim.exact_limit_points)
+    assert 0 < off <= Fraction(lim.limit_error) ** 2
+
+
 def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
     # Four tokens chase one another around a place, too near for floats to tell them apart.
     turn, upright = (

@@ -20,7 +20,14 @@ from hardmax._layer.parts import Steps
 from hardmax._layer.rules import moves_to_means
 from hardmax._runs.enclosures import Cap, Enclosures
 from hardmax._runs.trajectory import Trajectory
-from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
+from hardmax._tokens.rationals import (
+    IntegerCloud,
+    above,
+    lengths,
+    longest_above,
+    rounding_of,
+    unit_of,
+)
 from hardmax.geometry.projection import project_exact
 
 _LONGEST_PERIOD = 64  # phases
@@ -106,8 +113,12 @@ def limit_error(run: Trajectory) -> float:
     """No limit is further than this from that of `float_limits`."""
     if isinstance(run, Enclosures):
         return math.inf if run.details.meeting is None else run.details.meeting.radius
+    if run.settled_at is not None and moves_to_means(run.dynamics):
+        return run.error
     if run.settled_at is not None:
-        return run.error if len(run._moving) < run.n else 0.0
+        # With a value matrix, limits may lie further out than any token has been.
+        ends = np.delete(float_limits(run), run._moving, axis=0)
+        return rounding_of(ends) if len(ends) else 0.0
     if not moves_to_means(run.dynamics):
         return math.inf
     # All tokens stay in the hull that is left, and no two points of a hull are further apart than
