@@ -156,7 +156,7 @@ def test_limits_further_out_than_any_token_was_are_rounded_by_more():
     cloud = ["-5/2", -5], [-9, 4], ["-3/2", -2], [4, "5/2"], [9, "-17/2"], ["-15/2", "7/2"]
     layer = {"value": [[4, -4], [2, -2]], "attention": "topk:7"}
     lim = hm.limit([*cloud, ["5/2", 2]], hm.Dynamics("1/3", **layer))
-    off = furthest(fractions(lim.limit_points), lim.exact_limit_points)
+    off = furthest(fractions(lim.limit_points), lim.exact_limit_points.tolist())
     assert 0 < off <= Fraction(lim.limit_error) ** 2
 
 
