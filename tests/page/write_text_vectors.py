@@ -135,10 +135,8 @@ def make_model(seed: int) -> TextModel:
 def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     """What `classify` must say of a text; places are UTF-16 offsets."""
     why = model.explain(text)
-    found, offsets = (
-        why._analysis,
-        np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)]),
-    )
+    found = why._analysis
+    offsets = np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)])
     said = {
         "label": why.label,
         "answer": int(found.probabilities[0].argmax()) if why.decided else -1,
