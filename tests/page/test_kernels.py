@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 SIZES = (
     ["--clouds=1000", "--problems=1500", "--mutations=3000", "--costly"]
     if THOROUGH
-    else ["--clouds=70", "--problems=120", "--mutations=600"]
+    else ["--clouds=50", "--problems=80", "--mutations=300"]
 )
 LAYERS = [] if THOROUGH else ["--clouds=200", "--softmax=60"]
 
