@@ -67,7 +67,7 @@ def test_hostile_files_are_answered_in_seconds_and_little_memory(tmp_path: Path)
     for name, path in zip(names, paths, strict=True):
         path.write_bytes(HOSTILE[name][1]())
     # What would spend any budget spends a part of it.
-    effort = "" if THOROUGH else " 0.25"
+    effort = "" if THOROUGH else " 0.1"
     asked = [
         f"{path}{effort * (HOSTILE[name][0] == 'undecided')}"
         for name, path in zip(names, paths, strict=True)

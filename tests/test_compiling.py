@@ -3,7 +3,6 @@ file."""
 
 import ast
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -71,14 +70,58 @@ EDIT = """
 path = pathlib.Path({path!r})
 path.write_text(path.read_text().replace({old!r}, {new!r}))
 """
+# numba takes seconds to be imported and to compile its first function, which is done once, in a
+# parent. It forks itself for the programs of each line that it reads, which run at once, and tells
+# how they ended.
+PARENT = """
+import json, os, sys, traceback
+import numba
+numba.njit(lambda x: x + 1)(1)
+
+def run(program, folder, settings):
+    for name in ("out", "err"):
+        file = os.open(f"{folder}/{os.getpid()}.{name}", os.O_CREAT | os.O_WRONLY)
+        os.dup2(file, 2 if name == "err" else 1)
+    os.chdir(folder)
+    os.environ.update(settings)
+    numba.core.config.reload_config()
+    sys.path.insert(0, folder)
+    # Two edits within a second leave bytecode that Python takes for that of the new source.
+    sys.dont_write_bytecode = True
+    exec(program, {})
+    sys.stdout.flush()
+
+for line in sys.stdin:
+    programs, folder, settings = json.loads(line)
+    children = []
+    for program in programs:
+        children.append(os.fork())
+        if not children[-1]:
+            try:
+                run(program, folder, settings)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+    print(json.dumps([(child, os.waitpid(child, 0)[1]) for child in children]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def parent():
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as started:
+        yield started
 
 
 class Tree:
     """A copy of what compiles kernels, with a small kernel and its helpers, and a cache of its
     own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, parent: "subprocess.Popen[str]") -> None:
         self.folder, self.cached, self.package = folder, folder / "cached", folder / "hardmax"
+        self.parent = parent
         self.package.mkdir()
         shutil.copytree(PACKAGE / "_kernels", self.package / "_kernels")
         (self.package / "_common").mkdir()
@@ -87,25 +130,36 @@ class Tree:
         texts = {"__init__": "", "constants": CONSTANTS, "helpers": HELPERS, "small": KERNEL}
         for name, text in (texts | {"unrelated": UNRELATED}).items():
             (self.package / f"{name}.py").write_text(text)
-        # Two edits within a second leave bytecode that Python takes for that of the new source.
-        ours = {
-            "PYTHONPATH": str(folder),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "NUMBA_CACHE_DIR": str(self.cached),
-        }
-        self.settings = os.environ | ours
-
-    def start(self, before: str = "", arguments: str = "[0]") -> "subprocess.Popen[str]":
-        command = [sys.executable, "-c", PROGRAM.format(before=before, arguments=arguments)]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(
-            command, env=self.settings, stdout=pipe, stderr=pipe, text=True, cwd=self.folder
-        )
+        self.settings = {"NUMBA_CACHE_DIR": str(self.cached)}
 
     def run(self, before: str = "", arguments: str = "[0]") -> tuple[list[float], int, int]:
         """What the kernel returned, how many signatures of it were loaded, and how many
         compiled."""
-        return answer_of(self.start(before, arguments))
+        (answer,) = self.run_at_once(before, [arguments])
+        return answer
+
+    def run_at_once(self, before: str, arguments: list[str]) -> list[tuple[list[float], int, int]]:
+        """The same, of a process for each of these arguments."""
+        assert self.parent.stdin is not None
+        assert self.parent.stdout is not None
+        programs = [PROGRAM.format(before=before, arguments=each) for each in arguments]
+        print(
+            json.dumps([programs, str(self.folder), self.settings]),
+            file=self.parent.stdin,
+            flush=True,
+        )
+        children = json.loads(self.parent.stdout.readline())
+        return [self.answer_of(*child) for child in children]
+
+    def answer_of(self, child: int, status: int) -> tuple[list[float], int, int]:
+        out, err = ((self.folder / f"{child}.{name}").read_text() for name in ("out", "err"))
+        assert status == 0, err
+        found, loaded, compiled = json.loads(out)
+        # People read what takes so long, once, and only then.
+        assert [line.partition(",")[0] for line in err.splitlines()] == [
+            "hardmax: compiling kernels"
+        ] * bool(compiled)
+        return found, loaded, compiled
 
     def edit(self, old: str, new: str, name: str = "helpers") -> None:
         path = self.package / f"{name}.py"
@@ -117,20 +171,9 @@ class Tree:
         return sorted(folder.name.split("-")[1] for folder in self.cached.glob("*/hardmax-*"))
 
 
-def answer_of(program: "subprocess.Popen[str]") -> tuple[list[float], int, int]:
-    out, err = program.communicate()
-    assert program.returncode == 0, err
-    found, loaded, compiled = json.loads(out)
-    # People read what takes so long, once, and only then.
-    assert [line.partition(",")[0] for line in err.splitlines()] == [
-        "hardmax: compiling kernels"
-    ] * bool(compiled)
-    return found, loaded, compiled
-
-
 @pytest.fixture
-def tree(tmp_path):
-    return Tree(tmp_path)
+def tree(tmp_path, parent):
+    return Tree(tmp_path, parent)
 
 
 def test_a_kernel_is_compiled_once_and_a_helper_changed_in_another_file_is_seen(tree):
@@ -157,9 +200,8 @@ def test_a_file_that_a_kernel_cannot_reach_does_not_matter_to_it(tree):
 
 
 def test_kernels_compiled_at_once_by_many_processes_do_not_mix(tree):
-    arguments = ["[0]", "[0.5]", "[0, 0.5]"]
-    started = [tree.start(arguments=each) for each in arguments]
-    assert [answer_of(process)[0] for process in started] == [[1111], [1111.5], [1111, 1111.5]]
+    answers = tree.run_at_once("", ["[0]", "[0.5]", "[0, 0.5]"])
+    assert [found for found, _, _ in answers] == [[1111], [1111.5], [1111, 1111.5]]
     assert tree.run(arguments="[0, 0.5]") == ([1111, 1111.5], 2, 0)
 
 

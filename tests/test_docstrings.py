@@ -70,10 +70,8 @@ def defined_in(module: str) -> list[str]:
 def members(path: str, thing: type) -> list[str]:
     """Methods and properties, in numpydoc's names; those that a base class has are documented
     there."""
-    kinds, known = (
-        property | classmethod | staticmethod,
-        {name for base in thing.__mro__[1:] for name in vars(base)},
-    )
+    kinds = property | classmethod | staticmethod
+    known = {name for base in thing.__mro__[1:] for name in vars(base)}
     return [
         f"{path}.{name}"
         for name, value in vars(thing).items()

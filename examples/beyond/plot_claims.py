@@ -55,8 +55,9 @@ def circle_cloud():
 # what breaks them as small as it can. Of Theorem 1.1 of 2407.01602 it finds no counterexample in a thousand cases.
 found = hm.falsify("Theorem 1.1", tries=1000)
 record("2407.01602, Theorem 1.1", [True] * found.tried if not found else [False])
+falsified = {}
 for name in ("J(t + 1) <= 2 λ diam² / (t + 1)", "vertices of the initial hull stay"):
-    found = hm.falsify(name)
+    falsified[name] = found = hm.falsify(name)
     print(name, "is false of", found.counterexample, found.broken)
 
 # %%

@@ -18,10 +18,8 @@ weights = st.sampled_from(["1", "1/2", "3"])
 @given(problems(max_n=6, max_d=2), st.lists(weights, min_size=1, max_size=2))
 def test_heads_that_are_alike_are_one(problem, shares):
     cloud, metric, alpha = problem
-    one, several = (
-        hm.Dynamics(alpha, metric),
-        hm.Dynamics(alpha, heads=[hm.Head(metric, share) for share in shares]),
-    )
+    one = hm.Dynamics(alpha, metric)
+    several = hm.Dynamics(alpha, heads=[hm.Head(metric, share) for share in shares])
     assert hm.Dynamics(**several.to_dict()) == several != one
     paper, runs = (hm.simulate(cloud, each, layers=4) for each in (one, several))
     for layer in range(5):

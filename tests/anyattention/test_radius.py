@@ -28,12 +28,10 @@ def worst_direction(cloud, lim, metric):
 
     Tokens are M Z at layer k, Z at the start, so the lead <A z_i, z_c - z_j> has the gradient v_w
     in token w."""
-    n, keep, mix, best = (
-        len(cloud),
-        float(lim.run.dynamics.contraction),
-        np.eye(len(cloud)),
-        (math.inf, cloud),
-    )
+    n = len(cloud)
+    keep = float(lim.run.dynamics.contraction)
+    mix = np.eye(len(cloud))
+    best = (math.inf, cloud)
     for layer in range(lim.settled_at + 1):
         chosen = [c[0] for c in lim.run.attended(layer).tolist()]
         z = mix @ cloud

@@ -53,11 +53,9 @@ def test_a_row_for_the_peer_and_one_for_every_seed(
     assert "wordy: passed over" in capsys.readouterr().out
     with (tmp_path / "results" / "corpora.csv").open(newline="") as stream:
         peer, *ours = csv.DictReader(stream)
-    assert (peer["contestant"], peer["seed"], peer["above_peer"]) == (
-        corpora.BY_WORDS,
-        "",
-        "+0.0000",
-    )
+    assert peer["contestant"] == corpora.BY_WORDS
+    assert peer["seed"] == ""
+    assert peer["above_peer"] == "+0.0000"
     assert [(row["contestant"], row["seed"]) for row in ours] == [
         (corpora.OURS, seed) for seed in "012"
     ]
@@ -65,12 +63,10 @@ def test_a_row_for_the_peer_and_one_for_every_seed(
         assert 0 < float(row["log_loss"]) < 0.7
         assert 0 <= float(row["calibration_error"]) < 0.5
     for row in ours:
-        assert (row["corpus"], row["texts"], row["judged"], row["classes"]) == (
-            "planted",
-            "80",
-            "40",
-            "2",
-        )
+        assert row["corpus"] == "planted"
+        assert row["texts"] == "80"
+        assert row["judged"] == "40"
+        assert row["classes"] == "2"
         assert float(row["above_peer"]) == pytest.approx(
             float(row["accuracy"]) - float(peer["accuracy"]), abs=1e-4
         )

@@ -118,10 +118,8 @@ def test_a_full_stdout_is_one_line(command, hardmax, examples, monkeypatch):
 @needs_full
 def test_an_output_that_cannot_be_written_is_one_line(examples):
     ended = in_a_shell(EXAMPLES["verify"], redirect=">/dev/full")
-    assert (ended.code, ended.err) == (
-        1,
-        "error: the output cannot be written: no space left on device.\n",
-    )
+    assert ended.code == 1
+    assert ended.err == "error: the output cannot be written: no space left on device.\n"
 
 
 def test_a_broken_pipe_is_quiet(examples):

@@ -207,7 +207,8 @@ def test_other_layers_are_those_of_the_package(command, hardmax):
     parts = (f"--{name} '{word}'" for name, word in LAYER.items())
     more = "--layers 7" if command == "simulate" else ""
     line = f"{command} - {' '.join(parts)} --steps 2,1,1/2 {more}"
-    document, tokens = json.loads(hardmax(line, "--json", stdin=SQUARE).out), read_square()
+    document = json.loads(hardmax(line, "--json", stdin=SQUARE).out)
+    tokens = read_square()
     dynamics = Dynamics(["2", "1", "1/2"], **LAYER)
     assert document["attention"] == {"kind": "TopK", "k": 2}
     assert (document["alpha"], document["mask"]) == (["2", "1", "1/2"], "causal")

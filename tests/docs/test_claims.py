@@ -69,6 +69,6 @@ def test_the_printed_bound_is_exceeded_at_the_layer_that_the_page_says(audit, to
 
 
 def test_what_falsify_is_said_to_find_it_finds(audit):
-    found = audit["hm"].falsify("J(t + 1) <= 2 λ diam² / (t + 1)")
+    found = audit["falsified"]["J(t + 1) <= 2 λ diam² / (t + 1)"]
     (first,), (second,) = found.counterexample.tokens
     assert f"finds {first} and {second}, at $t = {found.broken.layer}$, without hints" in PAGE

@@ -86,10 +86,8 @@ def test_what_reading_adds_is_told_by_the_newest_rows(module, results):
 
 
 def test_flips_are_those_of_a_model_that_ships(module, results):
-    sentence, head = (
-        module("text_tables").flips_sentence,
-        "model,reviews,found,median_words,shown_smallest,median_seconds",
-    )
+    sentence = module("text_tables").flips_sentence
+    head = "model,reviews,found,median_words,shown_smallest,median_seconds"
     older = "imdb-2d,500,490,4.0,228,0.363"
     (results / "flips.csv").write_text(f"{head}\n{older}\n")
     assert "not measured yet" in sentence()
@@ -110,7 +108,8 @@ def test_the_table_of_sentiment_has_word_lists_beside_the_model(module, results)
         "AFINN,mr,814,0.5,,,0.3",
     ]
     (results / "sentiment.csv").write_text("\n".join([head, *lines]))
-    ours, lists = "| mr | 814 | 83.0 ± 2.6 % | 0.400, 0.020 |", "60.0 ± 3.4 % | 50.0 ± 3.4 % |"
+    ours = "| mr | 814 | 83.0 ± 2.6 % | 0.400, 0.020 |"
+    lists = "60.0 ± 3.4 % | 50.0 ± 3.4 % |"
     assert table().splitlines()[-1] == f"{ours} {lists}"
 
 
@@ -173,7 +172,8 @@ def test_speed_says_where_the_time_goes(rows):
 
     polygons, angles = share(plane, "two polygons"), share(plane, "winners by angle")
     assert says(page, f"the two polygons take {polygons}, the table of angles {angles}")
-    merging, bounds = share(plane, "merging equal tokens"), share(plane, "lengths and slack")
+    merging = share(plane, "merging equal tokens")
+    bounds = share(plane, "lengths and slack")
     assert says(page, f"takes {merging}, the error bounds {bounds}")
     assert says(page, f"(copies, attended sets) {share(plane, 'the rest')}")
     moving = share(plane, "time to move in and out what must be, and its share")

@@ -89,7 +89,8 @@ def test_tensors_in_memory_are_for_the_processor():
 def test_what_a_gpu_cannot_prove_integers_decide(gpu):
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     run = hm.simulate(square, HALF, layers=10_000, engine=gpu)
-    assert (run.at(10_000)[4].tolist(), run.details.decisions.arithmetic) == ([1.0, 0.0], "exact")
+    assert run.at(10_000)[4].tolist() == [1.0, 0.0]
+    assert run.details.decisions.arithmetic == "exact"
 
 
 def test_a_gpu_has_no_other_arithmetic(gpu):

@@ -55,12 +55,10 @@ def test_parameters_go_in_and_come_out():
 
 
 def test_fit_returns_itself_and_changes_no_parameter_and_no_input():
-    made, texts, labels, weights = (
-        quick(),
-        list(TWO.texts),
-        np.array(TWO.labels),
-        np.ones(len(TWO.texts)),
-    )
+    made = quick()
+    texts = list(TWO.texts)
+    labels = np.array(TWO.labels)
+    weights = np.ones(len(TWO.texts))
     before = copy.deepcopy((made.get_params(), texts, labels, weights))
     assert made.fit(texts, labels, weights) is made
     assert made.get_params() == before[0]

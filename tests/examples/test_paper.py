@@ -162,10 +162,8 @@ def test_hardmax_and_softmax_of_a_small_temperature_agree(train):
 )
 def test_training_lowers_the_loss(options, train):
     rng = np.random.default_rng(0)
-    ids, labels = (
-        rng.integers(3, 40, (300, 6)).astype(np.int32),
-        rng.integers(0, 2, 300).astype(np.int8),
-    )
+    ids = rng.integers(3, 40, (300, 6)).astype(np.int32)
+    labels = rng.integers(0, 2, 300).astype(np.int8)
     ids[:, 0] = np.where(labels == 1, 1, 2)
     result, weights = train.train(
         ids, labels, 40, 2, epochs=11, progress=lambda line: None, **options

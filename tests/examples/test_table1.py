@@ -39,7 +39,8 @@ def test_leaders_are_counted_by_the_definition_after_eight_layers(measure):
     counts = [len(words) for words in since]
     at_start = [np.mean([layer == 0 for layer in words.values()]) for words in since]
     assert min(at_start) < 1
-    labels, names = rng.integers(0, 2, REVIEWS), [str(word) for word in range(len(embedding))]
+    labels = rng.integers(0, 2, REVIEWS)
+    names = [str(word) for word in range(len(embedding))]
     found = measure.summarize(weights, ids, labels, names)
     assert found["mean"] == pytest.approx(np.mean(counts), abs=1e-3)
     assert found["deviation"] == pytest.approx(np.std(counts), abs=1e-3)

@@ -37,7 +37,8 @@ def bars(ax: Axes) -> dict[tuple[int, float, float], tuple[Any, Any]]:
     for patch in ax.containers:
         (bar,) = patch
         (left, low), (right, high) = bar.get_bbox().get_points()
-        token, ends = round((low + high) / 2), (round(float(left), 9), round(float(right), 9))
+        token = round((low + high) / 2)
+        ends = (round(float(left), 9), round(float(right), 9))
         assert (low + high) / 2 == pytest.approx(token)
         found[token, *ends] = (high - low, to_hex(bar.get_facecolor()))
     return found

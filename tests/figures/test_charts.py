@@ -54,7 +54,9 @@ def test_one_class_on_given_axes():
 
 
 def test_points_of_the_reliability_diagram_are_the_bins_and_the_title_has_the_error():
-    confidence, right, texts = np.array([0.6, 0.9]), np.array([0.5, 1.0]), np.array([30, 10])
+    confidence = np.array([0.6, 0.9])
+    right = np.array([0.5, 1.0])
+    texts = np.array([30, 10])
     (ax,) = reliability_figure((confidence, right, texts)).axes
     assert_allclose(ax.lines[1].get_xydata(), np.stack([confidence, right], axis=1))
     assert_allclose(

@@ -34,10 +34,8 @@ def corners(line: Any) -> np.ndarray:
 @each_cloud
 def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(name):
     lim = limit_of(name)
-    picture, view = (
-        draw_limit(lim, axes_for(lim.run)),
-        plane.view_of(lim.run.at(0), axes_for(lim.run)),
-    )
+    picture = draw_limit(lim, axes_for(lim.run))
+    view = plane.view_of(lim.run.at(0), axes_for(lim.run))
     starts, ends = view.path(np.stack([lim.run.at(0), lim.limit_points]))
     found = []
     for line, marks in zip(picture["paths"], picture["starts"], strict=True):

@@ -124,11 +124,9 @@ def test_a_point_has_no_facets_and_a_segment_has_its_ends():
     point = hull(np.array([[1.0, 2.0, 3.0]] * 4))
     assert (point.dimension, point.vertices.tolist(), point.facets) == (0, [0], ())
     segment = hull(np.array([[4, 5], [1, 1], [2.5, 3], [1, 1]]))
-    assert (segment.dimension, segment.vertices.tolist(), segment.facets) == (
-        1,
-        [0, 1],
-        ((0,), (1,)),
-    )
+    assert segment.dimension == 1
+    assert segment.vertices.tolist() == [0, 1]
+    assert segment.facets == ((0,), (1,))
 
 
 def test_points_of_a_circle_are_all_vertices():

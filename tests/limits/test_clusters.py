@@ -91,7 +91,8 @@ def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Any:
 def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
     cloud = CLOUDS[name] * scale
     lim, certified = hm.limit(cloud, HALF, arithmetic="exact"), hm.limit(cloud, HALF)
-    limits, path = lim.exact_limit_points.tolist(), oracle.run(fractions(cloud), ALPHA, None, 60)
+    limits = lim.exact_limit_points.tolist()
+    path = oracle.run(fractions(cloud), ALPHA, None, 60)
     apart = [furthest(tokens, limits) for tokens in path]
     assert (
         squared_distance(lim.run, lim.run.details.phases[-1], lim.settled_at or 0)
@@ -130,10 +131,8 @@ def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
     # 0 attends to both tokens, then follows the other one: it goes as far as the hull is wide.
     lim = hm.limit(np.array([[0.0], [1.0]]) * scale, HALF, max_layers=0)
     assert scale <= lim.limit_error <= 1.001 * scale
-    corners, turn = (
-        np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale,
-        [[0, -1], [1, 0]],
-    )
+    corners = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale
+    turn = [[0, -1], [1, 0]]
     lim = hm.limit(corners, hm.Dynamics(1, turn), max_layers=4)
     later = oracle.run(fractions(corners), Fraction(1), turn, 40)[-1]  # type: ignore[list-item]
     assert furthest(fractions(lim.limit_points), later) <= Fraction(lim.limit_error) ** 2
@@ -162,17 +161,14 @@ def test_limits_further_out_than_any_token_was_are_rounded_by_more():
 
 def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
     # Four tokens chase one another around a place, too near for floats to tell them apart.
-    turn, upright = (
-        np.array([[3, -4, 0], [4, 3, 0], [0, 0, 5]]),
-        np.array([[3, 0, -4], [0, 5, 0], [4, 0, 3]]),
-    )
-    frame, spin, step = (
-        (turn @ upright).astype(object),
-        np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]]),
-        Fraction(1, 10**25),
-    )
+    turn = np.array([[3, -4, 0], [4, 3, 0], [0, 0, 5]])
+    upright = np.array([[3, 0, -4], [0, 5, 0], [4, 0, 3]])
+    frame = (turn @ upright).astype(object)
+    spin = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+    step = Fraction(1, 10**25)
     corners = [[x * step, y * step, Fraction(1, 3)] for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
-    cloud, look = (np.array(corners) @ frame.T).tolist(), (frame @ spin @ frame.T).tolist()
+    cloud = (np.array(corners) @ frame.T).tolist()
+    look = (frame @ spin @ frame.T).tolist()
     lim = hm.limit(cloud, hm.Dynamics(1, look), max_layers=5)
     assert lim.settled_at is None
     assert len(np.unique(lim.limit_points, axis=0)) == 1

@@ -25,7 +25,8 @@ from hardmax.theorem import theorem_reason
 DEEP = 60
 HALF = hm.Dynamics("1/2")
 SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-CORNERS, QUARTER_TURN = [[1, 0], [0, 1], [-1, 0], [0, -1]], hm.Dynamics(1, [[0, -1], [1, 0]])
+CORNERS = [[1, 0], [0, 1], [-1, 0], [0, -1]]
+QUARTER_TURN = hm.Dynamics(1, [[0, -1], [1, 0]])
 alphas = st.sampled_from([Fraction(text) for text in ["1", "1/2", "2", "1/3", "1/10", "10", "7/3"]])
 
 
@@ -45,10 +46,8 @@ def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact")
     assert lim.settled_at is not None
-    path, shrunk = (
-        oracle.run(cloud, alpha, metric, DEEP),
-        lim.run.dynamics.contraction ** (DEEP - lim.settled_at),
-    )
+    path = oracle.run(cloud, alpha, metric, DEEP)
+    shrunk = lim.run.dynamics.contraction ** (DEEP - lim.settled_at)
     # From settling on every token goes straight, so layer 60 is known to the last digit.
     pairs = zip(lim.exact_limit_points.tolist(), path[lim.settled_at], strict=True)
     assert path[DEEP] == [mixed(w, z, shrunk) for w, z in pairs]
@@ -87,7 +86,8 @@ def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
 def test_certified_and_exact_give_the_same_limit(problem):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
-    exact, certified = hm.limit(cloud, dynamics, arithmetic="exact"), hm.limit(cloud, dynamics)
+    exact = hm.limit(cloud, dynamics, arithmetic="exact")
+    certified = hm.limit(cloud, dynamics)
     assert certified.certified
     assert certified.clusters.labels.tolist() == exact.clusters.labels.tolist()
     assert certified.clusters.kinds == exact.clusters.kinds
@@ -103,10 +103,8 @@ def test_certified_and_exact_give_the_same_limit(problem):
 def test_known_clouds_end_where_they_should(known, arithmetic):
     lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric), arithmetic=arithmetic)
     assert np.allclose(lim.limit_points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
-    assert (tuple(lim.leaders), tuple(lim.run.leader_layers)) == (
-        known.leaders,
-        known.leader_layers,
-    )
+    assert tuple(lim.leaders) == known.leaders
+    assert tuple(lim.run.leader_layers) == known.leader_layers
     assert hm.verify(lim.certificate)
 
 
@@ -210,11 +208,9 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
         BatchTrajectories, "make", lambda *_: pytest.fail("a cloud is walked again")
     )
     for one, alone, points in zip(limits, single, limits.limit_points, strict=True):
-        assert (one.settled_at, one.stop_reason, repr(one)) == (
-            alone.settled_at,
-            alone.stop_reason,
-            repr(alone),
-        )
+        assert one.settled_at == alone.settled_at
+        assert one.stop_reason == alone.stop_reason
+        assert repr(one) == repr(alone)
         assert one.run.leader_layers.tolist() == alone.run.leader_layers.tolist()
         assert np.array_equal(one.limit_points, alone.limit_points)
         assert np.array_equal(points, alone.limit_points)
@@ -278,10 +274,8 @@ def test_a_limit_is_a_table():
     assert np.array_equal(table[["z0", "z1"]].to_numpy(), lim.limit_points)
     assert table.kind.tolist() == [*(f"vertex {i}" for i in range(4)), "face 0, 1"]
     leaders = table[table.leader_since.notna()]
-    assert (leaders.token.tolist(), leaders.leader_since.tolist()) == (
-        lim.leaders.tolist(),
-        lim.run.leader_layers.tolist(),
-    )
+    assert leaders.token.tolist() == lim.leaders.tolist()
+    assert leaders.leader_since.tolist() == lim.run.leader_layers.tolist()
 
 
 def test_a_certificate_is_checked_as_data_as_a_file_and_as_a_limit(tmp_path):
@@ -314,7 +308,8 @@ def test_floats_find_a_limit_but_prove_none():
 
 def test_why_a_run_ended_is_said_in_words():
     late = [[2 - 2.0**-14, 2], [2 - 2.0**-14, -2], [2, 1], [2, -1], [0.5, 0]]
-    settled, unsettled = hm.limit(hm.clouds.square(), HALF), hm.limit(late, HALF, max_layers=9)
+    settled = hm.limit(hm.clouds.square(), HALF)
+    unsettled = hm.limit(late, HALF, max_layers=9)
     assert settled.stop_reason == "settled at layer 0: no attended set ever changes again"
     assert unsettled.stop_reason == "gave up at layer 9: not settled yet"
     pushed = hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]])

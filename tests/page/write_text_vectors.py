@@ -112,18 +112,19 @@ def make_model(seed: int) -> TextModel:
     bias = np.zeros(rows) if rng.random() < 0.5 else rng.normal(size=rows)
     if classes > 2 and rng.random() < 0.5:
         weights[:, 1], bias[1] = weights[:, 0], bias[0]
+    rule = VotingRule(
+        scope=int(rng.choice([1, 2, 4, 100])),
+        gate=float(rng.choice([0.0, 0.0, 0.05, 0.5, 0.9])),
+        alpha=str(rng.choice(["0", "1", "1/4", "0.1", "22/7"])) if classes == 2 else "0",
+        neutral_weight=int(rng.choice([1, 50])),
+    )
     return TextModel(
         vocabulary=Vocabulary(surfaces, rng.integers(0, 9, (len(surfaces), classes))),
         weights=weights * 10.0 ** rng.integers(-3, 3),
         bias=bias,
         classes=tuple(f"class {number}" for number in range(classes)),
         modifiers=make_modifiers(rng, words),
-        rule=VotingRule(
-            scope=int(rng.choice([1, 2, 4, 100])),
-            gate=float(rng.choice([0.0, 0.0, 0.05, 0.5, 0.9])),
-            alpha=str(rng.choice(["0", "1", "1/4", "0.1", "22/7"])) if classes == 2 else "0",
-            neutral_weight=int(rng.choice([1, 50])),
-        ),
+        rule=rule,
         tokeniser=Tokeniser(
             longest_phrase=int(rng.integers(1, 6)), overlapping=bool(rng.random() < 0.5)
         ),
@@ -134,10 +135,8 @@ def make_model(seed: int) -> TextModel:
 def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     """What `classify` must say of a text; places are UTF-16 offsets."""
     why = model.explain(text)
-    found, offsets = (
-        why._analysis,
-        np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)]),
-    )
+    found = why._analysis
+    offsets = np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)])
     said = {
         "label": why.label,
         "answer": int(found.probabilities[0].argmax()) if why.decided else -1,

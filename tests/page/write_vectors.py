@@ -102,6 +102,13 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
     lim: Any = found if isinstance(found, hm.Limit) else found[0]
     run, settled = lim.run, lim.settled_at is not None
     layers = range(LAYERS + 1 if settled else min(LAYERS, run.layers) + 1)
+    ends: dict[str, Any] = dict.fromkeys(("kinds", "exact_limit_points", "floats", "certificate"))
+    if settled:
+        ends["kinds"] = [str(lim.clusters.kind_of(token)) for token in range(lim.n)]
+        ends["exact_limit_points"] = plain(lim.exact_limit_points)
+        ends["floats"] = lim.limit_points.tolist()
+        ends["certificate"] = lim.certificate.to_json()
+    since = run.details.leader_since.tolist()
     return {
         "tokens": plain(tokens),
         "multiplicities": multiplicities,
@@ -110,16 +117,9 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
         "max_layers": max_layers,
         "settled_at": lim.settled_at,
         "stopped": lim.stop_reason,
-        "leaders": [
-            [point, since]
-            for point, since in enumerate(run.details.leader_since.tolist())
-            if since >= 0
-        ],
+        "leaders": [[point, layer] for point, layer in enumerate(since) if layer >= 0],
         "of_token": run.details.points.of_token.tolist(),
-        "kinds": [str(lim.clusters.kind_of(token)) for token in range(lim.n)] if settled else None,
-        "exact_limit_points": plain(lim.exact_limit_points) if settled else None,
-        "floats": lim.limit_points.tolist() if settled else None,
-        "certificate": lim.certificate.to_json() if settled else None,
+        **ends,
         "layers": [
             {"floats": run.at(k).tolist(), "attended": run.attended(k).tolist()} for k in layers
         ],

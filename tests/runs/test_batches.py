@@ -146,7 +146,8 @@ def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha,
 
 
 def test_clouds_that_settle_late_are_walked_as_far_as_it_takes():
-    stack, slow = np.random.default_rng(2).standard_normal((20, 12, 2)), hm.Dynamics("1/1000")
+    stack = np.random.default_rng(2).standard_normal((20, 12, 2))
+    slow = hm.Dynamics("1/1000")
     runs = [hm.simulate(cloud, slow, layers=5000, record=hm.LastOnly()) for cloud in stack]
     assert {(run.settled_at or 0) <= 16 for run in runs} == {True, False}
     layers = {Then.GO_ON: lambda _: 5000, Then.STAY: lambda run: run.settled_at}

@@ -57,11 +57,9 @@ def same(one: Any, other: Any) -> bool:
 
 def check_same(back: hm.Trajectory, run: hm.Trajectory) -> None:
     assert repr(back) == repr(run)
-    assert (back.recorded, back.stop_reason, back.settled_at) == (
-        run.recorded,
-        run.stop_reason,
-        run.settled_at,
-    )
+    assert back.recorded == run.recorded
+    assert back.stop_reason == run.stop_reason
+    assert back.settled_at == run.settled_at
     assert back.error == run.error or np.isnan(run.error)
     assert back.leaders.tolist() == run.leaders.tolist()
     assert back.leader_layers.tolist() == run.leader_layers.tolist()
@@ -152,10 +150,8 @@ def test_the_last_layer_can_be_read_as_tokens_and_nothing_is_pickled(tmp_path):
     assert isinstance(last, hm.Ragged)
     assert np.array_equal(last.tokens, np.concatenate([run.at(run.layers) for run in runs]))
     assert last.multiplicities is not None
-    assert (last.offsets.tolist(), last.multiplicities.tolist()) == (
-        [0, 3, 8],
-        tokens.multiplicities.tolist(),
-    )
+    assert last.offsets.tolist() == [0, 3, 8]
+    assert last.multiplicities.tolist() == tokens.multiplicities.tolist()
     with np.load(tmp_path / "runs.npz", allow_pickle=False) as archive:
         assert all(archive[name].dtype != object for name in archive.files)
 
@@ -196,11 +192,9 @@ def test_a_last_layer_that_is_not_that_of_the_run_is_not_believed(tmp_path, toke
 
 def test_a_file_that_breaks_off_or_is_changed_anywhere_is_refused_in_one_line(tmp_path):
     hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=2).save(tmp_path / "run.npz")
-    whole, generator, path = (
-        (tmp_path / "run.npz").read_bytes(),
-        np.random.default_rng(0),
-        tmp_path / "broken.npz",
-    )
+    whole = (tmp_path / "run.npz").read_bytes()
+    generator = np.random.default_rng(0)
+    path = tmp_path / "broken.npz"
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place])
         with refuses(r"broken\.npz`"):

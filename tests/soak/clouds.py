@@ -75,10 +75,8 @@ def one_beside(rng: Generator, n: int, d: int) -> np.ndarray:
 def regression(rng: Generator, n: int, d: int) -> np.ndarray:
     """x, and a x + b in the other coordinates: data as they come, with outliers."""
     x = parameters(rng, n) * magnitude(rng, -2, 3)
-    slopes, start = (
-        rng.normal(0, 2, d).round(rng.integers(1, 5)),
-        rng.normal(0, 2, d).round(rng.integers(0, 4)),
-    )
+    slopes = rng.normal(0, 2, d).round(rng.integers(1, 5))
+    start = rng.normal(0, 2, d).round(rng.integers(0, 4))
     slopes[0], start[0] = 1.0, 0.0
     return with_outliers(rng, slopes * x + start)
 

@@ -18,7 +18,8 @@ from hardmax._common.validation import InputError, MissingExtra
 from hardmax.text import Corpus, make_synthetic_corpus
 from hardmax.text.corpora import read_corpus
 
-TEXTS, LABELS = ["A film, good.", 'He said "no".\nTwice.', "Né 名"], ["pos", "neg", "pos"]
+TEXTS = ["A film, good.", 'He said "no".\nTwice.', "Né 名"]
+LABELS = ["pos", "neg", "pos"]
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:

@@ -105,7 +105,8 @@ def slowly(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> dict[int,
 
 
 def by_kernel(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Read:
-    lexicon, data = lexicon_of(vocabulary), np.frombuffer(encode_text(text), dtype=np.uint8)
+    lexicon = lexicon_of(vocabulary)
+    data = np.frombuffer(encode_text(text), dtype=np.uint8)
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
     tokens, places = read_text(data, CHARACTERS, *parts, tokeniser.cutting)
     return _group(tokens, places, NOT_READ)
@@ -144,10 +145,8 @@ def test_texts_have_the_known_tokens_of_the_definition_in_the_same_order(
 
 @pytest.mark.parametrize("overlapping", [True, False])
 def test_real_reviews_have_the_tokens_of_the_definition(overlapping):
-    table, tokeniser = (
-        read_split("train", examples(3000)),
-        Tokeniser(longest_phrase=3, overlapping=overlapping),
-    )
+    table = read_split("train", examples(3000))
+    tokeniser = Tokeniser(longest_phrase=3, overlapping=overlapping)
     vocabulary = choose(
         table["text"], table["label"].to_numpy(), tokeniser, words=5000, phrases=5000
     )
@@ -253,7 +252,8 @@ def test_a_text_of_megabytes_is_cut_as_a_short_one(text, counts):
 @pytest.mark.parametrize("size", [1, 60, 700])
 def test_where_the_parts_begin_in_which_texts_are_read_changes_nothing(monkeypatch, size):
     model, texts = small_model(tokeniser=SEGMENTS), random_texts(50)
-    whole, encoded = model.analyse(texts), encode(texts, model.vocabulary, model.tokeniser)
+    whole = model.analyse(texts)
+    encoded = encode(texts, model.vocabulary, model.tokeniser)
     monkeypatch.setattr(encoding, "_BYTES_AT_ONCE", size)
     assert_same(model.analyse(texts), whole)
     assert_same(encode(texts, model.vocabulary, model.tokeniser), encoded)
@@ -419,7 +419,8 @@ def chi_squared(counts: np.ndarray, texts: np.ndarray) -> float:
 
 def test_the_tokens_of_real_reviews_do_not_depend_on_their_order():
     table = read_split("train", 400)
-    texts, labels = np.array(table["text"].to_pylist(), dtype=object), table["label"].to_numpy()
+    texts = np.array(table["text"].to_pylist(), dtype=object)
+    labels = table["label"].to_numpy()
     order = np.random.default_rng(0).permutation(len(texts))
     one, other = (
         choose(texts[rows], labels[rows], Tokeniser(longest_phrase=3), words=500, phrases=500)
@@ -440,7 +441,8 @@ def is_table(data: bytes) -> bool:
 @st.composite
 def numbered(draw: st.DrawFn) -> bytes:
     """A vocabulary as it is written, for one to three classes."""
-    classes, surfaces = draw(st.integers(1, 3)), st.sampled_from(["a", "so good", "é", "不"])
+    classes = draw(st.integers(1, 3))
+    surfaces = st.sampled_from(["a", "so good", "é", "不"])
     row = st.tuples(surfaces, *[st.integers(0, 10**17)] * classes)
     rows = draw(st.lists(row, max_size=4, unique_by=lambda row: row[0]))
     return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()

@@ -26,7 +26,8 @@ RNG = np.random.default_rng(0)
 TABLE = {"great": 12, "awful": -12, "dull": -4, "witty": 0.5, "film": 0, "plot": 0}
 MODEL = word_model(TABLE, bias=[-0.01], gate=0.1, modifiers=[Modifier("not", -1)])
 THREE = word_model({"great": [9, 0, 0], "awful": [0, 9, 0], "dull": [0, 3, 1], "film": [0, 0, 0]})
-GOOD, BAD = "A great film, the plot: very witty", "The awful film and a dull plot, very dull"
+GOOD = "A great film, the plot: very witty"
+BAD = "The awful film and a dull plot, very dull"
 TEXTS = [GOOD, BAD, "great great awful", "", "unheard-of words"]
 
 

@@ -37,10 +37,8 @@ MODEL = small_model()
 @every_variant
 def test_probabilities_are_those_of_the_logits(changes):
     model, texts = small_model(**changes), random_texts(20)
-    found, chances = (
-        model.analyse(texts).logits,
-        model.predict_proba(texts),
-    )
+    found = model.analyse(texts).logits
+    chances = model.predict_proba(texts)
     logits = np.column_stack([np.zeros(len(texts)), found]) if found.shape[1] == 1 else found
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     assert np.allclose(chances, powers / powers.sum(axis=1, keepdims=True))
@@ -124,7 +122,8 @@ def test_the_weights_of_a_model_cannot_be_written_on_and_a_model_that_nobody_hol
     assert model.weights.all()
     digest(model)
     model.explain("not great")
-    lexicon, gone = weakref.ref(lexicon_of(model.vocabulary, model._reader)), weakref.ref(model)
+    lexicon = weakref.ref(lexicon_of(model.vocabulary, model._reader))
+    gone = weakref.ref(model)
     del model
     gc.collect()
     assert gone() is lexicon() is None

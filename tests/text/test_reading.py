@@ -210,10 +210,8 @@ def test_bias_and_votes_add_up_to_the_logit_and_links_are_those_of_the_oracle(mo
     for entry in why.ledger:
         token = expected.tokens.index(model.vocabulary.index[entry.word])
         own = [place.modifier for place in expected.places if place.word == entry.word]
-        assert (entry.count, entry.factor) == (
-            len(own),
-            pytest.approx(float(expected.factors[token]), abs=1e-15),
-        )
+        assert entry.count == len(own)
+        assert entry.factor == pytest.approx(float(expected.factors[token]), abs=1e-15)
         assert entry.modifiers == tuple(dict.fromkeys(each for each in own if each))
         assert entry.weight == pytest.approx(
             float(model.weights[expected.tokens[token], why._row]) / size, abs=1e-15
@@ -246,7 +244,8 @@ def vars_of(model: TextModel) -> dict:
     Said("not good", [["not", "good"]]),
 )
 def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model, said):
-    reading, expected = make_reading(model, said.text), by_definition(model, said.clauses)
+    reading = make_reading(model, said.text)
+    expected = by_definition(model, said.clauses)
     rows, count = len(model.bias), len(expected.places)
     points = reading.cloud
     for layer in reading.layers:

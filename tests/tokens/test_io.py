@@ -40,7 +40,8 @@ def npz(**arrays: Any) -> bytes:
 
 
 def parquet(**columns: Any) -> bytes:
-    pyarrow, writer = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    writer = pytest.importorskip("pyarrow.parquet")
     buffer = io.BytesIO()
     writer.write_table(pyarrow.table(columns), buffer)
     return buffer.getvalue()

@@ -34,10 +34,8 @@ def assert_same_as_one_by_one(batch, dynamics, layers):
         runs.leaders, runs.settled_at, runs, alone, strict=True
     ):
         assert leaders.tolist() == single.leaders.tolist() == run.leaders.tolist()
-        assert (settled_at, run.details.decisions.arithmetic) == (
-            single.settled_at,
-            single.details.decisions.arithmetic,
-        )
+        assert settled_at == single.settled_at
+        assert run.details.decisions.arithmetic == single.details.decisions.arithmetic
 
 
 @settings(max_examples=examples(150))
@@ -72,10 +70,8 @@ def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
     dynamics, rng = hm.Dynamics("1/3", metric), np.random.default_rng(layers)
     batch = [rng.integers(-512, 513, (n, 3)) / 256.0 + 0.3 for n in rng.integers(1, 21, 12)]
     batch = [np.concatenate([cloud, cloud[:2]]) for cloud in batch]
-    tokens, offsets = (
-        np.concatenate(batch),
-        np.concatenate([[0], np.cumsum([len(cloud) for cloud in batch])]),
-    )
+    tokens = np.concatenate(batch)
+    offsets = np.concatenate([[0], np.cumsum([len(cloud) for cloud in batch])])
     walked = {then: walk_batch(tokens, offsets, dynamics, layers, then=then) for then in Then}
     for b, (start, end) in enumerate(pairwise(offsets.tolist())):
         truth = hm.simulate(tokens[start:end], dynamics, layers=layers, arithmetic="exact")
@@ -147,7 +143,9 @@ def test_a_layer_beyond_an_unsettled_cloud_is_refused():
 
 
 def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
-    tokens, counts, results = np.random.default_rng(3).standard_normal((4100 * 9, 2)), [], []
+    tokens = np.random.default_rng(3).standard_normal((4100 * 9, 2))
+    counts = []
+    results = []
     offsets = np.arange(0, len(tokens) + 1, 9)
     for threads in (1, 2, 7):
         with limit_threads(threads):
@@ -161,9 +159,7 @@ def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
 
 @pytest.mark.parametrize(("error", "is_proved"), [(0.0, True), (1e-6, True), (1e-3, False)])
 def test_a_lead_that_may_be_due_to_errors_proves_nothing(error, is_proved):
-    room, rules = (
-        make_room(2, 1),
-        Rules(np.empty((0, 0)), 0.5, 1, np.array(kernel_factors(1, float_metric(HALF)))),
-    )
+    room = make_room(2, 1)
+    rules = Rules(np.empty((0, 0)), 0.5, 1, np.array(kernel_factors(1, float_metric(HALF))))
     room.points[0, :2], room.reach[:], room.final[:] = [1.0, 1.0 - 1e-4], 2.0, False
     assert _choose_all(room, 2, rules, error)[0] == is_proved

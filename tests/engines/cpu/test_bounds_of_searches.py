@@ -47,10 +47,8 @@ def test_a_polygon_turns_left_at_every_corner_and_has_everybody_on_its_left(seve
 def test_nobody_is_said_to_be_inside_who_is_not(seed, width):
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0, 2 * np.pi)
-    along, across = (
-        np.array([np.cos(angle), np.sin(angle)]),
-        np.array([-np.sin(angle), np.cos(angle)]),
-    )
+    along = np.array([np.cos(angle), np.sin(angle)])
+    across = np.array([-np.sin(angle), np.cos(angle)])
     shift = rng.standard_normal(2) * rng.choice([0.0, 1.0, 100.0])
     sample = (
         rng.uniform(-1, 1, (60, 1)) * along + width * rng.uniform(-1, 1, (60, 1)) * across + shift
@@ -83,7 +81,8 @@ def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n,
         rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0, (n, 1)) + rng.integers(0, 3) * 10.0
     ) * size
     centre = points.mean(axis=0)
-    tiles, rows = _tiles(points, centre), _rounded(points, np.arange(n), np.zeros(d), 1)
+    tiles = _tiles(points, centre)
+    rows = _rounded(points, np.arange(n), np.zeros(d), 1)
     assert (np.diff(tiles.lengths) <= 0).all()
     packed = (
         tiles.packed.reshape(-1, tiles.packed.shape[1], GROUP, STEP)

@@ -85,7 +85,9 @@ def test_a_search_decides_most_itself_and_leaves_few_to_others(name):
 @given(st.integers(0, 2**32 - 1))
 def test_on_clouds_full_of_ties_too(name, seed):
     rng = np.random.default_rng(seed)
-    n, m, d = rng.integers(1, 700), rng.integers(1, 300), ONLY_IN.get(name) or rng.integers(1, 6)
+    n = rng.integers(1, 700)
+    m = rng.integers(1, 300)
+    d = ONLY_IN.get(name) or rng.integers(1, 6)
     points = rng.integers(-4, 5, (n, d)) * 1.0
     if rng.random() < 0.5:
         points = rng.standard_normal((n, d)).round(int(rng.integers(0, 6)))
@@ -146,7 +148,8 @@ def test_whoever_is_furthest_in_truth_is_among_the_choices(name, seed, kind):
     points = np.unique(
         full_of_ties(rng, kind, d := ONLY_IN.get(name) or int(rng.integers(2, 5))), axis=0
     )
-    norms, slack = np.linalg.norm(points, axis=1), SlackFactors.of(d, float_metric(Dynamics(1)))
+    norms = np.linalg.norm(points, axis=1)
+    slack = SlackFactors.of(d, float_metric(Dynamics(1)))
     choices = (SEARCHES | PRUNING)[name](
         points, points, slack.slack(norms, 0.0, norms.max(), 0.0)
     ).choices()

@@ -35,7 +35,8 @@ def assert_same_runs(few, all_of_them, layers: int) -> None:
 
 
 def members(positions: np.ndarray, errors: np.ndarray, worst: float = 0.0, **others) -> ActiveSet:
-    frame, counts = Frame(positions, Fraction(1), 0.0), np.ones(len(positions), dtype=np.int64)
+    frame = Frame(positions, Fraction(1), 0.0)
+    counts = np.ones(len(positions), dtype=np.int64)
     given = {
         "multiplicities": counts,
         "positions": positions,
@@ -108,7 +109,8 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
         now = now.after_layers(AttendedIndices.of_single(choices), layers)
         assert len(now) == left
         assert now.members is not None
-        scores, gone = now.all_positions() @ directions.T, np.setdiff1d(np.arange(64), now.members)
+        scores = now.all_positions() @ directions.T
+        gone = np.setdiff1d(np.arange(64), now.members)
         assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
         assert now.suffices(directions, np.full(720, now.lead * 0.99))
         assert not now.suffices(directions, np.full(720, now.lead * 1.01))
@@ -121,10 +123,8 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
 
 def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds_along_each_axis():
     rng = np.random.default_rng(1)
-    positions, errors = (
-        rng.standard_normal((6, 2)) * [1.0, 1e20],
-        rng.uniform(1e-12, 1e-11, (6, 2)) * [1.0, 1e20],
-    )
+    positions = rng.standard_normal((6, 2)) * [1.0, 1e20]
+    errors = rng.uniform(1e-12, 1e-11, (6, 2)) * [1.0, 1e20]
     now, sizes, step = members(positions, errors, 2e9), np.abs(positions), 7 * 2.0**-53
     single = np.array([1, 1, 4, 0, 4, 2])
     later = now.after_layers(AttendedIndices.of_single(single), 2)

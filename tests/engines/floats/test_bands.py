@@ -59,7 +59,8 @@ def test_points_of_all_sizes_attend_truly(make, d, axes):
 
 
 def active_set(positions: np.ndarray, errors: np.ndarray) -> ActiveSet:
-    frame, counts = Frame(positions, Fraction(1), 0.0), np.ones(len(positions), dtype=np.int64)
+    frame = Frame(positions, Fraction(1), 0.0)
+    counts = np.ones(len(positions), dtype=np.int64)
     given = {
         "multiplicities": counts,
         "positions": positions,
@@ -78,10 +79,8 @@ def test_whoever_may_be_the_furthest_is_found_in_whichever_bands_they_are(seed):
     metric = float_metric(
         hm.Dynamics(1, np.diag(np.arange(1, d + 1)) if rng.random() < 0.5 else None)
     )
-    errors, factors = (
-        np.full((n, d), 0.0 if rng.random() < 0.5 else 2.0**-30),
-        SlackFactors.of(d, metric),
-    )
+    errors = np.full((n, d), 0.0 if rng.random() < 0.5 else 2.0**-30)
+    factors = SlackFactors.of(d, metric)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bands, "_WIDTH", int(rng.integers(1, 8)))
         patch.setattr(bands, "_FEW", int(rng.integers(1, 8)))
@@ -103,7 +102,8 @@ def test_whoever_may_be_the_furthest_is_found_in_whichever_bands_they_are(seed):
     doubts = 16 * factors.slack(norms, off, float(norms.max()), off[0])
     for row, some in enumerate(found.choices()):
         direction = oracle.apply(matrix, exact[row])
-        scores, candidates = [oracle.dot(direction, other) for other in exact], set(some.tolist())
+        scores = [oracle.dot(direction, other) for other in exact]
+        candidates = set(some.tolist())
         assert {j for j, score in enumerate(scores) if score == max(scores)} <= candidates
         if any(direction):
             # Nobody is a candidate who trails by more than all that can be wrong with either.

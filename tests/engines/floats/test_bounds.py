@@ -53,7 +53,9 @@ def test_the_slack_is_the_derived_one_and_hardly_more(given_metric, own, error):
         assert 0 < sum(squares(metric.matrix, exact)) <= Fraction(metric.error) ** 2
     factors = SlackFactors.of(2, metric)
     (slack,) = factors.slack(np.array([0.75]), np.array([own]), 3.0, error)
-    gamma, off, norm = 2 * U / (1 - 2 * U), Fraction(metric.error), Fraction(metric.norm)
+    gamma = 2 * U / (1 - 2 * U)
+    off = Fraction(metric.error)
+    norm = Fraction(metric.norm)
     rounding = gamma if metric.matrix is None else (2 * gamma + gamma**2) * norm
     rho_i, rho, r_i, r = Fraction(3, 4), Fraction(3), Fraction(own), Fraction(error)
     derived = 2 * (
@@ -142,10 +144,8 @@ def test_where_floats_drift_apart_ties_stay_ties(alpha, first):
     # those on the axis tie for ever, but in floats they drift away from it.
     for seed in range(first, first + 30):
         rng = np.random.default_rng(seed)
-        pairs, scale = (
-            5 * rng.integers(-9, 10, (rng.integers(1, 4), 2)),
-            5 * rng.integers(-9, 10, rng.integers(1, 4)),
-        )
+        pairs = 5 * rng.integers(-9, 10, (rng.integers(1, 4), 2))
+        scale = 5 * rng.integers(-9, 10, rng.integers(1, 4))
         axis = np.stack([scale, np.zeros_like(scale)], axis=1)
         tokens = np.concatenate([pairs, pairs * [1, -1], axis]) @ np.array([[3, 4], [-4, 3]]) // 5
         cloud = np.unique(tokens, axis=0) * (rng.uniform(0.5, 1) if seed % 2 else 1.0)
@@ -216,10 +216,8 @@ def test_the_bound_of_a_mean_is_the_derived_one_and_hardly_more(count):
 def test_positions_in_the_units_of_the_tokens_are_off_by_no_more_than_is_said(scale, error):
     # The rounding of the last product was once left out.
     row = [Fraction(scale) * k for k in (7, 11, -3)]
-    frame, numbers = (
-        Frame.of(merge(Cloud(np.array([row], dtype=object)))),
-        np.random.default_rng(0).uniform(-9, 9, (200, 3)),
-    )
+    frame = Frame.of(merge(Cloud(np.array([row], dtype=object))))
+    numbers = np.random.default_rng(0).uniform(-9, 9, (200, 3))
     largest = float(norms_above(numbers).max())
     off = max(
         squares(

@@ -74,14 +74,13 @@ def test_ties_on_their_way_and_rivals_beside_it_are_those_of_fractions(
         *map(list, beside_them),
     ]
     exact = [[Fraction(x) for x in token] for token in cloud]
-    dynamics, history = hm.Dynamics(alpha, metric), list(oracle.walk(exact, alpha, metric, 12))
+    dynamics = hm.Dynamics(alpha, metric)
+    history = list(oracle.walk(exact, alpha, metric, 12))
     run, truth = (
         hm.simulate(exact, dynamics, layers=12, arithmetic=how) for how in ("certified", "exact")
     )
-    assert (run.details.decisions.layers, run.settled_at) == (
-        truth.details.decisions.layers,
-        truth.settled_at,
-    )
+    assert run.details.decisions.layers == truth.details.decisions.layers
+    assert run.settled_at == truth.settled_at
     for each in (run, truth):
         assert_same_sets(each, history)
         for layer, (tokens, _) in enumerate(history):

@@ -61,15 +61,16 @@ def compile_all(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory) -> list[dict[str, Any]]:
+def compiled(tmp_path_factory, pytestconfig) -> list[dict[str, Any]]:
     """What came of each launch, in a process of its own: in this one, kernels may be
-    interpreted."""
+    interpreted. A kernel that was compiled without a warning is kept until it changes."""
     folder = tmp_path_factory.mktemp("compiled")
+    kept = pytestconfig.cache.mkdir("triton")
     ours = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
     command = [sys.executable, "-P", __file__, str(folder)]
     done = subprocess.run(
         command,
-        env=ours | {"TRITON_CACHE_DIR": str(folder / "cache")},
+        env=ours | {"TRITON_CACHE_DIR": str(kept)},
         capture_output=True,
         text=True,
         check=False,

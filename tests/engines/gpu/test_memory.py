@@ -46,10 +46,8 @@ class Fenced:
 
     def empty(self, *shape, dtype, device):
         sizes = shape[0] if isinstance(shape[0], tuple) else shape
-        count, mark = (
-            math.prod(sizes),
-            math.nan if dtype.is_floating_point else torch.iinfo(dtype).min,
-        )
+        count = math.prod(sizes)
+        mark = math.nan if dtype.is_floating_point else torch.iinfo(dtype).min
         whole = EMPTY(count + 2 * FENCE, dtype=dtype, device=device).fill_(mark)
         self.fences += [(part, mark) for part in (whole[:FENCE], whole[FENCE + count :])]
         return whole[FENCE : FENCE + count].view(sizes)
@@ -105,11 +103,9 @@ def test_a_batch_reads_and_writes_nothing_but_its_tensors(metric, fenced, monkey
     monkeypatch.setattr(
         gpu_batch, "_PROGRAMS", 2
     )  # a program does several clouds in the same memory
-    sizes, rng, dynamics = (
-        (1, 33, 2, 31, 32, 5),
-        np.random.default_rng(8),
-        hm.Dynamics("1/2", metric),
-    )
+    sizes = (1, 33, 2, 31, 32, 5)
+    rng = np.random.default_rng(8)
+    dynamics = hm.Dynamics("1/2", metric)
     tokens, offsets = rng.standard_normal((sum(sizes), 3)), np.cumsum([0, *sizes])
     tokens[-1] = tokens[-5] * (1 + 2.0**-40)  # nearer to each other than float32 can tell
     ours = walk_batch_gpu(fenced.copied(tokens), offsets, dynamics, 20, DEVICE, Then.GO_ON)
