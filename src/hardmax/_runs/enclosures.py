@@ -291,10 +291,8 @@ def enclose(
     """So many layers, or fewer if it is watched, with a proved error."""
     points, layers = merge_points(dynamics, cloud), check_int(layers, "`layers`", at_least=0)
     encloser = Encloser(points, dynamics)
-    if watch is None and encloser.is_convex and dynamics.heads is None:
-        z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities.tolist()
-        beta = dynamics.attention.beta  # pyright: ignore
-        found = run_floats(z, counts, dynamics, beta, layers, encloser.allowed)
+    if watch is None and encloser.is_convex:
+        found = run_floats(points, dynamics, layers, encloser.allowed)
         if found is not None:
             path, error = found
             known = {"path": path, "error": error, "bits": 53, "stop_reason": _all_done(layers)}
