@@ -17,30 +17,32 @@ weights add up to 1, double in size at every layer.
 
 **Rounding.** A token between two others that are nearly as far is unstable: in a cloud of 3,000
 Gaussian tokens what is off once is off by 10,000 times as much ten layers later. So all numbers
-that count are sums of two floats; u = 2^-53, and u^2 is what such a sum loses.
+that count are sums of two floats.
 
 A sum of k products x y is computed from slices: x = x1 + x2 + x3, where x1 is a multiple, of b
-bits, of a power of two, x2 of a power that is 2^b times smaller. If k 4^b <= 2^52 then x1 y1 and
-x1 y2 + x2 y1 are exact, in any order. Let r = 2^-b, S = sum |x| and X, Y be the largest |x|, |y|:
-|x2| <= r X, |x3| <= 1.2 r^2 X, and likewise for y, so that the rest, x1 y3 + x2 (y2 + y3) + x3 y, is
-at most 5 k r^2 S Y, and off by at most 5 (k + 5) k r^2 u S Y =: k' S Y. If x counts c times, k is
-the sum of all c, but for the 5 there.
+bits, of a power of two, x2 of one that is 2^b times smaller. If k 4^b <= 2^52, then x1 y1 and
+x1 y2 + x2 y1 are exact, in any order, and so is the difference of two such sums. With u = 2^-53,
+r = 2^-b, S = sum |x| and the largest X = |x| <= S and Y = |y|, |x2| <= r X and |x3| <= 1.2 r^2 X,
+and likewise for y. So x1 y3 + x2 (y2 + y3) + x3 y is at most 5 k r^2 S Y, and off by at most
+k' S Y, k' = 5 (k + 5) k r^2 u. If x counts c times, k is the sum of all c, but for the k + 5.
 
-* With y_i = beta A z_i, a = max |beta A| and Z = max |z| the directions are off by d' a |z_i|, a sum
-  over d coordinates, and scores by less than 18 d^2 (d + 4) r^2 u a |z_i| Z; the lead of a token
-  over another is a difference of two, and off by less than 16 d d' a |z_i| Z. Floats suffice for
+* With y_i = beta A z_i, s_i = sum |z_i|, a = max |beta A| and Z = max |z| the directions are off by
+  d' a s_i, and scores by less than 18 d^2 (d + 4) r^2 u a s_i Z. The lead of one token over another
+  is a difference of two, and off by less than 16 d d' a s_i Z. Floats suffice for
   |A' (z_j - z_l)|, which is off by less than 4 d (d + 4) u a Z.
-* Means are quotients of sums, off by 2 n' Z, besides 32 u^2 of themselves for the division.
-* exp is T (1 + s + b) 2^k, where T = 2^(j/128) has 22 bits and a rest, s of 2^-8.5 at most has 22
-  bits, too, and so T + T s is exact; b = s^2 / 2 + ..., which is below 2^-17.9, is off by 2^-70.7, and
-  exp by less than 2^-67, relative to it.
+* Means are quotients of sums: off by 2 n' Z, and by 32 u^2 of themselves for the division.
+* exp = T (1 + s + b) 2^k, where T = 2^(j/1024) is a number of 22 bits and a rest below 2^-22, and
+  |s| < 2^-11.5 a multiple of 2^-30, so that the first part of T (1 + s) is exact. With what s
+  leaves out, |v| < 2^-30, b = s^2 / 2 + s^3 / 6 + ... + v (1 + s + ...) is below 2^-23.9 and off
+  by less than 2^-74.5, and exp by less than 2^-72, relative to it.
 
 Nothing is assumed but that floats are rounded as IEEE 754 says, and that products of matrices are
 sums of products, in any order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import count, islice
 from typing import Any
 
 import flint
@@ -55,17 +57,18 @@ _U = 2.0**-53
 _MORE = 1 + 2.0**-20  # bounds are sums of fewer than a billion positive terms
 _LEAST = 2.0**-1000  # more than what is lost where numbers underflow
 _LOWEST = -64.0  # weights of smaller logarithms are bounded, not computed
+_SMALL = 2.0**-46  # above the rest of a logarithm
 _LARGEST = 2**200  # products of four are finite
-_PAIRS = 2**14  # for which all numbers fit the cache
+_PAIRS = 2**15  # for which all numbers fit the cache
 _SHIFT = 1.5 * 2.0**52  # what is added to it is rounded to an integer, its last bits
-_OFF = 2.0**-72  # of an exponential, and of what underflows
+_OFF = 2.0**-71  # by how much exponentials may be off, and what underflows before
 
 _STEPS = 1024
 # log 2 / 1024 in two parts: products of the first with integers of 17 bits are exact.
 _LOG, _REST = float.fromhex("0x1.62e42fefap-11"), float.fromhex("0x1.cf79abc9e3b3ap-50")
 with flint.ctx.workprec(128):
     _ROOTS = [flint.arb(2) ** flint.fmpq(j, _STEPS) for j in range(_STEPS)]
-    _FIRST = np.array([float((root * 2**21).floor()) for root in _ROOTS]) / 2**21
+    _FIRST = np.array([float((root * 2**21 + 0.5).floor()) for root in _ROOTS]) / 2**21
     _SECOND = np.array([float(root - x) for root, x in zip(_ROOTS, _FIRST.tolist(), strict=True)])
 
 Parts = tuple[np.ndarray, ...]
@@ -76,6 +79,17 @@ def run_floats(
     points: Points, dynamics: Dynamics, layers: int, error: float
 ) -> tuple[np.ndarray, float] | None:
     """The points at all layers and the largest error; None if that is not proved to be as asked."""
+    path, largest = [], 0.0
+    for tokens, errors in islice(float_layers(points, dynamics), layers + 1):
+        largest = max(largest, float(((np.abs(tokens[1]) + errors) * _MORE).max()))
+        if not largest <= error:
+            return None
+        path.append(tokens[0])
+    return (np.array(path), largest) if len(path) > layers else None
+
+
+def float_layers(points: Points, dynamics: Dynamics) -> Iterator[tuple[Parts, np.ndarray]]:
+    """The points, in two parts, and their errors, at the layers where that is proved."""
     attention: Any = dynamics.attention
     exact, metrics = to_fractions(points.coordinates, "`tokens`"), [dynamics.metric]
     if dynamics.heads is not None:
@@ -84,21 +98,15 @@ def run_floats(
     tables = [np.array(identity if one is None else one) for one in metrics]
     tables = [to_fractions(table, "`metric`") * attention.beta for table in tables]
     if not all(np.abs(table).max() < _LARGEST for table in [exact, *tables]):
-        return None
+        return
     layer = _Layer(points, dynamics, [_rounded(table) for table in tables])
     tokens = _rounded(exact)
-    errors = _U * np.abs(tokens[1]) + _LEAST
-    path, largest = [tokens[0]], float(np.abs(tokens[1]).max() + _LEAST)
-    for number in range(layers):
-        moved = layer.move(tokens, errors, rescaling(dynamics, dynamics.alpha_at(number)))
+    moved = tokens, _U * np.abs(tokens[1]) + _LEAST
+    for number in count():
+        yield moved
+        moved = layer.move(*moved, rescaling(dynamics, dynamics.alpha_at(number)))
         if moved is None:
-            return None
-        tokens, errors = moved
-        largest = max(largest, float(((np.abs(tokens[1]) + errors) * _MORE).max()))
-        if not largest <= error:
-            return None
-        path.append(tokens[0])
-    return np.array(path), largest
+            return
 
 
 class _Layer:
@@ -106,7 +114,9 @@ class _Layer:
         self.metrics = metrics
         """Times beta."""
         self.counts = points.multiplicities.astype(np.float64)
-        self.tokens = int(points.multiplicities.sum())
+        self.tokens = sum(points.multiplicities.tolist())
+        # A lower weight is off by less than twice what it is taken for, exp(-64).
+        self.lowest = 4 * self.tokens * 2.0**-92
         self.mask = allowed_pairs(dynamics, points.count)
         self.weights = head_weights(dynamics) or [Fraction(1)]
 
@@ -126,11 +136,11 @@ class _Layer:
             *means, drift = map(np.concatenate, zip(*found, strict=True))
             terms.append(tuple(means))
             after = after + float(share) * drift
-        high, low = (np.stack([x.ravel() for x in part], axis=1) for part in zip(*terms))
+        columns = [np.stack([term[k].ravel() for term in terms], axis=1) for k in (0, 1)]
         bits, off = _precision(len(shares), len(shares))
         factors = _slices(_rounded(np.array([shares])), bits)
-        moved = _joined(_product(_slices((high, low), bits), factors))
-        rounded = off * np.abs(high).sum(axis=1) + 2 * _U**2 * np.abs(moved[0][:, 0])
+        moved = _joined(_product(_slices(tuple(columns), bits), factors))
+        rounded = off * np.abs(columns[0]).sum(axis=1) + 2 * _U**2 * np.abs(moved[0][:, 0])
         after = (after + rounded.reshape(e.shape)) * _MORE
         return tuple(part.reshape(e.shape) for part in moved), after
 
@@ -142,8 +152,9 @@ class _Head:
         self.layer, self.z, self.e = layer, z[0], e
         n, d = e.shape
         bits, off = _precision(d, d)
-        self.targets = _slices(z, bits)
-        look = _joined(_product(self.targets, _slices(metric, bits)))
+        look = _joined(_product(_slices(z, bits), _slices(metric, bits)))
+        # Multiples of one number for all tokens, so that leads are exact, too.
+        self.targets = _slices(z, bits, axis=None)
         self.looks = _slices(look, bits)
         size, largest = np.abs(metric[0]), np.abs(z[0]).max() + e.max()
         self.lengths = np.abs(look[0]) + e @ size.T
@@ -154,6 +165,7 @@ class _Head:
         columns = [np.vstack([z[0].T, np.ones(n)]), np.vstack([z[1].T, np.zeros(n)])]
         self.columns = _slices(tuple(columns), self.bits)
         self.largest = np.abs(z[0]).max(axis=0)
+        self.furthest = 2 * self.largest + e.max(axis=0)
         self.rounding = 2 * off * self.largest + _LEAST
 
     def _logs(self, block: slice) -> Parts:
@@ -188,10 +200,7 @@ class _Head:
         if not (h.max() <= 0.4 and logs.max() <= 1.0):
             return None
         h *= 1 + h
-        # A weight that is lower in truth, too, is off by less than what it is taken for.
-        is_low = logs < _LOWEST
-        h += is_low * 2.0
-        rest *= ~is_low
+        np.clip(rest, -_SMALL, _SMALL, out=rest)
         high, low = _exp(np.maximum(logs, _LOWEST), rest)
         if layer.mask is not None:
             high, low = high * layer.mask[block], low * layer.mask[block]
@@ -204,7 +213,7 @@ class _Head:
         total = sums[:, -1:]
         means = _quotient((sums[:, :-1], more[:, :-1]), (total, more[:, -1:]))
         off = 32 * _U**2 * np.abs(means[0]) + self.rounding
-        lost = h.sum(axis=1, keepdims=True) / total * _MORE
+        lost = h.sum(axis=1, keepdims=True) / total * _MORE + layer.lowest
         if not lost.max() <= 0.5:
             return None
         far = []
@@ -214,7 +223,7 @@ class _Head:
             far.append(np.einsum("ij,ij->i", h, away))
         high += h
         spread = (high @ self.e + np.stack(far, axis=1)) / total
-        spread += lost * (off + 4 * _U * self.largest)
+        spread += lost * (off + 4 * _U * self.largest) + layer.lowest * self.furthest
         return *means, spread * _MORE / (1 - lost) + off
 
 
@@ -231,10 +240,10 @@ def _precision(terms: int, weight: int) -> tuple[int, float]:
     return bits, 5 * (terms + 5) * weight * 4.0**-bits * _U
 
 
-def _slices(rows: Parts, bits: int) -> Parts:
+def _slices(rows: Parts, bits: int, axis: int | None = 1) -> Parts:
     """Each row as multiples of a power of two, of so many bits, of a smaller one, and the rest."""
     high, low = rows
-    exponents = np.frexp(np.abs(high).max(axis=1, keepdims=True))[1] - bits
+    exponents = np.frexp(np.abs(high).max(axis=axis, keepdims=True))[1] - bits
     shift = np.ldexp(_SHIFT, exponents)
     first = high + shift
     first -= shift
