@@ -278,6 +278,26 @@ def test_floats_stay_within_their_error_of_arb_in_every_kind_of_cloud(seed):
             state = layer.move(state, layer.choose(state))
 
 
+@settings(max_examples=examples(60), deadline=None)
+@given(st.integers(0, 2**32))
+def test_what_tokens_are_off_by_is_passed_on(seed):
+    random = np.random.default_rng(seed)
+    n, d, beta = int(random.integers(2, 4)), int(random.integers(1, 3)), int(random.choice([1, 5]))
+    z, metric = random.standard_normal((n, d)), random.integers(-2, 3, (d, d))
+    known = z, np.zeros_like(z)
+    errors = 10.0 ** random.uniform(-9, -4, (n, d))
+    points = Points(z, np.ones(n, dtype=int), np.arange(n))
+    # A token that hardly moves is off by what its mean is off by.
+    alpha, everyone = random.choice([1, 10**6]), np.ones((n, n), dtype=bool)
+    table = softmax_floats._rounded(np.array(metric * Fraction(beta)))
+    layer = softmax_floats._Layer(points, hm.Dynamics(alpha, attention=hm.Softmax(beta)), [table])
+    tokens, off = layer.move(known, errors, Fraction(1, 1 + int(alpha)))
+    for signs in random.choice([-1.0, 1.0], (20, n, d)):
+        truth = definition(z + signs * errors, beta, int(alpha), metric.tolist(), everyone, 1)
+        gaps = np.abs(np.array(truth, dtype=float) - tokens[0])
+        assert (gaps <= off + 2.0**-50).all()
+
+
 def test_weights_are_proved_by_an_exponential_of_our_own():
     random = np.random.default_rng(0)
     x = np.append(random.uniform(-64, 1, 3000), [-64.0, 0.0, 1.0, -1e-300])
@@ -293,10 +313,10 @@ def test_weights_are_proved_by_an_exponential_of_our_own():
 def test_what_floats_cannot_prove_is_left_to_arb():
     # Token 2 is as far from both others, for ever; floats lose that where beta is large.
     cloud = [[1, "1/3"], [1, "-1/3"], ["1/7", 0]]
-    floats, balls = (
+    runs: Any = [
         hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(beta)), layers=9)
         for beta in (10, 10**18)
-    )
-    assert floats.details.bits == 53 < balls.details.bits
-    for run in (floats, balls):
+    ]
+    assert runs[0].details.bits == 53 < runs[1].details.bits
+    for run in runs:
         assert np.abs(run.tokens[:, 2, 1]).max() <= run.error
