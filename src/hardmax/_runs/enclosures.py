@@ -12,6 +12,7 @@ from typing import Any
 import flint
 import numpy as np
 
+from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_bool, check_int
 from hardmax._layer.attended import AttendedIndices, AttendedSets
@@ -23,7 +24,6 @@ from hardmax._runs.softmax_floats import run_floats
 from hardmax._runs.trajectory import Table, Trajectory
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import to_fractions
 from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
 
@@ -43,6 +43,20 @@ class EnclosedPhase:
     layer: int
     choices: AttendedIndices
     is_leader: np.ndarray
+
+
+class _Everybody(AttendedIndices):
+    """All that softmax may attend to, listed when somebody asks."""
+
+    def __init__(self, count: int, mask: np.ndarray | None) -> None:
+        able = np.ones((count, count), dtype=bool) if mask is None else mask
+        sizes = able.sum(axis=1)
+        offsets, is_leader = np.append(0, np.cumsum(sizes)), (sizes == 1) & able.diagonal()
+        vars(self).update(able=able, offsets=offsets, is_leader=is_leader)
+
+    @cached_property
+    def indices(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return np.nonzero(vars(self)["able"])[1]
 
 
 @dataclass(frozen=True)
@@ -291,14 +305,13 @@ def enclose(
     """So many layers, or fewer if it is watched, with a proved error."""
     points, layers = merge_points(dynamics, cloud), check_int(layers, "`layers`", at_least=0)
     encloser = Encloser(points, dynamics)
-    if watch is None and encloser.is_convex and dynamics.heads is None:
-        z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities.tolist()
-        beta = dynamics.attention.beta  # pyright: ignore
-        found = run_floats(z, counts, dynamics, beta, layers, encloser.allowed)
+    if watch is None and encloser.is_convex:
+        found = run_floats(points, dynamics, layers, encloser.allowed)
         if found is not None:
             path, error = found
             known = {"path": path, "error": error, "bits": 53, "stop_reason": _all_done(layers)}
-            sets = [_everybody(points, dynamics)] * (layers + 1)
+            mask = allowed_pairs(dynamics, points.count)
+            sets = [_Everybody(points.count, mask)] * (layers + 1)
             return Enclosures(_details(points, dynamics, sets, None, **known), kind)
     attempt = encloser.run(layers, watch, progress)
     known = {"path": np.array(attempt.path), "error": attempt.error, "bits": attempt.bits}
@@ -311,19 +324,12 @@ def enclose(
         last = known["undecided_at"] = len(attempt.path) - 1
         undecided = f"undecided at layer {last}: with {attempt.bits:,} bits"
         known["stop_reason"] = f"{undecided} {attempt.problem}"
-    return Enclosures(_details(points, dynamics, attempt.sets, attempt.labels, **known), kind)
+    sets = [_union(heads) for heads in attempt.sets]
+    return Enclosures(_details(points, dynamics, sets, attempt.labels, **known), kind)
 
 
 def _all_done(layers: int) -> str:
     return f"all {layers:,} layers asked for are done"
-
-
-def _everybody(points: Points, dynamics: Dynamics) -> list[AttendedIndices]:
-    """Whom softmax attends to."""
-    mask = allowed_pairs(dynamics, points.count)
-    if mask is None:
-        mask = np.ones((points.count, points.count), dtype=bool)
-    return [AttendedIndices.of_sets([np.flatnonzero(row) for row in mask])]
 
 
 def _union(heads: Sequence[AttendedIndices]) -> AttendedIndices:
@@ -338,18 +344,18 @@ def _union(heads: Sequence[AttendedIndices]) -> AttendedIndices:
 def _details(
     points: Points,
     dynamics: Dynamics,
-    sets: Sequence[list[AttendedIndices]],
+    sets: Sequence[AttendedIndices],
     places: Sequence[np.ndarray] | None,
     **known: Any,
 ) -> EnclosedDetails:
     """What a run found out, a phase for each layer."""
     since, phases = np.full(points.count, -1), []
-    for layer, heads in enumerate(sets):
-        labels = np.arange(points.count) if places is None else places[layer]
-        choices = phases[-1].choices if phases and heads is sets[layer - 1] else _union(heads)
-        owners = np.repeat(np.arange(points.count), choices.sizes)
-        is_own = labels[owners] == labels[choices.indices]
-        is_leader = np.logical_and.reduceat(is_own, choices.offsets[:-1])
+    for layer, choices in enumerate(sets):
+        is_leader = choices.is_leader
+        if places is not None:
+            owners = np.repeat(places[layer], choices.sizes)
+            is_own = owners == places[layer][choices.indices]
+            is_leader = np.logical_and.reduceat(is_own, choices.offsets[:-1])
         since[~is_leader] = -1
         since[(since < 0) & is_leader] = layer
         phases.append(EnclosedPhase(layer=layer, choices=choices, is_leader=is_leader))
