@@ -15,7 +15,15 @@ from hardmax.text.explain import LENGTHS
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import choose_tokens
 from hardmax.train import Settings, fit, tuning
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, SpilledArrays, regress, scales, to_matrix
+from hardmax.train.bag import (
+    TYPICAL_WEIGHT,
+    Bags,
+    Design,
+    SpilledArrays,
+    regress,
+    scales,
+    to_matrix,
+)
 from hardmax.train.settings import GATES, SCALINGS
 from hardmax.train.tuning import FIRST, FOLDS, NEUTRAL_WEIGHTS, SLACK, STRENGTHS, find_folds
 
@@ -212,7 +220,8 @@ def test_copies_of_a_few_texts_are_spread_over_the_folds():
 def test_tokens_that_the_same_texts_have_weigh_the_same(scaling):
     texts = ["good film one two", "bad film three", "good six seven", "bad plot eight nine"] * 2
     bags = bags_of([f"{text} {n}" for n, text in enumerate(texts)], np.tile([1, 0], 4))
-    found = regress(bags, 1.0, scales(bags, scaling), 7.0, with_bias=True, consistent=False)
+    design = Design.of(bags, 7.0)
+    found = regress(design, 1.0, scales(design, scaling), with_bias=True, consistent=False)
     matrix = next(iter(bags)).matrix.toarray()
     _, kinds = np.unique(matrix, axis=1, return_inverse=True)
     assert kinds.max() + 1 < bags.tokens

@@ -12,7 +12,7 @@ from hardmax.text import make_synthetic_corpus
 from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, tuning
-from hardmax.train.bag import Bag, regress, scales, to_matrix
+from hardmax.train.bag import Bag, Design, regress, scales, to_matrix
 from hardmax.train.corpus import cut_sentences
 from hardmax.train.kernels import gather
 from hardmax.train.settings import GATES, SCALINGS
@@ -94,13 +94,16 @@ def test_the_regression_is_scikit_learns(scaling):
         np.arange(len(labels)),
         2,
     )
-    scale, typical = scales([bag], scaling), 7.0
-    table = bag.matrix.toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
+    design = Design.of([bag], 7.0)
+    scale = scales(design, scaling)
+    table = bag.matrix.toarray() * ((7.0 + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
     how: Any = {"with_bias": True, "consistent": False}
-    found = regress([bag], 0.5, scale, typical, **how)
-    again = regress([bag], 0.5, scale, typical, **how, start=found)
-    for fitted in (found, again):
+    found = regress(design, 0.5, scale, **how)
+    again = regress(design, 0.5, scale, **how, start=found)
+    elsewhere = regress(design, 10.0, 2 * scale, **how)
+    from_there = regress(design, 0.5, scale, **how, start=elsewhere)
+    for fitted in (found, again, from_there):
         np.testing.assert_allclose(fitted.weights[:, 0], peer.coef_[0] * scale[:, 0], atol=4e-2)
         np.testing.assert_allclose(fitted.bias, peer.intercept_, atol=4e-2)
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.train import Settings, fit, fitting
-from hardmax.train.bag import TYPICAL_WEIGHT, Bag, log_loss, regress
+from hardmax.train.bag import TYPICAL_WEIGHT, Bag, Design, log_loss, regress
 from hardmax.train.vectors import MOST_UNSEEN, read_vectors
 
 WORDS = st.lists(st.text("abcä", min_size=1), min_size=1, max_size=6, unique=True)
@@ -170,8 +170,9 @@ def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(classes, wid
     columns = lengths[:, None] * factors @ np.hstack([np.diag(scale[:, 0]), vectors])
     peer = linear_model.LogisticRegression(C=strength, tol=1e-6, solver="newton-cholesky")
     peer.fit(columns, labels)
-    how = {"with_bias": True, "consistent": False, "vectors": csr_array(vectors)}
-    weights, bias, _, _, slope = regress([bag], strength, scale, typical, **how)
+    design = Design.of([bag], typical, vectors=csr_array(vectors))
+    how = {"with_bias": True, "consistent": False}
+    weights, bias, _, _, slope = regress(design, strength, scale, **how)
     own = (weights - vectors @ slope) / scale
 
     def loss(coefficients, intercept):

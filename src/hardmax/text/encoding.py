@@ -175,9 +175,12 @@ def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
     return Read(encoded, [group[:, :2] for group in by_id], [group[:, 2:] for group in by_id])
 
 
-def cut_tokens(vocabulary: Vocabulary) -> Iterator[list[str]]:
-    """The words of each token."""
-    return (s.split(" ") if s.isascii() else cut_surface(s) for s in vocabulary.surfaces)
+def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
+    """The words of all tokens, one token after the other, and how many words each token has."""
+    # Lists of the words of each would take several times as long.
+    spaced = [s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces]
+    sizes = np.array([surface.count(" ") + 1 for surface in spaced], dtype=np.int64)
+    return " ".join(spaced).split(" ") if spaced else [], sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,21 +197,24 @@ class Lexicon:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, reader: Reader) -> "Lexicon":
-        cut = list(cut_tokens(vocabulary))
-        known = chain(*cut, (m.word for m in reader.modifiers if not m.is_form))
+        cut, sizes = cut_tokens(vocabulary)
+        known = chain(cut, (m.word for m in reader.modifiers if not m.is_form))
         words = {word: number for number, word in enumerate(dict.fromkeys(known))}
-        nodes: dict[int, int] = {}
-        token_of_node: dict[int, int] = {}
-        for token, (first, *rest) in enumerate(cut):
-            node = words[first]
-            for word in rest:
-                node = len(words) + nodes.setdefault(node << 32 | words[word], len(nodes))
-            token_of_node[node] = token
-        keys = np.fromiter(nodes, dtype=np.int64, count=len(nodes))
+        numbers = np.fromiter(map(words.__getitem__, cut), dtype=np.int64, count=len(cut))
+        starts = np.cumsum(sizes) - sizes
+        nodes, count, levels = numbers[starts], len(words), [np.empty(0, dtype=np.int64)]
+        for length in range(1, int(sizes.max(initial=0))):
+            (longer,) = np.nonzero(sizes > length)
+            pairs = nodes[longer] << 32 | numbers[starts[longer] + length]
+            level, places = np.unique(pairs, return_inverse=True)
+            nodes[longer] = count + places
+            count += len(level)
+            levels.append(level)
+        keys = np.concatenate(levels)
         slots = np.empty(table_size(len(keys)), dtype=np.int32)
         fill_pairs(slots, keys, len(keys))
-        tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
-        tokens[list(token_of_node)] = list(token_of_node.values())
+        tokens = np.full(count, -1, dtype=np.int32)
+        tokens[nodes] = np.arange(len(sizes))
         phrases = Phrases(slots, keys, tokens, len(vocabulary))
         return cls(_dictionary(words), phrases, modifier_arrays(reader, words))
 

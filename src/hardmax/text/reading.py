@@ -6,9 +6,9 @@ multiplied by the modifier's factor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
+from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_int, check_real, check_str, shorten
 from hardmax._tokens.rationals import read_number
 from hardmax.text._characters import fold
@@ -151,9 +151,19 @@ class Reader:
             raise InputError("`modifiers` has a word twice: expected each once.")
         object.__setattr__(self, "scope", check_int(self.scope, "`scope`", at_least=1, at_most=100))
 
+    @cached_property
+    def _numbers(self) -> tuple[dict[str, int], list[tuple[int, Modifier]]]:
+        """The numbers of modifiers by their words, and those that are forms."""
+        numbered = list(enumerate(self.modifiers))
+        named = {m.word: number for number, m in numbered if not m.is_form}
+        return named, [(number, m) for number, m in numbered if m.is_form]
+
     def number_of(self, word: str) -> int:
         """The number of the modifier that a word is, or -1."""
-        return _number(self, word)
+        named, forms = self._numbers
+        if word in named or not forms:
+            return named.get(word, -1)
+        return next((number for number, form in forms if form.matches(word)), -1)
 
     def turns(self, word: str) -> bool:
         """Whether a word is a modifier with a negative factor: it has no vote of its own."""
@@ -180,9 +190,3 @@ class Reader:
         before = range(place - 1, max(place - self.scope, 0) - 1, -1)
         clause = words[place].clause
         return [at for at in before if numbers[at] >= 0 and words[at].clause == clause]
-
-
-@lru_cache(maxsize=1 << 16)
-def _number(reader: Reader, word: str) -> int:
-    matching = [number for number, m in enumerate(reader.modifiers) if m.matches(word)]
-    return min(matching, key=lambda number: reader.modifiers[number].is_form, default=-1)

@@ -159,7 +159,7 @@ def choose_tokens(
     ranked = sorted((-int(documents[word]), spellings[word]) for word in best)
     surfaces = [surface for _, surface in ranked[:words]]
     surfaces += _choose_phrases(tallies, spellings, sizes, phrases, min_df)
-    return Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
+    return Vocabulary._of(tuple(surfaces), np.zeros((len(surfaces), classes), dtype=np.int64))
 
 
 class _Tally:

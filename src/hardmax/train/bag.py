@@ -6,7 +6,6 @@ them."""
 
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,11 +16,6 @@ from scipy.optimize import Bounds, minimize
 from scipy.sparse import csc_array, csr_array
 
 from hardmax.text.encoding import Encoded
-
-try:  # comes with scikit-learn
-    from threadpoolctl import threadpool_limits
-except ImportError:
-    threadpool_limits = nullcontext
 
 _CURVATURE = 0.1  # of the logistic loss, at most 1/4
 _ROUNDING = 1e-9
@@ -134,6 +128,9 @@ class Bags(LabelledTexts):
     is_held_out: bool = False
     vectors: Any = None
     """Those of the tokens (tokens, dimensions), sparse, if there are any."""
+    designs: dict[Any, Any] = field(default_factory=dict, init=False)
+    """What regressions on these texts share, by the fold that is left out and the number of texts
+    that have each token; others do not take it over."""
 
     def __iter__(self) -> Iterator[Bag]:
         for is_whole, stored in self.stored:
@@ -185,13 +182,99 @@ class Fitted(NamedTuple):
     slope: np.ndarray
     """What vectors are multiplied by, (dimensions, rows)."""
 
+    def of_tokens(self, tokens: np.ndarray) -> "Fitted":
+        """Those of some tokens, as a start."""
+        return self._replace(weights=self.weights[tokens])
+
     def bias_of_mean(self, neutral_weight: int) -> np.ndarray:
         """Beside the tokens of a text of typical size, the bias does not depend on the neutral
         weight."""
         return self.bias / (self.typical + neutral_weight)
 
 
-def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Design:
+    """Texts as regressions see them, whatever the strength and the scaling."""
+
+    typical: float
+    """The mean number of tokens of a text."""
+    counts: np.ndarray
+    """How many groups of each class have each token, as `Bag.counts` says, (tokens, classes)."""
+    weight: float
+    """Of all whole texts."""
+    column: np.ndarray
+    """Which column stands for each token."""
+    first: np.ndarray
+    """The first token of each column."""
+    once: np.ndarray
+    """The root of the number of tokens of each column, (columns, 1)."""
+    stored: list[SpilledArrays]
+    """For each bag the entries, texts and offsets of the columns, labels, weights, and what the
+    vectors of the tokens add up to in each text."""
+    curvature: np.ndarray
+    """The sums of squares of each column."""
+    products: np.ndarray
+    """Those of the vectors' axes."""
+    total: float
+    """The weight of all texts and sentences."""
+    vectors: Any
+    folder: Path | None
+
+    @classmethod
+    def of(
+        cls,
+        bags: Iterable[Bag],
+        typical: float,
+        *,
+        folder: Path | None = None,
+        vectors: Any = None,
+    ) -> "Design":
+        """Each text is divided by its size, as the model's mean will be: one of `typical` size is
+        left as it is."""
+        bags = list(bags) if folder is None else bags
+        counts: Any = sum(bag.counts() for bag in bags if bag.is_whole)
+        whole = sum(bag.weights.sum() for bag in bags if bag.is_whole)
+        vectors = csr_array((len(counts), 0)) if vectors is None else vectors
+        # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n)
+        # times as large. Most tokens are in one text only, and its other such tokens are in the
+        # same.
+        rng = np.random.default_rng(0)
+        marks: Any = sum(bag.matrix.T @ rng.random(len(bag)) for bag in bags)
+        _, first, column, times = np.unique(
+            marks, return_index=True, return_inverse=True, return_counts=True
+        )
+        products, curvature = np.zeros((vectors.shape[1],) * 2), np.zeros(len(first))
+        stored, total = [], 0.0
+        for bag in bags:
+            lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
+            # By token: then what is summed up is as long as there are texts in a bag, not tokens,
+            # and fits the cache.
+            by_token = bag.matrix.tocsc()[:, first]
+            factors = by_token.data * lengths[by_token.indices]
+            meanings = lengths[:, None] * (bag.matrix @ vectors).toarray()
+            products += meanings.T @ (bag.weights[:, None] * meanings)
+            arrays = factors, by_token.indices, by_token.indptr, bag.labels, bag.weights
+            stored.append(SpilledArrays(folder, *arrays, meanings.ravel()))
+            by_token.data = factors**2
+            curvature += by_token.T @ bag.weights
+            total += bag.weights.sum()
+        return cls(
+            typical=typical,
+            counts=np.maximum(counts, 0),
+            weight=float(whole),
+            column=column,
+            first=first,
+            once=np.sqrt(times)[:, None],
+            stored=stored,
+            curvature=curvature,
+            products=products,
+            total=total,
+            vectors=vectors,
+            folder=folder,
+        )
+
+
+def scales(design: Design, scaling: str) -> np.ndarray:
     """What each token is multiplied by before the regression, (tokens, 1): how much it may weigh.
 
     "rarity": the inverse document frequency. "contrast", for two classes: the logarithm of how much
@@ -199,10 +282,9 @@ def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
     squares. "evidence": this logarithm alone, with five texts more of each class, so that rare
     tokens weigh little. With two classes, tokens that are more frequent in the first have negative
     scales."""
-    counts: Any = np.maximum(sum(bag.counts() for bag in bags if bag.is_whole), 0)
-    total = sum(bag.weights.sum() for bag in bags if bag.is_whole)
+    counts = design.counts
     documents = counts.sum(axis=1, keepdims=True)
-    rarity = _RARITY * np.log((1 + total) / (1 + documents)) * (documents > 0)
+    rarity = _RARITY * np.log((1 + design.weight) / (1 + documents)) * (documents > 0)
     if counts.shape[1] > 2:
         return rarity
     more = _SMOOTHING if scaling == "evidence" else 1
@@ -214,71 +296,42 @@ def scales(bags: Iterable[Bag], scaling: str) -> np.ndarray:
 
 
 def regress(
-    bags: Iterable[Bag],
+    design: Design,
     strength: float,
     scale: np.ndarray,
-    typical: float,
     *,
     with_bias: bool,
     consistent: bool,
-    folder: Path | None = None,
     start: Fitted | None = None,
-    vectors: Any = None,
 ) -> Fitted:
-    """Logistic regression on scaled presence, each text divided by its size, as the model's mean
-    will be.
+    """Logistic regression on scaled presence.
 
-    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the
-    loss, from the folder if there is one. If `consistent`, and there are two classes, every weight
-    has the sign of its scale: no token speaks against its own counts. Weights that are nearly
-    right, such as those for another strength, are a good start.
+    Bags are gone through for each evaluation of the loss, from the folder if there is one. If
+    `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
+    against its own counts. Weights that are nearly right, such as those for another strength, are a
+    good start.
 
-    If tokens have `vectors` (tokens, dimensions), their products with a slope are added to the
-    weights."""
-    vectors = csr_array((len(scale), 0)) if vectors is None else vectors
-    width = vectors.shape[1]
-    products = np.zeros((width, width))
-    # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n)
-    # times as large. Most tokens are in one text only, and its other such tokens are in the same.
-    rng = np.random.default_rng(0)
-    marks: Any = sum(bag.matrix.T @ rng.random(len(bag)) for bag in bags)
-    _, first, column, times = np.unique(
-        marks, return_index=True, return_inverse=True, return_counts=True
-    )
-    once, scale_of_token = np.sqrt(times)[:, None], scale
-    scale = scale[first] * once
-    rows, stored = 0, []
-    curvature, total = np.zeros(len(scale)), 0.0
-    for bag in bags:
-        rows = 1 if bag.classes == 2 else bag.classes
-        lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
-        # By token: then what is summed up is as long as there are texts in a bag, not tokens, and
-        # fits the cache.
-        by_token = bag.matrix.tocsc()[:, first]
-        factors = by_token.data * lengths[by_token.indices]
-        weights = strength * bag.weights
-        meanings = lengths[:, None] * (bag.matrix @ vectors).toarray()
-        products += meanings.T @ (weights[:, None] * meanings)
-        arrays = factors, by_token.indices, by_token.indptr, bag.labels, weights, meanings.ravel()
-        stored.append(SpilledArrays(folder, *arrays))
-        by_token.data = factors**2
-        curvature += by_token.T @ weights
-        total += weights.sum()
+    If tokens have vectors, their products with a slope are added to the weights."""
+    vectors, first, once = design.vectors, design.first, design.once
+    width, scale_of_token, classes = vectors.shape[1], scale, design.counts.shape[1]
+    scale, rows = scale[first] * once, 1 if classes == 2 else classes
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
     # Slopes are turned to the axes along which texts differ: so they are not curved together,
     # either.
-    lengths_of_axes, axes = np.linalg.eigh(products)
-    curved = np.concatenate([curvature * scale[:, 0] ** 2, lengths_of_axes.clip(0), [total]])
-    curved = _CURVATURE * curved + np.append(np.ones(len(curved) - 1), 0)
+    lengths_of_axes, axes = np.linalg.eigh(design.products)
+    squares = design.curvature * scale[:, 0] ** 2
+    curved = np.concatenate([squares, lengths_of_axes.clip(0), [design.total]])
+    curved = strength * _CURVATURE * curved + np.append(np.ones(len(curved) - 1), 0)
     sizes = np.repeat(1 / np.sqrt(curved), rows)
     ends = np.cumsum([len(scale), width]) * rows
 
     def load(part: SpilledArrays) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
         factors, texts, offsets, labels, weights, meanings = part.load()
         matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
-        return matrix, matrix.T, labels, weights, meanings.reshape(len(labels), width)
+        meanings = meanings.reshape(len(labels), width)
+        return matrix, matrix.T, labels, strength * weights, meanings
 
-    loaded = [load(part) for part in stored] if folder is None else None
+    loaded = [load(part) for part in design.stored] if design.folder is None else None
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
@@ -290,7 +343,7 @@ def regress(
             np.zeros_like(slope),
             np.zeros(rows),
         )
-        for matrix, transposed, labels, weights, meanings in loaded or map(load, stored):
+        for matrix, transposed, labels, weights, meanings in loaded or map(load, design.stored):
             own_value, slopes = log_loss(
                 matrix @ scaled_u + meanings @ turned + bias, labels, weights
             )
@@ -314,18 +367,15 @@ def regress(
         first_guess = np.maximum(first_guess, least)
     # Remembering more costs more than it saves.
     options = {"maxiter": 60, "ftol": 2e-5, "maxcor": 3}
-    with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        found = minimize(
-            loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-        )
+    found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     u, slope, bias = (part.reshape(-1, rows) for part in np.split(found.x * sizes, ends))
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
     slope = axes @ slope
-    parts = (u / once)[column] * scale_of_token + vectors @ slope, bias, slope
+    parts = (u / once)[design.column] * scale_of_token + vectors @ slope, bias, slope
     if rows > 1:
         parts = [part - part.mean(axis=1, keepdims=True) for part in parts]
     x, bias, slope = parts
-    return Fitted(x, bias[0], typical, np.arange(len(x)), slope)
+    return Fitted(x, bias[0], design.typical, np.arange(len(x)), slope)
 
 
 def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:

@@ -3,6 +3,7 @@ calibration."""
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,11 +21,11 @@ from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.tables import join_first
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Fitted, regress, scales
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, Fitted, regress, scales
 from hardmax.train.corpus import Chunk, TrainingCorpus
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
-from hardmax.train.tuning import FOLDS, Trial, find_folds, tune
+from hardmax.train.tuning import FOLDS, MANY_TEXTS, Trial, find_folds, tune
 from hardmax.train.vectors import Vectors, read_vectors
 
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
@@ -35,6 +36,11 @@ LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh m
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
+
+try:  # comes with scikit-learn
+    from threadpoolctl import threadpool_limits
+except ImportError:
+    threadpool_limits = nullcontext
 
 
 def fit(
@@ -96,7 +102,8 @@ def fit(
         classes=len(classes),
         sentences=settings.sentences,
     )
-    return _fit(corpus, classes, settings, progress)
+    with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
+        return _fit(corpus, classes, settings, progress)
 
 
 def fit_tables(
@@ -169,7 +176,8 @@ def fit_tables(
             sentences=settings.sentences,
             folder=Path(name),
         )
-        return _fit(corpus, classes, settings, progress)
+        with threadpool_limits(1):
+            return _fit(corpus, classes, settings, progress)
 
 
 def _generator(settings: Settings) -> np.random.Generator | None:
@@ -336,11 +344,14 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
     known.counts[:] = of_texts
     keep = of_groups.sum(axis=1) >= min_df
     if settings.exclude or settings.stop_words:
-        excluded, stop_words = set(settings.exclude), set(settings.stop_words or ())
-        keep &= [
-            excluded.isdisjoint(words) and not stop_words.issuperset(words)
-            for words in cut_tokens(known)
-        ]
+        words, sizes = cut_tokens(known)
+        starts = np.cumsum(sizes) - sizes
+        excluded, stopped = (
+            np.array([word in some for word in words], dtype=bool)
+            for some in (set(settings.exclude), set(settings.stop_words or ()))
+        )
+        keep &= ~np.logical_or.reduceat(excluded, starts)
+        keep &= ~np.logical_and.reduceat(stopped, starts)
     if not keep.any():
         raise InputError(
             f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
@@ -359,18 +370,18 @@ def _find_reader(
         return NOT_READ
     short = find_short(corpus)
     # Phrases such as "not good" would say a part of what modifiers do.
-    is_word = np.flatnonzero([len(words) == 1 for words in cut_tokens(candidates)])
+    is_word = np.flatnonzero(cut_tokens(candidates)[1] == 1)
     if len(short.texts) < FEWEST or not len(is_word):
         return NOT_READ
     words = take_tokens(candidates, is_word)
-    before = _judge_words(words, bags.take(is_word), short, settings)
+    before, starts = _judge_words(words, bags.take(is_word), short, settings, {})
     reader = Reader(find_modifiers(short, before, SCOPE), SCOPE)
     if not reader.modifiers:
         return NOT_READ
     gains = np.zeros(1)
     for turn in range(1 + REFINED):
-        read = corpus.encode(candidates, settings.tokeniser, reader)
-        after = _judge_words(words, read.take(is_word), short, settings)
+        read = corpus.encode(words, settings.tokeniser, reader)
+        after, starts = _judge_words(words, read, short, settings, starts)
         gains = before.losses() - after.losses() if not turn else gains
         if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
             return NOT_READ
@@ -378,16 +389,20 @@ def _find_reader(
     return reader
 
 
-def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
-    """What the weights of single words say of short texts from which they were not learnt."""
+def _judge_words(
+    words: Vocabulary, bags: Bags, short: Short, settings: Settings, starts: dict[int, Fitted]
+) -> tuple[Evidence, dict[int, Fitted]]:
+    """What the weights of single words say of short texts from which they were not learnt, and
+    these weights, by fold."""
     how = {"C": settings.C or 1.0, "scaling": settings.scaling or "contrast"}
     settings = replace(settings, **how)
     rows = 1 if bags.classes == 2 else bags.classes
     ids = np.array([words.index.get(word, -1) for word in short.words])
     votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(bags.labels), rows))
-    shares = np.empty(len(bags.labels))
+    shares, found = np.empty(len(bags.labels)), {}
     for fold in range(FOLDS):
-        weights, bias, typical, *_ = _regress(bags.without(fold), settings, None)
+        found[fold] = _regress(bags, fold, settings, starts.get(fold))
+        weights, bias, typical, *_ = found[fold]
         votes[fold, ids >= 0] = weights[ids[ids >= 0]]
         held_out, mine = list(bags.held_out(fold)), np.flatnonzero(bags.folds == fold)
         sizes = np.concatenate([bag.sizes for bag in held_out])
@@ -396,7 +411,7 @@ def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings
         logits[mine] = shares[mine][:, None] * sums + bias
     chosen = short.texts
     about = shares[chosen], bags.labels[chosen], bags.weights[chosen]
-    return Evidence(votes, bags.folds[chosen], logits[chosen], *about)
+    return Evidence(votes, bags.folds[chosen], logits[chosen], *about), found
 
 
 def _weigh(
@@ -411,34 +426,44 @@ def _weigh(
 ) -> tuple[Bags, Vocabulary, Fitted]:
     """All texts with the tokens of the vocabulary, the vocabulary, and the weights of its tokens,
     without what the texts of a fold say."""
-    fitted = _regress(bags.without(fold), settings, start)
+    fitted = _regress(bags, fold, settings, start)
     if settings.max_features is None and settings.overlapping:
         return bags, candidates, fitted
     kept = _best(bags.without(fold), fitted.weights, settings.max_features)
-    vocabulary, start = take_tokens(candidates, kept), fitted._replace(weights=fitted.weights[kept])
+    vocabulary, start = take_tokens(candidates, kept), fitted.of_tokens(kept)
     bags = corpus.encode(vocabulary, settings.tokeniser, reader)
-    return bags, vocabulary, _regress(bags.without(fold), settings, start)
+    return bags, vocabulary, _regress(bags, fold, settings, start)
 
 
-def _regress(bags: Bags, settings: Settings, start: Fitted | None) -> Fitted:
-    """The weights of the tokens that enough of the texts have; those of others are 0."""
+def _regress(bags: Bags, fold: int | None, settings: Settings, start: Fitted | None) -> Fitted:
+    """The weights of the tokens that enough of the texts have, those of a fold left out; those of
+    other tokens are 0."""
     assert settings.C is not None
     assert settings.scaling is not None
-    of_groups: Any = sum(bag.counts(weighted=False).sum(axis=1) for bag in bags if bag.is_whole)
-    kept = np.flatnonzero(of_groups >= max(1, settings.min_df or 1))
-    part = bags.take(kept)
-    typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
-    how = {
-        "with_bias": settings.fit_intercept,
-        "consistent": settings.consistent,
-        "folder": bags.folder,
-    }
-    start = start and start._replace(weights=start.weights[kept])
-    scale = scales(part, settings.scaling)
-    found = regress(part, settings.C, scale, typical, **how, start=start, vectors=part.vectors)
+    kept, design = _prepare(bags, fold, max(1, settings.min_df or 1))
+    start = start and start.of_tokens(kept)
+    how = {"with_bias": settings.fit_intercept, "consistent": settings.consistent, "start": start}
+    found = regress(design, settings.C, scales(design, settings.scaling), **how)
     weights = np.zeros((bags.tokens, found.weights.shape[1]))
     weights[kept] = found.weights
     return found._replace(weights=weights, kept=kept)
+
+
+def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Design]:
+    """The tokens that so many texts have, those of a fold left out, and what regressions on them
+    share; made once for all strengths and scalings."""
+    if (fold, fewest) in bags.designs:
+        return bags.designs[fold, fewest]
+    if len(bags.labels) > MANY_TEXTS:
+        bags.designs.clear()  # or they would take several times as much memory as the texts
+    rest = bags.without(fold)
+    of_groups: Any = sum(bag.counts(weighted=False).sum(axis=1) for bag in rest if bag.is_whole)
+    kept = np.flatnonzero(of_groups >= fewest)
+    part = rest if len(kept) == rest.tokens else rest.take(kept)
+    typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
+    design = Design.of(part, typical, folder=bags.folder, vectors=part.vectors)
+    bags.designs[fold, fewest] = kept, design
+    return kept, design
 
 
 def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:

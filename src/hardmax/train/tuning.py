@@ -206,7 +206,10 @@ def _choose_strength(
         say(f"scaling {scaling}, C {strength:g}: held-out log loss {trial.loss:.4f}")
         return trial
 
-    trials = [step(first, scaling, strengths[middle]) for scaling in scalings]
+    trials, before = [], first
+    for scaling in scalings:
+        before = step(before, scaling, strengths[middle])
+        trials.append(before)
     best = min(trials, key=lambda trial: trial.loss)
     for path in (strengths[middle + 1 :], strengths[:middle][::-1]):
         before = best
