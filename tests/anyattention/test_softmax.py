@@ -289,9 +289,11 @@ def test_what_tokens_are_off_by_is_passed_on(seed):
     points = Points(z, np.ones(n, dtype=int), np.arange(n))
     # A token that hardly moves is off by what its mean is off by.
     alpha, everyone = random.choice([1, 10**6]), np.ones((n, n), dtype=bool)
-    table = softmax_floats._rounded(np.array(metric * Fraction(beta)))
+    table = softmax_floats._rounded(metric.astype(object) * Fraction(beta))
     layer = softmax_floats._Layer(points, hm.Dynamics(alpha, attention=hm.Softmax(beta)), [table])
-    tokens, off = layer.move(known, errors, Fraction(1, 1 + int(alpha)))
+    moved = layer.move(known, errors, Fraction(1, 1 + int(alpha)))
+    assert moved is not None
+    tokens, off = moved
     for signs in random.choice([-1.0, 1.0], (20, n, d)):
         truth = definition(z + signs * errors, beta, int(alpha), metric.tolist(), everyone, 1)
         gaps = np.abs(np.array(truth, dtype=float) - tokens[0])
