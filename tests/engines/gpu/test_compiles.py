@@ -65,7 +65,7 @@ def compiled(tmp_path_factory, pytestconfig) -> list[dict[str, Any]]:
     """What came of each launch, in a process of its own: in this one, kernels may be
     interpreted. A kernel that was compiled without a warning is kept until it changes."""
     folder = tmp_path_factory.mktemp("compiled")
-    kept = pytestconfig.cache.mkdir("triton")
+    kept = pytestconfig.rootpath / ".pytest_cache/triton"
     ours = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
     command = [sys.executable, "-P", __file__, str(folder)]
     done = subprocess.run(
