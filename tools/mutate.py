@@ -56,7 +56,7 @@ class _WithoutText(ast.NodeTransformer):
     looks."""
 
     def __init__(self, looks: Collection[str]) -> None:
-        self.looks = {"strict", *looks}  # `strict` is only ever an assertion
+        self.looks = {"strict", "frozen", *looks}  # the first two are only ever assertions
 
     def visit(self, node: ast.AST) -> ast.AST:
         match node:
@@ -64,6 +64,8 @@ class _WithoutText(ast.NodeTransformer):
                 node.annotation = None
             case ast.AnnAssign():
                 node.annotation = ast.Constant(None)
+            case ast.FunctionDef(decorator_list=[ast.Name(id="overload")]):
+                return ast.Pass()
             case ast.FunctionDef():
                 node.returns, node.body = None, [ast.Pass()] if "repr" in node.name else node.body
             case ast.Raise(exc=ast.Call() as error):

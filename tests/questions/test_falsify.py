@@ -229,11 +229,14 @@ FRANK_WOLFE = ("inf", *(Fraction(2, t) for t in range(1, 61)))
 FALLING = {"alpha": FRANK_WOLFE, "metric": [[-1]]}
 OUTWARDS = [[1], [-1]]
 AXIS = [[2, 2], [2, -2], [2, 0], [1, 0]]
+DRAGGED = [[1], *([Fraction(960 + k, 1000)] for k in range(8))]  # to 0.985 by softmax
 KNOWN = [  # what each says of small cases: True, None, or where it breaks
     ("leaders are never lost", [[-1, 0], [-1, -1]], {"value": [[0, 2], [0, 0]]}, (1, 1)),
     ("leaders are never lost", [[3], [1]], {}, True),
     ("the settling lemma", [[2, 1], [0, 2], [1, 0]], {"metric": STEEP, "mask": "causal"}, (2, 2)),
     ("the settling lemma", [[2, 1], [0, 2], [1, 0]], {"metric": STEEP}, True),
+    ("the settling lemma", AXIS, {}, True),
+    ("the settling lemma", [[3], [1]], {}, True),
     ("all tokens meet", OUTWARDS, {}, (None, 1)),
     ("all tokens meet", [[1], [2]], {}, True),
     ("vertices of the initial hull stay", [[1], [2]], {}, (0, 0)),
@@ -269,6 +272,7 @@ KNOWN = [  # what each says of small cases: True, None, or where it breaks
     ("a mask removes leaders, never adds one", [[1], [2]], {}, None),
     ("softmax with β = 100 ends within 1/10 of hardmax", [[-1], ["1/20"]], {}, (100, 1)),
     ("softmax with β = 100 ends within 1/10 of hardmax", [[1], ["1.01"]], {}, True),
+    ("softmax with β = 100 ends within 1/10 of hardmax", DRAGGED, {}, True),
     ("softmax with β = 100 ends within 1/10 of hardmax", OUTWARDS, {}, None),
     (
         "two tokens never end at the same limit unless they follow one leader",
@@ -304,6 +308,9 @@ def test_distances_and_leaders_are_named_where_statements_break():
     soft = Case([[-1], ["1/20"]], alpha=1)
     said = STATEMENTS["softmax with β = 100 ends within 1/10 of hardmax"].holds(soft)
     assert "all tokens of softmax at least 1.04 away" in str(said)
+    for end, shown in ((-1, "-1"), ("-12345678901/7", "-1.76367e+09…")):
+        said = STATEMENTS["all tokens meet"].holds(Case([[1], [end]], alpha=1))
+        assert str(said) == f"token 1: ends at {shown}, and token 0 at 1"
     late = Case([[1, 1], [-2, 2], [0, 2]], alpha=1)
     said = STATEMENTS["leaders do not depend on alpha"].holds(late)
     assert str(said) == "leaders [1], and [0, 1] with alpha 1/4"
@@ -510,6 +517,22 @@ def test_what_a_family_draws_is_of_it(family, seed):
         assert (case.parts["attention"] or "hardmax") in family.attentions
         if case.n >= family.tokens[0]:
             assert family._allows(case)
+
+
+@pytest.mark.parametrize("share", [0, 1])
+def test_so_many_tokens_mirror_others(share):
+    family = Family(tokens=(4, 4), size=10**6, ties=share)
+    for case in islice(family._draw(0, 50), 6):
+        sizes = {tuple(map(abs, token)) for token in case.tokens}
+        assert len(sizes) == (1 if share else case.n)
+
+
+def test_random_masks_forbid_some_and_allow_some():
+    family = Family(tokens=(6, 6), masks=("random",))
+    for case in islice(family._draw(0, 50), 6):
+        allowed = np.array(case.parts["mask"])
+        assert allowed.diagonal().all()
+        assert 6 < allowed.sum() < 36
 
 
 @pytest.mark.parametrize(
