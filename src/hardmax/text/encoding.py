@@ -175,10 +175,17 @@ def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
 
 def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     """The words of all tokens, one token after the other, and how many words each token has."""
-    # Lists of the words of each would take several times as long.
-    spaced = [s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces]
-    sizes = np.array([surface.count(" ") + 1 for surface in spaced], dtype=np.int64)
-    return " ".join(spaced).split(" ") if spaced else [], sizes
+    # All at once: a call for each token would take several times as long.
+    joined = "\n".join(vocabulary.surfaces)
+    if not joined.isascii():
+        spaced = (s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces)
+        joined = "\n".join(spaced)
+    letters = np.frombuffer(joined.encode(errors="surrogatepass"), dtype=np.uint8)
+    gaps = letters[(letters == ord(" ")) | (letters == ord("\n"))]
+    (lasts,) = np.nonzero(np.append(gaps, ord("\n")) == ord("\n"))
+    words = joined.replace("\n", " ").split(" ")
+    count = len(vocabulary)
+    return words if count else [], np.diff(lasts, prepend=-1)[:count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +246,7 @@ def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
     return Modifiers(
         factors=np.array([modifier.factor for modifier in modifiers], dtype=np.float64),
         strengths=np.array([modifier.strength for modifier in modifiers], dtype=np.float64),
-        of_word=np.array([reader.number_of(word) for word in words], dtype=np.int32),
+        of_word=np.array(reader.numbers_of(words), dtype=np.int32),
         letters=np.frombuffer(letters, dtype="<u4").astype(np.uint32),
         bounds=np.cumsum([0, *map(len, spellings)], dtype=np.int64),
         is_ending=np.array([pattern.startswith(ANY) for pattern in patterns], dtype=bool),
