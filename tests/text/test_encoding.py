@@ -18,10 +18,18 @@ from text.test_tokeniser import tokenisers
 from hardmax._kernels import compiling
 from hardmax.text import encoding
 from hardmax.text._analysis import weigh_text
-from hardmax.text._characters import CHARACTERS
-from hardmax.text._kernels_tokens import encode_texts, number_words, read_text
-from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.encoding import NOT_READ, Read, _define, _encode_part, _group, encode, lexicon_of
+from hardmax.text._kernels_tokens import encode_texts, number_words
+from hardmax.text._texts import read_texts
+from hardmax.text.encoding import (
+    NOT_READ,
+    Read,
+    _define,
+    _encode_part,
+    _group,
+    _place_tokens,
+    encode,
+    lexicon_of,
+)
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, read_vocabulary, write_vocabulary
 
@@ -106,10 +114,7 @@ def slowly(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> dict[int,
 
 def by_kernel(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Read:
     lexicon = lexicon_of(vocabulary)
-    data = np.frombuffer(encode_text(text), dtype=np.uint8)
-    parts = lexicon.words, lexicon.phrases, lexicon.modifiers
-    tokens, places = read_text(data, CHARACTERS, *parts, tokeniser.cutting)
-    return _group(tokens, places, NOT_READ)
+    return _group(*_place_tokens(text, lexicon, tokeniser), NOT_READ)
 
 
 def as_dicts(found) -> list[dict[int, int]]:

@@ -19,11 +19,8 @@ from text.small_models import Said, models, modifiers, random_texts, small_model
 import hardmax as hm
 from hardmax._kernels import compiling
 from hardmax.text._analysis import weigh_text
-from hardmax.text._characters import CHARACTERS
-from hardmax.text._kernels_tokens import read_text
-from hardmax.text._texts import encode_text
 from hardmax.text.cloud import make_reading
-from hardmax.text.encoding import _define, _group, encode, lexicon_of
+from hardmax.text.encoding import _define, _group, _place_tokens, encode, lexicon_of
 from hardmax.text.reading import Modifier, Reader
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -124,10 +121,7 @@ def by_definition(model: TextModel, clauses: list[list[str]]) -> Expected:
 
 def by_kernel(model: TextModel, text: str):
     lexicon = lexicon_of(model.vocabulary, model._reader)
-    data = np.frombuffer(encode_text(text), dtype=np.uint8)
-    parts = lexicon.words, lexicon.phrases, lexicon.modifiers
-    tokens, places = read_text(data, CHARACTERS, *parts, model.tokeniser.cutting)
-    return _group(tokens, places, model._reader)
+    return _group(*_place_tokens(text, lexicon, model.tokeniser), model._reader)
 
 
 @given(models(), texts())

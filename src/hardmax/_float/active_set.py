@@ -48,6 +48,7 @@ _OF_DETERMINANT, _OF_DISTANCE, _TINY = 2.0**-40, 2.0**-44, 2.0**-1000
 # Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is
 # found.
 HIGHEST_DIMENSION = 4
+_MANY = 1024  # numbers to add up
 _FEWEST_POINTS = 2**11
 # How far inside the facets positions must be, as a share of the radius of a ball in the hull: far
 # below what matters.
@@ -148,11 +149,26 @@ def mean_positions(
     terms, starts = weights * positions[tied.indices], tied.offsets[:-1]
     sums = np.add.reduceat(terms, starts, axis=0)
     for row in np.flatnonzero(tied.sizes > SUMMED):
-        sums[row] = [
-            math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T
-        ]
+        several = terms[tied.offsets[row] : tied.offsets[row + 1]]
+        sums[row] = [_exact_sum(column) for column in several.T]
     means[ties] = sums / np.add.reduceat(weights, starts, axis=0)
     return means
+
+
+def _exact_sum(numbers: np.ndarray) -> float:
+    """The sum of some numbers, rounded once.
+
+    Of many, the high bits are added up without rounding, and then those that are left (Rump, Ogita
+    and Oishi, SIAM Journal on Scientific Computing 31 (2008)): sooner than `math.fsum`."""
+    if len(numbers) < _MANY:
+        return math.fsum(numbers)
+    parts, rest, room = [], numbers.copy(), len(numbers).bit_length() + 1
+    while (largest := max(rest.max(), -rest.min())) > 0.0:
+        above = math.ldexp(1.0, math.frexp(largest)[1] + room)
+        high = (rest + above) - above
+        parts.append(high.sum())
+        rest -= high
+    return math.fsum(parts)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -260,21 +276,19 @@ class ActiveSet:
             if not np.array_equal(self.members[self.rows_of(attended)], attended):
                 # Members attend to others as well, as one does whose direction is 0.
                 return self.reopened().after_layers(choices, layers)
-        left = self._without_inner_points(choices)
-        own, counts = choices, self.multiplicities
-        if left.members is not None:
-            own, counts = choices.of_rows(left.members), counts[left.members]
-            own = AttendedIndices(left.rows_of(own.indices), own.offsets)
-        means = mean_positions(left.positions, own, counts)
+        # Before anybody leaves: a point without a direction attends to all.
+        means, left = self._means(choices), self._without_inner_points(choices)
+        points = np.arange(len(choices)) if left.members is None else left.members
+        means = means if len(left) == len(self) else means.take(self.rows_of(points), axis=0)
         shrink = float(power(self.contraction, layers))
         # The larger error of a point and its target, and what the step adds (see `bounds`).
-        towards = own.indices if own.all_single else own.indices[own.offsets[:-1]]
+        towards = left.rows_of(choices.firsts(points))
         errors = np.maximum(left.errors, left.errors.take(towards, axis=0))
         errors += step_error(1.0) * np.maximum(np.abs(left.positions), np.abs(means)) + step_error(
             0.0
         )
-        if not own.all_single:
-            errors[own.sizes > 1] = left.off.max() + left.step_error(own)
+        if not choices.all_single:
+            errors[choices.sizes[points] > 1] = self.off.max() + self.step_error(choices)
         return replace(
             left,
             layer=self.layer + layers,
@@ -283,6 +297,14 @@ class ActiveSet:
             worst=self.worst + self.step_error(choices),
             lead=left.lead * shrink,
         )
+
+    def _means(self, choices: AttendedIndices) -> np.ndarray:
+        """The mean of those that each member attends to, all of them members."""
+        if self.members is None:
+            return mean_positions(self.positions, choices, self.multiplicities)
+        own = choices.of_rows(self.members)
+        own = AttendedIndices(self.rows_of(own.indices), own.offsets)
+        return mean_positions(self.positions, own, self.multiplicities[self.members])
 
     def _without_inner_points(self, choices: AttendedIndices) -> "ActiveSet":
         """The active set without those who follow a leader well inside the hull of the leaders, if
@@ -293,11 +315,6 @@ class ActiveSet:
         rows = slice(None) if self.members is None else self.members
         leading = choices.is_leader[rows]
         leaving = choices.follows_leader[rows] & ~leading
-        if not choices.all_single:
-            # Nobody well inside ties for the furthest position, unless a point has no direction: it
-            # attends to all.
-            tied = choices.of_rows(np.flatnonzero(choices.sizes > 1)).indices
-            leaving[self.rows_of(tied)] = False
         leaders, sizes = self.positions[leading], self.norms[leading]
         if np.count_nonzero(leaving) < fewest or len(leaders) <= leaders.shape[1]:
             return self

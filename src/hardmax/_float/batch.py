@@ -50,11 +50,14 @@ class Room(NamedTuple):
     final: np.ndarray
 
 
-@njit
+@njit(inline="always")
 def make_room(longest, dimension):
     """Room for clouds of up to `longest` points."""
     wide = longest + WIDTH
-    points, moved = np.zeros((dimension, wide)), np.empty((dimension, wide))
+    points, moved = np.empty((dimension, wide)), np.empty((dimension, wide))
+    for axis in range(dimension):
+        for column in range(wide):
+            points[axis, column] = 0.0
     reach, direction, scores = np.empty(wide), np.empty(dimension), np.empty(wide)
     chosen, since = np.empty(longest, np.int32), np.empty(longest, np.int64)
     return Room(points, moved, reach, direction, scores, chosen, since, np.empty(longest, np.bool_))
@@ -155,7 +158,7 @@ def set_reach(points, reach, count):
         reach[i] = np.sqrt(longest) + 2.0**-500
 
 
-@njit
+@njit(inline="always")
 def walk(room, count, rules):
     """Walk until all follow leaders, at most as far as the rules say: (last layer or UNDECIDED,
     whether it is for ever, the error of the points there, what the next step would add to it)."""
@@ -167,8 +170,8 @@ def walk(room, count, rules):
         rules.factors,
     )
     layer, error = 0, 0.0
-    since[:count] = -1
-    final[:count] = False
+    for i in range(count):
+        since[i], final[i] = -1, False
     while True:
         proved, largest = _choose_all(room, count, rules, error)
         if not proved or (layer == 0 and not factors[4] <= largest <= factors[5]):
@@ -224,7 +227,8 @@ def enter(tokens, first, count, lengths, places, order, points, reach):
             square += tokens[first[p], axis] * tokens[first[p], axis]
         lengths[p] = np.sqrt(square) + 2.0**-500
         longest = max(longest, lengths[p])
-    places[:] = 0
+    for level in range(len(places)):
+        places[level] = 0
     for p in range(count):
         places[_level(lengths[p], longest) + 1] += 1
     for level in range(1, LEVELS + 1):
@@ -246,10 +250,10 @@ def _level(length, longest):
 
 
 @njit_parallel(lambda task, offsets, *_: -(-(len(offsets) - 1) // task))
-def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, powers, outcome):
+def walk_clouds(first, last, task, offsets, tokens, bits, longest, slots, rules, powers, outcome):
     """Walk the clouds that have not settled yet, from the beginning; one that settles goes on by a
     power at once."""
-    d, bits = tokens.shape[1], tokens.view(np.int64)
+    d = tokens.shape[1]
     table, places, lengths = (
         np.empty(slots, np.int64),
         np.empty(LEVELS + 1, np.int64),
@@ -369,7 +373,7 @@ def call_kernel(
     products = sizes**2 * tokens.shape[1]
     task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
     longest = int(sizes.max())
-    clouds = (tokens, longest, table_size(longest))
+    clouds = (tokens, tokens.view(np.int64), longest, table_size(longest))
     shares = cache(shares)
     for first in range(0, count, _AT_ONCE):
         last = min(first + _AT_ONCE, count)

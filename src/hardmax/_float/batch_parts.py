@@ -370,10 +370,10 @@ def _walk(space, count, rules):
 
 
 @njit_parallel(lambda task, offsets, *_: -(-(len(offsets) - 1) // task))
-def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, powers, outcome):
+def walk_clouds(first, last, task, offsets, tokens, bits, longest, slots, rules, powers, outcome):
     """Walk the clouds that have not settled yet, from the beginning; one that settles goes on by a
     power at once."""
-    d, bits = tokens.shape[1], tokens.view(np.int64)
+    d = tokens.shape[1]
     space = Space(
         make_room(longest, d),
         np.zeros(longest + WIDTH, np.int64),

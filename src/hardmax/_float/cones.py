@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hardmax._float.argmax import ArgmaxResult, sample_rows
+from hardmax._float.argmax import ArgmaxResult, sample_rows, score_all
 from hardmax._float.bounds import UNIT, norms_above
 from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax._layer.attended import AttendedIndices, sort_rows
@@ -249,6 +249,8 @@ def search(
 
 def cones(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     """Search in cones."""
+    if len(directions) == 1:  # scored sooner than points are laid out
+        return score_all(directions, points, slack)
     directions = np.ascontiguousarray(directions)
     laid_out = (in_blocks(points), len(points), float(norms_above(points).max()))
     some = sample_rows(norms_above(directions), _SAMPLED)

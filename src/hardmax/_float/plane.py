@@ -35,7 +35,7 @@ _SAMPLED, _MOST_EDGES, _BINS = 2**12, 32, 2**12
 @njit
 def _exact_turn(ax, ay, bx, by, cx, cy):
     """The sign of a x b + b x c + c x a, from a sum of floats that loses nothing."""
-    parts = np.zeros(12)
+    parts = np.empty(12)
     lefts, rights = (ax, -ay, bx, -by, cx, -cy), (by, bx, cy, cx, ay, ax)
     count = 0
     for term in range(6):

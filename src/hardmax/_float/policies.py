@@ -207,7 +207,10 @@ class TieResolver:
             self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
         if not len(pending):
             return None
-        if self._slack is not None or (choices.all_single and self._dynamics.is_definite):
+        attended = choices.of_rows(pending)
+        single = attended.indices[attended.offsets[:-1][attended.sizes == 1]]
+        moves = self._dynamics.is_definite and (choices.sizes[single] == 1).any()
+        if self._slack is not None or moves:
             # Somebody attends to a point that is no leader, and so moves towards another one: the
             # target moves.
             return 1
@@ -217,7 +220,6 @@ class TieResolver:
             float(norms_above(positions).max()),
         )
         error = active.worst + mean_error(reach, int(choices.sizes.max()))
-        attended = choices.of_rows(pending)
         if _some_mean_moves(positions - targets, attended, counts, 2 * error, reach):
             return 1
         distinct = {several.tobytes(): several for several in attended}

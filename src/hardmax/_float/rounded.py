@@ -367,29 +367,20 @@ def _score_tile(i, tile, directions, tiles, floor, top, found):
 
 
 @njit_parallel(lambda directions, *_: -(-len(directions.scales) // TASK), is_python=False)
-def find_floors(first_task, last_task, directions, tiles, floors):
-    """Raise the floors to what each direction is sure to reach among these tiles."""
-    margins = np.full(len(floors), np.inf)  # all tiles matter
-    tops = np.empty((len(tiles.scales), TASK // ROWS, ROWS), np.int32)
-    for task in range(first_task, last_task):
-        first, last = task * TASK, min((task + 1) * TASK, len(floors))
-        _read_tiles(first, last, directions, tiles, floors, margins, tops)
-
-
-@njit_parallel(lambda directions, *_: -(-len(directions.scales) // TASK), is_python=False)
 def search(first_task, last_task, directions, tiles, floors, margins, winners, leads):
-    """For each direction the winner and its lead, among all who could come within its margin."""
+    """Raise the floors to what each direction is sure to reach among these tiles; and find the
+    winners, if there is a place for them, and their leads, among all who could come within a
+    margin."""
     scales, reaches, errors = tiles.scales, tiles.lengths, tiles.errors
     tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
     top, scores = np.empty(ROWS, np.int32), np.empty(2)
     for task in range(first_task, last_task):
         first, last = task * TASK, min((task + 1) * TASK, len(floors))
         read = _read_tiles(first, last, directions, tiles, floors, margins, tops)
-        for i in range(first, last):
+        for i in range(first, min(last, len(winners))):
             floor, unit = floors[i] - margins[i], directions.scales[i]
             length, lost = directions.lengths[i], directions.errors[i]
-            scores[:] = -np.inf
-            winner = -1
+            scores[0], scores[1], winner = -np.inf, -np.inf, -1
             for tile in range(read):
                 off = _off(length, lost, reaches[tile], errors[tile])
                 if unit * scales[tile] * tops[tile, (i - first) // ROWS, i % ROWS] + off >= floor:
@@ -416,7 +407,9 @@ def rounded(
     # Directions that have to look equally far in go together; the outermost tiles tell.
     floors = sure - rounding
     first_tiles = (values[:_FIRST_TILES] for values in tiles[3:])
-    find_floors(_in_groups(rows, ROWS), Rounded(*tiles[:3], *first_tiles), floors)
+    nobody, all_matter = np.empty(0, dtype=np.int64), np.full(count, np.inf)
+    outermost = Rounded(*tiles[:3], *first_tiles)
+    search(_in_groups(rows, ROWS), outermost, floors, all_matter, nobody, np.empty(0))
     order = np.argsort(-floors / rows.lengths, kind="stable")
     # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no
     # further.

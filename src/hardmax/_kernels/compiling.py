@@ -116,8 +116,9 @@ class Kernel:
 
         from hardmax._kernels.cache import for_any_integer
 
+        # What releases the GIL is the wrapper.
         unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        make: Any = numba.njit(nogil=True, **unwrapped, **self.targetoptions)
+        make: Any = numba.njit(**unwrapped, **self.targetoptions)
         return for_any_integer(make(self.py_func))
 
     @cached_property

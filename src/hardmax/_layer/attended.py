@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import normalize_index
 from hardmax._tokens.points import Points
+
+_FEW = 16  # sets that are copied one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +88,10 @@ class AttendedIndices:
         """The choices of some points, in order."""
         if self.all_single:
             return AttendedIndices.of_single(self.indices[rows])
-        sizes = self.sizes[rows]
+        sizes, starts = self.sizes[rows], self.offsets[rows]
         offsets = np.append(0, np.cumsum(sizes))
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-        return AttendedIndices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
+        places = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return AttendedIndices(self.indices[places], offsets)
 
     def with_rows(self, rows: np.ndarray, other: "AttendedIndices") -> "AttendedIndices":
         """The same choices, but those of `other` for some points, increasing."""
@@ -98,6 +101,13 @@ class AttendedIndices:
             indices = self.indices.copy()
             indices[rows] = other.indices
             return AttendedIndices(indices, self.offsets)
+        if len(rows) <= _FEW:
+            sizes = self.sizes.copy()
+            sizes[rows] = other.sizes
+            starts, ends = [0, *self.offsets[rows + 1]], [*self.offsets[rows], len(self.indices)]
+            kept = [self.indices[start:end] for start, end in zip(starts, ends, strict=True)]
+            parts = chain.from_iterable(zip(kept, [*other, other.indices[:0]], strict=True))
+            return AttendedIndices(np.concatenate([*parts]), np.append(0, np.cumsum(sizes)))
         indices = np.concatenate([self.indices, other.indices])
         offsets = np.append(self.offsets[:-1], len(self.indices) + other.offsets)
         both = AttendedIndices(indices, offsets)

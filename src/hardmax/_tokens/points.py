@@ -39,7 +39,8 @@ def find_equal_rows(bits, table, label_of_row, first_of_label):
     `table` is a power of two long, at least twice the number of rows.
     """
     mask = len(table) - 1
-    table[:] = -1
+    for slot in range(len(table)):
+        table[slot] = -1
     labels = 0
     for row in range(len(bits)):
         slot = np.int64(_key(bits, row) & np.uint64(mask))
@@ -88,9 +89,11 @@ def _find_firsts(first, last, bits, keys, firsts, repeated):
         slots = 16
         while slots < 2 * count:
             slots *= 2
-        table = np.full(slots, -1, np.int32)
-        own = keys[rows[:count]]
+        table, own = np.empty(slots, np.int32), np.empty(count, np.uint64)
+        for slot in range(slots):
+            table[slot] = -1
         for place in range(count):
+            own[place] = keys[rows[place]]
             slot = np.int64((own[place] >> np.uint64(32)) & np.uint64(slots - 1))
             while table[slot] >= 0:
                 same = own[table[slot]] == own[place]

@@ -30,7 +30,7 @@ class Pieces(NamedTuple):
 
     `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a
     hash of them, at least HASHED. A piece without letters is the end of a clause; of any other one
-    `begins[p]` is the first byte."""
+    `begins[p]` is the first byte, else 0."""
 
     letters: np.ndarray  # uint32
     ends: np.ndarray  # int64
@@ -57,15 +57,11 @@ _MIX, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 HASHED = np.uint64(1 << 63)  # no letter of ASCII has the first bit
 
 
-@njit
+@njit(inline="always")
 def make_pieces(longest):
     """Memory for the pieces of a text of at most so many bytes."""
-    return Pieces(
-        np.empty(longest, np.uint32),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.uint64),
-        np.zeros(longest, np.int64),
-    )
+    letters, keys = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
+    return Pieces(letters, np.empty(longest, np.int64), keys, np.empty(longest, np.int64))
 
 
 @njit
@@ -219,7 +215,7 @@ def find_pieces(data, at, end, characters, found):
             kind = CLAUSE_END if after >= at else SEPARATOR
             at = max(at, after)
         if kind == CLAUSE_END:
-            ends[pieces], keys[pieces] = length, _NONE
+            ends[pieces], keys[pieces], begins[pieces] = length, _NONE, 0
             pieces += 1
     return pieces
 
@@ -274,7 +270,8 @@ def find_words(pieces, count, words, numbers):
 def fill_table(table, keys, words):
     """Give each of the first `words` keys a slot."""
     mask = np.uint64(len(table) - 1)
-    table[:] = -1
+    for slot in range(len(table)):
+        table[slot] = -1
     for number in range(words):
         slot = keys[number] * _MIX >> _HALF & mask
         while table[slot] >= 0:

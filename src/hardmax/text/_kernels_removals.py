@@ -48,19 +48,22 @@ class Scratch(NamedTuple):
     votes: Votes
 
 
-@njit
-def make_scratch(words, tokens, vocabulary, rows):
+def make_scratch(words: int, tokens: int, vocabulary: int, rows: int) -> Scratch:
     """Memory for a text of so many words and tokens."""
     own, firsts, lasts, ids, counts = np.empty((5, tokens), np.int32)
     keys, taken = np.empty(tokens, np.int64), np.zeros(words + 1, np.bool_)
     sizes = np.zeros(1, np.int64)
-    votes = np.empty((tokens, rows)), np.empty(tokens, np.bool_)
     return Scratch(
         Standing(own, firsts, lasts, keys, taken),
         Attending(np.empty(words, np.int32), np.empty(words, np.int32)),
         np.full(vocabulary, -1, np.int32),
         Found(np.zeros(1, np.int64), ids, counts, np.empty(tokens), sizes),
-        Votes(votes[0], votes[1], np.empty((1, rows)), np.empty((1, max(2, rows)))),
+        Votes(
+            np.empty((tokens, rows)),
+            np.empty(tokens, np.bool_),
+            np.empty((1, rows)),
+            np.empty((1, max(2, rows))),
+        ),
     )
 
 

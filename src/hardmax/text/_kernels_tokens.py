@@ -77,6 +77,14 @@ class Found(NamedTuple):
     sizes: np.ndarray  # int64
 
 
+class Placed(NamedTuple):
+    """The tokens of one text that count, in order, and where each is, `text[start:end]`, where the
+    modifier is that it attends to, and the number of that; -1 if it attends to itself."""
+
+    tokens: np.ndarray  # int32
+    places: np.ndarray  # int64, (tokens, 5)
+
+
 @njit(inline="always")
 def mix_pair(key):
     """A hash of a pair."""
@@ -98,20 +106,23 @@ def pair_slot(key, table, keys):
 def fill_pairs(table, keys, pairs):
     """Give each of the first `pairs` a slot in a table that is a power of two long, at least twice
     as long."""
-    table[:] = -1
+    for slot in range(len(table)):
+        table[slot] = -1
     for number in range(pairs):
         table[pair_slot(keys[number], table, keys)] = number
 
 
-@njit
+@njit(inline="always")
 def _room_to_stand(longest, longest_phrase):
     """A Standing for a text of at most `longest` bytes."""
     # A word takes two bytes, with what divides it from the next.
     room = (longest + 1) // 2 * longest_phrase
-    tokens, firsts, lasts = np.empty((3, room), np.int32)
-    return Standing(
-        tokens, firsts, lasts, np.empty(room, np.int64), np.zeros(longest + 1, np.bool_)
-    )
+    tokens, firsts = np.empty(room, np.int32), np.empty(room, np.int32)
+    lasts, keys = np.empty(room, np.int32), np.empty(room, np.int64)
+    taken = np.empty(longest + 1, np.bool_)
+    for piece in range(len(taken)):
+        taken[piece] = False
+    return Standing(tokens, firsts, lasts, keys, taken)
 
 
 @njit
@@ -125,12 +136,15 @@ def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
     words = len(token_of_node) - len(keys)
     # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]`
     # is its first piece.
-    active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
+    active, begins = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    for k in range(longest):
+        active[k], begins[k] = -1, 0
     found, end = 0, 0
     for piece in range(count):
         start, end, node = end, cuts[piece], numbers[piece]
         if start == end:
-            active[:] = -1
+            for k in range(longest):
+                active[k] = -1
             continue
         for k in range(longest - 1, 0, -1):
             extended = -1
@@ -145,6 +159,22 @@ def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
                 tokens[found], firsts[found], lasts[found] = token, begins[k], piece
                 found += 1
     return found
+
+
+@njit(inline="always")
+def _sort(keys, size):
+    """Sort the first keys (Shell): most are few, and a call of numba's takes longer to compile."""
+    gap = 1
+    while 3 * gap < size:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for t in range(gap, size):
+            key, at = keys[t], t
+            while at >= gap and keys[at - gap] > key:
+                keys[at] = keys[at - gap]
+                at -= gap
+            keys[at] = key
+        gap //= 3
 
 
 @njit
@@ -163,24 +193,19 @@ def keep_segments(standing, found):
             continue
         first, size = i + 1, last - i - 1
         if size > 1:
-            # Inserted one by one, up to 32: sooner than a call that sorts.
             for t in range(size):
-                key, at = np.int64(tokens[first + t]) << 32 | t, t
-                while 0 < at <= 32 and keys[at - 1] > key:
-                    keys[at] = keys[at - 1]
-                    at -= 1
-                keys[at] = key
-            if size > 32:
-                keys[:size].sort()
-            for key in keys[:size]:
-                t = first + (key & 0xFFFFFFFF)
+                keys[t] = np.int64(tokens[first + t]) << 32 | t
+            _sort(keys, size)
+            for place in range(size):
+                t = first + (keys[place] & 0xFFFFFFFF)
                 is_free = True
                 for piece in range(firsts[t], lasts[t] + 1):
                     is_free = is_free and not taken[piece]
                 for piece in range(firsts[t], lasts[t] + 1 if is_free else 0):
                     taken[piece] = True
                 tokens[t] = tokens[t] if is_free else _GONE
-            taken[low : lasts[last - 1] + 1] = False
+            for piece in range(low, lasts[last - 1] + 1):
+                taken[piece] = False
         last = i + 1
         low = np.int64(firsts[i]) if i >= 0 else np.int64(0)
     kept = 0
@@ -188,15 +213,6 @@ def keep_segments(standing, found):
         tokens[kept], firsts[kept], lasts[kept] = tokens[i], firsts[i], lasts[i]
         kept += tokens[i] != _GONE
     return kept
-
-
-@njit
-def _find_counting(pieces, count, words, phrases, cutting, numbers, standing):
-    """The known tokens of a text that count, to `standing`: all, or if they may not overlap the
-    segments."""
-    find_words(pieces, count, words, numbers)
-    found = _find_tokens(pieces, count, numbers, phrases, cutting, standing)
-    return found if cutting.overlapping else keep_segments(standing, found)
 
 
 @njit
@@ -284,54 +300,67 @@ def collect(standing, count, attending, factors, place, found, text):
     return tokens
 
 
-@njit_parallel(lambda data, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
-def encode_texts(
-    first, last, data, offsets, longest, characters, words, phrases, modifiers, cutting, found
-):
-    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]`
-    on."""
-    pieces, standing = make_pieces(longest), _room_to_stand(longest, cutting.longest_phrase)
-    numbers, place = np.empty(longest, np.int32), np.full(phrases.tokens, -1, np.int32)
-    attending = Attending(np.empty(longest, np.int32), np.empty(longest, np.int32))
-    none = modifiers.factors[:0]
-    for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
-        size = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
-        count = _find_counting(pieces, size, words, phrases, cutting, numbers, standing)
-        reads = len(modifiers.factors) > 0 and attend(pieces, size, numbers, modifiers, attending)
-        factors = modifiers.factors if reads else none
-        found.sizes[text] = collect(standing, count, attending, factors, place, found, text)
-
-
 @njit
-def read_text(data, characters, words, phrases, modifiers, cutting):
-    """(tokens, places): the tokens of one text that count, in order, and where each is,
-    `text[start:end]`, where the modifier is that it attends to, -1 if it attends to itself, and the
-    number of that modifier."""
-    room = len(data)
-    pieces, standing = make_pieces(room), _room_to_stand(room, cutting.longest_phrase)
-    numbers, begins = np.empty(room, np.int32), pieces.begins
-    attending = Attending(np.empty(room, np.int32), np.empty(room, np.int32))
-    count = find_pieces(data, np.int64(0), room, characters, pieces)
-    kept = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
-    attend(pieces, count, numbers, modifiers, attending)
+def _place_all(data, pieces, count, standing, kept, attending, reads, placed):
+    """Write the first `kept` tokens, and where each is, for a text of so many pieces."""
     # First bytes become first characters. A character is a letter, so a piece is over after as many
     # as it has letters.
-    ends, byte, character, before = np.empty(count, np.int64), 0, 0, 0
+    begins, ends, byte, character = pieces.begins, pieces.ends, 0, 0
+    end, before = np.int64(0), np.int64(0)
     for piece in range(count):
         while byte < begins[piece]:
             byte += 1
-            character += byte < room and data[byte] & 0xC0 != 0x80  # it does not continue another
+            # it does not continue another
+            character += byte < len(data) and data[byte] & 0xC0 != 0x80
         begins[piece] = character
-        ends[piece], before = character + pieces.ends[piece] - before, pieces.ends[piece]
-    places = np.full((kept, 5), -1, np.int64)
+        end, before = ends[piece], end
+        ends[piece] = character + end - before
     for i in range(kept):
         first, last = standing.firsts[i], standing.lasts[i]
-        places[i, 0], places[i, 1] = begins[first], ends[last]
-        attended = _attended_by(first, last, attending)
+        placed.tokens[i] = standing.tokens[i]
+        placed.places[i, 0], placed.places[i, 1] = begins[first], ends[last]
+        for column in range(2, 5):
+            placed.places[i, column] = -1
+        attended = _attended_by(first, last, attending) if reads else -1
         if attended >= 0:
-            places[i, 2], places[i, 3] = begins[attended], ends[attended]
-            places[i, 4] = attending.modifiers[attended]
-    return standing.tokens[:kept].copy(), places
+            placed.places[i, 2], placed.places[i, 3] = begins[attended], ends[attended]
+            placed.places[i, 4] = attending.modifiers[attended]
+
+
+@njit_parallel(lambda data, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
+def encode_texts(
+    first,
+    last,
+    data,
+    offsets,
+    longest,
+    characters,
+    words,
+    phrases,
+    modifiers,
+    cutting,
+    found,
+    placed,
+):
+    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]` on.
+    Of a text alone, all places are written as well, if there is memory for them."""
+    pieces, standing = make_pieces(longest), _room_to_stand(longest, cutting.longest_phrase)
+    numbers, place = np.empty(longest, np.int32), np.empty(phrases.tokens, np.int32)
+    attending = Attending(np.empty(longest, np.int32), np.empty(longest, np.int32))
+    for token in range(len(place)):
+        place[token] = -1
+    none = modifiers.factors[:0]
+    for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
+        size = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
+        find_words(pieces, size, words, numbers)
+        count = _find_tokens(pieces, size, numbers, phrases, cutting, standing)
+        if not cutting.overlapping:
+            count = keep_segments(standing, count)
+        reads = len(modifiers.factors) > 0 and attend(pieces, size, numbers, modifiers, attending)
+        factors = modifiers.factors if reads else none
+        found.sizes[text] = collect(standing, count, attending, factors, place, found, text)
+        if len(placed.tokens):
+            _place_all(data, pieces, size, standing, count, attending, reads, placed)
 
 
 @njit

@@ -18,9 +18,9 @@ from hardmax.text._kernels_tokens import (
     Found,
     Modifiers,
     Phrases,
+    Placed,
     encode_texts,
     fill_pairs,
-    read_text,
 )
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.reading import ANY, Reader
@@ -47,6 +47,7 @@ class Encoded:
         return len(self.offsets) - 1
 
 
+_NOT_PLACED = Placed(np.empty(0, dtype=np.int32), np.empty((0, 5), dtype=np.int64))
 _NOTHING = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64))
 
 
@@ -125,14 +126,11 @@ def read_one(
     >>> found.encoded.ids.tolist(), found.places[1].tolist()
     ([0, 2, 1], [[0, 8], [10, 18]])
     """
-    with interpreted(read_text, if_small=len(check_str(text, "`text`")) <= SHORT) as in_python:
+    with interpreted(encode_texts, if_small=len(check_str(text, "`text`")) <= SHORT) as in_python:
         if in_python:
             return _define(text, vocabulary, tokeniser, reader)
     lexicon = lexicon_of(vocabulary, reader)
-    data = np.frombuffer(encode_text(text), dtype=np.uint8)
-    parts = lexicon.words, lexicon.phrases, lexicon.modifiers
-    tokens, places = read_text(data, CHARACTERS, *parts, tokeniser.cutting)
-    return _group(tokens, places, reader)
+    return _group(*_place_tokens(text, lexicon, tokeniser), reader)
 
 
 def find_known(
@@ -177,10 +175,17 @@ def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
 
 def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     """The words of all tokens, one token after the other, and how many words each token has."""
-    # Lists of the words of each would take several times as long.
-    spaced = [s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces]
-    sizes = np.array([surface.count(" ") + 1 for surface in spaced], dtype=np.int64)
-    return " ".join(spaced).split(" ") if spaced else [], sizes
+    # All at once: a call for each token would take several times as long.
+    joined = "\n".join(vocabulary.surfaces)
+    if not joined.isascii():
+        spaced = (s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces)
+        joined = "\n".join(spaced)
+    letters = np.frombuffer(joined.encode(errors="surrogatepass"), dtype=np.uint8)
+    gaps = letters[(letters == ord(" ")) | (letters == ord("\n"))]
+    (lasts,) = np.nonzero(np.append(gaps, ord("\n")) == ord("\n"))
+    words = joined.replace("\n", " ").split(" ")
+    count = len(vocabulary)
+    return words if count else [], np.diff(lasts, prepend=-1)[:count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +246,7 @@ def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
     return Modifiers(
         factors=np.array([modifier.factor for modifier in modifiers], dtype=np.float64),
         strengths=np.array([modifier.strength for modifier in modifiers], dtype=np.float64),
-        of_word=np.array([reader.number_of(word) for word in words], dtype=np.int32),
+        of_word=np.array(reader.numbers_of(words), dtype=np.int32),
         letters=np.frombuffer(letters, dtype="<u4").astype(np.uint32),
         bounds=np.cumsum([0, *map(len, spellings)], dtype=np.int64),
         is_ending=np.array([pattern.startswith(ANY) for pattern in patterns], dtype=bool),
@@ -253,7 +258,7 @@ def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
 def _dictionary(words: Iterable[str]) -> Words:
     """The words cut by the kernel itself, so that their hashes are those it will find in texts."""
     data = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
-    found = make_pieces(len(data))
+    found = make_pieces.python(len(data))
     pieces = find_pieces(data, 0, len(data), CHARACTERS, found)
     starts = np.concatenate([[0], found.ends[:pieces]])
     slots = np.empty(table_size(pieces), dtype=np.int32)
@@ -261,7 +266,18 @@ def _dictionary(words: Iterable[str]) -> Words:
     return Words(slots, found.keys[:pieces].copy(), found.letters[: starts[-1]].copy(), starts)
 
 
-def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> Encoded:
+def _place_tokens(text: str, lexicon: Lexicon, tokeniser: Tokeniser) -> Placed:
+    found = read_texts([text])
+    room = (len(found.data) + 1) // 2 * tokeniser.longest_phrase
+    placed = Placed(np.empty(room, dtype=np.int32), np.empty((room, 5), dtype=np.int64))
+    encoded = _encode_part(found, lexicon, tokeniser, placed)
+    kept = int(encoded.counts.sum())
+    return Placed(placed.tokens[:kept], placed.places[:kept])
+
+
+def _encode_part(
+    texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, placed: Placed = _NOT_PLACED
+) -> Encoded:
     lengths = np.diff(texts.offsets)
     # A word takes two bytes, with what divides it from the next.
     most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
@@ -270,7 +286,8 @@ def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> En
     found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=np.int64))
     longest = int(lengths.max(initial=0))
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
-    encode_texts(texts.data, texts.offsets, longest, CHARACTERS, *parts, tokeniser.cutting, found)
+    how = (*parts, tokeniser.cutting, found, placed)
+    encode_texts(texts.data, texts.offsets, longest, CHARACTERS, *how)
     offsets = np.concatenate([[0], np.cumsum(found.sizes)])
     # Without the room that was left between texts.
     used = np.repeat(bases[:-1] - offsets[:-1], found.sizes) + np.arange(offsets[-1])

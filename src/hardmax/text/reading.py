@@ -4,7 +4,7 @@ A place of a token may attend to a modifier that stands a few words before it in
 to itself. It attends to the strongest modifier there, of equals the nearest, and its vote is
 multiplied by the modifier's factor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,6 +165,13 @@ class Reader:
             return named.get(word, -1)
         return next((number for number, form in forms if form.matches(word)), -1)
 
+    def numbers_of(self, words: Iterable[str]) -> list[int]:
+        """The same for each of some words."""
+        named, forms = self._numbers
+        if forms:
+            return list(map(self.number_of, words))
+        return [named.get(word, -1) for word in words]
+
     def turns(self, word: str) -> bool:
         """Whether a word is a modifier with a negative factor: it has no vote of its own."""
         number = self.number_of(word)
@@ -175,7 +182,7 @@ class Reader:
         the modifier that a token which begins with it attends to, or -1 if to itself."""
         if not self.modifiers:
             return [-1] * len(words), [-1] * len(words)
-        numbers = [self.number_of(word.surface) for word in words]
+        numbers = self.numbers_of(word.surface for word in words)
         attended = []
         for place in range(len(words)):
             near = self.in_scope(words, numbers, place)

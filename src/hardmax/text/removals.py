@@ -54,7 +54,8 @@ def rank_removals(why: "Explanation") -> tuple[Removal, ...]:
     leads = model.analyse(["", *(surfaces[unit] for unit in candidates)]).logits @ toward
     alone = leads[1:] - leads[0]
     clauses = np.array([word.clause for word in words])
-    numbers = np.array([model._reader.number_of(word.surface) for word in words], dtype=np.int32)
+    numbers = model._reader.numbers_of(word.surface for word in words)
+    numbers = np.array(numbers, dtype=np.int32)
     tokens, firsts, lasts = np.array(known, dtype=np.int32).reshape(-1, 3).T.copy()
     written = Written(units, np.searchsorted(clauses, clauses), numbers, tokens, firsts, lasts)
     judge = Judge(

@@ -114,7 +114,7 @@ def read_vocabulary(data: bytes) -> Vocabulary:
 
 def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:
     """Some of the tokens, in this order."""
-    surfaces = tuple(vocabulary.surfaces[token] for token in tokens.tolist())
+    surfaces = tuple(map(vocabulary.surfaces.__getitem__, tokens.tolist()))
     return Vocabulary._of(surfaces, vocabulary.counts[tokens])
 
 
@@ -218,22 +218,23 @@ def _choose_phrases(
     tallies: list[_Tally], spellings: list[str], sizes: np.ndarray, most: int, min_df: int
 ) -> list[str]:
     ranked: list[tuple[float, str]] = []
-
-    def words_of(phrase: int, length: int) -> list[str]:
-        if length == 1:
-            return [spellings[phrase]]
-        key = int(tallies[length - 1].keys[phrase])
-        return [*words_of(key >> 32, length - 1), spellings[key & 0xFFFFFFFF]]
-
     for length, tally in enumerate(tallies[1:], 2):
         counts, documents = tally.counts, tally.counts.sum(axis=1)
         # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if
         # classes did not matter, the sum over c of (n_c - e_c)^2 / e_c.
         squares = sum(counts[:, c] * counts[:, c] / sizes[c] for c in np.flatnonzero(sizes))
         scores = squares * sizes.sum() / documents - documents
-        for phrase in _best(scores, documents >= min_df, most):
-            surface = join_words(words_of(phrase, length))
-            ranked.append((-float(scores[phrase]), surface))
+        best = _best(scores, documents >= min_df, most)
+        columns, phrases = [], np.array(best, dtype=np.int64)
+        for shorter in tallies[length - 1 : 0 : -1]:
+            keys = shorter.keys[phrases]
+            columns.append(keys & 0xFFFFFFFF)
+            phrases = keys >> 32
+        columns = [phrases, *reversed(columns)]
+        words = [map(spellings.__getitem__, column.tolist()) for column in columns]
+        ranked.extend(
+            zip((-scores[best]).tolist(), map(join_words, zip(*words, strict=True)), strict=True)
+        )
     return [surface for _, surface in sorted(ranked)[:most]]
 
 

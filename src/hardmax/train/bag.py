@@ -325,6 +325,10 @@ def regress(
     sizes = np.repeat(1 / np.sqrt(curved), rows)
     ends = np.cumsum([len(scale), width]) * rows
 
+    def split(flat: np.ndarray) -> Iterator[np.ndarray]:
+        parts = flat[: ends[0]], flat[ends[0] : ends[1]], flat[ends[1] :]
+        return (part.reshape(-1, rows) for part in parts)
+
     def load(part: SpilledArrays) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
         factors, texts, offsets, labels, weights, meanings = part.load()
         matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
@@ -335,7 +339,7 @@ def regress(
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
-        u, slope, bias = (part.reshape(-1, rows) for part in np.split(flat, ends))
+        u, slope, bias = split(flat)
         scaled_u, turned = np.ascontiguousarray(u * scale), axes @ slope
         value, for_tokens, for_slope, for_bias = (
             0.0,
@@ -344,12 +348,14 @@ def regress(
             np.zeros(rows),
         )
         for matrix, transposed, labels, weights, meanings in loaded or map(load, design.stored):
-            own_value, slopes = log_loss(
-                matrix @ scaled_u + meanings @ turned + bias, labels, weights
-            )
+            logits = matrix @ scaled_u
+            if width:
+                logits += meanings @ turned
+            own_value, slopes = log_loss(logits + bias, labels, weights)
             value += own_value
             for_tokens += transposed @ slopes
-            for_slope += meanings.T @ slopes
+            if width:
+                for_slope += meanings.T @ slopes
             for_bias += slopes.sum(axis=0)
         gradients = for_tokens * scale + u, axes.T @ for_slope + slope, for_bias * with_bias
         gradient = np.concatenate([part.ravel() for part in gradients]) * sizes
@@ -368,7 +374,7 @@ def regress(
     # Remembering more costs more than it saves.
     options = {"maxiter": 60, "ftol": 2e-5, "maxcor": 3}
     found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    u, slope, bias = (part.reshape(-1, rows) for part in np.split(found.x * sizes, ends))
+    u, slope, bias = split(found.x * sizes)
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
     slope = axes @ slope
     parts = (u / once)[design.column] * scale_of_token + vectors @ slope, bias, slope

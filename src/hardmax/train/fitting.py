@@ -212,7 +212,8 @@ def _fit(
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
         # Modifiers that turn votes say nothing by themselves.
-        speaking = [not reader.turns(surface) for surface in candidates.surfaces]
+        turns = np.array([*(m.factor < 0 for m in reader.modifiers), False])
+        speaking = ~turns[reader.numbers_of(candidates.surfaces)]
         candidates = take_tokens(candidates, np.flatnonzero(speaking))
         overlapping = replace(settings.tokeniser, overlapping=True)
         bags = corpus.encode(candidates, overlapping, reader)

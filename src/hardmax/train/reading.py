@@ -145,7 +145,7 @@ def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier,
 def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...]:
     """The same modifiers, with factors that suit weights that were fitted with them."""
     of_word = np.full((len(short.words), 3), -1)
-    of_word[:, 0] = [reader.number_of(word) for word in short.words]
+    of_word[:, 0] = reader.numbers_of(short.words)
     strengths = np.array([modifier.strength for modifier in reader.modifiers])
     found = _Sums.of(short, known, of_word, strengths, reader.scope, only_strongest=True)
     columns = np.concatenate(

@@ -1,5 +1,6 @@
 """Leaving out who can no longer win must change nothing; the hull in which they are is proved."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -8,11 +9,12 @@ import pytest
 from agreement import assert_same_sets
 from effort import examples
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import problems
 
 import hardmax as hm
 from hardmax._float import active_set
-from hardmax._float.active_set import ActiveSet, shell_of
+from hardmax._float.active_set import ActiveSet, _exact_sum, shell_of
 from hardmax._float.bounds import Frame
 from hardmax._layer.attended import AttendedIndices
 
@@ -90,6 +92,37 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
     assert len(few.details.phases[1].source) < len(cloud) == len(few.attended(1)[19])
     assert_same_runs(few, all_of_them, 4)
+
+
+@pytest.mark.parametrize("ends_at_zero", [False, True])
+def test_a_token_at_zero_attends_also_to_those_that_leave(ends_at_zero):
+    turns = 2 * np.pi * np.arange(20) / 20
+    leaders = np.column_stack([10 * np.cos(turns), 10 * np.sin(turns)])
+    inside = np.random.default_rng(0).uniform([1, -1], [7, 1], (60, 2))
+    cloud = np.concatenate([leaders, inside, np.zeros((1, 2))])
+    if ends_at_zero:
+        cloud = np.concatenate([cloud, -cloud[:-1]])
+    few, all_of_them = (settled_run(cloud, hm.Dynamics("1/2"), least) for least in (0, np.inf))
+    assert len(few.attended(0)[80]) == len(cloud)
+    assert len(few.attended(1)[80]) == (len(cloud) if ends_at_zero else 1)
+    if not ends_at_zero:
+        assert len(few.details.phases[1].source) < len(cloud)
+    assert_same_runs(few, all_of_them, 4)
+
+
+@settings(max_examples=examples(50))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 5000),
+    st.sampled_from([0, 3, 40, 1000]),
+    st.booleans(),
+)
+def test_a_sum_is_rounded_once(seed, count, spread, cancels):
+    rng = np.random.default_rng(seed)
+    numbers = rng.standard_normal(count) * 2.0 ** rng.integers(-spread, spread // 2 + 1, count)
+    if cancels:
+        numbers = rng.permutation(np.concatenate([numbers, -numbers, numbers[:1] / 3]))
+    assert _exact_sum(numbers) == math.fsum(numbers)
 
 
 @pytest.mark.parametrize("size", [1.0, 2.0**-12])
