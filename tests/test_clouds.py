@@ -100,6 +100,7 @@ def test_what_cannot_be_made_is_refused():
     refused: list[tuple[Any, tuple[Any, ...]]] = [
         (clouds.square, ([(1, 2, 3)],)),
         (clouds.rotated, ([[1.0]],)),
+        (clouds.gaussian, (0, 2)),
     ]
     for make, arguments in refused:
         with refuses("must"):

@@ -11,8 +11,15 @@ import pytest
 from planted_files import make_model
 from running import Outcome, assert_refused, on_a_terminal
 
-from hardmax._common.format import escape_html, escape_json, sanitize_line, sanitize_text
+from hardmax._common.format import (
+    escape_html,
+    escape_json,
+    sanitize_line,
+    sanitize_text,
+    truncate,
+)
 from hardmax._common.validation import InputError
+from hardmax.cli.output import at_most
 from hardmax.text.text_model import TextModel
 
 # A title for the window, a cleared screen, colour by a single C1 byte, text that runs backwards, an
@@ -164,3 +171,8 @@ def test_a_card_is_neither_markup_nor_another_cell(here):
     rows = [line for line in card.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3}
     assert "# d" not in card.splitlines()
+
+
+def test_what_is_too_long_is_cut_and_says_so():
+    assert [truncate("never", width) for width in (4, 5)] == ["nev…", "never"]
+    assert [at_most("abc", limit) for limit in (2, 3)] == ["a, b, … 1 more", "a, b, c"]
