@@ -30,6 +30,7 @@ _MOST_DIMENSIONS = 4
 _MOST_MOVED = 40  # coordinates
 _REACH = 4  # standard deviations on each side of a mean: 99.99 % of a coordinate
 _TOLERANCE, _TOLERANCE_OF_NOISE = 0.004, 0.04
+_EFFORT, _EFFORT_OF_NOISE = 10_000, 100_000
 _FARTHEST = 10**60
 _OFTEN = 64  # cells between two reports of progress
 
@@ -44,7 +45,7 @@ def basins(
     law: Literal["uniform"] | tuple[Any, Any] | None = None,
     noise: None = None,
     tolerance: float | None = None,
-    effort: int = 10_000,
+    effort: int | None = None,
     progress: Progress | None = None,
 ) -> Basins: ...
 
@@ -56,7 +57,7 @@ def basins(
     dynamics: Dynamics | None = None,
     noise: Number,
     tolerance: float | None = None,
-    effort: int = 10_000,
+    effort: int | None = None,
     progress: Progress | None = None,
 ) -> Unchanged: ...
 
@@ -70,7 +71,7 @@ def basins(
     law: Literal["uniform"] | tuple[Any, Any] | None = None,
     noise: Number | None = None,
     tolerance: float | None = None,
-    effort: int = 10_000,
+    effort: int | None = None,
     progress: Progress | None = None,
 ) -> Basins | Unchanged:
     """Where one token ends, by where it starts; or, with noise, how likely all stays as it is.
@@ -99,8 +100,9 @@ def basins(
     tolerance : float, optional
         Stop once no more than this share of the box, or of the law, is undecided: 0.004 by
         default, and 0.04 with noise.
-    effort : int, default 10_000
-        Cells looked at, at most: parts of the box, or of all moves.
+    effort : int, optional
+        Cells looked at, at most: parts of the box, or of all moves. 10,000 by default, and 100,000
+        with noise.
     progress : callable, optional
         Called with how many cells have been looked at, and with `effort`.
 
@@ -138,6 +140,8 @@ def basins(
     check_dimension(dynamics, d)
     if tolerance is None:
         tolerance = _TOLERANCE if noise is None else _TOLERANCE_OF_NOISE
+    if effort is None:
+        effort = _EFFORT if noise is None else _EFFORT_OF_NOISE
     tolerance = check_real(tolerance, "`tolerance`", at_least=0, at_most=1)
     effort = check_int(effort, "`effort`", at_least=1)
     check_progress(progress)
