@@ -179,7 +179,7 @@ def lost(leads, size, rounds):
     """Bounds of the probability that one of some leads is lost, all boxes halved so often."""
     boxes = examined(leads, np.zeros((1, size)), np.ones((1, size)))
     for _ in range(rounds):
-        boxes = boxes.halves(leads)
+        boxes = boxes.halved(leads, 2**rounds)
     shares = boxes.reaches.prod(axis=1)
     assert shares.sum() == 1
     return shares @ boxes.low, shares @ boxes.high

@@ -159,7 +159,15 @@ def falsify(
         search.run(seed, tries, progress)
     except KeyboardInterrupt:
         search.interrupted = True
-    return search.result()
+    return Falsification(
+        named.name,
+        search.tried,
+        search.undecided,
+        search.found,
+        search.broken,
+        search.drawn,
+        search.interrupted,
+    )
 
 
 class _Search:
@@ -218,17 +226,6 @@ class _Search:
             return self.family._allows(case)
         except InputError:  # there is no such layer
             return False
-
-    def result(self) -> Falsification:
-        return Falsification(
-            self.statement.name,
-            self.tried,
-            self.undecided,
-            self.found,
-            self.broken,
-            self.drawn,
-            self.interrupted,
-        )
 
 
 def _read_statement(statement: Any) -> Named:

@@ -115,22 +115,13 @@ class Boxes(NamedTuple):
         """What is not known, times the share of the box among all moves."""
         return self.reaches.prod(axis=1) * (self.high - self.low)
 
-    def rows(self, chosen: np.ndarray) -> "Boxes":
-        """Some of the boxes."""
-        return Boxes(*(column[chosen] for column in self))
-
-    def halves(self, leads: Sequence[Lead]) -> "Boxes":
-        """All boxes in two."""
-        rows, reaches = np.arange(len(self.axes)), self.reaches.copy()
-        reaches[rows, self.axes] /= 2
-        steps = np.zeros_like(reaches)
-        steps[rows, self.axes] = reaches[rows, self.axes]
-        middles = np.concatenate([self.middles - steps, self.middles + steps])
-        return examined(leads, middles, np.concatenate([reaches, reaches]))
-
-    def and_more(self, others: "Boxes") -> "Boxes":
-        """These and others."""
-        return Boxes(*map(np.concatenate, zip(self, others, strict=True)))
+    def halved(self, leads: Sequence[Lead], most: int) -> "Boxes":
+        """The same with so many boxes in two, of which most is not known."""
+        worst, rest = np.split(np.argsort(-self.gaps), [most])
+        parts, reaches = _halves([self.middles[worst]], self.reaches[worst], self.axes[worst])
+        halves = examined(leads, np.concatenate(parts), np.concatenate([reaches, reaches]))
+        pairs = zip(self, halves, strict=True)
+        return Boxes(*(np.concatenate([old[rest], new]) for old, new in pairs))
 
 
 def examined(leads: Sequence[Lead], middles: np.ndarray, reaches: np.ndarray) -> Boxes:
@@ -186,14 +177,19 @@ def _parts(
     middles: np.ndarray, reaches: np.ndarray, bends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Boxes halved along the coordinates in which a lead is bent most: (m, parts, size)."""
-    rows, reaches = np.arange(len(middles)), reaches.copy()
     parts = [middles]
-    for axis in np.argsort(-bends, axis=1)[:, :_CUTS].T:
-        reaches[rows, axis] /= 2
-        steps = np.zeros_like(reaches)
-        steps[rows, axis] = reaches[rows, axis]
-        parts = [part + step for part in parts for step in (-steps, steps)]
+    for axes in np.argsort(-bends, axis=1)[:, :_CUTS].T:
+        parts, reaches = _halves(parts, reaches, axes)
     return np.stack(parts, axis=1), np.repeat(reaches[:, None], len(parts), axis=1)
+
+
+def _halves(
+    middles: list[np.ndarray], reaches: np.ndarray, axes: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Boxes halved, each along its axis: their middles, and how far they reach."""
+    halved = np.arange(reaches.shape[1]) == axes[:, None]
+    reaches = np.where(halved, reaches / 2, reaches)
+    return [some + way * halved * reaches for some in middles for way in (-1, 1)], reaches
 
 
 def distribution(weights: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -229,9 +225,9 @@ def unchanged(
     while looked < effort and boxes.gaps.sum() > tolerance:
         if progress is not None:
             progress(looked, effort)
-        worst, rest = np.split(np.argsort(-boxes.gaps), [min(_AT_ONCE, (effort - looked + 1) // 2)])
-        boxes = boxes.rows(rest).and_more(boxes.rows(worst).halves(leads))
-        looked += 2 * len(worst)
+        most = min(_AT_ONCE, (effort - looked + 1) // 2, len(boxes.axes))
+        boxes = boxes.halved(leads, most)
+        looked += 2 * most
     shares = boxes.reaches.prod(axis=1)
     low, high = 1 - shares @ boxes.high, 1 - shares @ boxes.low
     return Enclosure(max(0.0, float(low) - _ROUNDING), min(1.0, float(high) + _ROUNDING))
