@@ -277,6 +277,24 @@ def test_within_the_radius_nothing_changes_and_ties_always_break():
     assert hm.basins(cloud, dynamics=nothing, noise=1).probability == (0, 1)
 
 
+@pytest.mark.parametrize(
+    "cloud", [[[-4], [2], [7]], [[-3, 8], [-1, -2], [8, -5]], [[2, 6], [-2, -1], [1, 1], [8, -5]]]
+)
+def test_moves_do_not_break_a_tie_of_tokens_that_have_met(cloud):
+    # Two attend to each other, and meet at the point in the middle; who attends to one, to both.
+    dynamics = hm.Dynamics(1, -np.eye(len(cloud[0])))
+    lim = hm.limit(cloud, dynamics)
+    found = hm.basins(cloud, dynamics=dynamics, noise="1/1000")
+    rng = np.random.default_rng(0)
+    moves: Any = rng.integers(-1000, 1001, (5, *np.shape(cloud)))
+    for moved in np.array(cloud) + moves * Fraction(1, 10**6):
+        other = hm.limit(moved, dynamics, arithmetic="exact")
+        for k in range(max(lim.settled_at or 0, other.settled_at or 0) + 1):
+            sets = zip(lim.run.attended(k), other.run.attended(k), strict=True)
+            assert all(np.array_equal(a, b) for a, b in sets)
+    assert 1 in found.probability
+
+
 def test_more_effort_leaves_less_undecided():
     cloud = [[2, 1], [-1, 2], [0, -2], [0.5, 0.25]]
     left = [hm.basins(cloud, effort=effort).undecided.area.high for effort in (1, 50, 400)]

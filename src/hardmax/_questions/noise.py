@@ -47,32 +47,28 @@ class Lead(NamedTuple):
     """M, symmetric."""
 
 
-class Tie(NamedTuple):
-    """A token that attends to several; moves almost surely break that, unless scores are the same
-    whatever tokens are."""
-
-    breaks: bool
-
-
-def leads_of(run: Trajectory, noise: Fraction) -> list[Lead] | Tie:
-    """The leads of a run that has settled, at all layers, of which one could be lost."""
+def leads_of(run: Trajectory, noise: Fraction) -> list[Lead] | Enclosure:
+    """The leads of a run that has settled, at all layers, of which one could be lost; or the
+    probability that nothing changes, if there is a tie: moves almost surely break it, unless scores
+    are the same whatever tokens are, as those of tokens that have met."""
     n, d = run.n, run.d
     tokens, alpha = run.at(0, exact=True), run.dynamics.alpha
     metric = run.dynamics.matrix
-    if metric is None:
-        metric = np.array([[Fraction(int(r == c)) for c in range(d)] for r in range(d)])
-    shares = np.array([[Fraction(int(i == j)) for j in range(n)] for i in range(n)], dtype=object)
+    metric = np.eye(d, dtype=object) if metric is None else metric
+    shares: Any = np.eye(n, dtype=object)
     pending, found = list(range(n)), []
     while pending:
         sets = run.attended(len(found))
         leads = []
         for i in pending:
             chosen, *tied = sets[i]
-            for j in tied or [j for j in range(n) if j != chosen]:
-                over = shares[chosen] - shares[j]
-                leads.append(_lead(shares[i], over, tokens, metric, noise))
+            others = tied or [j for j in range(n) if j != chosen]
+            ways = [shares[chosen] - shares[j] for j in others]
+            asked = [_lead(shares[i], way, tokens, metric, noise) for way in ways]
             if tied:
-                return Tie(any(slopes.any() or bends.any() for _, slopes, bends in leads))
+                breaks = any(slopes.any() or bends.any() for _, slopes, bends in asked)
+                return Enclosure(0.0, 0.0 if breaks else 1.0)
+            leads += asked
         found.append(leads)
         chosen = [int(attended[0]) for attended in sets]
         pending = [i for i in pending if chosen[chosen[i]] != chosen[i]]
@@ -215,8 +211,8 @@ def unchanged(
     """The probability that no attended set changes, enclosed within the tolerance, or as far as so
     many boxes say."""
     leads = leads_of(run, noise)
-    if isinstance(leads, Tie):
-        return Enclosure(0.0, 0.0 if leads.breaks else 1.0)
+    if isinstance(leads, Enclosure):
+        return leads
     if not leads:  # none can be lost
         return Enclosure(1.0, 1.0)
     size = run.n * run.d
