@@ -67,7 +67,6 @@ class Falsification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, exactly; certificates are separate."""
-        cases = {"counterexample": self.counterexample, "drawn": self.drawn}
         return {
             "statement": self.statement,
             "false": bool(self),
@@ -75,7 +74,9 @@ class Falsification:
             "undecided": self.undecided,
             "interrupted": self.interrupted,
             "broken": None if self.broken is None else vars(self.broken),
-        } | {name: case and case.to_dict() for name, case in cases.items()}
+            "counterexample": self.counterexample and self.counterexample.to_dict(),
+            "drawn": self.drawn and self.drawn.to_dict(),
+        }
 
     def __repr__(self) -> str:
         if self.counterexample is None:

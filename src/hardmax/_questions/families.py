@@ -65,12 +65,15 @@ def coefficients(table: Any) -> list[Fraction]:
     """Those of the characteristic polynomial, from the constant one up. If the matrix is symmetric,
     its eigenvalues are real; then none is positive if no coefficient is negative, and all are
     negative if all coefficients are positive."""
-    matrix = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in table])
-    return [*map(to_fraction, matrix.charpoly().coeffs())]
+    return [*map(to_fraction, _of_flint(table).charpoly().coeffs())]
+
+
+def _of_flint(table: Any) -> fmpq_mat:
+    return fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in table])
 
 
 def _is_symmetric(table: Table) -> bool:
-    return all(table[i][j] == table[j][i] for i in range(len(table)) for j in range(i))
+    return [*map(tuple, table)] == [*zip(*table, strict=True)]
 
 
 def is_negative(table: Table) -> bool:
@@ -83,9 +86,7 @@ def _is_definite(table: Table) -> bool:
 
 
 def _has_rank_one(table: Table) -> bool:
-    pairs = [(a, b) for a in table for b in table]
-    columns = range(len(table))
-    return all(a[i] * b[j] == a[j] * b[i] for a, b in pairs for i in columns for j in columns)
+    return _of_flint(table).rank() <= 1
 
 
 Kind = tuple[Callable[[Random, int], Any], Callable[[Any], bool]]
