@@ -2,22 +2,24 @@
 
 import json
 from fractions import Fraction
-from math import comb, factorial
+from itertools import product
+from math import comb, factorial, log
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from effort import examples
+from effort import examples, some
 from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from strategies import alphas, any_metrics, clouds
 
 import hardmax as hm
 from hardmax._questions.cells import Box, CellPolygon
 from hardmax._questions.laws import Normal, Uniform
-from hardmax._questions.noise import distribution
+from hardmax._questions.noise import Lead, distribution, examined
 
 pytestmark = pytest.mark.filterwarnings("ignore:the theorem does not apply")
 TINY = Fraction(1, 9973)
@@ -190,6 +192,46 @@ def test_two_tokens_stay_as_they_are_with_a_known_probability():
     assert found.probability.width <= 0.011
 
 
+def lost(leads, size, rounds):
+    """Bounds of the probability that one of some leads is lost, all boxes halved so often."""
+    boxes = examined(leads, np.zeros((1, size)), np.ones((1, size)))
+    for _ in range(rounds):
+        boxes = boxes.halved(leads, 2**rounds)
+    shares = boxes.reaches.prod(axis=1)
+    assert shares.sum() == 1
+    return shares @ boxes.low, shares @ boxes.high
+
+
+@pytest.mark.parametrize("t", [-0.5, -0.1, 0.25])
+def test_products_and_squares_of_moves_are_low_with_known_probabilities(t):
+    lead = Lead(np.array([0, 1]), -t, np.zeros(2), np.array([[0, 0.5], [0.5, 0]]))
+    below = (1 - abs(t) * (1 - log(abs(t)))) / 2  # that x y <= -|t|
+    low, high = lost([lead], 3, 9)
+    assert low <= (below if t < 0 else 1 - below) <= high <= low + 0.06
+    bowl = Lead(np.array([2]), -t, np.zeros(1), np.eye(1))
+    low, high = lost([bowl], 3, 9)
+    assert low <= max(t, 0) ** 0.5 <= high <= low + 0.03
+
+
+@settings(max_examples=examples(200))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 4), st.integers(0, 6))
+def test_draws_of_moves_agree_with_the_bounds(seed, size, count, rounds):
+    rng = np.random.default_rng(seed)
+    leads, kept = [], np.ones(20_000, dtype=bool)
+    draws = 2 * rng.random((20_000, size)) - 1
+    for _ in range(count):
+        axes = np.sort(rng.permutation(size)[: rng.integers(1, size + 1)])
+        bends = rng.standard_normal((2, len(axes), len(axes))).sum(axis=0) * rng.random()
+        lead = Lead(axes, rng.random(), rng.standard_normal(len(axes)), bends + bends.T)
+        leads.append(lead)
+        moves = draws[:, axes]
+        bent = (moves @ lead.curvatures * moves).sum(axis=1)
+        kept &= lead.constant + moves @ lead.slopes + bent > 0
+    low, high = lost(leads, size, rounds)
+    slack = 5 * (max(low * (1 - low), high * (1 - high)) / len(draws)) ** 0.5 + 1e-3
+    assert low - slack <= 1 - kept.mean() <= high + slack
+
+
 @settings(max_examples=examples(200))
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.5, 3.0, 6.0]))
 def test_draws_of_noise_agree_with_the_probability(seed, factor):
@@ -212,6 +254,35 @@ def test_draws_of_noise_agree_with_the_probability(seed, factor):
     assert found.probability.low - 0.2 < same / 150 < found.probability.high + 0.2
 
 
+def attended(tokens, metric, layers):
+    """Whom the tokens of clouds attend to at some layers, in floats: (layers, clouds, n)."""
+    found = []
+    for _ in range(layers):
+        scores = np.einsum("cia,ba,cjb->cij", tokens, metric, tokens, optimize=True)
+        found.append(scores.argmax(axis=2))
+        tokens = (tokens + np.take_along_axis(tokens, found[-1][..., None], axis=1)) / 2
+    return np.stack(found)
+
+
+@pytest.mark.parametrize(("factor", "seed"), some(product([6, 3, 1.5], range(4))))
+def test_a_million_draws_of_noise_agree_with_the_probability(factor, seed):
+    rng = np.random.default_rng(seed)
+    cloud = np.round(rng.standard_normal((rng.integers(3, 6), 2)) * 16) / 16
+    metric = rng.integers(-1, 2) + 2 * np.eye(2)
+    lim = hm.limit(cloud, hm.Dynamics(1, metric))
+    found = hm.basins(cloud, dynamics=lim.run.dynamics, noise=factor * lim.radius, effort=4_000)
+    layers = int(lim.settled_at or 0) + 1
+    same = 0
+    for _ in range(20):
+        moves = 2 * rng.random((50_000, *cloud.shape)) - 1
+        moved = attended(cloud + float(found.noise) * moves, metric, layers)
+        same += (moved == attended(cloud[None], metric, layers)).all(axis=(0, 2)).sum()
+    low, high = binomtest(int(same), 10**6).proportion_ci(0.9999, method="wilson")
+    assert found.probability.low <= high
+    assert low <= found.probability.high
+    assert found.probability.width <= 0.2
+
+
 def test_within_the_radius_nothing_changes_and_ties_always_break():
     cloud = [[2, 0], [-1, 0.5], [0.5, 0.25]]
     radius = hm.limit(cloud, hm.Dynamics(1)).radius
@@ -221,6 +292,24 @@ def test_within_the_radius_nothing_changes_and_ties_always_break():
     assert hm.basins(square, noise="1/100").probability == (0, 0)
     nothing = hm.Dynamics(1, [[0, 0], [0, 0]])
     assert hm.basins(cloud, dynamics=nothing, noise=1).probability == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "cloud", [[[-4], [2], [7]], [[-3, 8], [-1, -2], [8, -5]], [[2, 6], [-2, -1], [1, 1], [8, -5]]]
+)
+def test_moves_do_not_break_a_tie_of_tokens_that_have_met(cloud):
+    # Two attend to each other, and meet at the point in the middle; who attends to one, to both.
+    dynamics = hm.Dynamics(1, -np.eye(len(cloud[0])))
+    lim = hm.limit(cloud, dynamics)
+    found = hm.basins(cloud, dynamics=dynamics, noise="1/1000")
+    rng = np.random.default_rng(0)
+    moves: Any = rng.integers(-1000, 1001, (5, *np.shape(cloud)))
+    for moved in np.array(cloud) + moves * Fraction(1, 10**6):
+        other = hm.limit(moved, dynamics, arithmetic="exact")
+        for k in range(max(lim.settled_at or 0, other.settled_at or 0) + 1):
+            sets = zip(lim.run.attended(k), other.run.attended(k), strict=True)
+            assert all(np.array_equal(a, b) for a, b in sets)
+    assert 1 in found.probability
 
 
 def test_more_effort_leaves_less_undecided():

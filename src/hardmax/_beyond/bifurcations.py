@@ -24,7 +24,7 @@ from hardmax._exact.argmax import Attended
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension, merge_points
-from hardmax._tokens.batches import read_batch
+from hardmax._tokens.batches import read_one
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import Number, dot, to_fractions
 from hardmax.dynamics import Dynamics
@@ -156,15 +156,10 @@ def bifurcations(
             f"`alpha` must be a smaller and a larger step size, not {low} and {high}.",
             argument="alpha",
         )
-    clouds, form = read_batch(tokens)
-    if not form.is_single:
-        raise InputError(
-            "`tokens` must be one cloud of shape (n, d), not a batch.", argument="tokens"
-        )
-    dynamics = Dynamics(1, metric)
-    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    cloud, dynamics = read_one(tokens), Dynamics(1, metric)
+    check_dimension(dynamics, cloud.tokens.shape[1])
     max_layers = check_int(max_layers, "`max_layers`", at_least=1, at_most=500)
-    search = _Search(merge_points(dynamics, clouds[0]), dynamics, max_layers)
+    search = _Search(merge_points(dynamics, cloud), dynamics, max_layers)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
     values, intervals, at_values = [], [], []
     for cell in search.cells(*ends):

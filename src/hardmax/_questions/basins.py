@@ -20,7 +20,7 @@ from hardmax._questions.laws import Enclosure, Gaussian, moments_of
 from hardmax._questions.noise import unchanged
 from hardmax._questions.regions import Basins, Unchanged
 from hardmax._questions.search import Search
-from hardmax._tokens.batches import Cloud, read_batch
+from hardmax._tokens.batches import Cloud, read_one
 from hardmax._tokens.points import merge
 from hardmax._tokens.rationals import Number, read_number, to_fractions
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -29,7 +29,7 @@ from hardmax.limits import limit
 _MOST_DIMENSIONS = 4
 _MOST_MOVED = 40  # coordinates
 _REACH = 4  # standard deviations on each side of a mean: 99.99 % of a coordinate
-_TOLERANCE, _TOLERANCE_OF_NOISE = 0.004, 0.04
+_USUAL, _USUAL_WITH_NOISE = (0.004, 10_000), (0.04, 100_000)  # tolerance and effort
 _FARTHEST = 10**60
 _OFTEN = 64  # cells between two reports of progress
 
@@ -44,7 +44,7 @@ def basins(
     law: Literal["uniform"] | tuple[Any, Any] | None = None,
     noise: None = None,
     tolerance: float | None = None,
-    effort: int = 10_000,
+    effort: int | None = None,
     progress: Progress | None = None,
 ) -> Basins: ...
 
@@ -56,7 +56,7 @@ def basins(
     dynamics: Dynamics | None = None,
     noise: Number,
     tolerance: float | None = None,
-    effort: int = 10_000,
+    effort: int | None = None,
     progress: Progress | None = None,
 ) -> Unchanged: ...
 
@@ -70,7 +70,7 @@ def basins(
     law: Literal["uniform"] | tuple[Any, Any] | None = None,
     noise: Number | None = None,
     tolerance: float | None = None,
-    effort: int = 10_000,
+    effort: int | None = None,
     progress: Progress | None = None,
 ) -> Basins | Unchanged:
     """Where one token ends, by where it starts; or, with noise, how likely all stays as it is.
@@ -99,8 +99,9 @@ def basins(
     tolerance : float, optional
         Stop once no more than this share of the box, or of the law, is undecided: 0.004 by
         default, and 0.04 with noise.
-    effort : int, default 10_000
-        Cells looked at, at most: parts of the box, or of all moves.
+    effort : int, optional
+        Cells looked at, at most: parts of the box, or of all moves. 10,000 by default, and 100,000
+        with noise.
     progress : callable, optional
         Called with how many cells have been looked at, and with `effort`.
 
@@ -127,19 +128,15 @@ def basins(
     >>> 7 / 8 in basins([[2], [1]], noise=1).probability
     True
     """
-    clouds, form = read_batch(tokens)
-    if not form.is_single:
-        one_cloud = "`tokens` must be one cloud of shape (n, d), not a batch."
-        raise InputError(one_cloud, argument="tokens")
+    cloud, weight = read_one(tokens), 1
     dynamics = Dynamics(1) if dynamics is None else check_dynamics(dynamics)
     check_plain(dynamics, "`basins`")
-    cloud, weight = clouds[0], 1
     n, d = cloud.tokens.shape
     check_dimension(dynamics, d)
-    if tolerance is None:
-        tolerance = _TOLERANCE if noise is None else _TOLERANCE_OF_NOISE
+    usual, largest = _USUAL if noise is None else _USUAL_WITH_NOISE
+    tolerance = usual if tolerance is None else tolerance
     tolerance = check_real(tolerance, "`tolerance`", at_least=0, at_most=1)
-    effort = check_int(effort, "`effort`", at_least=1)
+    effort = check_int(largest if effort is None else effort, "`effort`", at_least=1)
     check_progress(progress)
     if noise is not None:
         if any(part is not None for part in (token, box, law)):
@@ -228,15 +225,13 @@ def _read_box(box: Any, tokens: np.ndarray, law: Any) -> Box:
         ends = list(zip(table.min(axis=0), table.max(axis=0), strict=True))
         more = max(high - low for low, high in ends) / 4 or Fraction(1)
         return Box.of([(low - more, high + more) for low, high in ends])
+    if _is_list(box, d) and all(_is_list(pair, 2) for pair in box):
+        pairs = [(read_number(low, "`box`"), read_number(high, "`box`")) for low, high in box]
+        if all(low < high for low, high in pairs):
+            return Box.of(pairs)
     wish = f"`box` must be {d} pairs (low, high) with low < high"
-    if not isinstance(box, list | tuple | np.ndarray) or len(box) != d:
-        raise InputError(f"{wish}, not {shorten(box)}.", argument="box")
-    pairs = []
-    for pair in box:
-        if not isinstance(pair, list | tuple | np.ndarray) or len(pair) != 2:
-            raise InputError(f"{wish}, not {shorten(box)}.", argument="box")
-        low, high = (read_number(end, "`box`") for end in pair)
-        if low >= high:
-            raise InputError(f"{wish}, not {shorten(box)}.", argument="box")
-        pairs.append((low, high))
-    return Box.of(pairs)
+    raise InputError(f"{wish}, not {shorten(box)}.", argument="box")
+
+
+def _is_list(value: Any, length: int) -> bool:
+    return isinstance(value, list | tuple | np.ndarray) and len(value) == length

@@ -115,10 +115,8 @@ class Case:
         if not isinstance(tokens, tuple):
             tokens = to_fractions(read_table(tokens, "`tokens`"), "`tokens`").tolist()
         self.tokens: tuple[Row, ...] = tuple(map(tuple, tokens))
-        self.max_layers, self.arithmetic = (
-            check_int(max_layers, "`max_layers`", at_least=0),
-            arithmetic,
-        )
+        self.max_layers = check_int(max_layers, "`max_layers`", at_least=0)
+        self.arithmetic = arithmetic
         self.parts: Parts = {"alpha": 1} | USUAL | parts
         self.variants: list[Case] = []
         self._place: tuple[Batch, int] | None = None
@@ -253,14 +251,15 @@ class Case:
     @property
     def code(self) -> str:
         """Python that makes the cloud and the layer, to paste."""
-        named = {name: part for name, part in self.parts.items() if part is not None}
-        arguments = ", ".join(f"{name}={_written(part)}" for name, part in named.items())
-        return f"cloud = {_written(self.tokens)}\ndynamics = hm.Dynamics({arguments})"
+        return f"cloud = {_written(self.tokens)}\ndynamics = hm.Dynamics({self._arguments})"
 
     def __repr__(self) -> str:
-        named = {name: part for name, part in self.parts.items() if part is not None}
-        arguments = "".join(f", {name}={_written(part)}" for name, part in named.items())
-        return f"Case({_written(self.tokens)}{arguments})"
+        return f"Case({_written(self.tokens)}, {self._arguments})"
+
+    @property
+    def _arguments(self) -> str:
+        named = [(name, part) for name, part in self.parts.items() if part is not None]
+        return ", ".join(f"{name}={_written(part)}" for name, part in named)
 
 
 @contextmanager

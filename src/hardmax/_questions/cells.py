@@ -70,13 +70,12 @@ class Cell:
     def split(self, lead: Quadratic, metric: Sequence[Sequence[int]]) -> "list[Cell]":
         """Parts of the cell: the more of them keep a sign of the quadratic, the better."""
         *line, curvature = lead
-        if not curvature:
-            parts = self.cut(line)
-            return self.halves() if parts is None else [part for part in parts if part]
-        parts = self._beside_curve(lead, metric)
-        return parts or self.halves()
+        parts = self._beside_curve(lead, metric) if curvature else self.cut(line)
+        return [part for part in parts or () if part] or self.halves()
 
-    def _beside_curve(self, lead: Quadratic, metric: Sequence[Sequence[int]]) -> "list[Cell]":
+    def _beside_curve(
+        self, lead: Quadratic, metric: Sequence[Sequence[int]]
+    ) -> "list[Cell | None]":
         """Three parts: where a linear function that is close to the quadratic says that this is
         positive, where negative, and what is left; none if that is more than half."""
         c, *b, k = lead
@@ -108,7 +107,7 @@ class Cell:
             band = parts[1 - part]
         if band is not None and 2 * band.volume > self.volume:
             return []
-        return [part for part in (*found, band) if part]
+        return [*found, band]
 
 
 class CellPolygon(Cell):

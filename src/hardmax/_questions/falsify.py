@@ -67,7 +67,6 @@ class Falsification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, exactly; certificates are separate."""
-        cases = {"counterexample": self.counterexample, "drawn": self.drawn}
         return {
             "statement": self.statement,
             "false": bool(self),
@@ -75,7 +74,9 @@ class Falsification:
             "undecided": self.undecided,
             "interrupted": self.interrupted,
             "broken": None if self.broken is None else vars(self.broken),
-        } | {name: case and case.to_dict() for name, case in cases.items()}
+            "counterexample": self.counterexample and self.counterexample.to_dict(),
+            "drawn": self.drawn and self.drawn.to_dict(),
+        }
 
     def __repr__(self) -> str:
         if self.counterexample is None:
@@ -159,7 +160,15 @@ def falsify(
         search.run(seed, tries, progress)
     except KeyboardInterrupt:
         search.interrupted = True
-    return search.result()
+    return Falsification(
+        named.name,
+        search.tried,
+        search.undecided,
+        search.found,
+        search.broken,
+        search.drawn,
+        search.interrupted,
+    )
 
 
 class _Search:
@@ -218,17 +227,6 @@ class _Search:
             return self.family._allows(case)
         except InputError:  # there is no such layer
             return False
-
-    def result(self) -> Falsification:
-        return Falsification(
-            self.statement.name,
-            self.tried,
-            self.undecided,
-            self.found,
-            self.broken,
-            self.drawn,
-            self.interrupted,
-        )
 
 
 def _read_statement(statement: Any) -> Named:

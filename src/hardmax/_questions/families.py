@@ -22,6 +22,7 @@ from hardmax._layer.attention import Softmax, read_attention
 from hardmax._layer.metric import is_positive_definite
 from hardmax._layer.parts import Steps, read_steps
 from hardmax._questions.cases import Batch, Case, Row
+from hardmax._questions.simplex import to_fraction
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics
 
@@ -50,17 +51,9 @@ def _symmetric(random: Random, d: int) -> Table:
     return [[table[min(i, j)][max(i, j)] for j in range(d)] for i in range(d)]
 
 
-def _gram(random: Random, d: int, more: int) -> Table:
+def _gram(random: Random, d: int) -> Any:
     root = np.array([_vector(random, d) for _ in range(d)])
-    return to_fractions(root @ root.T + more * np.eye(d, dtype=int), "`metric`").tolist()
-
-
-def _definite(random: Random, d: int) -> Table:
-    return _gram(random, d, 1)
-
-
-def _negative(random: Random, d: int) -> Table:
-    return [[-x for x in row] for row in _gram(random, d, 0)]
+    return to_fractions(root @ root.T, "`metric`")
 
 
 def _rank_one(random: Random, d: int) -> Table:
@@ -72,12 +65,15 @@ def coefficients(table: Any) -> list[Fraction]:
     """Those of the characteristic polynomial, from the constant one up. If the matrix is symmetric,
     its eigenvalues are real; then none is positive if no coefficient is negative, and all are
     negative if all coefficients are positive."""
-    matrix = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in table])
-    return [Fraction(int(c.p), int(c.q)) for c in matrix.charpoly().coeffs()]
+    return [*map(to_fraction, _of_flint(table).charpoly().coeffs())]
+
+
+def _of_flint(table: Any) -> fmpq_mat:
+    return fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in table])
 
 
 def _is_symmetric(table: Table) -> bool:
-    return all(table[i][j] == table[j][i] for i in range(len(table)) for j in range(i))
+    return [*map(tuple, table)] == [*zip(*table, strict=True)]
 
 
 def is_negative(table: Table) -> bool:
@@ -90,9 +86,7 @@ def _is_definite(table: Table) -> bool:
 
 
 def _has_rank_one(table: Table) -> bool:
-    pairs = [(a, b) for a in table for b in table]
-    columns = range(len(table))
-    return all(a[i] * b[j] == a[j] * b[i] for a, b in pairs for i in columns for j in columns)
+    return _of_flint(table).rank() <= 1
 
 
 Kind = tuple[Callable[[Random, int], Any], Callable[[Any], bool]]
@@ -101,9 +95,9 @@ _IDENTITY: Kind = (lambda random, d: None, lambda table: table == _identity(len(
 _ANY: Kind = (_any, lambda table: True)
 METRICS: dict[str, Kind] = {
     "identity": _IDENTITY,
-    "definite": (_definite, _is_definite),
+    "definite": (lambda random, d: (_gram(random, d) + _identity(d)).tolist(), _is_definite),
     "symmetric": (_symmetric, _is_symmetric),
-    "negative": (_negative, is_negative),
+    "negative": (lambda random, d: (-_gram(random, d)).tolist(), is_negative),
     "any": _ANY,
 }
 VALUES: dict[str, Kind] = {

@@ -124,7 +124,7 @@ class Normal(NamedTuple):
         ends = []
         for w, *corner in (start, end):
             pairs = zip(corner, self.moments, strict=True)
-            ends.append([_standard(fmpq(x, w), *moments) for x, moments in pairs])
+            ends.append([_standard(Fraction(x, w), *moments) for x, moments in pairs])
         (x, y), (a, b) = ends
         if (a - x).contains(0):  # upright, or nearly
             return (a - x) * arb(0, 0.5)
@@ -167,15 +167,13 @@ def _read_numbers(value: Any, name: str) -> Fraction | tuple[Fraction, ...]:
     return read_number(value, name)
 
 
-def _standard(x: fmpq, mean: Fraction, std: Fraction) -> arb:
-    shift = x - fmpq(mean.numerator, mean.denominator)
-    return arb(shift * fmpq(std.denominator, std.numerator))
+def _standard(x: Fraction, mean: Fraction, std: Fraction) -> arb:
+    return arb(fmpq(*((x - mean) / std).as_integer_ratio()))
 
 
 def _normal(x: Fraction, mean: Fraction, std: Fraction) -> arb:
     """The probability of what is below x."""
-    standard = _standard(fmpq(x.numerator, x.denominator), mean, std)
-    return (1 + (standard / arb(2).sqrt()).erf()) / 2
+    return (1 + (_standard(x, mean, std) / arb(2).sqrt()).erf()) / 2
 
 
 def total_volume(cells: Iterable[Cell]) -> arb:

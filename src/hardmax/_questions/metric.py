@@ -32,7 +32,7 @@ from hardmax._common.validation import (
 )
 from hardmax._layer.metric import is_positive_definite
 from hardmax._questions.simplex import Best, LinearProgram
-from hardmax._tokens.batches import read_batch
+from hardmax._tokens.batches import read_one
 from hardmax._tokens.points import merge
 from hardmax._tokens.rationals import to_fractions
 
@@ -147,14 +147,10 @@ def find_metric(
     >>> find_metric([[1], [2], [3]], leaders=[1])
     MetricSearch(impossible: proved by 2 leads)
     """
-    clouds, form = read_batch(tokens)
-    if not form.is_single:
-        one_cloud = "`tokens` must be one cloud of shape (n, d), not a batch."
-        raise InputError(one_cloud, argument="tokens")
+    points = merge(read_one(tokens))
     check_choice(kind, KINDS, "`kind`")
     max_cuts = check_int(max_cuts, "`max_cuts`", at_least=1)
     check_progress(progress)
-    points = merge(clouds[0])
     wishes = _read_wishes(leaders, followers, points.of_token.tolist())
     cloud = points.integers
     leads = [(i, c, j) for i, c in wishes for j in range(points.count) if j != c]
@@ -232,12 +228,11 @@ class _Search:
 
     def row(self, way: Sequence[int], direction: Sequence[int]) -> list[int]:
         """What the entries of A are multiplied by in <A direction, way>."""
-        if self.kind == "any":
-            return [way[r] * direction[c] for r, c in self.entries]
-        return [
-            way[r] * direction[c] + (way[c] * direction[r] if r != c else 0)
-            for r, c in self.entries
-        ]
+        row = []
+        for r, c in self.entries:
+            twice = self.kind != "any" and r != c
+            row.append(way[r] * direction[c] + twice * way[c] * direction[r])
+        return row
 
     def solve(self, max_cuts: int, progress: Progress) -> Best | None:
         """The best A; None if cuts did not suffice."""

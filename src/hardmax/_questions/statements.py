@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any
+
+import numpy as np
 
 from hardmax._layer.attention import Softmax
 from hardmax._layer.parts import FULL
@@ -67,9 +69,11 @@ def _within_theorem(holds: Holds, case: Case) -> Any:
 def _theorem(claim: str | None, case: Case) -> Any:
     """What `check_theorem` says, of one claim or of all."""
     for statement in check_theorem(case.limit):
-        if claim in (None, statement.claim) and statement.verdict == FAILS:
+        if claim not in (None, statement.claim):
+            continue
+        if statement.verdict == FAILS:
             return Broken(f"{statement.claim}: {statement.detail}")
-        if claim in (None, statement.claim) and statement.verdict == UNDECIDED:
+        if statement.verdict == UNDECIDED:
             return None
     return True
 
@@ -147,7 +151,8 @@ def _frank_wolfe(case: Case) -> Any:
     if not is_theirs or metric is None or any(part is not None for part in others):
         return None
     table = [[*row] for row in metric]
-    diameter = max(_square(_minus(x, y)) for x in case.tokens for y in case.tokens)
+    gaps = [np.subtract(*pair) for pair in combinations_with_replacement(case.array, 2)]
+    diameter = max(gap @ gap for gap in gaps)
     if not diameter or not is_negative(table) or any(project_exact(case.tokens)[0]):
         return None
     for t in range(len(steps)):
@@ -342,14 +347,6 @@ def _vertices(tokens: tuple[Row, ...]) -> list[int]:
 def _form(metric: Any, x: Row) -> Any:
     """<A x, x>."""
     return dot(x if metric is None else [dot(row, x) for row in metric], x)
-
-
-def _minus(x: Row, y: Row) -> Row:
-    return tuple(a - b for a, b in zip(x, y, strict=True))
-
-
-def _square(x: Row) -> Any:
-    return dot(x, x)
 
 
 def _shown(x: Row) -> str:

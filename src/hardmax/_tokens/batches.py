@@ -176,6 +176,15 @@ class PackedClouds(Sequence[Cloud]):
         return Cloud(self.tokens[rows], counts)
 
 
+def read_one(tokens: Any) -> Cloud:
+    """The one cloud in `tokens`, checked."""
+    clouds, form = read_batch(tokens)
+    if not form.is_single:
+        one_cloud = "`tokens` must be one cloud of shape (n, d), not a batch."
+        raise InputError(one_cloud, argument="tokens")
+    return clouds[0]
+
+
 def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
     """The clouds in `tokens`, checked, and the form they came in."""
     tokens, kind = read_frame(tokens), kind_of(tokens)
