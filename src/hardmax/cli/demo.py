@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from hardmax._common.files import reason
 from hardmax._common.validation import InputError, MissingExtra
@@ -45,7 +45,7 @@ films I have sat through; the music is excellent, nothing else.""",
 
 def demo_command(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for pictures, pages, proof.")
+        Path, Option("--output", "-o", help="Folder for pictures, pages, proof.")
     ] = Path("demo"),
 ) -> None:
     """Show what the package does, on a cloud and two film reviews.

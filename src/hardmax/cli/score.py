@@ -4,7 +4,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import check_path, require_extra
@@ -19,18 +19,18 @@ BAD_ROWS = "What to do with rows that cannot be used; null keeps them, with an e
 
 
 def score_command(
-    source: Annotated[str, typer.Argument(metavar="INPUT", help=INPUT)],
+    source: Annotated[str, Argument(metavar="INPUT", help=INPUT)],
     out: Annotated[
-        str, typer.Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")
+        str, Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")
     ],
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     text: opt.TextColumn = None,
     encoding: opt.Encoding = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="NAME,…", help="Columns to keep; by default all.")
+        str | None, Option(metavar="NAME,…", help="Columns to keep; by default all.")
     ] = None,
-    abstain: Annotated[float, typer.Option(help="Mark rows with a lower probability.")] = 0.0,
-    on_bad_rows: Annotated[Literal["null", "skip", "refuse"], typer.Option(help=BAD_ROWS)] = "null",
+    abstain: Annotated[float, Option(help="Mark rows with a lower probability.")] = 0.0,
+    on_bad_rows: Annotated[Literal["null", "skip", "refuse"], Option(help=BAD_ROWS)] = "null",
     threads: opt.Threads = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
