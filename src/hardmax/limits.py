@@ -25,7 +25,7 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
-from hardmax._layer.rules import check_dimension, is_rational, merge_points
+from hardmax._layer.rules import is_rational, merge_points
 from hardmax._limits.caps import CapWatch
 from hardmax._limits.certify import Certificate, certify, cloud_digest, layer_data
 from hardmax._limits.clusters import (
@@ -39,7 +39,7 @@ from hardmax._limits.clusters import (
     number,
 )
 from hardmax._limits.radius import radius
-from hardmax._runs.enclosures import Enclosures, enclose
+from hardmax._runs.enclosures import Enclosures, enclose_clouds
 from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
@@ -50,7 +50,6 @@ from hardmax._tokens.batches import (
     BatchList,
     CloudArray,
     CloudList,
-    PackedClouds,
     as_array,
     read_batch,
 )
@@ -529,17 +528,8 @@ def _enclosed(
     check_progress(progress)
     layers = 500 if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
     read = read_cloud if isinstance(tokens, str | Path) else read_frame
-    clouds, container = read_batch(read(tokens, columns=columns))
-    check_dimension(dynamics, clouds[0].tokens.shape[1])
-    runs = []
-    for cloud in clouds:
-        watch, kind = CapWatch(), container.tensors
-        run = enclose(cloud, dynamics, layers, watch=watch, kind=kind, progress=progress)
-        runs.append(run if watch.meeting is None else run._proved(watch.meeting))
-    if container.is_single:
-        return Limit(runs[0])
-    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
-    return Limits(Trajectories(runs, container, counts))
+    run = enclose_clouds(read(tokens, columns=columns), dynamics, layers, progress, CapWatch)
+    return Limit(run) if isinstance(run, Trajectory) else Limits(run)
 
 
 def _record(dynamics: Dynamics) -> Record:

@@ -50,7 +50,6 @@ from hardmax._exact.vectors import (
     check_length,
     exact_table,
     flint,
-    fractions_of,
     power,
     running_products,
 )
@@ -66,7 +65,7 @@ from hardmax._layer.rules import (
     split_heads,
 )
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import dot
+from hardmax._tokens.rationals import dot, fractions_of
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -429,7 +428,7 @@ class GeneralSolver:
         return GeneralWalker(points, dynamics, self.head_type).walk(points.count)
 
 
-def _union(heads: list[Any]) -> AttendedIndices:
+def union_of(heads: Sequence[Any]) -> AttendedIndices:
     """For each point those that it attends to with any head."""
     if len(heads) == 1:
         return heads[0]
@@ -463,8 +462,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         # Known for many layers only if nothing moves.
         self.has_no_form = is_mixed or has_own_values(dynamics) or dynamics.feed_forward is not None
-        heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
-        self.heads = [head_type(points, head, self.contraction) for head in heads]
+        self.heads = [head_type(points, head, self.contraction) for head in split_heads(dynamics)]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})
         self.form = self.place
         self.attended_now: list[Attended] = []
@@ -473,7 +471,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         """The union of the attended sets of all heads."""
         if not self.attended_now:
             self.attended_now = self._attended_at(self.place, pending)
-        union = _union([head.sets for head in self.attended_now])
+        union = union_of([head.sets for head in self.attended_now])
         return Attended(union, min(head.margin for head in self.attended_now))
 
     def _attended_at(self, place: PowerSum, pending: list[int]) -> list[Attended]:

@@ -25,14 +25,13 @@ from hardmax._exact.vectors import (
     Vector,
     check_length,
     common_rows,
-    fractions_of,
     power,
     towards,
     weighted_sum,
 )
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, dot
+from hardmax._tokens.rationals import IntegerCloud, dot, fractions_of
 from hardmax.dynamics import Dynamics
 
 

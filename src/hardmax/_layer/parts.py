@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, check_choice, check_int, shorten
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import Number, read_number, to_fractions
+from hardmax._tokens.rationals import Number, fractions_of, read_number, to_fractions
 
 FULL: Any = math.inf
 """A full step: alpha is infinite, and a token jumps onto its target."""
@@ -317,4 +317,4 @@ def inverse(matrix: np.ndarray) -> np.ndarray | None:
         found = fmpq_mat(rows).inv().tolist()
     except ZeroDivisionError:
         return None
-    return np.array([[Fraction(int(number.p), int(number.q)) for number in row] for row in found])
+    return np.array([fractions_of(row) for row in found])

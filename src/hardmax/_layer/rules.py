@@ -62,6 +62,13 @@ def head_values(dynamics: "Dynamics") -> list[Any]:
     return [dynamics.value if head.value is None else head.value for head in dynamics.heads]
 
 
+def head_metrics(dynamics: "Dynamics") -> list[Any]:
+    """The metric of each head, that of a single one: None for the identity."""
+    if dynamics.heads is None:
+        return [dynamics.metric]
+    return [head.metric for head in dynamics.heads]
+
+
 def mean_value(dynamics: "Dynamics") -> Any:
     """The weighted mean V of the value matrices of all heads; None for the identity."""
     if not has_own_values(dynamics):
@@ -95,16 +102,17 @@ def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
 
 
 def split_heads(dynamics: "Dynamics") -> list["Dynamics"]:
-    """The layer of each head alone."""
+    """The layer of each head alone; the layer itself if there is a single one."""
+    if dynamics.heads is None:
+        return [dynamics]
     make: Any = type(dynamics)
     value, mask = dynamics.value, dynamics.mask
-    heads = dynamics.heads or ()
-    return [make(dynamics.steps, head.metric, value=value, mask=mask) for head in heads]
+    return [make(dynamics.steps, head.metric, value=value, mask=mask) for head in dynamics.heads]
 
 
 def head_weights(dynamics: "Dynamics") -> list[Fraction]:
-    """The weights of the heads, which add up to 1."""
-    weights = [Fraction(head.weight) for head in dynamics.heads or ()]
+    """The weights of the heads, which add up to 1: that is the weight of a single one."""
+    weights = [Fraction(head.weight) for head in dynamics.heads or ()] or [Fraction(1)]
     return [weight / sum(weights) for weight in weights]
 
 

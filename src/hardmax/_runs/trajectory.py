@@ -20,7 +20,7 @@ from hardmax._float.solver import FloatSolver
 from hardmax._layer.attended import AttendedSets
 from hardmax._runs.details import KernelResult, Layer, RunDetails, is_limit
 from hardmax._runs.files import RunFile
-from hardmax._tokens.batches import Container, Layout, PackedClouds, restore
+from hardmax._tokens.batches import Cloud, Container, Layout, PackedClouds, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
@@ -469,3 +469,13 @@ class Trajectories(Tabular, Sequence[Trajectory]):
         from hardmax.figures.cards import batch_card
 
         return batch_card(self)
+
+
+def collected(
+    runs: Sequence[Any], container: Container, clouds: Sequence[Cloud]
+) -> Trajectory | Trajectories:
+    """The run of a single cloud, or those of all clouds."""
+    if container.is_single:
+        return runs[0]
+    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
+    return Trajectories(runs, container, counts)

@@ -5,7 +5,7 @@ Also clouds of integers over one common denominator, and lengths that neither ov
 any scale."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -178,6 +178,11 @@ class IntegerCloud:
 def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
     """The scalar product, exactly."""
     return sum(map(mul, x, y))
+
+
+def fractions_of(vector: Iterable[Any]) -> tuple[Fraction, ...]:
+    """Rationals of python-flint as Fractions."""
+    return tuple(Fraction(int(number.p), int(number.q)) for number in vector)
 
 
 def fits_float64(tokens: np.ndarray) -> bool:
