@@ -94,9 +94,7 @@ def square(inside: Any = None) -> np.ndarray:
         return _SQUARE.copy()
     inner = read_table(inside, "`inside`")
     if inner.shape[1] != 2:
-        raise InputError(
-            f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.", argument="inside"
-        )
+        raise InputError(f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.")
     cloud = np.concatenate([_SQUARE, inner])
     return cloud if cloud.dtype == np.float64 else to_fractions(cloud, "`inside`")
 

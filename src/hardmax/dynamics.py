@@ -167,7 +167,7 @@ class Dynamics:
         others = (self.value, self.normalise, self.feed_forward)
         if FULL in listed and (is_softmax or any(part is not None for part in others)):
             without = "neither `value`, `normalise`, `feed_forward` nor softmax"
-            raise InputError(f"`alpha`: a full step ('inf') goes with {without}.", argument="alpha")
+            raise InputError(f"`alpha`: a full step ('inf') goes with {without}.")
         is_divided = self.normalise is None and not isinstance(self.steps, Steps)
         if is_divided and mean_value(self) is not None:
             for step in listed:

@@ -631,7 +631,7 @@ def _digest_of(tokens: Any, certificate: dict[str, Any]) -> str:
         tokens = read_cloud(tokens)
     clouds, container = read_batch(tokens)
     if not container.is_single:
-        raise InputError(f"`of` must be one cloud, not {len(clouds)}.", argument="of")
+        raise InputError(f"`of` must be one cloud, not {len(clouds)}.")
     layer = certificate.get("layer")
     has_mask = isinstance(layer, dict) and layer.get("mask") is not None
     return cloud_digest(merge_points(Dynamics(1, mask="causal" if has_mask else None), clouds[0]))

@@ -151,7 +151,6 @@ def _run_stream(chunks: Any, plan: Plan) -> StreamedRun:
         raise InputError(
             "`record`: a cloud that is read chunk by chunk keeps the last layer only: "
             "pass layers=… and record=LastOnly().",
-            argument="record",
         )
     return StreamedRun(chunks, gather(chunks, plan.dynamics, plan.stop))
 

@@ -174,9 +174,7 @@ def sweep(
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
     """Check a grid and list its cells in groups."""
     if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
-        raise InputError(
-            f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid"
-        )
+        raise InputError(f"`grid` must map names such as 'n' to values, not {shorten(grid)}.")
     axes = _axes(grid)
     makers = _makers(axes.pop("maker", ["gaussian"]), axes.keys())
     parts = _parts(grid)
@@ -211,10 +209,10 @@ def _axes(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
         count = grid["seeds"]
         if not isinstance(count, int) or count < 1 or "seed" in grid:
             wish = "must be how many there are, from 1 up, without 'seed'"
-            raise InputError(f"`grid`: 'seeds' {wish}.", argument="grid")
+            raise InputError(f"`grid`: 'seeds' {wish}.")
         axes["seed"] = list(range(count))
     if empty := [name for name, values in axes.items() if not values]:
-        raise InputError(f"`grid`: {empty[0]!r} has no value.", argument="grid")
+        raise InputError(f"`grid`: {empty[0]!r} has no value.")
     return axes
 
 
@@ -222,7 +220,7 @@ def _parts(grid: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The parts of layers, each with its choices by name."""
     if "steps" in grid:
         if "alpha" in grid:
-            raise InputError("`grid` must have 'alpha' or 'steps', not both.", argument="grid")
+            raise InputError("`grid` must have 'alpha' or 'steps', not both.")
         grid = {**grid, "alpha": grid["steps"]}
     given = {part: grid.get(part, usual) for part, usual in _PARTS.items()}
     return {part: _choices(part, each) for part, each in given.items() if each is not None}
@@ -234,7 +232,7 @@ def _choices(part: str, given: Any) -> dict[str, Any]:
     pairs = list(given.items()) if is_named else [(each, each) for each in _listed(given)]
     if not pairs or (part in ("metric", "value") and isinstance(pairs[0][0], list)):
         wish = "must map names to matrices, {'tilted': [[2, 1], [1, 1]]}, or be in words"
-        raise InputError(f"`grid`: {part!r} {wish}.", argument="grid")
+        raise InputError(f"`grid`: {part!r} {wish}.")
     named = []
     for name, choice in pairs:
         is_usual = isinstance(choice, str) and choice in _USUAL
@@ -277,9 +275,9 @@ def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
             is_needed = parameter.default is parameter.empty and parameter.kind in _NAMED
             if is_needed and parameter.name not in arguments:
                 problem = f"{name} needs {parameter.name!r}"
-                raise InputError(f"`grid`: {problem}: give a value, or a list.", argument="grid")
+                raise InputError(f"`grid`: {problem}: give a value, or a list.")
     if unknown := sorted(arguments - set().union(*signatures.values())):
-        raise InputError(f"`grid`: no maker takes {unknown[0]!r}.", argument="grid")
+        raise InputError(f"`grid`: no maker takes {unknown[0]!r}.")
     return makers
 
 

@@ -155,13 +155,10 @@ def bifurcations(
     if low >= high:
         raise InputError(
             f"`alpha` must be a smaller and a larger step size, not {low} and {high}.",
-            argument="alpha",
         )
     clouds, form = read_batch(tokens)
     if not form.is_single:
-        raise InputError(
-            "`tokens` must be one cloud of shape (n, d), not a batch.", argument="tokens"
-        )
+        raise InputError("`tokens` must be one cloud of shape (n, d), not a batch.")
     dynamics = Dynamics(1, metric)
     check_dimension(dynamics, clouds[0].tokens.shape[1])
     max_layers = check_int(max_layers, "`max_layers`", at_least=1, at_most=500)
@@ -205,7 +202,7 @@ class _Search:
             run, runs = self.run(at), runs + 1
             if runs > _MOST_INTERVALS:
                 many = f"more than {_MOST_INTERVALS} intervals up to {float(at):.4g}"
-                raise InputError(f"`alpha`: {many}; ask for a part.", argument="alpha")
+                raise InputError(f"`alpha`: {many}; ask for a part.")
             roots = {root for polynomial in run.asked for root in self.roots_of(polynomial)}
             if at in roots:
                 gaps += [(at, right), (left, at)]

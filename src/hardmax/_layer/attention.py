@@ -34,7 +34,7 @@ class Localmax:
     def __post_init__(self) -> None:
         object.__setattr__(self, "slack", read_number(self.slack, "`slack`"))
         if self.slack < 0:  # pyright: ignore[reportOperatorIssue]
-            raise InputError(f"`slack` must be from 0 up, not {self.slack}.", argument="slack")
+            raise InputError(f"`slack` must be from 0 up, not {self.slack}.")
 
     def _least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> Fraction:
         """The score that is still attended to, if scores are given in 1 / units."""
@@ -101,7 +101,7 @@ class Softmax:
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", read_number(self.beta, "`beta`"))
         if self.beta <= 0:  # pyright: ignore[reportOperatorIssue]
-            raise InputError(f"`beta` must be positive, not {self.beta}.", argument="beta")
+            raise InputError(f"`beta` must be positive, not {self.beta}.")
         object.__setattr__(self, "error", check_real(self.error, "`error`", above=0))
 
 
@@ -119,7 +119,7 @@ def read_attention(attention: Any) -> Attention | None:
         parts = {**attention}
         return _KINDS[parts.pop("kind")](**parts)
     wish = "Localmax(slack), TopK(k) or Softmax(beta), or 'localmax:1/2', 'topk:2' or 'softmax:10'"
-    raise InputError(f"`attention` must be {wish}, not {shorten(attention)}.", argument="attention")
+    raise InputError(f"`attention` must be {wish}, not {shorten(attention)}.")
 
 
 def _in_words(attention: str) -> Attention:

@@ -95,9 +95,7 @@ def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
     identity = np.eye(len(value), dtype=np.int64).astype(object)
     inverted = inverse(identity + alpha * value)
     if inverted is None:
-        raise InputError(
-            f"`value`: I + alpha V has no inverse with alpha {alpha}.", argument="value"
-        )
+        raise InputError(f"`value`: I + alpha V has no inverse with alpha {alpha}.")
     return inverted
 
 
@@ -133,7 +131,6 @@ def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
     if dynamics.normalise == "layer" and dimension == 1:
         raise InputError(
             "`normalise`: 'layer' makes every token of one coordinate 0: use 'sphere'.",
-            argument="normalise",
         )
 
 
@@ -181,6 +178,6 @@ def is_rational(dynamics: "Dynamics") -> bool:
 def check_definite(dynamics: "Dynamics") -> "Dynamics":
     """These dynamics, if the metric is symmetric positive definite; else an InputError."""
     if dynamics.indefinite_reason:
-        message = f"`metric` must be symmetric positive definite: {dynamics.indefinite_reason}."
-        raise InputError(message, argument="metric")
+        reason = dynamics.indefinite_reason
+        raise InputError(f"`metric` must be symmetric positive definite: {reason}.")
     return dynamics

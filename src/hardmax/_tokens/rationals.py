@@ -40,7 +40,7 @@ def finite_number(value: Any, name: str) -> Decimal | Fraction:
         wish = "0 or of a size between 1e-400 and 1.8e308, the largest float"
     except (ValueError, ArithmeticError):
         pass
-    raise InputError(f"{name} must be {wish}, not {shorten(value)}.", argument=name)
+    raise InputError(f"{name} must be {wish}, not {shorten(value)}.")
 
 
 def read_number(value: Any, name: str) -> Fraction:
@@ -49,9 +49,7 @@ def read_number(value: Any, name: str) -> Fraction:
     given = None if isinstance(value, bool | np.bool_) else _shortest_decimal(value)
     number = Fraction(finite_number(given, name))
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
-        raise InputError(
-            f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.", argument=name
-        )
+        raise InputError(f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.")
     return number
 
 

@@ -148,5 +148,5 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
         names = ", ".join(map(shorten, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
-        raise InputError(f"{name} must be one of {names}, not {shorten(label)}.", argument=name)
+        raise InputError(f"{name} must be one of {names}, not {shorten(label)}.")
     return classes.index(label)

@@ -288,5 +288,5 @@ def _changed(text: str, changes: Iterable[Change]) -> str:
 
 def _read_words(words: Any, name: str, *, may_be_empty: bool = False) -> tuple[str, ...]:
     if isinstance(words, str) or not isinstance(words, Sequence) or not (words or may_be_empty):
-        raise InputError(f"{name} must be a list of words, not {shorten(words)}.", argument=name)
+        raise InputError(f"{name} must be a list of words, not {shorten(words)}.")
     return tuple(dict.fromkeys(check_str(word, f"{name} (each)") for word in words))

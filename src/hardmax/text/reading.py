@@ -125,7 +125,7 @@ class VotingRule:
             )
         alpha = read_number(self.alpha, "`alpha`")
         if alpha < 0:
-            raise InputError(f"`alpha` must be 0 or more, not {alpha}.", argument="alpha")
+            raise InputError(f"`alpha` must be 0 or more, not {alpha}.")
         checked = {"scope": scope, "gate": gate, "alpha": str(alpha), "neutral_weight": weight}
         for name, value in checked.items():
             object.__setattr__(self, name, value)

@@ -85,7 +85,6 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
         raise InputError(
             "`table` must be a table that narwhals knows, such as of pandas, polars or pyarrow, "
             f"not {type(table).__name__}.",
-            argument="table",
         ) from None
     scored = (score(pa.Table.from_batches([batch])) for batch in reader)
     return pa.RecordBatchReader.from_batches(

@@ -362,7 +362,7 @@ def check_encoding(encoding: Any) -> str | None:
         "".encode(encoding)
         return encoding
     wish = "one that Python knows, such as utf-8 or cp1252"
-    raise InputError(f"`encoding` must be {wish}, not {shorten(encoding)}.", argument="encoding")
+    raise InputError(f"`encoding` must be {wish}, not {shorten(encoding)}.")
 
 
 def codec(encoding: str | None) -> str:

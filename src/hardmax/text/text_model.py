@@ -384,9 +384,7 @@ class TextModel:
                 f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`."
             )
         if rows > 1 and self.rule.alpha != "0":
-            raise InputError(
-                f"`alpha` must be 0 with several classes, not {self.rule.alpha}.", argument="alpha"
-            )
+            raise InputError(f"`alpha` must be 0 with several classes, not {self.rule.alpha}.")
 
 
 def _read_classes(classes: Any) -> tuple[Label, ...]:
