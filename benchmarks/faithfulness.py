@@ -27,10 +27,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as parquet
+from hardmax.text.spans import JOINT, Span, Units
 from harness import add_rows
 
 from hardmax.text.shipped import load_model
-from hardmax.text.spans import JOINT, Span, Units
 from hardmax.text.text_model import TextModel
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)

@@ -11,11 +11,11 @@ import time
 from itertools import combinations
 
 import numpy as np
+from hardmax.text.spans import Units
 from harness import add_rows
 from imdb import read
 
 from hardmax.text.shipped import load_model
-from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
 
 COLUMNS = ("model", "reviews", "found", "verified", "median_words", "mean_words", "most_words")

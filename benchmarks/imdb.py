@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
+from hardmax.text.spans import JOINT, Units
 from harness import add_rows
 from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
@@ -34,7 +35,6 @@ from hardmax.text.encoding import encode
 from hardmax.text.evaluation import Evaluation, evaluate_model, summarize
 from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load_model
-from hardmax.text.spans import JOINT, Units
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 from hardmax.train import Settings, fit

@@ -13,6 +13,7 @@ import numpy as np
 
 from hardmax._common.validation import InputError, MissingExtra, check_int, check_numeric, shorten
 from hardmax._tokens.batches import float_array
+from hardmax._tokens.rationals import plain
 from hardmax.text._texts import TextBytes, is_missing, read_texts
 from hardmax.text.card import token_table
 from hardmax.text.interpret import frequent_leaders
@@ -328,7 +329,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
-        given: dict[str, Any] = {name: _plain(getattr(self, name)) for name in names}
+        # A grid of parameters is often a numpy array.
+        given: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
         given["random_state"] = _seed(self.random_state)
         return Settings(**given)
 
@@ -353,11 +355,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _plain(value: Any) -> Any:
-    # A grid of parameters is often a numpy array.
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _seed(random_state: Any) -> int:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from hardmax._common.validation import (
 )
 from hardmax._kernels.parallel import limit_threads, max_threads
 from hardmax._layer.rules import check_rational
+from hardmax._tokens.rationals import plain
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, Limits, limit
 
@@ -52,8 +53,7 @@ _USUAL = ("identity", "none", "hardmax")
 _IGNORED = "the theorem does not apply to the metric"
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cloud and its dynamics."""
 
     number: int
@@ -82,8 +82,7 @@ class Grid:
         return ["cell", "maker", *self.arguments, *self.parts, *self.observables, "error"]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A part of the table."""
 
     rows: "pyarrow.Table"
@@ -256,7 +255,7 @@ def _listed(values: Any) -> list[Any]:
     many = isinstance(values, Sequence | range | np.ndarray) and not isinstance(values, str)
     if not many:
         return [values]
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    return list(map(plain, values))
 
 
 def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
@@ -403,4 +402,4 @@ def _value(lim: Limit, observable: Observable) -> Any:
     value = getattr(lim, observable) if isinstance(observable, str) else observable(lim)
     if hasattr(value, "__len__") and not isinstance(value, str):
         return len(value)
-    return value.item() if isinstance(value, np.generic) else value
+    return plain(value)

@@ -5,12 +5,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hardmax.text.spans import cut
 from refusals import listed_refusals, refuses
 from text.small_models import word_model
 
 from hardmax.text import counterfactual
 from hardmax.text.reading import Modifier
-from hardmax.text.spans import cut
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from counting import lines_run
+from hardmax.text.spans import Units
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
@@ -21,7 +22,6 @@ from text.small_models import models, random_texts, small_model, texts, word_mod
 import hardmax as hm
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Modifier
-from hardmax.text.spans import Units
 from hardmax.text.storage import digest
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.view import WHOLE, pieces, sentence

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
+from hardmax._common.format import first_few
 from hardmax._common.validation import normalize_index
 from hardmax._tokens.points import Points
 
@@ -135,10 +136,8 @@ class AttendedSets(Sequence[np.ndarray]):
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 
     def __repr__(self) -> str:
-        shown = [str(self[token].tolist()) for token in range(min(len(self), 6))]
-        if len(self) > 6:
-            shown.append("…")
-        return f"AttendedSets([{', '.join(shown)}])"
+        shown = first_few((str(chosen.tolist()) for chosen in self), 6)
+        return f"AttendedSets([{shown}])"
 
     def tolist(self) -> list[list[int]]:
         """The sets as lists of integers."""

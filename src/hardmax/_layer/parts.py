@@ -51,7 +51,7 @@ class Steps:
                 raise InputError(
                     f"`product` must be from 0 to less than 1, not {shorten(self.product)}.",
                 )
-            object.__setattr__(self, "product", product)
+            vars(self).update(product=product)
 
     def at(self, layer: int) -> Fraction:
         """The step of a layer.

@@ -56,7 +56,6 @@ its distance from l shrinks by at least 1 / (1 + alpha v c), once c > 0.
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
@@ -86,8 +85,7 @@ _LINKS = (0.5, 0.1, 0.02)
 _RADII = [2.0**-k for k in range(20, 0, -2)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
+class _Group(NamedTuple):
     """Places that may be a cluster, in a ball."""
 
     places: list[int]

@@ -11,9 +11,8 @@ over all j that i may attend to, with multiplicities m_j, and any c_i: the large
 nothing overflows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat, fmpq
@@ -41,8 +40,7 @@ class Unclear(Exception):
     """What balls of this precision do not decide."""
 
 
-@dataclass(frozen=True, eq=False)
-class State:
+class State(NamedTuple):
     """All points at a layer."""
 
     layer: int
@@ -51,8 +49,7 @@ class State:
     """The place of each point."""
 
 
-@dataclass(frozen=True, eq=False)
-class Asker:
+class Asker(NamedTuple):
     """Points at one place, with the tokens that they may attend to."""
 
     place: int
@@ -60,8 +57,7 @@ class Asker:
     points: list[int]
 
 
-@dataclass(frozen=True, eq=False)
-class Choices:
+class Choices(NamedTuple):
     """Whom all points attend to at a layer."""
 
     askers: list[Asker]

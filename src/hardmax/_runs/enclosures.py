@@ -7,7 +7,7 @@ then ends the run: of softmax, which decides nothing, no more is said than that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from flint import ctx
@@ -81,8 +81,7 @@ class Cap:
         return f"cap of radius {self.radius:.2g}"
 
 
-@dataclass(frozen=True, eq=False)
-class Meeting:
+class Meeting(NamedTuple):
     """Caps, and who is in them."""
 
     labels: np.ndarray

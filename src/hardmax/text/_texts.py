@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from hardmax._common.format import first_few
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._characters import REPLACEMENT
 
@@ -147,6 +148,6 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     """
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
-        names = ", ".join(map(shorten, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
+        names = first_few(map(shorten, classes), SHOWN)
         raise InputError(f"{name} must be one of {names}, not {shorten(label)}.")
     return classes.index(label)

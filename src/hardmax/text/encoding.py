@@ -4,7 +4,7 @@ modifiers change them."""
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -63,8 +63,7 @@ def join_parts(parts: Sequence[Any]) -> Any:
     return type(parts[0])(**joined)
 
 
-@dataclass(frozen=True, eq=False)
-class Read:
+class Read(NamedTuple):
     """The known tokens of one text, and for each of them where it is, and what it attends to
     there."""
 
@@ -183,8 +182,7 @@ def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     return " ".join(spaced).split(" ") if spaced else [], sizes
 
 
-@dataclass(frozen=True, eq=False)
-class Lexicon:
+class Lexicon(NamedTuple):
     """A vocabulary in the arrays that kernels read: a dictionary of words, and a tree of phrases
     above it.
 

@@ -19,8 +19,8 @@ from hardmax.text._characters import fold
 from hardmax.text.absent import AbsentModel
 from hardmax.text.encoding import Read
 from hardmax.text.removals import Removal, rank_removals
-from hardmax.text.spans import Span
 from hardmax.text.storage import digest
+from hardmax.text.tokeniser import Span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

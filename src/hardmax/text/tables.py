@@ -14,7 +14,6 @@ import re
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,8 +48,7 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Consecutive rows of a table."""
 
     table: Any

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.format import pluralize
+from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import (
     InputError,
     check_instance,
@@ -339,7 +339,7 @@ class TextModel:
         return read_model(check_path(folder, "`folder`"), cls)
 
     def __repr__(self) -> str:
-        named = ", ".join(map(str, self.classes[:4])) + ", …" * (len(self.classes) > 4)
+        named = first_few(map(str, self.classes), 4)
         tokens = pluralize(len(self.vocabulary), "token")
         modifiers = pluralize(len(self.modifiers), "modifier")
         return f"TextModel({tokens}, {modifiers}, classes {named})"

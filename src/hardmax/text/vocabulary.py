@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.format import pluralize
+from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax._tokens.batches import float_array
 from hardmax.text._characters import CHARACTERS
@@ -52,8 +52,7 @@ class Vocabulary:
             )
 
     def _set(self, surfaces: tuple[str, ...], counts: np.ndarray) -> None:
-        object.__setattr__(self, "surfaces", surfaces)
-        object.__setattr__(self, "counts", counts)
+        vars(self).update(surfaces=surfaces, counts=counts)
         if len(self.index) != len(surfaces):
             twice = next(s for v, s in enumerate(surfaces) if self.index[s] != v)
             raise InputError(f"`surfaces` has {shorten(twice)} twice: expected each token once.")
@@ -62,7 +61,7 @@ class Vocabulary:
         return len(self.surfaces)
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(shorten, self.surfaces[:3])) + ", …" * (len(self) > 3)
+        shown = first_few(map(shorten, self.surfaces), 3)
         return f"Vocabulary({pluralize(len(self), 'token')}: {shown})"
 
     @cached_property

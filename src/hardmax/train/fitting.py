@@ -4,11 +4,11 @@ calibration."""
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -246,8 +246,7 @@ def _warn_of_similar(classes: np.ndarray) -> None:
         warnings.warn(f"{problem}. Rename them if they are meant to be one class.", stacklevel=2)
 
 
-@dataclass(frozen=True, eq=False)
-class _Tuned:
+class _Tuned(NamedTuple):
     """The best trial with one table of word vectors, or without."""
 
     loss: float

@@ -247,8 +247,7 @@ def _choose_voting(
     return measured, {"gate": settings.gates[gate], "alpha": alpha, "neutral_weight": weight}
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """What the tokens of texts say, by gate and text."""
 
     sizes: np.ndarray
@@ -280,8 +279,7 @@ class Sums:
         return cls(np.concatenate([part.sizes for part in parts]), *by_gate)
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOut(NamedTuple):
     """Held-out texts, and what is said in them: in all of each, and in its first tokens."""
 
     labels: np.ndarray
