@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from browser import Watched, in_browser
 from page.made_up import many_classes, two_classes
+from text.units import cut
 
 import hardmax as hm
 from hardmax.text import Modifier, view
-from hardmax.text.counterfactual import JOINT
 from hardmax.text.explain import Explanation
 
 pytestmark = in_browser
@@ -68,13 +68,6 @@ def answers(page: Any, text: str) -> None:
 def places_of(text: str, word: str) -> list[tuple[int, int]]:
     starts = [at for at in range(len(text)) if text.lower().startswith(word, at)]
     return [(start, start + len(word)) for start in starts]
-
-
-def cut(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with other words in these places, which are in order."""
-    starts = [0, *(end for _, end in spans)]
-    ends = [*(start for start, _ in spans), len(text)]
-    return JOINT.join(text[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def test_words_are_crossed_out_by_mouse_keys_and_table(review, watched):

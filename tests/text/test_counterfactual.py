@@ -5,9 +5,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hardmax.text.spans import cut
 from refusals import listed_refusals, refuses
 from text.small_models import word_model
+from text.units import cut
 
 from hardmax.text import counterfactual
 from hardmax.text.reading import Modifier
