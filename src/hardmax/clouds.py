@@ -12,7 +12,7 @@ from hardmax._tokens.rationals import to_fractions
 # The tokens of the paper's Figure 2 (arXiv 2407.01602): six decimals, read from the vector graphic
 # in the authors' repository (DCN-FAU-AvH/clustering-hardmax-transformers, CC0), and thirds and
 # twelfths where these are meant. Leaders come first here.
-_SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=np.float64)
+_SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
 _IN_SQUARE = [
     ("0.068907", "-0.089914"),
     ("-0.017795", "-0.038629"),

@@ -348,8 +348,8 @@ class Limits(Tabular, Sequence[Limit]):
         starts, since = runs.clouds.offsets[:-1], _leader_since(runs)
         in_cloud = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets))
         follows_itself = in_cloud == runs.leader_of
-        leaders = np.add.reduceat(since >= 0, starts, dtype=np.int64).tolist()
-        clusters = np.add.reduceat(follows_itself, starts, dtype=np.int64).tolist()
+        leaders = np.add.reduceat(since >= 0, starts, dtype=int).tolist()
+        clusters = np.add.reduceat(follows_itself, starts, dtype=int).tolist()
         for cloud in _without_leaders(runs):
             clusters[cloud] = len(self[cloud].clusters)
         return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
@@ -386,7 +386,7 @@ def _columns_of_batch(limits: Limits, runs: BatchTrajectories) -> Columns:
     labels, first_of_cluster = number(np.maximum(leader_of, 0) + first_token)
     labels -= np.searchsorted(first_of_cluster, first_token)
     names = [str(Vertex(leader)) for leader in range(max(1, leader_of.max() + 1))]
-    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(np.int64)
+    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(int)
     tokens = np.arange(len(clouds)) - first_token
     limit_points = as_array(runs.arrived.tokens, "`tokens`").copy()
     columns = {"cloud": clouds} | _columns_of(tokens, limit_points, labels, kinds, since)

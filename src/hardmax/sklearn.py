@@ -256,7 +256,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             name: n for n, name in enumerate(self.model_.classes)
         }  # their names need not have this dtype
         predicted = self.model_.predict(self._texts(X)).tolist()
-        return self.classes_[np.array([number[name] for name in predicted], dtype=np.int64)]
+        return self.classes_[np.array([number[name] for name in predicted], dtype=int)]
 
     def explain(self, text: str) -> "Explanation":
         """Why a text gets its answer: its leaders, and what every token adds to the logit.
@@ -428,4 +428,4 @@ def _read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
         ) from None
     if len(classes) < 2:
         raise InputError(f"`y` has only one class, {classes.tolist()[0]!r}: expected at least two.")
-    return classes, numbers.astype(np.int64)
+    return classes, numbers.astype(int)

@@ -327,7 +327,7 @@ class GeneralPhase(Phase):
             # Where this can be proved, no power of g is in the positions.
             here = np.array([*map(fractions_of, next(iter(self.form.values())))])
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
-            return np.array(endless, dtype=np.int64)
+            return np.array(endless, dtype=int)
         drifts = np.zeros(len(self.choices), dtype=bool)
         for term, table in self.form.items():
             if term.degree and not term.rate:
@@ -338,15 +338,15 @@ class GeneralPhase(Phase):
     def targets(self) -> np.ndarray:
         """Where the points end, or go: infinite coordinates where they move for ever."""
         if not len(self.moving):
-            return self._limits().astype(np.float64)
-        ends = self._at(0).astype(np.float64)
+            return self._limits().astype(float)
+        ends = self._at(0).astype(float)
         for (_, _, k), table in self.form.items():
             if k:
                 ends[table > 0], ends[table < 0] = np.inf, -np.inf
         return ends
 
     def floats_at(self, layer: int) -> np.ndarray:
-        return self._at(layer - self.layer).astype(np.float64)
+        return self._at(layer - self.layer).astype(float)
 
     @property
     def exactly(self) -> PhaseView:
@@ -495,7 +495,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         self._after = self.form.after(1, self.contraction)
         self._attended_next = self._attended_at(self._after, pending)
         heads = zip(self.sets_of_heads, self._attended_next, strict=True)
-        rows = np.array(pending, dtype=np.int64)
+        rows = np.array(pending, dtype=int)
         self._stays_once = all(now.of_rows(rows).same_as(later.sets) for now, later in heads)
         if not self._stays_once or (self.has_no_form and self.form.moves):
             return None

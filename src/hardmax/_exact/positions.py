@@ -115,9 +115,9 @@ class ExactPositions:
             tuple[np.ndarray, AttendedIndices]
         ] = []  # of each phase the points that had to choose, increasing
         self._followed = np.full(
-            points.count, -1, dtype=np.int64
+            points.count, -1, dtype=int
         )  # the leader of each point, -1: none yet
-        self._since = np.zeros(points.count, dtype=np.int64)  # the phase since which it follows
+        self._since = np.zeros(points.count, dtype=int)  # the phase since which it follows
         self._places: dict[tuple[int, int], ExactVector] = {}
         self._means: dict[tuple[int, bytes], ExactVector] = {}
         self._table: tuple[tuple[int, bytes], np.ndarray, int] | None = None

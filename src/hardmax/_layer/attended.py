@@ -25,7 +25,7 @@ class AttendedIndices:
         if isinstance(sets, AttendedIndices):
             return sets
         # Of no sets at all, too, the indices are integers.
-        indices = np.concatenate([np.empty(0, dtype=np.int64), *sets]).astype(np.int64)
+        indices = np.concatenate([np.empty(0, dtype=int), *sets]).astype(int)
         return cls(indices, np.cumsum([0, *map(len, sets)]))
 
     @classmethod

@@ -46,7 +46,7 @@ def merge_points(dynamics: "Dynamics", cloud: Cloud) -> Points:
     if dynamics.mask is None:
         return merge(cloud)
     n, counts = len(cloud.tokens), cloud.multiplicities
-    counts = np.ones(n, dtype=np.int64) if counts is None else counts
+    counts = np.ones(n, dtype=int) if counts is None else counts
     return Points(cloud.tokens + 0, counts, np.arange(n))
 
 
@@ -75,7 +75,7 @@ def mean_value(dynamics: "Dynamics") -> Any:
         return dynamics.value
     values = head_values(dynamics)
     size = next(len(value) for value in values if value is not None)
-    identity = np.eye(size, dtype=np.int64).astype(object)
+    identity = np.eye(size, dtype=int).astype(object)
     weighted = zip(head_weights(dynamics), values, strict=True)
     return sum(weight * (identity if value is None else value) for weight, value in weighted)
 
@@ -92,7 +92,7 @@ def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
     value = mean_value(dynamics)
     if value is None:
         return 1 / (1 + alpha)
-    identity = np.eye(len(value), dtype=np.int64).astype(object)
+    identity = np.eye(len(value), dtype=int).astype(object)
     inverted = inverse(identity + alpha * value)
     if inverted is None:
         raise InputError(f"`value`: I + alpha V has no inverse with alpha {alpha}.")

@@ -111,7 +111,7 @@ class _Layer:
     def __init__(self, points: Points, dynamics: Dynamics, metrics: list[Parts]) -> None:
         self.metrics = metrics
         """Times beta."""
-        self.counts = points.multiplicities.astype(np.float64)
+        self.counts = points.multiplicities.astype(float)
         self.tokens = sum(points.multiplicities.tolist())
         # A lower weight is off by less than twice what it is taken for, exp(-64).
         self.lowest = 4 * self.tokens * 2.0**-92
@@ -227,8 +227,8 @@ class _Head:
 
 def _rounded(exact: np.ndarray) -> Parts:
     """Fractions in two floats."""
-    high = exact.astype(np.float64)
-    return high, (exact - to_fractions(high, "`tokens`")).astype(np.float64)
+    high = exact.astype(float)
+    return high, (exact - to_fractions(high, "`tokens`")).astype(float)
 
 
 def _precision(terms: int, weight: int) -> tuple[int, float]:

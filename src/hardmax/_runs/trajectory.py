@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -30,8 +30,8 @@ from hardmax.page import cloud_data, write_page
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Table: TypeAlias = np.ndarray  # or a tensor, if the tokens came as one
-Tables: TypeAlias = Any  # an array, a list of arrays or a Ragged, as the tokens came
+Table = np.ndarray  # or a tensor, if the tokens came as one
+Tables = Any  # an array, a list of arrays or a Ragged, as the tokens came
 
 
 class Trajectory(Tabular):

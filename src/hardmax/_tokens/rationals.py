@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from operator import mul
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hardmax._tokens.tensors import is_tensor, to_numpy
 
 LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
 
-Number: TypeAlias = int | float | str | Fraction | Decimal
+Number = int | float | str | Fraction | Decimal
 
 
 def finite_number(value: Any, name: str) -> Decimal | Fraction:
@@ -167,7 +167,7 @@ class IntegerCloud:
         """Each coordinate rounded once, to the nearest float64."""
         denominator = int(self.denominator)
         rows = [[int(value) / denominator for value in row] for row in self.numerators]
-        return np.array(rows, dtype=np.float64)
+        return np.array(rows, dtype=float)
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)

@@ -23,7 +23,7 @@ THINNEST = 8
 
 def read_points(values: Any, name: str, dimension: int | None = None) -> np.ndarray:
     """A finite float64 table (n, d); rationals are rounded once."""
-    table = read_table(values, name).astype(np.float64)
+    table = read_table(values, name).astype(float)
     if dimension is not None and table.shape[1] != dimension:
         raise InputError(f"{name} must have {dimension} coordinates each, not {table.shape[1]}.")
     return table

@@ -59,7 +59,7 @@ def join_parts(parts: Sequence[Any]) -> Any:
     for name in (field.name for field in fields(parts[0])):
         joined[name] = np.concatenate([getattr(part, name) for part in parts])
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    joined["offsets"] = np.concatenate([[0], np.cumsum(sizes)])
+    joined["offsets"] = np.append(0, np.cumsum(sizes))
     return type(parts[0])(**joined)
 
 
@@ -155,7 +155,7 @@ def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Rea
         if seen >= 0:
             place = words[seen].start, words[seen].end, modifiers[seen]
         rows.append((token, words[first].start, words[last].end, *place))
-    table = np.array(rows, dtype=np.int64).reshape(-1, 6)
+    table = np.array(rows, dtype=int).reshape(-1, 6)
     return _group(table[:, 0], table[:, 1:], reader)
 
 
@@ -178,7 +178,7 @@ def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     """The words of all tokens, one token after the other, and how many words each token has."""
     # Lists of the words of each would take several times as long.
     spaced = [s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces]
-    sizes = np.array([surface.count(" ") + 1 for surface in spaced], dtype=np.int64)
+    sizes = np.array([surface.count(" ") + 1 for surface in spaced], dtype=int)
     return " ".join(spaced).split(" ") if spaced else [], sizes
 
 
@@ -198,9 +198,9 @@ class Lexicon(NamedTuple):
         cut, sizes = cut_tokens(vocabulary)
         known = chain(cut, (m.word for m in reader.modifiers if not m.is_form))
         words = {word: number for number, word in enumerate(dict.fromkeys(known))}
-        numbers = np.fromiter(map(words.__getitem__, cut), dtype=np.int64, count=len(cut))
+        numbers = np.fromiter(map(words.__getitem__, cut), dtype=int, count=len(cut))
         starts = np.cumsum(sizes) - sizes
-        nodes, count, levels = numbers[starts], len(words), [np.empty(0, dtype=np.int64)]
+        nodes, count, levels = numbers[starts], len(words), [np.empty(0, dtype=int)]
         for length in range(1, int(sizes.max(initial=0))):
             (longer,) = np.nonzero(sizes > length)
             pairs = nodes[longer] << 32 | numbers[starts[longer] + length]
@@ -237,11 +237,11 @@ def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
     spellings = [pattern.replace(ANY, "") for pattern in patterns]
     letters = "".join(spellings).encode("utf-32-le")
     return Modifiers(
-        factors=np.array([modifier.factor for modifier in modifiers], dtype=np.float64),
-        strengths=np.array([modifier.strength for modifier in modifiers], dtype=np.float64),
+        factors=np.array([modifier.factor for modifier in modifiers], dtype=float),
+        strengths=np.array([modifier.strength for modifier in modifiers], dtype=float),
         of_word=np.array([reader.number_of(word) for word in words], dtype=np.int32),
         letters=np.frombuffer(letters, dtype="<u4").astype(np.uint32),
-        bounds=np.cumsum([0, *map(len, spellings)], dtype=np.int64),
+        bounds=np.cumsum([0, *map(len, spellings)], dtype=int),
         is_ending=np.array([pattern.startswith(ANY) for pattern in patterns], dtype=bool),
         of_form=np.array(forms, dtype=np.int32),
         scope=reader.scope,
@@ -253,7 +253,7 @@ def _dictionary(words: Iterable[str]) -> Words:
     data = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
     found = make_pieces(len(data))
     pieces = find_pieces(data, 0, len(data), CHARACTERS, found)
-    starts = np.concatenate([[0], found.ends[:pieces]])
+    starts = np.append(0, found.ends[:pieces])
     slots = np.empty(table_size(pieces), dtype=np.int32)
     fill_table(slots, found.keys[:pieces], pieces)
     return Words(slots, found.keys[:pieces].copy(), found.letters[: starts[-1]].copy(), starts)
@@ -263,13 +263,13 @@ def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> En
     lengths = np.diff(texts.offsets)
     # A word takes two bytes, with what divides it from the next.
     most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
-    bases = np.concatenate([[0], np.cumsum(np.minimum(most, lexicon.phrases.tokens))])
+    bases = np.append(0, np.cumsum(np.minimum(most, lexicon.phrases.tokens)))
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
-    found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=np.int64))
+    found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=int))
     longest = int(lengths.max(initial=0))
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
     encode_texts(texts.data, texts.offsets, longest, CHARACTERS, *parts, tokeniser.cutting, found)
-    offsets = np.concatenate([[0], np.cumsum(found.sizes)])
+    offsets = np.append(0, np.cumsum(found.sizes))
     # Without the room that was left between texts.
     used = np.repeat(bases[:-1] - offsets[:-1], found.sizes) + np.arange(offsets[-1])
     return Encoded(ids[used], counts[used], found.factors[used], offsets)

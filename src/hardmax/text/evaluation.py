@@ -151,4 +151,4 @@ def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
             hint = f"Rename the labels; on the command line, with --map {label}={classes[0]},…."
             raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. {hint}")
         numbers.append(number)
-    return np.array(numbers, dtype=np.int64)
+    return np.array(numbers, dtype=int)

@@ -46,7 +46,7 @@ def rank_removals(why: "Explanation") -> tuple[Removal, ...]:
     removable = {link.modifier for link in why.links}
     for _, first, last in known:
         removable.update(word.surface for word in words[first : last + 1])
-    candidates = np.array(sorted(unit_of[surface] for surface in removable), dtype=np.int64)
+    candidates = np.array(sorted(unit_of[surface] for surface in removable), dtype=int)
     if not len(candidates):
         return ()
     leads = model.analyse(["", *(surfaces[unit] for unit in candidates)]).logits @ toward

@@ -359,7 +359,7 @@ class TextModel:
     def _voting(self) -> Voting:
         """The model in the arrays that kernels read."""
         # -0.0 becomes 0.0: the same number must have the same bits.
-        weights, bias = self.weights.astype(np.float64) + 0.0, self.bias.astype(np.float64)
+        weights, bias = self.weights.astype(float) + 0.0, self.bias.astype(float)
         rule = self.rule
         return Voting(weights, bias, rule.gate, kept_share(rule.alpha), rule.neutral_weight)
 

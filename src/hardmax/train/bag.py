@@ -111,7 +111,7 @@ class LabelledTexts:
     """The weight of a sentence."""
     folder: Path | None = None
     """For what is not kept in memory."""
-    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     """Not known before the texts have been encoded once."""
 
 

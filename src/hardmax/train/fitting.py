@@ -90,7 +90,7 @@ def fit(
         )
     weights = np.ones(len(read))
     if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(sample_weight, dtype=float)
     of_group = np.arange(len(read))
     if groups is not None:
         of_group = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -306,7 +306,7 @@ def _add_unseen(
     vectors."""
     least = LIGHT * np.abs(fitted.weights).max(initial=1.0)
     words, more = vectors.unseen(vocabulary, fitted.slope, unwanted, least)
-    counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
+    counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=int)
     every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
     return every, fitted._replace(weights=np.concatenate([fitted.weights, more]))
 
@@ -334,7 +334,7 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
     most = {"words": MOST_WORDS, "phrases": MOST_PHRASES}
     known = choose_tokens(corpus, corpus.classes, settings.ngram_range[1], **most, min_df=min_df)
     bags = corpus.encode(known, tokeniser)
-    of_texts = np.zeros((len(known), corpus.classes), dtype=np.int64)
+    of_texts = np.zeros((len(known), corpus.classes), dtype=int)
     of_groups = np.zeros_like(of_texts)
     for bag in bags:
         if bag.is_whole:
