@@ -465,14 +465,12 @@ def _square(table: Any) -> Any:
 
 def _length(table: Any) -> Any:
     """The root of the sum of all squares, at most."""
-    sizes = [x.abs_upper() for row in table.tolist() for x in row]
-    return sum((x * x for x in sizes), arb(0)).sqrt().upper()
+    return root_of_squares([x.abs_upper() for row in table.tolist() for x in row]).upper()
 
 
 def _length_below(table: Any) -> Any:
     """The same, at least."""
-    sizes = [x.abs_lower() for row in table.tolist() for x in row]
-    return sum((x * x for x in sizes), arb(0)).sqrt().lower()
+    return root_of_squares([x.abs_lower() for row in table.tolist() for x in row]).lower()
 
 
 def _norm(table: Any) -> Any:
@@ -489,17 +487,17 @@ def _norm(table: Any) -> Any:
 
 def _most(numbers: Sequence[Any]) -> Any:
     """An upper bound of all these numbers."""
-    return reduce(lambda x, y: x.max(y), (x.upper() for x in numbers))
+    return reduce(arb.max, [x.upper() for x in numbers])
 
 
 def _least(numbers: Sequence[Any]) -> Any:
     """An upper bound of the smallest of these numbers."""
-    return reduce(lambda x, y: x.min(y), (x.upper() for x in numbers))
+    return reduce(arb.min, [x.upper() for x in numbers])
 
 
 def _below(numbers: Sequence[Any]) -> Any:
     """A lower bound of all these numbers."""
-    return reduce(lambda x, y: x.min(y), (x.lower() for x in numbers))
+    return reduce(arb.min, [x.lower() for x in numbers])
 
 
 def _float_above(number: Any) -> float:

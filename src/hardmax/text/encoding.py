@@ -182,7 +182,8 @@ def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     return " ".join(spaced).split(" ") if spaced else [], sizes
 
 
-class Lexicon(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Lexicon:
     """A vocabulary in the arrays that kernels read: a dictionary of words, and a tree of phrases
     above it.
 

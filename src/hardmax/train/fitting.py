@@ -460,7 +460,7 @@ def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Des
     kept = np.flatnonzero(of_groups >= fewest)
     part = rest if len(kept) == rest.tokens else rest.take(kept)
     typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
-    design = Design.of(part, typical, folder=bags.folder, vectors=part.vectors)
+    design = Design(part, typical, folder=bags.folder, vectors=part.vectors)
     bags.designs[fold, fewest] = kept, design
     return kept, design
 
