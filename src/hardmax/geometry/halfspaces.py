@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.validation import InputError, shorten
-from hardmax.geometry._affine import read_metric, read_points
-from hardmax.geometry._hull import polygon
+from hardmax.geometry._hull import polygon, read_metric, read_points
 
 
 def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:

@@ -18,7 +18,7 @@ from hardmax._common.validation import InputError
 from hardmax._layer.rules import check_definite
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import IntegerCloud, fractions_of, to_fractions
-from hardmax.geometry._affine import read_metric
+from hardmax.geometry._hull import read_metric
 
 
 def project_exact(
