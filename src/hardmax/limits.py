@@ -246,7 +246,7 @@ class Limit(Tabular):
         """
         from hardmax.figures.limits import plot_limit
 
-        return plot_limit(self, ax=ax, figsize=figsize)
+        return plot_limit(self, ax, figsize)
 
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import cloud_card

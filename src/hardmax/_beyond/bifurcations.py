@@ -113,7 +113,7 @@ class Bifurcations:
         """
         from hardmax.figures.bifurcations import plot_bifurcations
 
-        return plot_bifurcations(self, ax=ax, figsize=figsize)
+        return plot_bifurcations(self, ax, figsize)
 
 
 def bifurcations(

@@ -245,7 +245,7 @@ class Trajectory(Tabular):
         """
         from hardmax.figures.layers import plot_run
 
-        return plot_run(self, layers, ax=ax, figsize=figsize)
+        return plot_run(self, layers, ax, figsize)
 
     def save(
         self, path: str | Path, *, layers: Sequence[int] | None = None, fps: float = 4
@@ -271,7 +271,7 @@ class Trajectory(Tabular):
         if suffix == ".gif":
             from hardmax.figures.layers import animate_run
 
-            animate_run(self, path, layers=layers, fps=fps)
+            animate_run(self, path, layers, fps)
         elif suffix in (".html", ".htm"):
             cloud = cloud_data(self.details.points, self.dynamics)
             write_page(path, {"room": "dynamics", "cloud": cloud})

@@ -19,7 +19,7 @@ _MOST_NAMED = 12  # regions in the legend
 _MARKED = (0, 0, 0, 0.25)
 
 
-def plot_basins(found: "Basins", *, ax: Any, figsize: Any) -> Axes:
+def plot_basins(found: "Basins", ax: Any, figsize: Any) -> Axes:
     """Regions on the axes, or on those of a new figure: a colour and a hatch for each."""
     if len(found.box) > 2:
         message = f"`plot` draws basins in the plane or on the line, not in {len(found.box)}"

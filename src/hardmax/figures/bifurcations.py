@@ -15,7 +15,7 @@ _MOST_NUMBERED = 30  # tokens of which all have a number beside their row
 _LABEL = 0.14  # share of the width that the name of a value takes
 
 
-def plot_bifurcations(bifurcations: "Bifurcations", *, ax: Any, figsize: Any) -> Axes:
+def plot_bifurcations(bifurcations: "Bifurcations", ax: Any, figsize: Any) -> Axes:
     """Bars on the axes, or on those of a new figure: a row for each token, a colour for each
     leader."""
     outcomes = [interval.outcome for interval in bifurcations.intervals]

@@ -37,7 +37,6 @@ _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alon
 def plot_weights(
     model: "TextModel",
     top: int,
-    *,
     only: Collection[int] | None,
     ax: Any,
     figsize: Any,

@@ -123,11 +123,10 @@ class Flip:
 def flip(
     model: "TextModel",
     text: str,
-    *,
-    replacements: Sequence[str] | None = None,
-    to: Label | None = None,
-    protected: Sequence[str] = (),
-    max_evaluations: int = MAX_EVALUATIONS,
+    replacements: Sequence[str] | None,
+    to: Label | None,
+    protected: Sequence[str],
+    max_evaluations: int,
 ) -> Flip:
     """Find the fewest words to remove, or to replace, for another label; see `TextModel.flip`."""
     text = check_str(text, "`text`")

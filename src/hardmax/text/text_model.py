@@ -197,14 +197,7 @@ class TextModel:
         Flip
             The changes, the label that they lead to, and whether they are proved to be the fewest.
         """
-        return flip(
-            self,
-            text,
-            replacements=replacements,
-            to=to,
-            protected=protected,
-            max_evaluations=max_evaluations,
-        )
+        return flip(self, text, replacements, to, protected, max_evaluations)
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
         """A copy of the model in which some tokens are changed.
@@ -272,7 +265,7 @@ class TextModel:
         from hardmax.figures.charts import plot_weights
 
         only = None if label is None else [number_of_class(label, self.classes, "`label`")]
-        return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
+        return plot_weights(self, top, only, ax, figsize)
 
     def score_table(
         self,
