@@ -200,3 +200,10 @@ def rotated(cloud: Any) -> np.ndarray:
         raise InputError("`cloud` must have tokens of dimension 2 or more to be rotated, not 1.")
     result[:, :2] = result[:, :2] @ np.array([[3, 4], [-4, 3]], dtype=object) / 5
     return result
+
+
+MAKERS = {
+    make.__name__: make
+    for make in (triangle, emerging_leader, square, nonleader_clusters, polygon, gaussian)
+}
+"""What makes a cloud, by name."""

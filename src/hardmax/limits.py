@@ -497,10 +497,9 @@ def limit(
                 f"Softmax and normalisation take neither {others}.", argument="dynamics"
             )
         return _enclosed(tokens, dynamics, max_layers, columns, progress)
-    if max_layers is not None:
-        stop = Settled(check_int(max_layers, "`max_layers`", at_least=0))
-    else:
-        stop = Settled(None if dynamics.is_definite or not dynamics.is_plain else 500)
+    if max_layers is None and dynamics.is_plain and not dynamics.is_definite:
+        max_layers = 500
+    stop = Settled(max_layers)
     if is_stream(tokens):
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
         return StreamedLimit(chunks, gather(chunks, dynamics, stop))

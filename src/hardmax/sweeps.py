@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax import __version__, clouds
+from hardmax import __version__
 from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder, write_whole
 from hardmax._common.fingerprint import fingerprint
@@ -27,6 +27,7 @@ from hardmax._common.validation import (
 from hardmax._kernels.parallel import limit_threads, max_threads
 from hardmax._layer.rules import check_rational
 from hardmax._tokens.rationals import plain
+from hardmax.clouds import MAKERS
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, Limits, limit
 
@@ -35,11 +36,6 @@ if TYPE_CHECKING:
 
 Observable = str | Callable[[Limit], Any]
 Observables = Sequence[Observable] | Mapping[str, Observable]
-MAKERS = {
-    name: make
-    for name, make in vars(clouds).items()
-    if inspect.isfunction(make) and make.__module__ == clouds.__name__ and name != "rotated"
-}
 OBSERVABLES = ("settled_at", "leaders", "clusters")
 # Cells go through one kernel together, in groups of about so many coordinates; a group is a part of
 # the table.

@@ -15,8 +15,6 @@ from hardmax.cli.output import print_json, print_table
 if TYPE_CHECKING:
     import numpy as np
 
-NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon", "gaussian")
-
 
 def clouds_command(
     name: Annotated[
@@ -61,9 +59,9 @@ def clouds_command(
 
 
 def _makers() -> dict[str, Callable[..., Any]]:
-    from hardmax import clouds
+    from hardmax.clouds import MAKERS
 
-    return {name.replace("_", "-"): getattr(clouds, name) for name in NAMES}
+    return {name.replace("_", "-"): make for name, make in MAKERS.items()}
 
 
 def _make(name: str, given: dict[str, Any]) -> Any:

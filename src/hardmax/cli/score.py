@@ -50,7 +50,7 @@ def score_command(
 
     # Only now: numpy and pyarrow take a while to import.
     from hardmax._kernels.parallel import limit_threads
-    from hardmax.text.score_files import check_output, score_file
+    from hardmax.text.score_files import score_file
     from hardmax.text.scoring import ScoreOptions
     from hardmax.text.shipped import load_model
 
@@ -59,7 +59,6 @@ def score_command(
         text=text, abstain=abstain, on_bad_rows=on_bad_rows, columns=kept, encoding=encoding
     )
     target = check_path(out, "`out`")
-    check_output(source, target, force)
     began = time.perf_counter()
     with progress_bar("scoring") as bar, limit_threads(threads):
 
