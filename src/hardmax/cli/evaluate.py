@@ -37,7 +37,7 @@ def evaluate_command(
     corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, encoding=encoding)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax.text.evaluation import evaluate_model
+    from hardmax.text.evaluation import calibration_curve, evaluate_model
     from hardmax.text.shipped import load_model
 
     loaded = load_model(model)
@@ -45,7 +45,6 @@ def evaluate_command(
     evaluation = evaluate_model(loaded, corpus.texts, labels)
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
-        from hardmax.text.evaluation import calibration_curve
 
         curve = calibration_curve(evaluation.truth, evaluation.probabilities)
         opt.write_picture(picture, reliability_figure(curve))
