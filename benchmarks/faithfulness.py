@@ -28,10 +28,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
+from units import Units
 
+from hardmax.text.counterfactual import JOINT
 from hardmax.text.shipped import load_model
-from hardmax.text.spans import JOINT, Span, Units
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import Span
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
 MEASURES = (
@@ -186,7 +188,7 @@ def main(path: str, number: str = "100", name: str = "imdb") -> None:
     methods |= {"leave one out": by_leaving_out, "chance": by_chance}
     results, seconds = {method: [] for method in methods}, {method: [] for method in methods}
     for text in decided:
-        units = Units.of(text, model.tokeniser)
+        units = Units.of(text)
         active = max(1, int(np.count_nonzero(by_votes(model, units))))
         for method, attribute in methods.items():
             began = time.process_time()

@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 from harness import add_rows
 from imdb import read
+from units import Units
 
 from hardmax.text.shipped import load_model
-from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
 
 COLUMNS = ("model", "reviews", "found", "verified", "median_words", "mean_words", "most_words")
@@ -38,7 +38,7 @@ def labels_of(model: TextModel, texts: list[str]) -> np.ndarray:
 
 def by_brute_force(model: TextModel, text: str) -> int:
     """How many words it takes, trying all sets of them; 0 if none does."""
-    units = Units.of(text, model.tokeniser)
+    units = Units.of(text)
     label = labels_of(model, [text])[0]
     if label is None:
         return 0

@@ -29,12 +29,13 @@ import pyarrow.parquet as parquet
 from harness import add_rows
 from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
+from units import Units
 
+from hardmax.text.counterfactual import JOINT
 from hardmax.text.encoding import encode
 from hardmax.text.evaluation import Evaluation, evaluate_model, summarize
 from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load_model
-from hardmax.text.spans import JOINT, Units
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 from hardmax.train import Settings, fit
@@ -190,7 +191,7 @@ def erase(model: TextModel, texts: list[str]) -> dict[str, float]:
     """How often the answer stays the same from the leaders alone, from the active tokens alone, and
     without the words of these; "undecided" is an answer of its own."""
     parts = []
-    for why, units in ((model.explain(text), Units.of(text, model.tokeniser)) for text in texts):
+    for why, units in ((model.explain(text), Units.of(text)) for text in texts):
         words = {word for entry in why.active for word in cut_surface(entry.word)}
         alone = [
             [entry.word for entry in some for _ in entry.spans]

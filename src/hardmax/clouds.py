@@ -12,7 +12,7 @@ from hardmax._tokens.rationals import to_fractions
 # The tokens of the paper's Figure 2 (arXiv 2407.01602): six decimals, read from the vector graphic
 # in the authors' repository (DCN-FAU-AvH/clustering-hardmax-transformers, CC0), and thirds and
 # twelfths where these are meant. Leaders come first here.
-_SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=np.float64)
+_SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
 _IN_SQUARE = [
     ("0.068907", "-0.089914"),
     ("-0.017795", "-0.038629"),
@@ -94,9 +94,7 @@ def square(inside: Any = None) -> np.ndarray:
         return _SQUARE.copy()
     inner = read_table(inside, "`inside`")
     if inner.shape[1] != 2:
-        raise InputError(
-            f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.", argument="inside"
-        )
+        raise InputError(f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.")
     cloud = np.concatenate([_SQUARE, inner])
     return cloud if cloud.dtype == np.float64 else to_fractions(cloud, "`inside`")
 
@@ -202,3 +200,10 @@ def rotated(cloud: Any) -> np.ndarray:
         raise InputError("`cloud` must have tokens of dimension 2 or more to be rotated, not 1.")
     result[:, :2] = result[:, :2] @ np.array([[3, 4], [-4, 3]], dtype=object) / 5
     return result
+
+
+MAKERS = {
+    make.__name__: make
+    for make in (triangle, emerging_leader, square, nonleader_clusters, polygon, gaussian)
+}
+"""What makes a cloud, by name."""

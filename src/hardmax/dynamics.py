@@ -167,7 +167,7 @@ class Dynamics:
         others = (self.value, self.normalise, self.feed_forward)
         if FULL in listed and (is_softmax or any(part is not None for part in others)):
             without = "neither `value`, `normalise`, `feed_forward` nor softmax"
-            raise InputError(f"`alpha`: a full step ('inf') goes with {without}.", argument="alpha")
+            raise InputError(f"`alpha`: a full step ('inf') goes with {without}.")
         is_divided = self.normalise is None and not isinstance(self.steps, Steps)
         if is_divided and mean_value(self) is not None:
             for step in listed:
@@ -364,7 +364,7 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
     dynamics, moved = check_rational(check_dynamics(dynamics), "`step`"), []
-    alpha, weights = dynamics.alpha_at(layer), head_weights(dynamics) or [1]
+    alpha, weights = dynamics.alpha_at(layer), head_weights(dynamics)
     values, scale = head_values(dynamics), rescaling(dynamics, alpha)
     clouds, container = read_batch(tokens)
     for cloud in clouds:
@@ -399,8 +399,7 @@ def _attended_points(cloud: Cloud, dynamics: Dynamics) -> tuple[Points, list[lis
 
 def attended_by_head(points: Points, dynamics: Dynamics) -> list[list[list[int]]]:
     """For each head the points that each point attends to."""
-    heads = split_heads(dynamics) or [dynamics]
-    return [list(_attended_of_head(points, head)) for head in heads]
+    return [list(_attended_of_head(points, head)) for head in split_heads(dynamics)]
 
 
 def _attended_of_head(points: Points, dynamics: Dynamics) -> Iterator[list[int]]:

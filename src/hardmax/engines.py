@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ARITHMETICS", "Cpu", "Engine", "Gpu", "TieSlack"]
 
-Engine: TypeAlias = Cpu | Gpu
+Engine = Cpu | Gpu
 """What `engine=` takes, `Cpu` or `Gpu`; it changes how long a run takes, never its result.
 
 >>> import hardmax as hm
@@ -37,7 +37,7 @@ ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats
 without a proof."""
 Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver | FloatGeneralSolver"
-AnyPhase: TypeAlias = FloatPhase | ExactPhase | GeneralPhase
+AnyPhase = FloatPhase | ExactPhase | GeneralPhase
 
 LARGEST_SMALL_CLOUD = 2048
 

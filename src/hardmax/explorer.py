@@ -157,8 +157,6 @@ class Explorer(anywidget.AnyWidget):
 def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
     clouds, form = read_batch(tokens)
     if not form.is_single:
-        raise InputError(
-            f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.", argument="tokens"
-        )
+        raise InputError(f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.")
     check_dimension(check_plain(dynamics, "`Explorer`"), clouds[0].tokens.shape[1])
     return cloud_data(merge(clouds[0]), dynamics)

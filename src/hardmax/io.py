@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from operator import eq
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from hardmax._tokens.rationals import finite_number, parse_decimals
 
 __all__ = ["parse_decimals", "read_cloud"]
 
-Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
+Table = np.ndarray  # (n, d), float64 or Fractions
 
 _WISH = "expected a file of tokens, or `-` for standard input"
 _COLUMN_NAME = re.compile(r"[\s#]*(?!(?:nan|inf|infinity)\s*$)[^\W\d]", re.IGNORECASE)

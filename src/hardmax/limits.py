@@ -25,7 +25,7 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
-from hardmax._layer.rules import check_dimension, is_rational, merge_points
+from hardmax._layer.rules import is_rational, merge_points
 from hardmax._limits.caps import CapWatch
 from hardmax._limits.certify import Certificate, certify, cloud_digest, layer_data
 from hardmax._limits.clusters import (
@@ -39,7 +39,7 @@ from hardmax._limits.clusters import (
     number,
 )
 from hardmax._limits.radius import radius
-from hardmax._runs.enclosures import Enclosures, enclose
+from hardmax._runs.enclosures import Enclosures, enclose_clouds
 from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
@@ -50,7 +50,6 @@ from hardmax._tokens.batches import (
     BatchList,
     CloudArray,
     CloudList,
-    PackedClouds,
     as_array,
     read_batch,
 )
@@ -247,7 +246,7 @@ class Limit(Tabular):
         """
         from hardmax.figures.limits import plot_limit
 
-        return plot_limit(self, ax=ax, figsize=figsize)
+        return plot_limit(self, ax, figsize)
 
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import cloud_card
@@ -349,8 +348,8 @@ class Limits(Tabular, Sequence[Limit]):
         starts, since = runs.clouds.offsets[:-1], _leader_since(runs)
         in_cloud = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets))
         follows_itself = in_cloud == runs.leader_of
-        leaders = np.add.reduceat(since >= 0, starts, dtype=np.int64).tolist()
-        clusters = np.add.reduceat(follows_itself, starts, dtype=np.int64).tolist()
+        leaders = np.add.reduceat(since >= 0, starts, dtype=int).tolist()
+        clusters = np.add.reduceat(follows_itself, starts, dtype=int).tolist()
         for cloud in _without_leaders(runs):
             clusters[cloud] = len(self[cloud].clusters)
         return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
@@ -387,7 +386,7 @@ def _columns_of_batch(limits: Limits, runs: BatchTrajectories) -> Columns:
     labels, first_of_cluster = number(np.maximum(leader_of, 0) + first_token)
     labels -= np.searchsorted(first_of_cluster, first_token)
     names = [str(Vertex(leader)) for leader in range(max(1, leader_of.max() + 1))]
-    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(np.int64)
+    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(int)
     tokens = np.arange(len(clouds)) - first_token
     limit_points = as_array(runs.arrived.tokens, "`tokens`").copy()
     columns = {"cloud": clouds} | _columns_of(tokens, limit_points, labels, kinds, since)
@@ -498,10 +497,9 @@ def limit(
                 f"Softmax and normalisation take neither {others}.", argument="dynamics"
             )
         return _enclosed(tokens, dynamics, max_layers, columns, progress)
-    if max_layers is not None:
-        stop = Settled(check_int(max_layers, "`max_layers`", at_least=0))
-    else:
-        stop = Settled(None if dynamics.is_definite or not dynamics.is_plain else 500)
+    if max_layers is None and dynamics.is_plain and not dynamics.is_definite:
+        max_layers = 500
+    stop = Settled(max_layers)
     if is_stream(tokens):
         chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
         return StreamedLimit(chunks, gather(chunks, dynamics, stop))
@@ -529,17 +527,8 @@ def _enclosed(
     check_progress(progress)
     layers = 500 if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
     read = read_cloud if isinstance(tokens, str | Path) else read_frame
-    clouds, container = read_batch(read(tokens, columns=columns))
-    check_dimension(dynamics, clouds[0].tokens.shape[1])
-    runs = []
-    for cloud in clouds:
-        watch, kind = CapWatch(), container.tensors
-        run = enclose(cloud, dynamics, layers, watch=watch, kind=kind, progress=progress)
-        runs.append(run if watch.meeting is None else run._proved(watch.meeting))
-    if container.is_single:
-        return Limit(runs[0])
-    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
-    return Limits(Trajectories(runs, container, counts))
+    run = enclose_clouds(read(tokens, columns=columns), dynamics, layers, progress, CapWatch)
+    return Limit(run) if isinstance(run, Trajectory) else Limits(run)
 
 
 def _record(dynamics: Dynamics) -> Record:
@@ -641,7 +630,7 @@ def _digest_of(tokens: Any, certificate: dict[str, Any]) -> str:
         tokens = read_cloud(tokens)
     clouds, container = read_batch(tokens)
     if not container.is_single:
-        raise InputError(f"`of` must be one cloud, not {len(clouds)}.", argument="of")
+        raise InputError(f"`of` must be one cloud, not {len(clouds)}.")
     layer = certificate.get("layer")
     has_mask = isinstance(layer, dict) and layer.get("mask") is not None
     return cloud_digest(merge_points(Dynamics(1, mask="causal" if has_mask else None), clouds[0]))

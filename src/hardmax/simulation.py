@@ -15,21 +15,14 @@ from hardmax._common.validation import (
 )
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._layer.rules import check_dimension, check_rational, is_causal, is_rational
-from hardmax._runs.enclosures import Enclosures, enclose
+from hardmax._layer.rules import check_rational, is_causal, is_rational
+from hardmax._runs.enclosures import enclose_clouds
 from hardmax._runs.run import Plan, load_run, run_clouds
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import gather
 from hardmax._streams.streamed import StreamedRun, open_stream
-from hardmax._tokens.batches import (
-    BatchArray,
-    BatchList,
-    CloudArray,
-    CloudList,
-    PackedClouds,
-    read_batch,
-)
+from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList
 from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -136,7 +129,7 @@ def simulate(
                 f"Softmax and normalisation take `layers`, and neither {others}.",
                 argument="layers",
             )
-        return _enclose_clouds(tokens, dynamics, layers, progress)
+        return enclose_clouds(tokens, dynamics, layers, progress)
     asked = engine_for(tokens, engine)
     if layers is not None:
         stop = AfterLayers(layers)
@@ -153,25 +146,11 @@ def simulate(
     return run_clouds(tokens, plan, progress)
 
 
-def _enclose_clouds(
-    tokens: Any, dynamics: Dynamics, layers: int, progress: Progress | None
-) -> Enclosures | Trajectories:
-    clouds, container = read_batch(tokens)
-    check_dimension(dynamics, clouds[0].tokens.shape[1])
-    how: Any = {"kind": container.tensors, "progress": progress}
-    runs = [enclose(cloud, dynamics, layers, **how) for cloud in clouds]
-    if container.is_single:
-        return runs[0]
-    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
-    return Trajectories(runs, container, counts)
-
-
 def _run_stream(chunks: Any, plan: Plan) -> StreamedRun:
     if not isinstance(plan.record, LastOnly) or plan.stop.when_settled:
         raise InputError(
             "`record`: a cloud that is read chunk by chunk keeps the last layer only: "
             "pass layers=… and record=LastOnly().",
-            argument="record",
         )
     return StreamedRun(chunks, gather(chunks, plan.dynamics, plan.stop))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from hardmax._common.validation import InputError, MissingExtra, check_int, check_numeric, shorten
 from hardmax._tokens.batches import float_array
+from hardmax._tokens.rationals import plain
 from hardmax.text._texts import TextBytes, is_missing, read_texts
 from hardmax.text.card import token_table
 from hardmax.text.interpret import frequent_leaders
@@ -255,7 +256,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             name: n for n, name in enumerate(self.model_.classes)
         }  # their names need not have this dtype
         predicted = self.model_.predict(self._texts(X)).tolist()
-        return self.classes_[np.array([number[name] for name in predicted], dtype=np.int64)]
+        return self.classes_[np.array([number[name] for name in predicted], dtype=int)]
 
     def explain(self, text: str) -> "Explanation":
         """Why a text gets its answer: its leaders, and what every token adds to the logit.
@@ -328,7 +329,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
-        given: dict[str, Any] = {name: _plain(getattr(self, name)) for name in names}
+        # A grid of parameters is often a numpy array.
+        given: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
         given["random_state"] = _seed(self.random_state)
         return Settings(**given)
 
@@ -353,11 +355,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _plain(value: Any) -> Any:
-    # A grid of parameters is often a numpy array.
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _seed(random_state: Any) -> int:
@@ -431,4 +428,4 @@ def _read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
         ) from None
     if len(classes) < 2:
         raise InputError(f"`y` has only one class, {classes.tolist()[0]!r}: expected at least two.")
-    return classes, numbers.astype(np.int64)
+    return classes, numbers.astype(int)

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax import __version__, clouds
+from hardmax import __version__
 from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder, write_whole
 from hardmax._common.fingerprint import fingerprint
@@ -26,6 +26,8 @@ from hardmax._common.validation import (
 )
 from hardmax._kernels.parallel import limit_threads, max_threads
 from hardmax._layer.rules import check_rational
+from hardmax._tokens.rationals import plain
+from hardmax.clouds import MAKERS
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, Limits, limit
 
@@ -34,11 +36,6 @@ if TYPE_CHECKING:
 
 Observable = str | Callable[[Limit], Any]
 Observables = Sequence[Observable] | Mapping[str, Observable]
-MAKERS = {
-    name: make
-    for name, make in vars(clouds).items()
-    if inspect.isfunction(make) and make.__module__ == clouds.__name__ and name != "rotated"
-}
 OBSERVABLES = ("settled_at", "leaders", "clusters")
 # Cells go through one kernel together, in groups of about so many coordinates; a group is a part of
 # the table.
@@ -52,8 +49,7 @@ _USUAL = ("identity", "none", "hardmax")
 _IGNORED = "the theorem does not apply to the metric"
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cloud and its dynamics."""
 
     number: int
@@ -82,8 +78,7 @@ class Grid:
         return ["cell", "maker", *self.arguments, *self.parts, *self.observables, "error"]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A part of the table."""
 
     rows: "pyarrow.Table"
@@ -174,9 +169,7 @@ def sweep(
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
     """Check a grid and list its cells in groups."""
     if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
-        raise InputError(
-            f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid"
-        )
+        raise InputError(f"`grid` must map names such as 'n' to values, not {shorten(grid)}.")
     axes = _axes(grid)
     makers = _makers(axes.pop("maker", ["gaussian"]), axes.keys())
     parts = _parts(grid)
@@ -211,10 +204,10 @@ def _axes(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
         count = grid["seeds"]
         if not isinstance(count, int) or count < 1 or "seed" in grid:
             wish = "must be how many there are, from 1 up, without 'seed'"
-            raise InputError(f"`grid`: 'seeds' {wish}.", argument="grid")
+            raise InputError(f"`grid`: 'seeds' {wish}.")
         axes["seed"] = list(range(count))
     if empty := [name for name, values in axes.items() if not values]:
-        raise InputError(f"`grid`: {empty[0]!r} has no value.", argument="grid")
+        raise InputError(f"`grid`: {empty[0]!r} has no value.")
     return axes
 
 
@@ -222,7 +215,7 @@ def _parts(grid: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The parts of layers, each with its choices by name."""
     if "steps" in grid:
         if "alpha" in grid:
-            raise InputError("`grid` must have 'alpha' or 'steps', not both.", argument="grid")
+            raise InputError("`grid` must have 'alpha' or 'steps', not both.")
         grid = {**grid, "alpha": grid["steps"]}
     given = {part: grid.get(part, usual) for part, usual in _PARTS.items()}
     return {part: _choices(part, each) for part, each in given.items() if each is not None}
@@ -234,7 +227,7 @@ def _choices(part: str, given: Any) -> dict[str, Any]:
     pairs = list(given.items()) if is_named else [(each, each) for each in _listed(given)]
     if not pairs or (part in ("metric", "value") and isinstance(pairs[0][0], list)):
         wish = "must map names to matrices, {'tilted': [[2, 1], [1, 1]]}, or be in words"
-        raise InputError(f"`grid`: {part!r} {wish}.", argument="grid")
+        raise InputError(f"`grid`: {part!r} {wish}.")
     named = []
     for name, choice in pairs:
         is_usual = isinstance(choice, str) and choice in _USUAL
@@ -258,7 +251,7 @@ def _listed(values: Any) -> list[Any]:
     many = isinstance(values, Sequence | range | np.ndarray) and not isinstance(values, str)
     if not many:
         return [values]
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    return list(map(plain, values))
 
 
 def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
@@ -277,9 +270,9 @@ def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
             is_needed = parameter.default is parameter.empty and parameter.kind in _NAMED
             if is_needed and parameter.name not in arguments:
                 problem = f"{name} needs {parameter.name!r}"
-                raise InputError(f"`grid`: {problem}: give a value, or a list.", argument="grid")
+                raise InputError(f"`grid`: {problem}: give a value, or a list.")
     if unknown := sorted(arguments - set().union(*signatures.values())):
-        raise InputError(f"`grid`: no maker takes {unknown[0]!r}.", argument="grid")
+        raise InputError(f"`grid`: no maker takes {unknown[0]!r}.")
     return makers
 
 
@@ -405,4 +398,4 @@ def _value(lim: Limit, observable: Observable) -> Any:
     value = getattr(lim, observable) if isinstance(observable, str) else observable(lim)
     if hasattr(value, "__len__") and not isinstance(value, str):
         return len(value)
-    return value.item() if isinstance(value, np.generic) else value
+    return plain(value)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -175,7 +175,7 @@ def _patience(run: Trajectory) -> int:
 
 
 # Whether a claim holds (None: not known), and what was observed.
-Observed: TypeAlias = tuple[bool | None, str]
+Observed = tuple[bool | None, str]
 
 
 class _Evidence:

@@ -9,7 +9,6 @@ and lists of sets would be quadratic."""
 from math import expm1, log
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -81,7 +80,7 @@ class HardmaxAttention(nn.Module):
         if check_bool(learn_alpha, "`learn_alpha`"):
             raw = self._alpha + log(-expm1(-self._alpha))  # the softplus of which is alpha
             self.raw_alpha = nn.Parameter(torch.tensor(raw))
-        matrix = None if given.matrix is None else torch.from_numpy(given.matrix.astype(np.float64))
+        matrix = None if given.matrix is None else torch.from_numpy(given.matrix.astype(float))
         self.register_buffer("metric", matrix)
 
     @property

@@ -10,7 +10,7 @@ import pytest
 from running import assert_refused, on_a_terminal
 
 from hardmax import Dynamics, Softmax, clouds, limit, simulate
-from hardmax.cli.clouds import NAMES
+from hardmax.clouds import MAKERS
 from hardmax.io import read_cloud
 from hardmax.simulation import load_run
 
@@ -149,7 +149,7 @@ def test_options_of_a_named_cloud_reach_it(hardmax):
 def test_the_list_of_clouds_names_each_with_its_options(hardmax):
     rows = {row["cloud"]: row["options"] for row in table(hardmax("clouds").out)}
     assert rows["gaussian"] == "--n --d --seed"
-    assert set(rows) == {name.replace("_", "-") for name in NAMES}
+    assert set(rows) == {name.replace("_", "-") for name in MAKERS}
     assert [row["cloud"] for row in json.loads(hardmax("clouds --json").out)] == list(rows)
 
 

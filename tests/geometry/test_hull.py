@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial import QhullError
 from strategies import clouds, rational_rotations
 
-from hardmax.geometry._affine import affine_frame
-from hardmax.geometry._hull import going_round, hull, polygon
+from hardmax.geometry._hull import affine_frame, going_round, hull, polygon
 
 turned_clouds = clouds(min_d=3, max_d=3).flatmap(
     lambda cloud: st.tuples(st.just(cloud), rational_rotations(3))

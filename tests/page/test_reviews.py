@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from browser import Watched, in_browser
 from page.made_up import many_classes, two_classes
+from text.units import cut
 
 import hardmax as hm
 from hardmax.text import Modifier, view
 from hardmax.text.explain import Explanation
-from hardmax.text.spans import cut
 
 pytestmark = in_browser
 REVIEW = (

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from refusals import listed_refusals, refuses
 from text.small_models import word_model
+from text.units import cut
 
 from hardmax.text import counterfactual
 from hardmax.text.reading import Modifier
-from hardmax.text.spans import cut
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 

@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
 from text.small_models import models, random_texts, small_model, texts, word_model
+from text.units import cut
 
 import hardmax as hm
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Modifier
-from hardmax.text.spans import Units
 from hardmax.text.storage import digest
-from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.tokeniser import Tokeniser, cut_words, places_of
 from hardmax.text.view import WHOLE, pieces, sentence
 
 MODELS = {
@@ -76,9 +76,8 @@ def test_plain_data_have_spans_that_point_at_the_tokens_in_the_original():
 def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(name):
     model = MODELS[name]
     for text in random_texts(4, seed=3):
-        why, units = model.explain(text), Units.of(text, model.tokeniser)
+        why, places = model.explain(text), places_of(cut_words(text))
         best = model.classes.index(why.label)
-        number = {word: n for n, word in enumerate(units.words)}
         second = max(
             (c for c in range(len(model.classes)) if c != best),
             key=list(why.probabilities.values()).__getitem__,
@@ -92,17 +91,18 @@ def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(name):
 
         gone, before = [], lead(text)
         for place, removal in enumerate(why.removals):
-            assert removal.spans == units.places[number[removal.word]]
+            assert list(removal.spans) == places[removal.word]
             if removal.score <= 0:
                 assert all(a.score >= b.score for a, b in pairwise(why.removals[place:]))
                 break
             scores = {}
             for other in why.removals[place:]:
-                loss = before - lead(units.without([*gone, number[other.word]]))
+                spans = sorted([*gone, *places[other.word]])
+                loss = before - lead(cut(text, spans))
                 scores[other.word] = loss / 3 + 2 / 3 * (lead(other.word) - lead(""))
             assert removal.score == pytest.approx(max(scores.values()), abs=1e-9)
             assert removal.score == pytest.approx(scores[removal.word], abs=1e-9)
-            gone.append(number[removal.word])
+            gone += places[removal.word]
             before -= removal.loss
 
 

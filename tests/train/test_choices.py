@@ -220,7 +220,7 @@ def test_copies_of_a_few_texts_are_spread_over_the_folds():
 def test_tokens_that_the_same_texts_have_weigh_the_same(scaling):
     texts = ["good film one two", "bad film three", "good six seven", "bad plot eight nine"] * 2
     bags = bags_of([f"{text} {n}" for n, text in enumerate(texts)], np.tile([1, 0], 4))
-    design = Design.of(bags, 7.0)
+    design = Design(bags, 7.0)
     found = regress(design, 1.0, scales(design, scaling), with_bias=True, consistent=False)
     matrix = next(iter(bags)).matrix.toarray()
     _, kinds = np.unique(matrix, axis=1, return_inverse=True)

@@ -94,7 +94,7 @@ def test_the_regression_is_scikit_learns(scaling):
         np.arange(len(labels)),
         2,
     )
-    design = Design.of([bag], 7.0)
+    design = Design([bag], 7.0)
     scale = scales(design, scaling)
     table = bag.matrix.toarray() * ((7.0 + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)

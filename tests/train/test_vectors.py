@@ -170,7 +170,7 @@ def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(classes, wid
     columns = lengths[:, None] * factors @ np.hstack([np.diag(scale[:, 0]), vectors])
     peer = linear_model.LogisticRegression(C=strength, tol=1e-6, solver="newton-cholesky")
     peer.fit(columns, labels)
-    design = Design.of([bag], typical, vectors=csr_array(vectors))
+    design = Design([bag], typical, vectors=csr_array(vectors))
     fitted = regress(design, strength, scale, with_bias=True, consistent=False)
     weights, bias, _, _, slope = fitted
     own = (weights - vectors @ slope) / scale

@@ -7,10 +7,11 @@ from functools import total_ordering
 from math import gcd
 from typing import Any
 
-import flint
+from flint import arb_poly, ctx, fmpq, fmpz_poly
 
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import check_int
+from hardmax._tokens.rationals import fractions_of
 
 
 @total_ordering
@@ -61,14 +62,12 @@ class AlgebraicNumber:
             number = Fraction(-self.polynomial[0], self.polynomial[1])
             return number, number
         ball = self._ball(bits)
-        middle, radius = (
-            Fraction(int(x.p), int(x.q)) for x in (ball.mid().fmpq(), ball.rad().fmpq())
-        )
+        middle, radius = fractions_of([ball.mid().fmpq(), ball.rad().fmpq()])
         return middle - radius, middle + radius
 
     def _ball(self, bits: int) -> Any:
-        with flint.ctx.workprec(bits):
-            return real_roots(flint.fmpz_poly(list(self.polynomial)))[self.index]
+        with ctx.workprec(bits):
+            return real_roots(fmpz_poly(list(self.polynomial)))[self.index]
 
     def __float__(self) -> float:
         low, high = self.interval
@@ -93,14 +92,14 @@ class AlgebraicNumber:
             A polynomial with integer coefficients.
         """
         if len(self.polynomial) == 2:
-            value = polynomial(flint.fmpq(-self.polynomial[0], self.polynomial[1]))
+            value = polynomial(fmpq(-self.polynomial[0], self.polynomial[1]))
             return (value > 0) - (value < 0)
-        if not polynomial % flint.fmpz_poly(list(self.polynomial)):
+        if not polynomial % fmpz_poly(list(self.polynomial)):
             return 0
         bits = 64
         while True:  # what is not zero has a sign
-            with flint.ctx.workprec(bits):
-                value = flint.arb_poly(polynomial)(self._ball(bits))
+            with ctx.workprec(bits):
+                value = arb_poly(polynomial)(self._ball(bits))
             if value > 0 or value < 0:
                 return 1 if value > 0 else -1
             bits *= 2

@@ -15,12 +15,13 @@ from itertools import islice
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flint import fmpq, fmpq_poly, fmpz_poly
+from flint import fmpq_poly, fmpz_poly
 
 from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.argmax import Attended
+from hardmax._exact.vectors import flint
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension, merge_points
@@ -112,7 +113,7 @@ class Bifurcations:
         """
         from hardmax.figures.bifurcations import plot_bifurcations
 
-        return plot_bifurcations(self, ax=ax, figsize=figsize)
+        return plot_bifurcations(self, ax, figsize)
 
 
 def bifurcations(
@@ -154,7 +155,6 @@ def bifurcations(
     if low >= high:
         raise InputError(
             f"`alpha` must be a smaller and a larger step size, not {low} and {high}.",
-            argument="alpha",
         )
     cloud, dynamics = read_one(tokens), Dynamics(1, metric)
     check_dimension(dynamics, cloud.tokens.shape[1])
@@ -186,8 +186,8 @@ class _Search:
     def __init__(self, points: Points, dynamics: Dynamics, max_layers: int) -> None:
         self.points, self.max_layers = points, max_layers
         coordinates = to_fractions(points.coordinates, "`tokens`")
-        self.place = [[fmpq_poly([_rational(x)]) for x in row] for row in coordinates]
-        self.metric = [[_rational(x) for x in row] for row in dynamics.metric or ()]
+        self.place = [[fmpq_poly([flint(x)]) for x in row] for row in coordinates]
+        self.metric = [list(map(flint, row)) for row in dynamics.metric or ()]
         self.roots: dict[tuple[int, ...], list[AlgebraicNumber]] = {}
 
     def cells(self, low: AlgebraicNumber, high: AlgebraicNumber) -> Iterator[Interval]:
@@ -199,7 +199,7 @@ class _Search:
             run, runs = self.run(at), runs + 1
             if runs > _MOST_INTERVALS:
                 many = f"more than {_MOST_INTERVALS} intervals up to {float(at):.4g}"
-                raise InputError(f"`alpha`: {many}; ask for a part.", argument="alpha")
+                raise InputError(f"`alpha`: {many}; ask for a part.")
             roots = {root for polynomial in run.asked for root in self.roots_of(polynomial)}
             if at in roots:
                 gaps += [(at, right), (left, at)]
@@ -321,7 +321,3 @@ class _Run(Walker[Outcome | None]):
             [x + step * y for x, y in zip(*rows, strict=True)]
             for rows in zip(self.place, self.targets, strict=True)
         ]
-
-
-def _rational(number: Any) -> fmpq:
-    return fmpq(number.numerator, number.denominator)

@@ -117,21 +117,16 @@ def softmax_gap(
     if not isinstance(betas, list | tuple | np.ndarray):
         raise InputError(
             f"`betas` must be a list of numbers, such as [10, 100], not {shorten(betas)}.",
-            argument="betas",
         )
     numbers = tuple(read_number(beta, "`betas`") for beta in betas)
     if not numbers or any(low >= high for low, high in pairwise((0, *numbers))):
-        raise InputError("`betas` must be positive and increasing.", argument="betas")
+        raise InputError("`betas` must be positive and increasing.")
     plain = check_plain(check_dynamics(dynamics), "`softmax_gap`")
     lim = limit(tokens, plain)
     if not isinstance(lim, Limit):
-        raise InputError(
-            "`tokens` must be one cloud of shape (n, d), not a batch.", argument="tokens"
-        )
+        raise InputError("`tokens` must be one cloud of shape (n, d), not a batch.")
     if lim.settled_at is None:
-        raise InputError(
-            f"`tokens`: hardmax has no proved limit here ({lim.stop_reason}).", argument="tokens"
-        )
+        raise InputError(f"`tokens`: hardmax has no proved limit here ({lim.stop_reason}).")
     if layers is None:
         layers = _depth(lim, numbers[-1])
     hard = simulate(tokens, plain, layers=layers)

@@ -3,6 +3,8 @@
 import html
 import json
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 # A terminal obeys control characters: ESC moves the cursor, sets titles, writes to the clipboard.
@@ -62,6 +64,16 @@ def escape_json(document: Any, *, indent: int | None = None, encoding: str = "ut
 
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def first_few(texts: Iterable[str], most: int) -> str:
+    """The first of some texts, and whether there are more.
+
+    >>> first_few("abc", 2)
+    'a, b, …'
+    """
+    first = list(islice(texts, most + 1))
+    return ", ".join([*first[:most], *["…"] * (len(first) > most)])
 
 
 def pluralize(number: int, noun: str) -> str:

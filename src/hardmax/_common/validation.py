@@ -18,6 +18,8 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 """Called with how much is done, and with the total."""
 
+# Also "`metric` (row 0, column 1) must ".
+_ABOUT = re.compile(r"`(\w+)`(?: \(.*\))?(?: must |: )")
 _LARGEST_INT = 10**1000  # Python would not print much larger ones
 
 
@@ -29,18 +31,21 @@ class InputError(ValueError):
     message : str
         Which argument, what was expected, what was given, and the way out.
     argument : str, default ""
-        The argument that the message is about; the command line replaces it by its option.
+        The argument that the message is about; the command line replaces it by its option. Of a
+        message that begins "`layers` must " or "`layers`: " it is `layers`, if not given.
     also : tuple of str, default ()
         Other arguments in the message, likewise.
 
     Examples
     --------
-    >>> InputError("`layers` must be a whole number from 0 up.", argument="`layers`").argument
+    >>> InputError("`layers` must be a whole number from 0 up.").argument
     'layers'
     """
 
     def __init__(self, message: str, *, argument: str = "", also: tuple[str, ...] = ()) -> None:
         super().__init__(sanitize_line(message))
+        if not argument and (about := _ABOUT.match(message)):
+            argument = about[1]
         # Of "`metric` (row 0, column 1)", metric.
         self.argument, self.also = argument.removeprefix("`").partition("`")[0], also
 
@@ -72,7 +77,7 @@ def shorten(value: Any, width: int = 40) -> str:
 
 
 def _wrong(name: str, expected: str, value: Any, kind: type[InputError] = InputError) -> InputError:
-    return kind(f"{name} must be {expected}, not {shorten(value)}.", argument=name)
+    return kind(f"{name} must be {expected}, not {shorten(value)}.")
 
 
 def check_int(
@@ -184,4 +189,4 @@ def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
     elif hasattr(kind, "toarray") and hasattr(kind, "nnz"):
         wrong = f"a sparse matrix ({kind.__name__}): pass its .toarray()"
     if wrong:
-        raise InputError(f"{name} must be numbers, not {wrong}.", argument=name)
+        raise InputError(f"{name} must be numbers, not {wrong}.")

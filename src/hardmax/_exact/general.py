@@ -50,7 +50,6 @@ from hardmax._exact.vectors import (
     check_length,
     exact_table,
     flint,
-    fractions_of,
     power,
     running_products,
 )
@@ -66,7 +65,7 @@ from hardmax._layer.rules import (
     split_heads,
 )
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import dot
+from hardmax._tokens.rationals import dot, fractions_of
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -328,7 +327,7 @@ class GeneralPhase(Phase):
             # Where this can be proved, no power of g is in the positions.
             here = np.array([*map(fractions_of, next(iter(self.form.values())))])
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
-            return np.array(endless, dtype=np.int64)
+            return np.array(endless, dtype=int)
         drifts = np.zeros(len(self.choices), dtype=bool)
         for term, table in self.form.items():
             if term.degree and not term.rate:
@@ -339,15 +338,15 @@ class GeneralPhase(Phase):
     def targets(self) -> np.ndarray:
         """Where the points end, or go: infinite coordinates where they move for ever."""
         if not len(self.moving):
-            return self._limits().astype(np.float64)
-        ends = self._at(0).astype(np.float64)
+            return self._limits().astype(float)
+        ends = self._at(0).astype(float)
         for (_, _, k), table in self.form.items():
             if k:
                 ends[table > 0], ends[table < 0] = np.inf, -np.inf
         return ends
 
     def floats_at(self, layer: int) -> np.ndarray:
-        return self._at(layer - self.layer).astype(np.float64)
+        return self._at(layer - self.layer).astype(float)
 
     @property
     def exactly(self) -> PhaseView:
@@ -429,7 +428,7 @@ class GeneralSolver:
         return GeneralWalker(points, dynamics, self.head_type).walk(points.count)
 
 
-def _union(heads: list[Any]) -> AttendedIndices:
+def union_of(heads: Sequence[Any]) -> AttendedIndices:
     """For each point those that it attends to with any head."""
     if len(heads) == 1:
         return heads[0]
@@ -463,8 +462,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         # Known for many layers only if nothing moves.
         self.has_no_form = is_mixed or has_own_values(dynamics) or dynamics.feed_forward is not None
-        heads = [dynamics] if dynamics.heads is None else split_heads(dynamics)
-        self.heads = [head_type(points, head, self.contraction) for head in heads]
+        self.heads = [head_type(points, head, self.contraction) for head in split_heads(dynamics)]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})
         self.form = self.place
         self.attended_now: list[Attended] = []
@@ -473,7 +471,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         """The union of the attended sets of all heads."""
         if not self.attended_now:
             self.attended_now = self._attended_at(self.place, pending)
-        union = _union([head.sets for head in self.attended_now])
+        union = union_of([head.sets for head in self.attended_now])
         return Attended(union, min(head.margin for head in self.attended_now))
 
     def _attended_at(self, place: PowerSum, pending: list[int]) -> list[Attended]:
@@ -497,7 +495,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         self._after = self.form.after(1, self.contraction)
         self._attended_next = self._attended_at(self._after, pending)
         heads = zip(self.sets_of_heads, self._attended_next, strict=True)
-        rows = np.array(pending, dtype=np.int64)
+        rows = np.array(pending, dtype=int)
         self._stays_once = all(now.of_rows(rows).same_as(later.sets) for now, later in heads)
         if not self._stays_once or (self.has_no_form and self.form.moves):
             return None

@@ -25,14 +25,13 @@ from hardmax._exact.vectors import (
     Vector,
     check_length,
     common_rows,
-    fractions_of,
     power,
     towards,
     weighted_sum,
 )
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, dot
+from hardmax._tokens.rationals import IntegerCloud, dot, fractions_of
 from hardmax.dynamics import Dynamics
 
 
@@ -116,9 +115,9 @@ class ExactPositions:
             tuple[np.ndarray, AttendedIndices]
         ] = []  # of each phase the points that had to choose, increasing
         self._followed = np.full(
-            points.count, -1, dtype=np.int64
+            points.count, -1, dtype=int
         )  # the leader of each point, -1: none yet
-        self._since = np.zeros(points.count, dtype=np.int64)  # the phase since which it follows
+        self._since = np.zeros(points.count, dtype=int)  # the phase since which it follows
         self._places: dict[tuple[int, int], ExactVector] = {}
         self._means: dict[tuple[int, bytes], ExactVector] = {}
         self._table: tuple[tuple[int, bytes], np.ndarray, int] | None = None

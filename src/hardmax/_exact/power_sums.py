@@ -140,7 +140,7 @@ class Means:
             self.same.append(label)
             if label == len(firsts):
                 firsts.append(row)
-        self.distinct = chosen.of_rows(np.array(firsts, dtype=np.int64))
+        self.distinct = chosen.of_rows(np.array(firsts, dtype=int))
 
     def __call__(self, table: Table) -> Table:
         means = table[self.chosen.firsts(np.arange(len(self.chosen)))]
@@ -164,10 +164,10 @@ class Means:
             return True
         inverted = np.array([inverses[total] for total in totals], dtype=object)
         shares = self.counts[indices] * np.repeat(inverted, self.chosen.sizes) % _PRIME
-        weights = shares.astype(np.int64)[:, None]
+        weights = shares.astype(int)[:, None]
         columns = PowerSum({Term(k): table for k, table in enumerate(tables)}).rows().values()
         residues = np.concatenate([np.array(c, dtype=object) % _PRIME for c in columns], axis=1)
-        rest = residues.astype(np.int64)
+        rest = residues.astype(int)
         for _ in range(min(len(totals), _LONGEST_CHAIN)):
             if not rest.any():
                 return True

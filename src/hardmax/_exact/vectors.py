@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, shorten
+from hardmax._tokens.rationals import fractions_of
 
 Vector = tuple[Fraction, ...]
 ExactVector = list[Any]
@@ -40,10 +41,6 @@ def exact_table(numbers: np.ndarray) -> np.ndarray:
     """A table of floats or Fractions as rationals of python-flint."""
     rows = [[fmpq(*x.as_integer_ratio()) for x in row] for row in numbers.tolist()]
     return np.array(rows, dtype=object)
-
-
-def fractions_of(vector: ExactVector) -> Vector:
-    return tuple(Fraction(int(number.p), int(number.q)) for number in vector)
 
 
 def towards(here: ExactVector, target: ExactVector, share: Fraction) -> ExactVector:

@@ -16,25 +16,26 @@ import triton.language
 
 jit: Any = triton.jit
 tl: Any = triton.language
+constexpr: Any = tl.constexpr
 
-TILE = tl.constexpr(128)  # points whose scores are kept as one maximum
-ROWS = tl.constexpr(128)  # directions of a program of the filter; they are padded to a multiple
-MOST_TILES = tl.constexpr(16)  # a row for which more tiles could matter is scored in full
-BLOCK = tl.constexpr(32)  # rows of a program that picks tiles
-AT_ONCE = tl.constexpr(64)  # tiles that it looks at at once
-HEIGHTS = tl.constexpr(1024)  # tiles whose heights are compared at once
+TILE = constexpr(128)  # points whose scores are kept as one maximum
+ROWS = constexpr(128)  # directions of a program of the filter; they are padded to a multiple
+MOST_TILES = constexpr(16)  # a row for which more tiles could matter is scored in full
+BLOCK = constexpr(32)  # rows of a program that picks tiles
+AT_ONCE = constexpr(64)  # tiles that it looks at at once
+HEIGHTS = constexpr(1024)  # tiles whose heights are compared at once
 # Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the
 # norm of the centre, the largest squares of a scaled point and of what it lost by rounding, how
 # many rows are to be scored again; and HEADER further the centre.
-REACH, CENTRE_NORM, SQUARES, AGAIN, HEADER = (tl.constexpr(place) for place in (2, 3, 4, 6, 8))
+REACH, CENTRE_NORM, SQUARES, AGAIN, HEADER = (constexpr(place) for place in (2, 3, 4, 6, 8))
 # Places in `constants`; the first three are those of `bounds.kernel_factors`.
 ROUNDING, SPREAD, UNDERFLOW, ERROR, KEEP, ACCUMULATION, SUMMATION = (
-    tl.constexpr(place) for place in range(7)
+    constexpr(place) for place in range(7)
 )
 # Parts of `rows`: the best filter score so far, that of the asker itself, 3 B + slack in units of
 # the filter; B + slack in those of scores, the slack; and the norm that a point must have to be
 # near the best, which is RISE times the best score, plus BASE.
-BEST, ITSELF, MARGIN, LEAD, SLACK, RISE, BASE = (tl.constexpr(place) for place in range(7))
+BEST, ITSELF, MARGIN, LEAD, SLACK, RISE, BASE = (constexpr(place) for place in range(7))
 
 
 @jit
@@ -67,9 +68,9 @@ def extents(
     lengths,
     count,
     programs,
-    d: tl.constexpr,
-    width: tl.constexpr,
-    block: tl.constexpr,
+    d: constexpr,
+    width: constexpr,
+    block: constexpr,
 ):
     """Smallest and largest coordinates of a share of the points, the largest squared norm (inf, if
     not finite), and the norm of each in float32.
@@ -99,7 +100,7 @@ def extents(
 
 
 @jit
-def frame_points(state, programs, width: tl.constexpr, block: tl.constexpr):
+def frame_points(state, programs, width: constexpr, block: constexpr):
     """Join the parts: the largest norm, the centre and the reach about it."""
     axis = tl.arange(0, width)
     parts = state + HEADER + width
@@ -134,9 +135,9 @@ def round_points(
     rounded,
     count,
     padded,
-    d: tl.constexpr,
-    width: tl.constexpr,
-    block: tl.constexpr,
+    d: constexpr,
+    width: constexpr,
+    block: constexpr,
 ):
     """Points in their order about the centre, scaled, in fp16; the last one repeated as padding."""
     row = tl.program_id(0) * block + tl.arange(0, block)
@@ -181,10 +182,10 @@ def round_directions(
     rows,
     count,
     room,
-    d: tl.constexpr,
-    width: tl.constexpr,
-    block: tl.constexpr,
-    tilted: tl.constexpr,
+    d: constexpr,
+    width: constexpr,
+    block: constexpr,
+    tilted: constexpr,
 ):
     """Directions of the askers in `source`, each with a scale of its own, in fp16, and the parts of
     `rows`. Askers are the points in the places `own`, if not negative."""
@@ -257,11 +258,11 @@ def tile_maxima(
     count,
     room,
     tiles,
-    width: tl.constexpr,
-    depth: tl.constexpr,
-    span: tl.constexpr,
-    descending: tl.constexpr,
-    causal: tl.constexpr,
+    width: constexpr,
+    depth: constexpr,
+    span: constexpr,
+    descending: constexpr,
+    causal: constexpr,
 ):
     """The largest filter score of each row in each tile, `maxima[tile, row]`, and in all.
 
@@ -335,12 +336,12 @@ def pick_tiles(
     asked,
     room,
     tiles,
-    d: tl.constexpr,
-    width: tl.constexpr,
-    depth: tl.constexpr,
-    descending: tl.constexpr,
-    causal: tl.constexpr,
-    moves: tl.constexpr,
+    d: constexpr,
+    width: constexpr,
+    depth: constexpr,
+    descending: constexpr,
+    causal: constexpr,
+    moves: constexpr,
 ):
     """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and
     the first few.
@@ -405,9 +406,9 @@ def _near(
     count,
     itself,
     floor,
-    width: tl.constexpr,
-    depth: tl.constexpr,
-    causal: tl.constexpr,
+    width: constexpr,
+    depth: constexpr,
+    causal: constexpr,
 ):
     """Which points of a tile, but the asker itself, have a filter score of at least `floor`;
     direction and points are the rounded ones."""
@@ -423,9 +424,7 @@ def _near(
 
 
 @jit
-def _fine_scores(
-    direction, points, at, near, d: tl.constexpr, width: tl.constexpr, depth: tl.constexpr
-):
+def _fine_scores(direction, points, at, near, d: constexpr, width: constexpr, depth: constexpr):
     """Float64 scores of the points `at` these numbers that are near; -inf for the others."""
     axis = tl.arange(0, depth)
     fine = tl.zeros((TILE,), dtype=tl.float64)
@@ -462,11 +461,11 @@ def rescore(
     count,
     room,
     programs,
-    d: tl.constexpr,
-    width: tl.constexpr,
-    depth: tl.constexpr,
-    causal: tl.constexpr,
-    moves: tl.constexpr,
+    d: constexpr,
+    width: constexpr,
+    depth: constexpr,
+    causal: constexpr,
+    moves: constexpr,
 ):
     """Rows that are not alone: the best of the points above the floor, and its lead; -inf if the
     row is to be scored in full. With `moves` the point of the row moves one layer on."""

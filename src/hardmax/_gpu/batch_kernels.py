@@ -17,27 +17,27 @@ scored because an equal one is; TABLE, in which these are found. `roughs`, float
 order."""
 
 from hardmax._float import batch
-from hardmax._gpu.argmax_kernels import jit, norm, scale_of, slack_of, tl
+from hardmax._gpu.argmax_kernels import constexpr, jit, norm, scale_of, slack_of, tl
 
 # pyright: reportInvalidTypeForm=false
 
 # Parts of `lists`, in units of `room`.
-ORDER, ASKED, CHOSEN, TWINS, TABLE = (tl.constexpr(part) for part in range(5))
+ORDER, ASKED, CHOSEN, TWINS, TABLE = (constexpr(part) for part in range(5))
 
 # Places in `factors`: behind the three of `slack_of` the others of `bounds.kernel_factors`, then
 # those of `batch`.
-STEP, SMALLEST, LARGEST, KEEP, FILTER, REACH, LONG = (tl.constexpr(place) for place in range(3, 10))
+STEP, SMALLEST, LARGEST, KEEP, FILTER, REACH, LONG = (constexpr(place) for place in range(3, 10))
 
 # A program is one warp; it asks as many tokens at once, and has room for a multiple of them.
 WARP = 32
-ROWS = tl.constexpr(WARP)
+ROWS = constexpr(WARP)
 # What else it does at a time: tokens, coordinates, and columns of scores, of which more would take
 # registers from all.
-TOKENS, FLAT, COLUMNS = tl.constexpr(64), tl.constexpr(256), tl.constexpr(4)
+TOKENS, FLAT, COLUMNS = constexpr(64), constexpr(256), constexpr(4)
 
 
 @jit
-def squares(points, token, d: tl.constexpr):
+def squares(points, token, d: constexpr):
     """The squared norm of each of these tokens, summed axis after axis."""
     square = tl.zeros(token.shape, dtype=tl.float64)
     for k in range(d):
@@ -47,7 +47,7 @@ def squares(points, token, d: tl.constexpr):
 
 
 @jit
-def arrive(ahead, points, count, d: tl.constexpr):
+def arrive(ahead, points, count, d: constexpr):
     """The points move to where they are ahead."""
     for first in range(0, count * d, FLAT):
         at = tl.minimum(first + tl.arange(0, FLAT), count * d - 1)
@@ -56,7 +56,7 @@ def arrive(ahead, points, count, d: tl.constexpr):
 
 
 @jit
-def step_ahead(points, ahead, chosen, count, share, d: tl.constexpr):
+def step_ahead(points, ahead, chosen, count, share, d: constexpr):
     """Ahead, every point has gone towards the one that it chose, and keeps this share of the
     way."""
     for first in range(0, count * d, FLAT):
@@ -67,7 +67,7 @@ def step_ahead(points, ahead, chosen, count, share, d: tl.constexpr):
 
 
 @jit
-def largest_square(points, count, d: tl.constexpr):
+def largest_square(points, count, d: constexpr):
     """The largest square of a norm."""
     largest = tl.zeros((TOKENS,), dtype=tl.float64)
     for first in range(0, count, TOKENS):
@@ -78,7 +78,7 @@ def largest_square(points, count, d: tl.constexpr):
 
 
 @jit
-def arrange(points, roughs, lists, count, kept, limit, scale, room: tl.constexpr, d: tl.constexpr):
+def arrange(points, roughs, lists, count, kept, limit, scale, room: constexpr, d: constexpr):
     """Round those to float32 that are scored, long ones first: how many these are, and the largest
     square of others."""
     placed = 0  # of the long ones; and, 2^16 for each, of the others
@@ -110,9 +110,9 @@ def find_directions(
     row,
     metric,
     scale,
-    has_metric: tl.constexpr,
-    room: tl.constexpr,
-    d: tl.constexpr,
+    has_metric: constexpr,
+    room: constexpr,
+    d: constexpr,
 ):
     """The directions of some points: A times the point, and the same rounded."""
     for axis in range(d):
@@ -127,7 +127,7 @@ def find_directions(
 
 
 @jit
-def enter(tokens, ahead, leader_since, lists, count, room: tl.constexpr, d: tl.constexpr):
+def enter(tokens, ahead, leader_since, lists, count, room: constexpr, d: constexpr):
     """Copy a cloud, with 0.0 for -0.0: nobody leads yet, all are asked, and all are scored. Its
     largest coordinate."""
     for first in range(0, count, TOKENS):
@@ -146,7 +146,7 @@ def enter(tokens, ahead, leader_since, lists, count, room: tl.constexpr, d: tl.c
 
 
 @jit
-def were_equal(tokens, one, other, d: tl.constexpr):
+def were_equal(tokens, one, other, d: constexpr):
     """Which tokens were equal to others at the start."""
     different = tl.zeros(one.shape, dtype=tl.int32)
     for k in range(d):
@@ -155,7 +155,7 @@ def were_equal(tokens, one, other, d: tl.constexpr):
 
 
 @jit
-def _slots(tokens, token, slots: tl.constexpr, d: tl.constexpr):
+def _slots(tokens, token, slots: constexpr, d: constexpr):
     """A place for each token in a table, the same for equal tokens."""
     key = tl.zeros(token.shape, dtype=tl.int64)
     for k in range(d):
@@ -167,7 +167,7 @@ def _slots(tokens, token, slots: tl.constexpr, d: tl.constexpr):
 
 
 @jit
-def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d: tl.constexpr):
+def find_twins(tokens, lists, count, room: constexpr, slots: constexpr, d: constexpr):
     """Mark tokens that need not be scored because an equal one is; how many are not marked.
 
     Whoever comes last into a place of the table is scored, and so is everybody who meets a stranger
@@ -190,7 +190,7 @@ def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d:
 
 
 @jit
-def _fine_scores(points, directions, column, row, d: tl.constexpr):
+def _fine_scores(points, directions, column, row, d: constexpr):
     scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float64)
     for k in range(d):
         scores += (
@@ -200,9 +200,7 @@ def _fine_scores(points, directions, column, row, d: tl.constexpr):
 
 
 @jit
-def _best_two(
-    points, directions, row, count, rounded: tl.constexpr, room: tl.constexpr, d: tl.constexpr
-):
+def _best_two(points, directions, row, count, rounded: constexpr, room: constexpr, d: constexpr):
     """The best score of each row among the first `count` points, the first that has it, and the
     best of the others."""
     best = tl.full(
@@ -235,7 +233,7 @@ def _best_two(
 
 
 @jit
-def _rivals(tokens, points, directions, row, winner, floor, count, d: tl.constexpr):
+def _rivals(tokens, points, directions, row, winner, floor, count, d: constexpr):
     """How many points reach the floor of each row that were not equal to its winner at the
     start."""
     rivals = tl.zeros(row.shape, dtype=tl.int32)
@@ -259,7 +257,7 @@ def _any(rows):
 
 
 @jit
-def _by_float64(tokens, points, directions, row, slack, count, d: tl.constexpr):
+def _by_float64(tokens, points, directions, row, slack, count, d: constexpr):
     """The point that each row attends to, and whether that is proved for all."""
     best, winner, second = _best_two(points, directions, row, count, False, 0, d)
     floor = best - slack
@@ -286,10 +284,10 @@ def ask(
     error,
     scale,
     layer,
-    has_metric: tl.constexpr,
-    room: tl.constexpr,
-    slots: tl.constexpr,
-    d: tl.constexpr,
+    has_metric: constexpr,
+    room: constexpr,
+    slots: constexpr,
+    d: constexpr,
 ):
     """Fill in what those who are asked choose, and who leads from this layer on.
 
@@ -337,7 +335,7 @@ def ask(
 
 
 @jit
-def leave(lists, leader_since, asked, room: tl.constexpr):
+def leave(lists, leader_since, asked, room: constexpr):
     """Those who follow a leader are not asked again; how many still are."""
     left = 0
     for first in range(0, asked, ROWS):
@@ -354,7 +352,7 @@ def leave(lists, leader_since, asked, room: tl.constexpr):
     return left
 
 
-UNDECIDED, WALKED = tl.constexpr(batch.UNDECIDED), tl.constexpr(batch.WALKED)
+UNDECIDED, WALKED = constexpr(batch.UNDECIDED), constexpr(batch.WALKED)
 
 
 @jit
@@ -374,10 +372,10 @@ def walk_clouds(
     queue,
     clouds,
     layers,
-    has_metric: tl.constexpr,
-    room: tl.constexpr,
-    slots: tl.constexpr,
-    d: tl.constexpr,
+    has_metric: constexpr,
+    room: constexpr,
+    slots: constexpr,
+    d: constexpr,
 ):
     """Walk all clouds to layer `layers`: `points` are the tokens there, `settled` the layer, WALKED
     or UNDECIDED.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
+from hardmax._common.format import first_few
 from hardmax._common.validation import normalize_index
 from hardmax._tokens.points import Points
 
@@ -27,7 +28,7 @@ class AttendedIndices:
         if isinstance(sets, AttendedIndices):
             return sets
         # Of no sets at all, too, the indices are integers.
-        indices = np.concatenate([np.empty(0, dtype=np.int64), *sets]).astype(np.int64)
+        indices = np.concatenate([np.empty(0, dtype=int), *sets]).astype(int)
         return cls(indices, np.cumsum([0, *map(len, sets)]))
 
     @classmethod
@@ -145,10 +146,8 @@ class AttendedSets(Sequence[np.ndarray]):
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 
     def __repr__(self) -> str:
-        shown = [str(self[token].tolist()) for token in range(min(len(self), 6))]
-        if len(self) > 6:
-            shown.append("…")
-        return f"AttendedSets([{', '.join(shown)}])"
+        shown = first_few((str(chosen.tolist()) for chosen in self), 6)
+        return f"AttendedSets([{shown}])"
 
     def tolist(self) -> list[list[int]]:
         """The sets as lists of integers."""

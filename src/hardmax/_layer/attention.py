@@ -32,9 +32,10 @@ class Localmax:
     slack: Number
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "slack", read_number(self.slack, "`slack`"))
-        if self.slack < 0:  # pyright: ignore[reportOperatorIssue]
-            raise InputError(f"`slack` must be from 0 up, not {self.slack}.", argument="slack")
+        slack = read_number(self.slack, "`slack`")
+        if slack < 0:
+            raise InputError(f"`slack` must be from 0 up, not {slack}.")
+        vars(self).update(slack=slack)
 
     def _least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> Fraction:
         """The score that is still attended to, if scores are given in 1 / units."""
@@ -61,7 +62,7 @@ class TopK:
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_int(self.k, "`k`", at_least=1))
+        vars(self).update(k=check_int(self.k, "`k`", at_least=1))
 
     def _least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> int:
         """The score that is still attended to."""
@@ -99,10 +100,10 @@ class Softmax:
     error: float = 1e-12
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", read_number(self.beta, "`beta`"))
-        if self.beta <= 0:  # pyright: ignore[reportOperatorIssue]
-            raise InputError(f"`beta` must be positive, not {self.beta}.", argument="beta")
-        object.__setattr__(self, "error", check_real(self.error, "`error`", above=0))
+        beta = read_number(self.beta, "`beta`")
+        if beta <= 0:
+            raise InputError(f"`beta` must be positive, not {beta}.")
+        vars(self).update(beta=beta, error=check_real(self.error, "`error`", above=0))
 
 
 Attention = Localmax | TopK | Softmax
@@ -119,7 +120,7 @@ def read_attention(attention: Any) -> Attention | None:
         parts = {**attention}
         return _KINDS[parts.pop("kind")](**parts)
     wish = "Localmax(slack), TopK(k) or Softmax(beta), or 'localmax:1/2', 'topk:2' or 'softmax:10'"
-    raise InputError(f"`attention` must be {wish}, not {shorten(attention)}.", argument="attention")
+    raise InputError(f"`attention` must be {wish}, not {shorten(attention)}.")
 
 
 def _in_words(attention: str) -> Attention:

@@ -39,7 +39,7 @@ def not_a_metric(table: np.ndarray) -> str:
         way_out = "Pass (A + A.T)/2 if that is rounding"
         return f"it is not symmetric: |A - A.T| reaches {gap:.2g}. {way_out}"
     if not is_positive_definite(table):
-        smallest = np.linalg.eigvalsh(table.astype(np.float64))[0]
+        smallest = np.linalg.eigvalsh(table.astype(float))[0]
         return f"it is not positive definite: its smallest eigenvalue is {smallest:.3g}"
     return ""
 
@@ -81,7 +81,7 @@ def _is_proved(matrix: np.ndarray) -> bool:
 def _is_refuted(matrix: np.ndarray, balanced: np.ndarray, exponents: np.ndarray) -> bool:
     vector = np.linalg.eigh(balanced)[1][:, 0]
     scaled = np.ldexp(vector / np.abs(vector).max(), 50)
-    rounded = np.rint(scaled).astype(np.int64).astype(object)
+    rounded = np.rint(scaled).astype(int).astype(object)
     direction = rounded << (exponents.max() - exponents).astype(object)
     return direction @ matrix @ direction <= 0
 

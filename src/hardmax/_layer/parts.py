@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, check_choice, check_int, shorten
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import Number, read_number, to_fractions
+from hardmax._tokens.rationals import Number, fractions_of, read_number, to_fractions
 
 FULL: Any = math.inf
 """A full step: alpha is infinite, and a token jumps onto its target."""
@@ -44,16 +44,14 @@ class Steps:
         if not callable(self.rule):
             raise InputError(
                 f"`rule` must be a function of the layer, not {shorten(self.rule)}.",
-                argument="rule",
             )
         if self.product is not None:
             product = read_number(self.product, "`product`")
             if not 0 <= product < 1:
                 raise InputError(
                     f"`product` must be from 0 to less than 1, not {shorten(self.product)}.",
-                    argument="product",
                 )
-            object.__setattr__(self, "product", product)
+            vars(self).update(product=product)
 
     def at(self, layer: int) -> Fraction:
         """The step of a layer.
@@ -95,9 +93,7 @@ class Head:
     def __post_init__(self) -> None:
         weight = read_number(self.weight, "`weight`")
         if weight <= 0:
-            raise InputError(
-                f"`weight` must be positive, not {shorten(self.weight)}.", argument="weight"
-            )
+            raise InputError(f"`weight` must be positive, not {shorten(self.weight)}.")
         metric, value = read_square(self.metric, "metric"), read_value(self.value)
         vars(self).update(metric=metric, weight=weight, value=value)
 
@@ -183,7 +179,6 @@ def _read_bias(bias: Any, name: str, size: int) -> np.ndarray:
         raise InputError(
             f"`{name}` must have {size} numbers, one for each row of its weights, "
             f"not {rows.shape[1]}.",
-            argument=name,
         )
     return rows[0]
 
@@ -196,9 +191,7 @@ def read_feed_forward(block: Any) -> FeedForward | None:
         with suppress(TypeError):  # other parts than its own
             return FeedForward(**block)
     wish = "FeedForward(inner, inner_bias, outer, outer_bias)"
-    raise InputError(
-        f"`feed_forward` must be {wish}, not {shorten(block)}.", argument="feed_forward"
-    )
+    raise InputError(f"`feed_forward` must be {wish}, not {shorten(block)}.")
 
 
 def read_normalise(normalise: Any) -> str | None:
@@ -218,7 +211,6 @@ def read_heads(heads: Any) -> tuple[Head, ...] | None:
             return read
     raise InputError(
         f"`heads` must be a list of Head(metric, weight, value), not {shorten(heads)}.",
-        argument="heads",
     )
 
 
@@ -226,9 +218,7 @@ def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
     """A step size, positive."""
     step = read_number(alpha, name)
     if step <= 0:
-        raise InputError(
-            f"{name} must be positive, not {shorten(alpha)}. Try 0.5 or '1/2'.", argument="alpha"
-        )
+        raise InputError(f"{name} must be positive, not {shorten(alpha)}. Try 0.5 or '1/2'.")
     return step
 
 
@@ -246,7 +236,7 @@ def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
         alpha = alpha.split(",")
     if isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1):
         if not len(alpha):
-            raise InputError("`alpha` must have at least one step.", argument="alpha")
+            raise InputError("`alpha` must have at least one step.")
         *first, last = alpha
         steps = [_read_first(each, f"`alpha` (layer {layer})") for layer, each in enumerate(first)]
         steps.append(read_step(last, f"`alpha` (layer {len(first)})"))
@@ -271,7 +261,7 @@ def read_square(matrix: Any, name: str) -> np.ndarray | None:
     table = read_table(split_rows(matrix), f"`{name}`") + 0
     rows, columns = table.shape
     if rows != columns:
-        raise InputError(f"`{name}` must be square, not {rows} by {columns}.", argument=name)
+        raise InputError(f"`{name}` must be square, not {rows} by {columns}.")
     table.flags.writeable = False
     return table
 
@@ -297,7 +287,7 @@ def read_mask(mask: Any) -> np.ndarray | str | None:
     except Exception:  # each library has its own errors for what it cannot do
         table = np.empty(0)
     if table.ndim != 2 or len({*table.shape}) != 1 or table.dtype != bool:
-        raise InputError(f"`mask` must be {wish}, not {shorten(mask)}.", argument="mask")
+        raise InputError(f"`mask` must be {wish}, not {shorten(mask)}.")
     if not table.any(axis=1).all():
         token = int(np.flatnonzero(~table.any(axis=1))[0])
         raise InputError(f"`mask` leaves token {token} nobody to attend to.", argument="mask")
@@ -317,4 +307,4 @@ def inverse(matrix: np.ndarray) -> np.ndarray | None:
         found = fmpq_mat(rows).inv().tolist()
     except ZeroDivisionError:
         return None
-    return np.array([[Fraction(int(number.p), int(number.q)) for number in row] for row in found])
+    return np.array([fractions_of(row) for row in found])

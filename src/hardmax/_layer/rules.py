@@ -46,7 +46,7 @@ def merge_points(dynamics: "Dynamics", cloud: Cloud) -> Points:
     if dynamics.mask is None:
         return merge(cloud)
     n, counts = len(cloud.tokens), cloud.multiplicities
-    counts = np.ones(n, dtype=np.int64) if counts is None else counts
+    counts = np.ones(n, dtype=int) if counts is None else counts
     return Points(cloud.tokens + 0, counts, np.arange(n))
 
 
@@ -62,13 +62,20 @@ def head_values(dynamics: "Dynamics") -> list[Any]:
     return [dynamics.value if head.value is None else head.value for head in dynamics.heads]
 
 
+def head_metrics(dynamics: "Dynamics") -> list[Any]:
+    """The metric of each head, that of a single one: None for the identity."""
+    if dynamics.heads is None:
+        return [dynamics.metric]
+    return [head.metric for head in dynamics.heads]
+
+
 def mean_value(dynamics: "Dynamics") -> Any:
     """The weighted mean V of the value matrices of all heads; None for the identity."""
     if not has_own_values(dynamics):
         return dynamics.value
     values = head_values(dynamics)
     size = next(len(value) for value in values if value is not None)
-    identity = np.eye(size, dtype=np.int64).astype(object)
+    identity = np.eye(size, dtype=int).astype(object)
     weighted = zip(head_weights(dynamics), values, strict=True)
     return sum(weight * (identity if value is None else value) for weight, value in weighted)
 
@@ -85,26 +92,25 @@ def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
     value = mean_value(dynamics)
     if value is None:
         return 1 / (1 + alpha)
-    identity = np.eye(len(value), dtype=np.int64).astype(object)
+    identity = np.eye(len(value), dtype=int).astype(object)
     inverted = inverse(identity + alpha * value)
     if inverted is None:
-        raise InputError(
-            f"`value`: I + alpha V has no inverse with alpha {alpha}.", argument="value"
-        )
+        raise InputError(f"`value`: I + alpha V has no inverse with alpha {alpha}.")
     return inverted
 
 
 def split_heads(dynamics: "Dynamics") -> list["Dynamics"]:
-    """The layer of each head alone."""
+    """The layer of each head alone; the layer itself if there is a single one."""
+    if dynamics.heads is None:
+        return [dynamics]
     make: Any = type(dynamics)
     value, mask = dynamics.value, dynamics.mask
-    heads = dynamics.heads or ()
-    return [make(dynamics.steps, head.metric, value=value, mask=mask) for head in heads]
+    return [make(dynamics.steps, head.metric, value=value, mask=mask) for head in dynamics.heads]
 
 
 def head_weights(dynamics: "Dynamics") -> list[Fraction]:
-    """The weights of the heads, which add up to 1."""
-    weights = [Fraction(head.weight) for head in dynamics.heads or ()]
+    """The weights of the heads, which add up to 1: that is the weight of a single one."""
+    weights = [Fraction(head.weight) for head in dynamics.heads or ()] or [Fraction(1)]
     return [weight / sum(weights) for weight in weights]
 
 
@@ -125,7 +131,6 @@ def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
     if dynamics.normalise == "layer" and dimension == 1:
         raise InputError(
             "`normalise`: 'layer' makes every token of one coordinate 0: use 'sphere'.",
-            argument="normalise",
         )
 
 
@@ -173,6 +178,6 @@ def is_rational(dynamics: "Dynamics") -> bool:
 def check_definite(dynamics: "Dynamics") -> "Dynamics":
     """These dynamics, if the metric is symmetric positive definite; else an InputError."""
     if dynamics.indefinite_reason:
-        message = f"`metric` must be symmetric positive definite: {dynamics.indefinite_reason}."
-        raise InputError(message, argument="metric")
+        reason = dynamics.indefinite_reason
+        raise InputError(f"`metric` must be symmetric positive definite: {reason}.")
     return dynamics

@@ -56,13 +56,12 @@ its distance from l shrinks by at least 1 / (1 + alpha v c), once c > 0.
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
 
-import flint
 import numpy as np
+from flint import arb, arb_mat
 
 from hardmax._layer.attention import Softmax
 from hardmax._layer.parts import Steps
@@ -86,8 +85,7 @@ _LINKS = (0.5, 0.1, 0.02)
 _RADII = [2.0**-k for k in range(20, 0, -2)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Group:
+class _Group(NamedTuple):
     """Places that may be a cluster, in a ball."""
 
     places: list[int]
@@ -123,15 +121,15 @@ class CapProof:
         self.dynamics = dynamics = layer.dynamics
         self.alpha = dynamics.alpha_at(state.layer)
         d = len(state.places[0])
-        self.identity = flint.arb_mat([[int(i == j) for j in range(d)] for i in range(d)])
-        self.projection, self.scale = self.identity, flint.arb(1)
+        self.identity = arb_mat([[int(i == j) for j in range(d)] for i in range(d)])
+        self.projection, self.scale = self.identity, arb(1)
         if dynamics.normalise == "layer":
-            self.projection = self.identity - flint.arb_mat(d, d, [1] * d**2) * (flint.arb(1) / d)
-            self.scale = flint.arb(d).sqrt()
+            self.projection = self.identity - arb_mat(d, d, [1] * d**2) * (arb(1) / d)
+            self.scale = arb(d).sqrt()
         self.metrics = [self.identity if one is None else one for one in layer.metrics]
         tables = head_values(dynamics)
         self.values = [self.identity if one is None else matrix_of(one) for one in tables]
-        self.weights = head_weights(dynamics) or [Fraction(1)]
+        self.weights = head_weights(dynamics)
         self.is_soft = isinstance(dynamics.attention, Softmax)
         is_multiple = all(value is None or _multiple(value) > 0 for value in tables)
         self.is_radial = is_multiple and dynamics.feed_forward is None
@@ -175,18 +173,18 @@ class CapProof:
     def _group(self, places: list[int], least: float) -> _Group:
         rows = [self.state.places[place] for place in places]
         tokens = np.array([[float(x.mid()) for x in row] for row in rows])
-        middle = [flint.arb(x) for x in _middle(tokens, rounds=300 if self.is_radial else 0)]
-        centre = flint.arb_mat([[x.mid() for x in self._normalised(middle)]])
+        middle = [arb(x) for x in _middle(tokens, rounds=300 if self.is_radial else 0)]
+        centre = arb_mat([[x.mid() for x in self._normalised(middle)]])
         points = np.flatnonzero(np.isin(self.state.labels, places))
-        gaps = [_length(flint.arb_mat([row]) - centre) for row in rows]
-        radius, slope = _most([*gaps, flint.arb(least)]), flint.arb(1)
+        gaps = [_length(arb_mat([row]) - centre) for row in rows]
+        radius, slope = _most([*gaps, arb(least)]), arb(1)
         if self.dynamics.normalise is not None:
             # The cap is where <c, z> is at least that of its tokens.
-            products = [(flint.arb_mat([row]) * centre.transpose())[0, 0] for row in rows]
-            lowest, slope = _below(products), flint.arb(0)
+            products = [(arb_mat([row]) * centre.transpose())[0, 0] for row in rows]
+            lowest, slope = _below(products), arb(0)
             if self.is_radial and lowest > 0:
                 square = self.scale * self.scale + _square(centre) - 2 * lowest
-                radius = square.upper().max(flint.arb(0)).sqrt().upper()
+                radius = square.upper().max(arb(0)).sqrt().upper()
                 slope = (lowest / (self.scale * _length(centre))).lower()
         return _Group(places, points, centre, radius, slope)
 
@@ -260,7 +258,7 @@ class CapProof:
         leaving = [one for one in others if able[:, one.points].any()]
         if not inside.all():
             return None
-        radius, one, nothing = group.radius, flint.arb(1), flint.arb(0)
+        radius, one, nothing = group.radius, arb(1), arb(0)
         # Of tokens in rows, A z is a row times the transpose of A.
         look, norm = (group.centre * metric).tolist()[0], _norm(metric)
         if not self.is_soft:
@@ -279,7 +277,7 @@ class CapProof:
         outside = _least([outside, one])
         if not leaving:
             common = counts[group.points][able[:, group.points].all(axis=0)].sum()
-            longest = _length(flint.arb_mat([look])) + norm * radius
+            longest = _length(arb_mat([look])) + norm * radius
             if self.dynamics.normalise is not None:
                 longest = _least([longest, norm * self.scale])
             share = ball(Fraction(int(common), int(inside.max())))
@@ -298,7 +296,7 @@ class CapProof:
         """The least lead of a token of the cap over one of another, for any of the cap."""
         way = group.centre - other.centre
         lead = sum(x * y for x, y in zip(look, way.tolist()[0], strict=True))
-        both, towards = group.radius + other.radius, _length(flint.arb_mat([look]))
+        both, towards = group.radius + other.radius, _length(arb_mat([look]))
         return lead - towards * both - norm * group.radius * (_length(way) + both)
 
     def _derivative(self, start: Any, reach: Any) -> tuple[Any, Any, Any] | None:
@@ -313,11 +311,11 @@ class CapProof:
         hidden = (end * inner.transpose()).tolist()[0]
         bent = []
         for x, weights, bias in zip(hidden, inner.tolist(), block.inner_bias, strict=True):
-            off = _length(flint.arb_mat([weights])) * reach
+            off = _length(arb_mat([weights])) * reach
             bent.append([_slope(x + ball(bias), off) * weight for weight in weights])
-        second = self.identity + outer * flint.arb_mat(bent)
+        second = self.identity + outer * arb_mat(bent)
         reach, bound = reach * _norm(second), bound * _norm(second)
-        end = flint.arb_mat(self.layer.fed([row]))
+        end = arb_mat(self.layer.fed([row]))
         if self.dynamics.normalise is None:
             return end, second * first, bound
         last = self._normalisation(end, reach)
@@ -339,21 +337,21 @@ class CapProof:
         if not shortest > 0:
             return None
         (row,) = start.tolist()
-        off = flint.arb(0, reach.upper())
-        box = flint.arb_mat([[x + off for x in row]]) * self.projection
+        off = arb(0, reach.upper())
+        box = arb_mat([[x + off for x in row]]) * self.projection
         (wide,) = box.tolist()
         length = root_of_squares(wide)
         bound = (self.scale / shortest).upper()
-        end = flint.arb_mat([self._normalised(row)])
+        end = arb_mat([self._normalised(row)])
         if not length > 0:
             return end, bound * self._anything(), bound
         unit = [[x / length for x in wide]]
-        outer = flint.arb_mat(unit).transpose() * flint.arb_mat(unit)
+        outer = arb_mat(unit).transpose() * arb_mat(unit)
         return end, (self.projection - outer) * (self.scale / length), bound
 
     def _anything(self) -> Any:
         d = self.identity.nrows()
-        return flint.arb_mat(d, d, [flint.arb(0, 1)] * d**2)
+        return arb_mat(d, d, [arb(0, 1)] * d**2)
 
     # ------------------------------------------------------------ leaders
 
@@ -390,7 +388,7 @@ class CapProof:
         return all(any(a - b != 0 for a, b in zip(x, y, strict=True)) for x, y in pairs)
 
     def _cosines(self) -> list[Row]:
-        places = flint.arb_mat(self.state.places)
+        places = arb_mat(self.state.places)
         return (places * places.transpose() * (1 / (self.scale * self.scale))).tolist()
 
     def _caps_of_leaders(
@@ -401,11 +399,11 @@ class CapProof:
         caps, centres = [], []
         for leader in leaders:
             row = self.state.places[leader]
-            centre = flint.arb_mat([[ball(float(x.mid())) for x in row]])
+            centre = arb_mat([[ball(float(x.mid())) for x in row]])
             followers = [place for place, target in flow if target == leader]
-            gaps = [_length(flint.arb_mat([self.state.places[i]]) - centre) for i in followers]
+            gaps = [_length(arb_mat([self.state.places[i]]) - centre) for i in followers]
             narrowest = [cosines[i][leader] for i in followers if i != leader]
-            least = _below([flint.arb(1), *narrowest])
+            least = _below([arb(1), *narrowest])
             if not least > 0:
                 return None
             shrinks = _float_above(1 / (1 + push * least))
@@ -450,8 +448,8 @@ def _middle(tokens: np.ndarray, rounds: int) -> list[float]:
 def _slope(x: Any, off: Any) -> Any:
     """The derivative of ReLU at all numbers that are not further than this from another."""
     if x - off > 0:
-        return flint.arb(1)
-    return flint.arb(0) if x + off < 0 else flint.arb(0.5, 0.5)
+        return arb(1)
+    return arb(0) if x + off < 0 else arb(0.5, 0.5)
 
 
 def _multiple(value: np.ndarray) -> Fraction:
@@ -467,14 +465,12 @@ def _square(table: Any) -> Any:
 
 def _length(table: Any) -> Any:
     """The root of the sum of all squares, at most."""
-    sizes = [x.abs_upper() for row in table.tolist() for x in row]
-    return sum((x * x for x in sizes), flint.arb(0)).sqrt().upper()
+    return root_of_squares([x.abs_upper() for row in table.tolist() for x in row]).upper()
 
 
 def _length_below(table: Any) -> Any:
     """The same, at least."""
-    sizes = [x.abs_lower() for row in table.tolist() for x in row]
-    return sum((x * x for x in sizes), flint.arb(0)).sqrt().lower()
+    return root_of_squares([x.abs_lower() for row in table.tolist() for x in row]).lower()
 
 
 def _norm(table: Any) -> Any:
@@ -483,7 +479,7 @@ def _norm(table: Any) -> Any:
     power = middle.transpose() * middle
     for _ in range(_SQUARINGS):
         power = power * power
-    trace, root = power.trace().upper(), flint.arb(0)
+    trace, root = power.trace().upper(), arb(0)
     if trace > 0:
         root = (trace.log() / 2 ** (_SQUARINGS + 1)).exp()
     return (root + _length(table - middle)).upper()
@@ -491,17 +487,17 @@ def _norm(table: Any) -> Any:
 
 def _most(numbers: Sequence[Any]) -> Any:
     """An upper bound of all these numbers."""
-    return reduce(lambda x, y: x.max(y), (x.upper() for x in numbers))
+    return reduce(arb.max, [x.upper() for x in numbers])
 
 
 def _least(numbers: Sequence[Any]) -> Any:
     """An upper bound of the smallest of these numbers."""
-    return reduce(lambda x, y: x.min(y), (x.upper() for x in numbers))
+    return reduce(arb.min, [x.upper() for x in numbers])
 
 
 def _below(numbers: Sequence[Any]) -> Any:
     """A lower bound of all these numbers."""
-    return reduce(lambda x, y: x.min(y), (x.lower() for x in numbers))
+    return reduce(arb.min, [x.lower() for x in numbers])
 
 
 def _float_above(number: Any) -> float:

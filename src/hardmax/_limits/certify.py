@@ -73,7 +73,7 @@ class Certificate(dict[str, Any]):
     def _referring(self, file: Path, folder: Path) -> "Certificate":
         """The same, with the cloud by reference, if the file is the same cloud."""
         if file.resolve().parent != folder.resolve():
-            raise InputError("`cloud` must be in the folder of the certificate.", argument="cloud")
+            raise InputError("`cloud` must be in the folder of the certificate.")
         known = hashlib.sha256(read_bytes(file, "a .npy or .csv file")).hexdigest()
         document = {key: self[key] for key in self if key != "sha256"}
         document["cloud"] = {"file": file.name, "sha256": known, "multiplicities": None}
@@ -83,9 +83,9 @@ class Certificate(dict[str, Any]):
                 Check(one, math.inf, folder).facts()["cloud"] for one in (referring, self)
             )
         except Stop as problem:
-            raise InputError(f"`cloud`: {problem}.", argument="cloud") from None
+            raise InputError(f"`cloud`: {problem}.") from None
         if found != own:
-            raise InputError(f"`cloud`: {file.name} holds other tokens.", argument="cloud")
+            raise InputError(f"`cloud`: {file.name} holds other tokens.")
         return referring
 
     def __repr__(self) -> str:
@@ -100,22 +100,19 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
     if isinstance(run, Enclosures):
         raise InputError(
             "`certificate`: what is enclosed has none: `clusters` has the numbers of the proof.",
-            argument="certificate",
         )
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
-        raise InputError(
-            f"`certificate`: there is no proof to write down ({why}).", argument="certificate"
-        )
+        raise InputError(f"`certificate`: there is no proof to write down ({why}).")
     if isinstance(run.dynamics.steps, Steps):
         by_rule = "a rule of steps cannot be written down: give the steps of the first layers"
-        raise InputError(f"`certificate`: {by_rule}.", argument="certificate")
+        raise InputError(f"`certificate`: {by_rule}.")
     if isinstance(run.dynamics.steps, tuple) and FULL in run.dynamics.steps:
         full = "full steps (alpha 'inf') are not part of its format"
-        raise InputError(f"`certificate`: {full}.", argument="certificate")
+        raise InputError(f"`certificate`: {full}.")
     if run.dynamics.feed_forward is not None or has_own_values(run.dynamics):
         others = "feed-forward blocks and value matrices of single heads"
-        raise InputError(f"`certificate`: it cannot have {others}.", argument="certificate")
+        raise InputError(f"`certificate`: it cannot have {others}.")
     try:
         points = run.details.points
         counts = points.multiplicities.tolist()
@@ -143,8 +140,8 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
     except ValueError as error:
         # Python writes no integers of more than some thousand digits; many layers of tiny steps
         # make such.
-        too_long = f"`certificate`: its numbers are too long to be written down ({error})."
-        raise InputError(too_long, argument="certificate") from None
+        too_long = "its numbers are too long to be written down"
+        raise InputError(f"`certificate`: {too_long} ({error}).") from None
     return Certificate(document | {"sha256": digest(document)})
 
 

@@ -5,7 +5,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class OtherLimit:
         return "elsewhere"
 
 
-Kind: TypeAlias = Vertex | FaceProjection | OtherLimit | Cap
+Kind = Vertex | FaceProjection | OtherLimit | Cap
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,7 +217,7 @@ def find_period(run: Trajectory) -> int | None:
     sets = []
     for phase in run.details.phases:
         both = phase.choices.offsets, phase.choices.indices
-        sets.append(np.concatenate(both, dtype=np.int64).tobytes())
+        sets.append(np.concatenate(both, dtype=int).tobytes())
     starts = np.array([phase.layer for phase in run.details.phases])
     for period in range(1, min(_LONGEST_PERIOD, len(sets) // 3) + 1):
         shifts = (starts[period:] - starts[:-period])[-2 * period :]

@@ -11,16 +11,21 @@ over all j that i may attend to, with multiplicities m_j, and any c_i: the large
 nothing overflows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
-import flint
 import numpy as np
+from flint import arb, arb_mat, fmpq
 
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, Softmax, TopK
-from hardmax._layer.rules import allowed_pairs, head_values, head_weights, rescaling
+from hardmax._layer.rules import (
+    allowed_pairs,
+    head_metrics,
+    head_values,
+    head_weights,
+    rescaling,
+)
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics, attended_by_head
@@ -35,8 +40,7 @@ class Unclear(Exception):
     """What balls of this precision do not decide."""
 
 
-@dataclass(frozen=True, eq=False)
-class State:
+class State(NamedTuple):
     """All points at a layer."""
 
     layer: int
@@ -45,8 +49,7 @@ class State:
     """The place of each point."""
 
 
-@dataclass(frozen=True, eq=False)
-class Asker:
+class Asker(NamedTuple):
     """Points at one place, with the tokens that they may attend to."""
 
     place: int
@@ -54,8 +57,7 @@ class Asker:
     points: list[int]
 
 
-@dataclass(frozen=True, eq=False)
-class Choices:
+class Choices(NamedTuple):
     """Whom all points attend to at a layer."""
 
     askers: list[Asker]
@@ -67,11 +69,11 @@ class Choices:
 
 def ball(number: Any) -> Any:
     number = Fraction(number)
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
+    return arb(fmpq(number.numerator, number.denominator))
 
 
 def matrix_of(table: Any) -> Any:
-    return flint.arb_mat([[ball(x) for x in row] for row in table])
+    return arb_mat([[ball(x) for x in row] for row in table])
 
 
 class BallLayer:
@@ -81,9 +83,7 @@ class BallLayer:
         self.points, self.dynamics = points, dynamics
         self.mask = allowed_pairs(dynamics, points.count)
         self.counts = points.multiplicities
-        metrics = [dynamics.metric]
-        if dynamics.heads is not None:
-            metrics = [head.metric for head in dynamics.heads]
+        metrics = head_metrics(dynamics)
         self.metrics = [None if one is None else matrix_of(one).transpose() for one in metrics]
 
     def start(self) -> State:
@@ -139,7 +139,7 @@ class BallLayer:
 
     def scores(self, state: State) -> list[list[Row]]:
         """For each head the scores of all places, in rows for those that look."""
-        places, found = flint.arb_mat(state.places), []
+        places, found = arb_mat(state.places), []
         for metric in self.metrics:
             directions = places if metric is None else places * metric
             found.append((directions * places.transpose()).tolist())
@@ -149,7 +149,7 @@ class BallLayer:
         """The places that an asker attends to."""
         attention, among = self.dynamics.attention, asker.among
         ranked = sorted(among, key=lambda j: scores[j].mid(), reverse=True)
-        top, slack, chosen = ranked[0], flint.arb(0), ranked[:1]
+        top, slack, chosen = ranked[0], arb(0), ranked[:1]
         if isinstance(attention, TopK):
             enough = np.cumsum([among[j] for j in ranked]) >= attention.k
             chosen = ranked[: 1 + int(enough.argmax())] if enough[-1] else ranked
@@ -190,15 +190,15 @@ class BallLayer:
         for asker, group in zip(choices.askers, number, strict=True):
             labels[asker.points] = group
         firsts = [choices.askers[k] for k in groups]
-        means, places = [], flint.arb_mat(state.places)
+        means, places = [], arb_mat(state.places)
         all_scores = self.scores(state) if self._is_soft else [[]] * len(self.metrics)
         for scores, chosen in zip(all_scores, choices.heads, strict=True):
             weights = [
                 self._weights(scores, choices.askers[k], chosen[k], len(state.places))
                 for k in groups
             ]
-            means.append(flint.arb_mat(weights) * places)
-        own = flint.arb_mat([state.places[one.place] for one in firsts])
+            means.append(arb_mat(weights) * places)
+        own = arb_mat([state.places[one.place] for one in firsts])
         rows = self._after(own, means, state.layer)
         return self._merged(State(state.layer + 1, rows, labels))
 
@@ -237,14 +237,14 @@ class BallLayer:
             factor = 1 if j == top else (beta * (own[j] - own[top])).exp()
             powers[j] = asker.among[j] * factor
         total = sum(powers.values())
-        return [powers[j] / total if j in powers else flint.arb(0) for j in range(size)]
+        return [powers[j] / total if j in powers else arb(0) for j in range(size)]
 
     def _after(self, own: Any, means: list[Any], layer: int) -> list[Row]:
         dynamics, alpha = self.dynamics, self.dynamics.alpha_at(layer)
         scale = rescaling(dynamics, alpha) if dynamics.normalise is None else 1
         total = _turned(own, scale)
-        weights = head_weights(dynamics) or [Fraction(1)]
-        for weight, value, mean in zip(weights, head_values(dynamics), means, strict=True):
+        heads = zip(head_weights(dynamics), head_values(dynamics), means, strict=True)
+        for weight, value, mean in heads:
             push = alpha * weight * scale
             if value is not None:
                 push = push @ value if isinstance(push, np.ndarray) else push * value
@@ -265,12 +265,12 @@ class BallLayer:
         """Rows after the feed-forward block."""
         inner, inner_bias, outer, outer_bias = self.dynamics.feed_forward.parts  # pyright: ignore
         biases, shifts = [*map(ball, inner_bias)], [*map(ball, outer_bias)]
-        hidden = flint.arb_mat(rows) * matrix_of(inner.T)
+        hidden = arb_mat(rows) * matrix_of(inner.T)
         units = [
-            [(x + b).max(flint.arb(0)) for x, b in zip(row, biases, strict=True)]
+            [(x + b).max(arb(0)) for x, b in zip(row, biases, strict=True)]
             for row in hidden.tolist()
         ]
-        pushes = (flint.arb_mat(units) * matrix_of(outer.T)).tolist()
+        pushes = (arb_mat(units) * matrix_of(outer.T)).tolist()
         triples = (
             zip(row, push, shifts, strict=True) for row, push in zip(rows, pushes, strict=True)
         )
@@ -299,7 +299,7 @@ def _turned(rows: Any, factor: Any) -> Any:
 def on_sphere(row: Sequence[Any]) -> Row:
     """A vector divided by its length; without an error if all coordinates but one are 0."""
     if sum(not x.is_zero() for x in row) == 1:
-        return [flint.arb(0) if x.is_zero() else _sign(x) for x in row]
+        return [arb(0) if x.is_zero() else _sign(x) for x in row]
     length = root_of_squares(row)
     if not length > 0:
         raise Unclear("a vector that is to be normalised may be 0")
@@ -308,7 +308,7 @@ def on_sphere(row: Sequence[Any]) -> Row:
 
 def root_of_squares(row: Sequence[Any]) -> Any:
     """The length of a vector; not a number if that may be 0."""
-    return sum((x * x for x in row), flint.arb(0)).sqrt()
+    return sum((x * x for x in row), arb(0)).sqrt()
 
 
 def layer_normal(row: Sequence[Any]) -> Row:
@@ -318,11 +318,11 @@ def layer_normal(row: Sequence[Any]) -> Row:
         return [sign, -sign]
     mean = sum(row) / len(row)
     centred = [x - mean for x in row]
-    size = flint.arb(len(row)).sqrt()
+    size = arb(len(row)).sqrt()
     return [size * x for x in on_sphere(centred)]
 
 
 def _sign(x: Any) -> Any:
     if not (x > 0 or x < 0):
         raise Unclear("a vector that is to be normalised may be 0")
-    return flint.arb(1 if x > 0 else -1)
+    return arb(1 if x > 0 else -1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hardmax._tokens.rationals import rounding_of
 from hardmax.dynamics import Dynamics
 from hardmax.engines import AnyPhase, Solver
 
-Layer: TypeAlias = int | Literal["limit"]
+Layer = int | Literal["limit"]
 
 
 def is_limit(layer: Any) -> bool:
@@ -109,7 +109,7 @@ class RunDetails:
         run has settled, or within bounds, with attended sets that never stop changing."""
         last = self.phases[-1]
         if self.dynamics.value is None or not isinstance(last, GeneralPhase):
-            return np.empty(0, dtype=np.int64)
+            return np.empty(0, dtype=int)
         return np.flatnonzero(np.isin(self.points.of_token, last.moving))
 
     @cached_property
@@ -261,7 +261,7 @@ class KernelResult:
     error: float
     float_limits: Callable[[], np.ndarray]
     leader_of: Callable[[], np.ndarray]
-    moving: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    moving: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
 
     @cached_property
     def leaders(self) -> np.ndarray:

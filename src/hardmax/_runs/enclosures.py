@@ -5,24 +5,25 @@ Balls grow from layer to layer. Once one is larger than asked, or does not decid
 attends to, everything is computed again with twice as many bits, up to a limit. What is undecided
 then ends the run: of softmax, which decides nothing, no more is said than that."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
-import flint
 import numpy as np
+from flint import ctx
 
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_bool, check_int
+from hardmax._common.validation import InputError, Progress, check_bool, check_int
+from hardmax._exact.general import union_of
 from hardmax._layer.attended import AttendedIndices, AttendedSets
 from hardmax._layer.attention import Softmax
-from hardmax._layer.rules import allowed_pairs, merge_points, moves_to_means
+from hardmax._layer.rules import allowed_pairs, check_dimension, merge_points, moves_to_means
 from hardmax._runs.balls import BallLayer, Choices, State, Unclear
 from hardmax._runs.details import Decisions, Layer, RunDetails, is_limit
 from hardmax._runs.softmax_floats import run_floats
-from hardmax._runs.trajectory import Table, Trajectory
-from hardmax._tokens.batches import Cloud
+from hardmax._runs.trajectory import Table, Trajectories, Trajectory, collected
+from hardmax._tokens.batches import Cloud, read_batch
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
@@ -31,9 +32,6 @@ _MOST_BITS, _MOST_BITS_OF_CHOICES = 2**15, 2**12
 ERROR = 1e-12
 """No coordinate may be off by more where `Softmax` does not say so; nor by less than rounding."""
 _ROUNDING = 2.0**-52
-
-Watch = Callable[[BallLayer, State, Choices], bool]
-"""Sees each layer, and says whether that is enough."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,8 +81,7 @@ class Cap:
         return f"cap of radius {self.radius:.2g}"
 
 
-@dataclass(frozen=True, eq=False)
-class Meeting:
+class Meeting(NamedTuple):
     """Caps, and who is in them."""
 
     labels: np.ndarray
@@ -126,7 +123,7 @@ class Enclosures(Trajectory):
     --------
     >>> from hardmax import Dynamics, Softmax, simulate
     >>> simulate([[1.0], [2.0]], Dynamics(1, attention=Softmax(10)), layers=3)  # doctest: +ELLIPSIS
-    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-16)
+    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-1...)
     >>> run = simulate([[3, 4], [0, 2]], Dynamics(1, normalise="sphere"), layers=1)
     >>> run.at(1).round(3).tolist(), run.attended(0).tolist()
     ([[0.6, 0.8], [0.447, 0.894]], [[0], [0]])
@@ -134,13 +131,6 @@ class Enclosures(Trajectory):
 
     details: EnclosedDetails  # pyright: ignore[reportIncompatibleVariableOverride]
     """The path, its precision, and whom points attend to."""
-
-    def _proved(self, meeting: Meeting) -> "Enclosures":
-        """The same run, of which it is known who meets."""
-        since = meeting.caps[0].since
-        reason = f"tokens are proved to meet from layer {since} on"
-        known: Any = {"settled_at": since, "stop_reason": reason, "meeting": meeting}
-        return Enclosures(replace(self.details, **known), self._tensor_kind)
 
     def at(self, layer: Layer, *, exact: bool = False) -> Table:
         """Tokens at a layer, (n, d).
@@ -218,6 +208,14 @@ class _Attempt:
     """Why there is no more, if there should be."""
 
 
+class Watch(Protocol):
+    """Sees each layer, and says whether that is enough."""
+
+    meeting: Meeting | None
+
+    def __call__(self, layer: BallLayer, state: State, choices: Choices) -> bool: ...
+
+
 class Encloser:
     """Layers of one cloud, one by one."""
 
@@ -241,14 +239,12 @@ class Encloser:
         """Whether this is softmax as it always was: its error is that asked for."""
         return self.is_softmax and moves_to_means(self.dynamics)
 
-    def run(
-        self, layers: int, watch: Watch | None, progress: Callable[[int, int], None] | None
-    ) -> _Attempt:
+    def run(self, layers: int, watch: Watch | None, progress: Progress | None) -> _Attempt:
         most = _MOST_BITS if self.is_softmax else _MOST_BITS_OF_CHOICES
         bits, seen = 64, -1
         while True:
             attempt = _Attempt(bits)
-            with flint.ctx.workprec(bits):
+            with ctx.workprec(bits):
                 for layer in self._layers(attempt, layers, watch):
                     if progress is not None and layer > seen:
                         seen = layer
@@ -300,7 +296,7 @@ def enclose(
     *,
     watch: Watch | None = None,
     kind: TensorKind | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Enclosures:
     """So many layers, or fewer if it is watched, with a proved error."""
     points, layers = merge_points(dynamics, cloud), check_int(layers, "`layers`", at_least=0)
@@ -324,21 +320,34 @@ def enclose(
         last = known["undecided_at"] = len(attempt.path) - 1
         undecided = f"undecided at layer {last}: with {attempt.bits:,} bits"
         known["stop_reason"] = f"{undecided} {attempt.problem}"
-    sets = [_union(heads) for heads in attempt.sets]
+    if watch is not None and watch.meeting is not None:
+        since = known["settled_at"] = watch.meeting.caps[0].since
+        known["stop_reason"] = f"tokens are proved to meet from layer {since} on"
+        known["meeting"] = watch.meeting
+    sets = [union_of(heads) for heads in attempt.sets]
     return Enclosures(_details(points, dynamics, sets, attempt.labels, **known), kind)
+
+
+def enclose_clouds(
+    tokens: Any,
+    dynamics: Dynamics,
+    layers: int,
+    progress: Progress | None,
+    watch_type: type[Watch] | None = None,
+) -> Trajectory | Trajectories:
+    """The run of a cloud, or the runs of a batch, each with a watch of its own."""
+    clouds, container = read_batch(tokens)
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    how: Any = {"kind": container.tensors, "progress": progress}
+    runs = []
+    for cloud in clouds:
+        watch = watch_type and watch_type()
+        runs.append(enclose(cloud, dynamics, layers, watch=watch, **how))
+    return collected(runs, container, clouds)
 
 
 def _all_done(layers: int) -> str:
     return f"all {layers:,} layers asked for are done"
-
-
-def _union(heads: Sequence[AttendedIndices]) -> AttendedIndices:
-    """For each point those that it attends to with any head."""
-    if len(heads) == 1:
-        return heads[0]
-    return AttendedIndices.of_sets(
-        [np.unique(np.concatenate(sets)) for sets in zip(*heads, strict=True)]
-    )
 
 
 def _details(
@@ -346,6 +355,8 @@ def _details(
     dynamics: Dynamics,
     sets: Sequence[AttendedIndices],
     places: Sequence[np.ndarray] | None,
+    *,
+    settled_at: int | None = None,
     **known: Any,
 ) -> EnclosedDetails:
     """What a run found out, a phase for each layer."""
@@ -370,5 +381,5 @@ def _details(
         recorded=layers,
         leader_since=since,
         decisions=Decisions(layers, ("balls",) * count, unknown, "enclosed"),
-        settled_at=None,
+        settled_at=settled_at,
     )

@@ -44,7 +44,7 @@ class RunFile:
         """Write the file, completely or not at all; `also` names other suffixes for the error."""
         if path.suffix.lower() != ".npz":
             came = path.suffix or "nothing"
-            raise InputError(f"`path` must end in .npz{also}, not {came!r}.", argument="path")
+            raise InputError(f"`path` must end in .npz{also}, not {came!r}.")
         header: dict[str, Any] = self.dynamics.to_dict() | {
             "format": _FORMAT,
             "layout": self.layout.name,

@@ -1,17 +1,17 @@
 """From clouds to runs: one by one, or many small clouds together in one kernel."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.files import read_arrays, read_bytes, shown_name
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, check_path, shorten
+from hardmax._common.validation import InputError, Progress, check_int, check_path, shorten
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.batch import UNKNOWN, WALKED, BatchOutcome, Then
@@ -28,6 +28,7 @@ from hardmax._runs.trajectory import (
     Tables,
     Trajectories,
     Trajectory,
+    collected,
     name_of,
 )
 from hardmax._tokens.batches import (
@@ -71,8 +72,6 @@ _MOST_DECISIONS, _FEWER_DECISIONS = 10_000, 500
 _MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
 _AT_HAND = 2**20  # coordinates of the clouds of a batch whose runs are kept once they are made
 
-StopReason: TypeAlias = str
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -87,7 +86,7 @@ class Plan:
 
 
 def run_clouds(
-    tokens: Any, plan: Plan, progress: Callable[[int, int], None] | None = None
+    tokens: Any, plan: Plan, progress: Progress | None = None
 ) -> Trajectory | Trajectories:
     """The run of a cloud, or the runs of a batch."""
     clouds, container = _read_clouds(tokens, plan.engine)
@@ -106,10 +105,7 @@ def run_clouds(
         runs.append(run_cloud(cloud, plan, container.tensors))
         if progress is not None:
             progress(len(runs), len(clouds))
-    if container.is_single:
-        return runs[0]
-    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
-    return Trajectories(runs, container, counts)
+    return collected(runs, container, clouds)
 
 
 def _read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Container]:
@@ -231,7 +227,7 @@ class PhaseCollector:
             "stop_reason": reason,
         }
 
-    def add(self, phase: Any) -> StopReason | None:
+    def add(self, phase: Any) -> str | None:
         """Take the next phase; why the run ends with it, or None if it goes on."""
         self.latest = phase
         self.decided.append((phase.layer, phase.decided_by, phase.margin))
@@ -247,7 +243,7 @@ class PhaseCollector:
             self.kept.append(phase)
         return self._usual_reason() if ends else self._give_up(phase)
 
-    def _give_up(self, phase: Any) -> StopReason | None:
+    def _give_up(self, phase: Any) -> str | None:
         """Why a run that has not reached its end had better stop here, if so."""
         decisions, until_settled = len(self.decided), self.plan.stop.when_settled
         if until_settled and (moving := _proved_to_move(phase, decisions)):
@@ -269,10 +265,10 @@ class PhaseCollector:
             f"exact positions have {digits:,} digits by now, and more with every layer"
         )
 
-    def _usual_reason(self) -> StopReason:
+    def _usual_reason(self) -> str:
         return why_stopped(self.plan.stop, self.last, self.settled_at)
 
-    def _end_before_next(self, reason: str) -> StopReason:
+    def _end_before_next(self, reason: str) -> str:
         """End the run where the latest phase does: up to there everything is known."""
         until = self.latest.until
         assert until is not None, "a phase that lasts for ever ends the run"
@@ -296,7 +292,7 @@ def _ties(phase: Any, points: Points) -> str:
     return ""
 
 
-def why_stopped(stop: Stop, last: int, settled_at: int | None) -> StopReason:
+def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
     """Why a run that ends at layer `last` does so, in words."""
     if not stop.when_settled:
         settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
@@ -316,7 +312,7 @@ class BatchTrajectories(Trajectories):
         clouds: PackedClouds,
         container: Container,
         plan: Plan,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         super().__init__((), container, clouds.multiplicities)
         self.clouds, self.plan, self._made = clouds, plan, {}
@@ -544,9 +540,7 @@ def _run_again(file: RunFile) -> Trajectory | Trajectories:
     if not is_rational(dynamics):
         pairs = zip(file.starts, file.runs or (), strict=True)
         again = [enclose(cloud, dynamics, recorded[-1]) for cloud, (recorded, _) in pairs]
-        if container.is_single:
-            return again[0]
-        return Trajectories(again, container, file.starts.multiplicities)
+        return collected(again, container, file.starts)
     if not isinstance(arithmetic, str):
         arithmetic = TieSlack(arithmetic)
     solvers = solvers_for(arithmetic, CPU, plain=dynamics.is_plain)
@@ -561,6 +555,4 @@ def _run_again(file: RunFile) -> Trajectory | Trajectories:
         plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
         details = run_cloud(cloud, plan).details
         runs.append(Trajectory(replace(details, recorded=tuple(recorded), stop_reason=reason)))
-    if container.is_single:
-        return runs[0]
-    return Trajectories(runs, container, file.starts.multiplicities)
+    return collected(runs, container, file.starts)

@@ -45,10 +45,10 @@ from fractions import Fraction
 from itertools import count, islice
 from typing import Any
 
-import flint
 import numpy as np
+from flint import arb, ctx, fmpq
 
-from hardmax._layer.rules import allowed_pairs, head_weights, rescaling
+from hardmax._layer.rules import allowed_pairs, head_metrics, head_weights, rescaling
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import to_fractions
 from hardmax.dynamics import Dynamics
@@ -66,8 +66,8 @@ _OFF = 2.0**-71  # by how much exponentials may be off, and what underflows befo
 _STEPS = 1024
 # log 2 / 1024 in two parts: products of the first with integers of 17 bits are exact.
 _LOG, _REST = float.fromhex("0x1.62e42fefap-11"), float.fromhex("0x1.cf79abc9e3b3ap-50")
-with flint.ctx.workprec(128):
-    _ROOTS = [flint.arb(2) ** flint.fmpq(j, _STEPS) for j in range(_STEPS)]
+with ctx.workprec(128):
+    _ROOTS = [arb(2) ** fmpq(j, _STEPS) for j in range(_STEPS)]
     _FIRST = np.array([float((root * 2**21 + 0.5).floor()) for root in _ROOTS]) / 2**21
     _SECOND = np.array([float(root - x) for root, x in zip(_ROOTS, _FIRST.tolist(), strict=True)])
 
@@ -91,11 +91,9 @@ def run_floats(
 def float_layers(points: Points, dynamics: Dynamics) -> Iterator[tuple[Parts, np.ndarray]]:
     """The points, in two parts, and their errors, at the layers where that is proved."""
     attention: Any = dynamics.attention
-    exact, metrics = to_fractions(points.coordinates, "`tokens`"), [dynamics.metric]
-    if dynamics.heads is not None:
-        metrics = [head.metric for head in dynamics.heads]
+    exact = to_fractions(points.coordinates, "`tokens`")
     identity = np.eye(exact.shape[1], dtype=int)
-    tables = [np.array(identity if one is None else one) for one in metrics]
+    tables = [np.array(identity if one is None else one) for one in head_metrics(dynamics)]
     tables = [to_fractions(table, "`metric`") * attention.beta for table in tables]
     if not all(np.abs(table).max() < _LARGEST for table in [exact, *tables]):
         return
@@ -113,12 +111,12 @@ class _Layer:
     def __init__(self, points: Points, dynamics: Dynamics, metrics: list[Parts]) -> None:
         self.metrics = metrics
         """Times beta."""
-        self.counts = points.multiplicities.astype(np.float64)
+        self.counts = points.multiplicities.astype(float)
         self.tokens = sum(points.multiplicities.tolist())
         # A lower weight is off by less than twice what it is taken for, exp(-64).
         self.lowest = 4 * self.tokens * 2.0**-92
         self.mask = allowed_pairs(dynamics, points.count)
-        self.weights = head_weights(dynamics) or [Fraction(1)]
+        self.weights = head_weights(dynamics)
 
     def move(self, z: Parts, e: np.ndarray, kept: Fraction) -> tuple[Parts, np.ndarray] | None:
         """The tokens after the layer, and their errors."""
@@ -229,8 +227,8 @@ class _Head:
 
 def _rounded(exact: np.ndarray) -> Parts:
     """Fractions in two floats."""
-    high = exact.astype(np.float64)
-    return high, (exact - to_fractions(high, "`tokens`")).astype(np.float64)
+    high = exact.astype(float)
+    return high, (exact - to_fractions(high, "`tokens`")).astype(float)
 
 
 def _precision(terms: int, weight: int) -> tuple[int, float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from hardmax._float.solver import FloatSolver
 from hardmax._layer.attended import AttendedSets
 from hardmax._runs.details import KernelResult, Layer, RunDetails, is_limit
 from hardmax._runs.files import RunFile
-from hardmax._tokens.batches import Container, Layout, PackedClouds, restore
+from hardmax._tokens.batches import Cloud, Container, Layout, PackedClouds, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
@@ -30,8 +30,8 @@ from hardmax.page import cloud_data, write_page
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Table: TypeAlias = np.ndarray  # or a tensor, if the tokens came as one
-Tables: TypeAlias = Any  # an array, a list of arrays or a Ragged, as the tokens came
+Table = np.ndarray  # or a tensor, if the tokens came as one
+Tables = Any  # an array, a list of arrays or a Ragged, as the tokens came
 
 
 class Trajectory(Tabular):
@@ -245,7 +245,7 @@ class Trajectory(Tabular):
         """
         from hardmax.figures.layers import plot_run
 
-        return plot_run(self, layers, ax=ax, figsize=figsize)
+        return plot_run(self, layers, ax, figsize)
 
     def save(
         self, path: str | Path, *, layers: Sequence[int] | None = None, fps: float = 4
@@ -271,7 +271,7 @@ class Trajectory(Tabular):
         if suffix == ".gif":
             from hardmax.figures.layers import animate_run
 
-            animate_run(self, path, layers=layers, fps=fps)
+            animate_run(self, path, layers, fps)
         elif suffix in (".html", ".htm"):
             cloud = cloud_data(self.details.points, self.dynamics)
             write_page(path, {"room": "dynamics", "cloud": cloud})
@@ -469,3 +469,13 @@ class Trajectories(Tabular, Sequence[Trajectory]):
         from hardmax.figures.cards import batch_card
 
         return batch_card(self)
+
+
+def collected(
+    runs: Sequence[Any], container: Container, clouds: Sequence[Cloud]
+) -> Trajectory | Trajectories:
+    """The run of a single cloud, or those of all clouds."""
+    if container.is_single:
+        return runs[0]
+    counts = clouds.multiplicities if isinstance(clouds, PackedClouds) else None
+    return Trajectories(runs, container, counts)

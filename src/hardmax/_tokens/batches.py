@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
     if not set(map(type, entries)) <= _NUMBERS:
         return None
     try:
-        floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
+        floats = np.array(entries or array, dtype=float).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
     if not exact or kind not in "iuO" or not np.isfinite(floats).all():
@@ -287,7 +287,7 @@ def whole_numbers(values: Any, name: str) -> np.ndarray:
     extremes = [int(array.max()), -int(array.min())] if are_whole and array.size else []
     if not are_whole or max(extremes, default=0) >= 2**63:
         raise InputError(f"{name} must be whole numbers below 2^63, not {shorten(values)}.")
-    return array.astype(np.int64)
+    return array.astype(int)
 
 
 def depth(values: Any, at_most: int = 4) -> int:
@@ -299,7 +299,7 @@ def depth(values: Any, at_most: int = 4) -> int:
 
 # What type checkers know of one cloud and of many. An array whose number of axes they do not know
 # counts as one cloud. Lists and arrays are apart: in one union, pyright finds no overload.
-CloudList: TypeAlias = Sequence[Sequence[Number]]
-CloudArray: TypeAlias = np.ndarray[tuple[int, int], Any]
-BatchList: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
-BatchArray: TypeAlias = np.ndarray[tuple[int, int, int], Any] | Sequence[np.ndarray[Any, Any]]
+CloudList = Sequence[Sequence[Number]]
+CloudArray = np.ndarray[tuple[int, int], Any]
+BatchList = Ragged | Sequence[Sequence[Sequence[Number]]]
+BatchArray = np.ndarray[tuple[int, int, int], Any] | Sequence[np.ndarray[Any, Any]]

@@ -34,7 +34,7 @@ def choose_columns(names: Sequence[str], columns: Any, shown: str) -> list[int]:
         if {*chosen} <= {*known} and len({*chosen}) == len(chosen):
             return list(map(known.index, chosen))
     wish = f"names of columns, each once, such as 'x,y', or 'all'; {shown} has {', '.join(names)}"
-    raise InputError(f"`columns` must be {wish}, not {shorten(columns)}.", argument="columns")
+    raise InputError(f"`columns` must be {wish}, not {shorten(columns)}.")
 
 
 def refuse_row_numbers(names: Sequence[str], columns: Any, shown: str) -> None:

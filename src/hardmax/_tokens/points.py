@@ -140,7 +140,7 @@ class Points:
     @cached_property
     def floats(self) -> np.ndarray:
         """The nearest float64 of each coordinate."""
-        return self.coordinates.astype(np.float64, copy=False)
+        return self.coordinates.astype(float, copy=False)
 
     @cached_property
     def floats_are_exact(self) -> bool:
@@ -161,12 +161,12 @@ def merge(cloud: Cloud) -> Points:
     weights = cloud.multiplicities
     if not repeated:
         return Points(
-            tokens, np.ones(len(tokens), dtype=np.int64) if weights is None else weights, firsts
+            tokens, np.ones(len(tokens), dtype=int) if weights is None else weights, firsts
         )
     is_first = firsts == np.arange(len(tokens))
     of_token = (np.cumsum(is_first) - 1)[firsts]
     # With weights these are floats, which are exact up to 2^53: no cloud counts for more.
-    return Points(tokens[is_first], np.bincount(of_token, weights).astype(np.int64), of_token)
+    return Points(tokens[is_first], np.bincount(of_token, weights).astype(int), of_token)
 
 
 def _compare_all(tokens: np.ndarray) -> tuple[np.ndarray, int]:
@@ -184,10 +184,8 @@ def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:
         if in_python:
             return _compare_all(tokens)
     bits, count = tokens.view(np.int64), len(tokens)
-    keys, firsts = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int64)
+    keys, firsts = np.empty(count, dtype=np.uint64), np.empty(count, dtype=int)
     _make_keys(bits, keys, firsts)
-    repeated = np.zeros(
-        min(1 << (count // _ROWS_PER_PART).bit_length(), _MOST_PARTS), dtype=np.int64
-    )
+    repeated = np.zeros(min(1 << (count // _ROWS_PER_PART).bit_length(), _MOST_PARTS), dtype=int)
     _find_firsts(bits, keys, firsts, repeated)
     return firsts, int(repeated.sum())

@@ -5,12 +5,12 @@ Also clouds of integers over one common denominator, and lengths that neither ov
 any scale."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from operator import mul
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hardmax._tokens.tensors import is_tensor, to_numpy
 
 LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
 
-Number: TypeAlias = int | float | str | Fraction | Decimal
+Number = int | float | str | Fraction | Decimal
 
 
 def finite_number(value: Any, name: str) -> Decimal | Fraction:
@@ -40,7 +40,7 @@ def finite_number(value: Any, name: str) -> Decimal | Fraction:
         wish = "0 or of a size between 1e-400 and 1.8e308, the largest float"
     except (ValueError, ArithmeticError):
         pass
-    raise InputError(f"{name} must be {wish}, not {shorten(value)}.", argument=name)
+    raise InputError(f"{name} must be {wish}, not {shorten(value)}.")
 
 
 def read_number(value: Any, name: str) -> Fraction:
@@ -49,9 +49,7 @@ def read_number(value: Any, name: str) -> Fraction:
     given = None if isinstance(value, bool | np.bool_) else _shortest_decimal(value)
     number = Fraction(finite_number(given, name))
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
-        raise InputError(
-            f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.", argument=name
-        )
+        raise InputError(f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.")
     return number
 
 
@@ -169,7 +167,7 @@ class IntegerCloud:
         """Each coordinate rounded once, to the nearest float64."""
         denominator = int(self.denominator)
         rows = [[int(value) / denominator for value in row] for row in self.numerators]
-        return np.array(rows, dtype=np.float64)
+        return np.array(rows, dtype=float)
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
@@ -178,6 +176,11 @@ class IntegerCloud:
 def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
     """The scalar product, exactly."""
     return sum(map(mul, x, y))
+
+
+def fractions_of(vector: Iterable[Any]) -> tuple[Fraction, ...]:
+    """Rationals of python-flint as Fractions."""
+    return tuple(Fraction(int(number.p), int(number.q)) for number in vector)
 
 
 def fits_float64(tokens: np.ndarray) -> bool:

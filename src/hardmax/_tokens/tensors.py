@@ -106,5 +106,5 @@ class TensorKind:
 
         dtype = self.dtype if self.dtype.is_floating_point else torch.float64
         if not isinstance(numbers, torch.Tensor):
-            numbers = torch.from_numpy(np.array(numbers, dtype=np.float64, order="C"))
+            numbers = torch.from_numpy(np.array(numbers, dtype=float, order="C"))
         return numbers.to(device=self.device, dtype=dtype)

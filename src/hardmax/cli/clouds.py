@@ -6,44 +6,41 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from hardmax._common.validation import InputError
-from hardmax.cli.options import check_target, read_matrix
-from hardmax.cli.output import notify, print_json, print_table
+from hardmax.cli.options import check_target, read_matrix, write_text
+from hardmax.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     import numpy as np
-
-NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon", "gaussian")
 
 
 def clouds_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Cloud to write; all are listed without it."),
+        Argument(metavar="NAME", help="Cloud to write; all are listed without it."),
     ] = None,
-    n: Annotated[int | None, typer.Option("--n", help="Number of tokens.")] = None,
-    d: Annotated[int | None, typer.Option("--d", help="Dimension.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
-    sides: Annotated[int | None, typer.Option(help="Number of sides of a polygon.")] = None,
+    n: Annotated[int | None, Option("--n", help="Number of tokens.")] = None,
+    d: Annotated[int | None, Option("--d", help="Dimension.")] = None,
+    seed: Annotated[int | None, Option(help="Random seed.")] = None,
+    sides: Annotated[int | None, Option(help="Number of sides of a polygon.")] = None,
     inside: Annotated[
-        str | None, typer.Option(help="Tokens inside the square: '1/2,0;0,1/2' or a file.")
+        str | None, Option(help="Tokens inside the square: '1/2,0;0,1/2' or a file.")
     ] = None,
     rotate: Annotated[
-        bool, typer.Option("--rotate", help="Rotate by a 3-4-5 angle: floats then lose ties.")
+        bool, Option("--rotate", help="Rotate by a 3-4-5 angle: floats then lose ties.")
     ] = False,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write a .csv or .json file.")
+        str | None, Option("--output", "-o", help="Write a .csv or .json file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
     """List the named clouds, or write one of them.
 
     For example: hardmax clouds square | hardmax simulate - --alpha 1/2 --layers 30
     """
     from hardmax import clouds
-    from hardmax._common.files import write_whole
     from hardmax._layer.parts import split_rows
 
     if name is None:
@@ -58,14 +55,13 @@ def clouds_command(
     if output is None:
         print(text)
     else:
-        write_whole(output, f"{text}\n".encode())
-        notify(f"wrote {output}")
+        write_text(output, f"{text}\n")
 
 
 def _makers() -> dict[str, Callable[..., Any]]:
-    from hardmax import clouds
+    from hardmax.clouds import MAKERS
 
-    return {name.replace("_", "-"): getattr(clouds, name) for name in NAMES}
+    return {name.replace("_", "-"): make for name, make in MAKERS.items()}
 
 
 def _make(name: str, given: dict[str, Any]) -> Any:

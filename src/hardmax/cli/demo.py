@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
-from hardmax._common.files import reason
-from hardmax._common.validation import InputError, MissingExtra
+from hardmax._common.files import make_folder
+from hardmax._common.validation import MissingExtra
 from hardmax.cli.options import DEFAULT_MODEL
 from hardmax.cli.output import notify, print_table, print_text
 
@@ -45,7 +45,7 @@ films I have sat through; the music is excellent, nothing else.""",
 
 def demo_command(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for pictures, pages, proof.")
+        Path, Option("--output", "-o", help="Folder for pictures, pages, proof.")
     ] = Path("demo"),
 ) -> None:
     """Show what the package does, on a cloud and two film reviews.
@@ -53,12 +53,7 @@ def demo_command(
     Runs the cloud in floating point and exactly, finds its limit, checks the proof, and draws both;
     then classifies two reviews and explains why. Pictures need the extra figures; without it they
     are left out."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"`--output` {str(output)!r} cannot be created: {reason(error)}."
-        ) from None
+    make_folder(output, "`--output`")
     for path in (*_show_arithmetics(output), *_show_limit(output), *_show_reviews(output)):
         notify(f"wrote {path}")
 

@@ -9,7 +9,7 @@ import sys
 from fractions import Fraction
 from typing import Annotated, Any
 
-import typer
+from typer import Exit, Option
 
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_facts, print_json, print_table
@@ -21,7 +21,7 @@ MISSING = "not installed"
 def doctor_command(
     as_json: AsJson = False,
     compile_now: Annotated[
-        bool, typer.Option("--compile", help="Compile all kernels now, about a minute.")
+        bool, Option("--compile", help="Compile all kernels now, about a minute.")
     ] = False,
 ) -> None:
     """Check the installation.
@@ -49,7 +49,7 @@ def doctor_command(
         print_table(["extra", "state"], states)
         print_facts(report["machine"] | {"self-check": report["self_check"]["sentence"]})
     if not report["self_check"]["passed"]:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _machine() -> dict[str, str]:

@@ -4,12 +4,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
-from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
-from hardmax.cli.output import notify, print_facts, print_json, print_table
+from hardmax.cli.output import print_facts, print_json, print_table
 
 SHOWN_LEADERS = 30
 
@@ -24,7 +23,7 @@ def evaluate_command(
     picture: opt.Picture = None,
     card: opt.Card = None,
     rename: Annotated[
-        str | None, typer.Option("--map", help="Classes of the labels: 1=positive,0=negative.")
+        str | None, Option("--map", help="Classes of the labels: 1=positive,0=negative.")
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -38,7 +37,7 @@ def evaluate_command(
     corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, encoding=encoding)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax.text.evaluation import evaluate_model
+    from hardmax.text.evaluation import calibration_curve, evaluate_model
     from hardmax.text.shipped import load_model
 
     loaded = load_model(model)
@@ -46,18 +45,13 @@ def evaluate_command(
     evaluation = evaluate_model(loaded, corpus.texts, labels)
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
-        from hardmax.figures.style import save_figure
-        from hardmax.text.evaluation import calibration_curve
 
         curve = calibration_curve(evaluation.truth, evaluation.probabilities)
-        save_figure(reliability_figure(curve), picture)
-        notify(f"wrote {picture}")
+        opt.write_picture(picture, reliability_figure(curve))
     if card is not None:
         from hardmax.text.documents import card_page
 
-        page = card_page(loaded, Path(model).name, corpus.texts, evaluation)
-        write_whole(card, page.encode())
-        notify(f"wrote {card}")
+        opt.write_text(card, card_page(loaded, Path(model).name, corpus.texts, evaluation))
     document = {
         "model": opt.describe(loaded),
         "classes": list(loaded.classes),

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
@@ -14,11 +14,11 @@ def explain_command(
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     html: Annotated[
-        str | None, typer.Option("--html", "-o", metavar="FILE", help="Write a .html page.")
+        str | None, Option("--html", "-o", metavar="FILE", help="Write a .html page.")
     ] = None,
     interactive: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--try", help="Put the model into the page, with its vocabulary, to try other words."
         ),
     ] = False,

@@ -1,12 +1,11 @@
 """`hardmax falsify`: a search for a counterexample to a statement about all clouds."""
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option
 
-from hardmax._common.files import decode, read_bytes, shown_name
+from hardmax._common.files import shown_name
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
@@ -14,25 +13,22 @@ from hardmax.cli import output as out
 if TYPE_CHECKING:
     from hardmax._questions.falsify import Falsification
 
-_WISH = "expected a TOML file with a `statement`"
 _INTERRUPTED = 130
 
 
 def falsify_command(
     spec: Annotated[
         str | None,
-        typer.Argument(
-            metavar="SPEC", help="TOML file with a `statement`, and maybe a table [family]."
-        ),
+        Argument(metavar="SPEC", help="TOML file with a `statement`, and maybe a table [family]."),
     ] = None,
     list_names: Annotated[
-        bool, typer.Option("--list", help="List the statements that have names.")
+        bool, Option("--list", help="List the statements that have names.")
     ] = False,
-    tries: Annotated[int | None, typer.Option(help="Number of cases to draw: 1,000.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random cases: 0.")] = None,
+    tries: Annotated[int | None, Option(help="Number of cases to draw: 1,000.")] = None,
+    seed: Annotated[int | None, Option(help="Seed of the random cases: 0.")] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the proof to a .json file."),
+        Option("--output", "-o", metavar="FILE", help="Write the proof to a .json file."),
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -72,7 +68,7 @@ def falsify_command(
     else:
         out.print_text(found)
     if found.interrupted:
-        raise typer.Exit(_INTERRUPTED)
+        raise Exit(_INTERRUPTED)
 
 
 def _write(found: "Falsification", path: Path) -> None:
@@ -88,12 +84,11 @@ def _write(found: "Falsification", path: Path) -> None:
 
 
 def _read(spec: str) -> dict[str, Any]:
-    name, known = shown_name(spec), {"statement", "tries", "seed", "max_layers", "family"}
-    try:
-        document = tomllib.loads(decode(read_bytes(spec, _WISH), name, _WISH))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{name} is not TOML ({error}): {_WISH}.") from None
+    document = opt.read_toml(spec, "expected a TOML file with a `statement`")
+    known = {"statement", "tries", "seed", "max_layers", "family"}
     if not isinstance(document.get("statement"), str) or document.keys() - known:
         also = "may have `tries`, `seed`, `max_layers` and a table [family]"
-        raise InputError(f"{name} must have a `statement`, a name, and {also}: nothing else.")
+        raise InputError(
+            f"{shown_name(spec)} must have a `statement`, a name, and {also}: nothing else."
+        )
     return document

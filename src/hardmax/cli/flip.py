@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option
 
 from hardmax._common.format import sanitize_text
 from hardmax.cli import options as opt
@@ -19,16 +19,16 @@ def flip_command(
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     replace: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="Replace words by it; repeatable.")
+        list[str] | None, Option(metavar="WORD", help="Replace words by it; repeatable.")
     ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")
+        str | None, Option(metavar="CLASS", help="Label to reach, if not just any other.")
     ] = None,
     protected: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; repeatable.")
+        list[str] | None, Option(metavar="WORD", help="A word that must stay; repeatable.")
     ] = None,
     max_evaluations: Annotated[
-        int, typer.Option(help="About how many variants of the text to try.")
+        int, Option(help="About how many variants of the text to try.")
     ] = 20_000,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -60,7 +60,7 @@ def flip_command(
         if found.found:
             _show_text(content, found)
     if not found.found:
-        raise typer.Exit(NOT_FOUND if found.proved_smallest else UNDECIDED)
+        raise Exit(NOT_FOUND if found.proved_smallest else UNDECIDED)
 
 
 def _show_text(text: str, flip: "Flip") -> None:

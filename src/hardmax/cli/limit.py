@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Exit, Option
 
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
@@ -32,12 +32,12 @@ def limit_command(
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
-    max_layers: Annotated[int | None, typer.Option(help="Give up after this many layers.")] = None,
+    max_layers: Annotated[int | None, Option(help="Give up after this many layers.")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Check every statement of the theorem on the cloud.")
+        bool, Option("--check", help="Check every statement of the theorem on the cloud.")
     ] = False,
     certificate: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a proof to a .json file.")
+        str | None, Option(metavar="FILE", help="Write a proof to a .json file.")
     ] = None,
     picture: opt.Picture = None,
     output: opt.ResultFile = None,
@@ -115,7 +115,7 @@ def limit_command(
         header = ["cloud", "statement", "verdict", "detail"]
         out.print_table(header[not many :], (row[not many :] for row in checks))
     if not all(reports):
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _stream(
@@ -156,13 +156,11 @@ def _write(
 
     if isinstance(result, Limit) and certificate is not None:
         result.certificate.save(certificate)
+        out.notify(f"wrote {certificate}")
     if isinstance(result, Limit) and picture is not None:
         from hardmax.figures.limits import limit_figure
-        from hardmax.figures.style import save_figure
 
-        save_figure(limit_figure(result), picture)
-    for path in filter(None, (certificate, picture)):
-        out.notify(f"wrote {path}")
+        opt.write_picture(picture, limit_figure(result))
     if output is not None:
         opt.write_result(result, output)
 
@@ -210,19 +208,13 @@ def _cluster_documents(clusters: "Clusters") -> list[dict[str, Any]]:
 
 
 def _kind_document(kind: "Kind") -> dict[str, Any]:
-    from hardmax._limits.clusters import Cap, FaceProjection, Vertex
+    from hardmax._limits.clusters import Cap, FaceProjection, OtherLimit, Vertex
 
-    if isinstance(kind, Cap):
-        return {"kind": "cap"} | vars(kind)
-    if isinstance(kind, Vertex):
-        return {"kind": "vertex", "leader": kind.leader}
+    names = {Cap: "cap", FaceProjection: "face", OtherLimit: "elsewhere", Vertex: "vertex"}
+    facts = {"kind": names[type(kind)]} | vars(kind)
     if isinstance(kind, FaceProjection):
-        return {
-            "kind": "face",
-            "vertices": list(kind.vertices),
-            "weights": [str(weight) for weight in kind.weights],
-        }
-    return {"kind": "elsewhere"}
+        facts["weights"] = list(map(str, kind.weights))
+    return facts
 
 
 def show_limit(lim: "Limit", document: dict[str, Any]) -> None:

@@ -29,14 +29,9 @@ if TYPE_CHECKING:
     import typer
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-COMMANDS = {  # and their modules
-    **{
-        name: name
-        for name in ("simulate", "limit", "verify", "clouds", "sweep", "falsify", "explain")
-    },
-    **{name: name for name in ("flip", "train", "evaluate", "score", "models", "page")},
-    **{name: name for name in ("doctor", "demo")},
-}
+# Their modules have the same names.
+COMMANDS = ("simulate", "limit", "verify", "clouds", "sweep", "falsify", "explain")
+COMMANDS += ("flip", "train", "evaluate", "score", "models", "page", "doctor", "demo")
 # Options that are not called like the argument of the package.
 _OPTION_OF = {"check_theorem": "--check", "replacements": "--replace", "engine": "--gpu"}
 # Errors of a write to a standard stream: closed, full, over a quota or a limit, gone.
@@ -102,7 +97,7 @@ def make_app(arguments: Sequence[str]) -> "typer.Typer":
             typer.echo(context.get_help())
 
     for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
-        module = importlib.import_module(f"hardmax.cli.{COMMANDS[name]}")
+        module = importlib.import_module(f"hardmax.cli.{name}")
         app.command(name)(getattr(module, f"{name}_command"))
     return app
 

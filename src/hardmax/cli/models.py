@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument
 
-from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
-from hardmax.cli.output import notify, print_facts, print_json, print_table
+from hardmax.cli.output import print_facts, print_json, print_table
 
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
@@ -18,7 +17,7 @@ KEYWORDS = 10
 
 def models_command(
     model: Annotated[
-        str | None, typer.Argument(metavar="MODEL", help="Model to describe, if not to list all.")
+        str | None, Argument(metavar="MODEL", help="Model to describe, if not to list all.")
     ] = None,
     picture: opt.Picture = None,
     card: opt.Card = None,
@@ -46,15 +45,11 @@ def models_command(
         return
     loaded, name = load_model(model), Path(model).name
     if picture is not None:
-        from hardmax.figures.style import save_figure
-
-        save_figure(loaded.plot().figure, picture)  # pyright: ignore[reportArgumentType]
-        notify(f"wrote {picture}")
+        opt.write_picture(picture, loaded.plot().figure)
     if card is not None:
         from hardmax.text.documents import card_page
 
-        write_whole(card, card_page(loaded, name).encode())
-        notify(f"wrote {card}")
+        opt.write_text(card, card_page(loaded, name))
     strongest = {}
     for label in loaded.classes:
         words = loaded.keywords(label, KEYWORDS)

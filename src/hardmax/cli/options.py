@@ -4,7 +4,7 @@ word."""
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
 from hardmax._common.files import decode, read_bytes, shown_name, write_whole
 from hardmax._common.validation import InputError, require_extra
@@ -20,102 +20,98 @@ DEFAULT_MODEL = "sentiment-en"
 PICTURES = (".png", ".svg", ".pdf")
 LAYER = ("alpha", "value", "mask", "attention")  # what is printed of a layer
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON document.")]
+Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
 ResultFile = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")
+    str | None, Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")
 ]
 Picture = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")
+    str | None, Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")
 ]
 Card = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write a page about the model to a .html file.")
+    str | None, Option(metavar="FILE", help="Write a page about the model to a .html file.")
 ]
 
 # Clouds.
 TokenFile = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="FILE",
         help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.",
     ),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option(metavar="NAME,…", help="Columns that are coordinates: x,y; all for every one."),
+    Option(metavar="NAME,…", help="Columns that are coordinates: x,y; all for every one."),
 ]
-Alpha = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")
-]
+Alpha = Annotated[str | None, Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
 Steps = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="NUMBERS", help="Steps of the first layers instead of --alpha; the last one stays."
     ),
 ]
-Value = Annotated[
-    str | None, typer.Option(metavar="MATRIX", help="Value matrix, 1,0;0,0 or a file.")
-]
+Value = Annotated[str | None, Option(metavar="MATRIX", help="Value matrix, 1,0;0,0 or a file.")]
 Mask = Annotated[
     str | None,
-    typer.Option(metavar="MASK", help="causal, or a file of 0 and 1: who may attend to whom."),
+    Option(metavar="MASK", help="causal, or a file of 0 and 1: who may attend to whom."),
 ]
 Attention = Annotated[
     str | None,
-    typer.Option(metavar="KIND", help="topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
+    Option(metavar="KIND", help="topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
 ]
 Metric = Annotated[
     str | None,
-    typer.Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity."),
+    Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity."),
 ]
 Arithmetic = Annotated[
     Literal["certified", "exact", "float"],
-    typer.Option(
+    Option(
         help="certified: floats with a proof, integers where that fails; exact: integers; "
         "float: no proof."
     ),
 ]
 Threads = Annotated[
-    int | None, typer.Option(min=1, help="Number of threads; the result does not depend on it.")
+    int | None, Option(min=1, help="Number of threads; the result does not depend on it.")
 ]
-UseGpu = Annotated[bool, typer.Option("--gpu", help="Run on a GPU (needs the extra gpu).")]
+UseGpu = Annotated[bool, Option("--gpu", help="Run on a GPU (needs the extra gpu).")]
 
 # Texts and models.
-Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - reads stdin.")]
+Text = Annotated[str | None, Argument(metavar="TEXT", help="The text; - reads stdin.")]
 TextFile = Annotated[
-    str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the text from a file.")
+    str | None, Option("--file", "-f", metavar="FILE", help="Read the text from a file.")
 ]
 ModelName = Annotated[
-    str, typer.Argument(metavar="MODEL", help="Name of a shipped model, or a model folder.")
+    str, Argument(metavar="MODEL", help="Name of a shipped model, or a model folder.")
 ]
 ModelOption = Annotated[
-    str, typer.Option(metavar="MODEL", help="Name of a shipped model, or a model folder.")
+    str, Option(metavar="MODEL", help="Name of a shipped model, or a model folder.")
 ]
 ModelFolder = Annotated[
-    str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")
+    str, Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")
 ]
 
 # Labelled texts.
 CorpusFile = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="FILE",
         help="CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or one per class.",
     ),
 ]
 TextColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")
+    str | None, Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")
 ]
 LabelColumn = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")
+    str | None, Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")
 ]
 OnBadRows = Annotated[
-    Literal["skip", "refuse"], typer.Option(help="What to do with rows that cannot be used.")
+    Literal["skip", "refuse"], Option(help="What to do with rows that cannot be used.")
 ]
 
 Encoding = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Encoding of CSV, JSON lines or .txt files: cp1252."),
+    Option(metavar="NAME", help="Encoding of CSV, JSON lines or .txt files: cp1252."),
 ]
 
 
@@ -181,6 +177,17 @@ def read_text(text: str | None, file: str | None) -> str:
     return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
+def read_toml(file: str, wish: str) -> dict[str, Any]:
+    """The document in a TOML file."""
+    from tomllib import TOMLDecodeError, loads
+
+    name = shown_name(file)
+    try:
+        return loads(decode(read_bytes(file, wish), name, wish))
+    except TOMLDecodeError as error:
+        raise InputError(f"{name} is not TOML ({error}): {wish}.") from None
+
+
 def read_corpus(file: str, on_bad_rows: str, **how: str | None) -> "Corpus":
     """The labelled texts in a file; which rows were left out is printed to stderr."""
     from hardmax.text import corpora
@@ -209,6 +216,20 @@ def write_result(result: Any, output: str) -> None:
         # A limit is saved as the run that it is found in.
         getattr(result, "runs", getattr(result, "run", result)).save(output)
     notify(f"wrote {output}")
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a text to a file."""
+    write_whole(path, text.encode())
+    notify(f"wrote {path}")
+
+
+def write_picture(path: str, figure: Any) -> None:
+    """Write a figure to a file."""
+    from hardmax.figures.style import save_figure
+
+    save_figure(figure, path)
+    notify(f"wrote {path}")
 
 
 def check_target(path: str | None, option: str, *suffixes: str) -> None:

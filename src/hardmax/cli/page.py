@@ -4,7 +4,7 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
@@ -13,20 +13,18 @@ from hardmax.cli.output import notify
 
 def page_command(
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The .html file.")
+        str, Option("--output", "-o", metavar="FILE", help="The .html file.")
     ] = "page.html",
     model: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="MODEL",
             help="Shipped model or model folder to put in; repeatable; 'none' omits models.",
         ),
     ] = None,
     cloud: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Tokens to begin with: CSV, JSON, npy, npz or Parquet file."
-        ),
+        Option(metavar="FILE", help="Tokens to begin with: CSV, JSON, npy, npz or Parquet file."),
     ] = None,
     columns: opt.Columns = None,
     alpha: opt.Alpha = "1/2",
@@ -35,9 +33,9 @@ def page_command(
     mask: opt.Mask = None,
     attention: opt.Attention = None,
     text: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Text to begin with; - reads stdin.")
+        str | None, Option(metavar="TEXT", help="Text to begin with; - reads stdin.")
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    open_it: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Write a page that runs hardmax attention in any browser, without a server or a network.
 

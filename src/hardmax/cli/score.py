@@ -4,7 +4,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import check_path, require_extra
@@ -19,18 +19,18 @@ BAD_ROWS = "What to do with rows that cannot be used; null keeps them, with an e
 
 
 def score_command(
-    source: Annotated[str, typer.Argument(metavar="INPUT", help=INPUT)],
+    source: Annotated[str, Argument(metavar="INPUT", help=INPUT)],
     out: Annotated[
-        str, typer.Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")
+        str, Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")
     ],
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     text: opt.TextColumn = None,
     encoding: opt.Encoding = None,
     columns: Annotated[
-        str | None, typer.Option(metavar="NAME,…", help="Columns to keep; by default all.")
+        str | None, Option(metavar="NAME,…", help="Columns to keep; by default all.")
     ] = None,
-    abstain: Annotated[float, typer.Option(help="Mark rows with a lower probability.")] = 0.0,
-    on_bad_rows: Annotated[Literal["null", "skip", "refuse"], typer.Option(help=BAD_ROWS)] = "null",
+    abstain: Annotated[float, Option(help="Mark rows with a lower probability.")] = 0.0,
+    on_bad_rows: Annotated[Literal["null", "skip", "refuse"], Option(help=BAD_ROWS)] = "null",
     threads: opt.Threads = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
@@ -50,7 +50,7 @@ def score_command(
 
     # Only now: numpy and pyarrow take a while to import.
     from hardmax._kernels.parallel import limit_threads
-    from hardmax.text.score_files import check_output, score_file
+    from hardmax.text.score_files import score_file
     from hardmax.text.scoring import ScoreOptions
     from hardmax.text.shipped import load_model
 
@@ -59,7 +59,6 @@ def score_command(
         text=text, abstain=abstain, on_bad_rows=on_bad_rows, columns=kept, encoding=encoding
     )
     target = check_path(out, "`out`")
-    check_output(source, target, force)
     began = time.perf_counter()
     with progress_bar("scoring") as bar, limit_threads(threads):
 

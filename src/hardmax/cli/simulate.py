@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def simulate_command(
     file: opt.TokenFile,
     alpha: opt.Alpha = None,
-    layers: Annotated[int | None, typer.Option(help="Number of layers to run.")] = None,
+    layers: Annotated[int | None, Option(help="Number of layers to run.")] = None,
     until_settled: Annotated[
-        bool, typer.Option("--until-settled", help="Run until no attended set changes.")
+        bool, Option("--until-settled", help="Run until no attended set changes.")
     ] = False,
     columns: opt.Columns = None,
     steps: opt.Steps = None,
@@ -32,11 +32,11 @@ def simulate_command(
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
     record: Annotated[
-        str, typer.Option(metavar="LAYERS", help="Layers to keep: all, last, or every m-th: m.")
+        str, Option(metavar="LAYERS", help="Layers to keep: all, last, or every m-th: m.")
     ] = "all",
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -122,13 +122,10 @@ def _document(run: "Trajectory | Enclosures") -> dict[str, Any]:
         facts = {"n": n, "d": d, "layers": run.layers, "error": run.error, "bits": run.details.bits}
         return run.dynamics.to_dict() | facts | {"tokens": run.at(run.layers).tolist()}
     decisions = run.details.decisions
+    names = ("n", "d", "layers", "stop_reason", "settled_at")
     return {
         **run.dynamics.to_dict(),
-        "n": run.n,
-        "d": run.d,
-        "layers": run.layers,
-        "stop_reason": run.stop_reason,
-        "settled_at": run.settled_at,
+        **{name: getattr(run, name) for name in names},
         "arithmetic": decisions.arithmetic,
         "certified": run.certified,
         "error": out.finite_or_none(run.error),

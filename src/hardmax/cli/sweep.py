@@ -1,42 +1,35 @@
 """`hardmax sweep`: limits of many clouds under many dynamics, as a table."""
 
 import time
-import tomllib
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from hardmax._common.files import decode, read_bytes, shown_name
+from hardmax._common.files import shown_name
 from hardmax._common.validation import InputError, require_extra
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
 
-_WISH = "expected a TOML file with a table [grid]"
-
 
 def sweep_command(
     spec: Annotated[
-        str, typer.Argument(metavar="SPEC", help="TOML file with a [grid] and `observables`.")
+        str, Argument(metavar="SPEC", help="TOML file with a [grid] and `observables`.")
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for Parquet files.")
+        str, Option("--output", "-o", metavar="FOLDER", help="Folder for Parquet files.")
     ],
     steps: opt.Steps = None,
     value: opt.Value = None,
     mask: opt.Mask = None,
     attention: opt.Attention = None,
-    jobs: Annotated[int | None, typer.Option(help="Number of processes.")] = None,
+    jobs: Annotated[int | None, Option(help="Number of processes.")] = None,
     picture: opt.Picture = None,
-    x: Annotated[str, typer.Option("--x", help="Column to draw along the horizontal axis.")] = "n",
-    y: Annotated[
-        str, typer.Option("--y", help="Column to draw along the vertical axis.")
-    ] = "leaders",
-    by: Annotated[
-        str | None, typer.Option(help="Column with a line for each of its values.")
-    ] = None,
-    rows: Annotated[bool, typer.Option("--rows", help="Print every row of the table.")] = False,
+    x: Annotated[str, Option("--x", help="Column to draw along the horizontal axis.")] = "n",
+    y: Annotated[str, Option("--y", help="Column to draw along the vertical axis.")] = "leaders",
+    by: Annotated[str | None, Option(help="Column with a line for each of its values.")] = None,
+    rows: Annotated[bool, Option("--rows", help="Print every row of the table.")] = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find the limits of many clouds under many dynamics.
@@ -74,10 +67,8 @@ def sweep_command(
         notify(about[b"earlier"].decode())
     if picture is not None:
         from hardmax.figures.charts import sweep_figure
-        from hardmax.figures.style import save_figure
 
-        save_figure(sweep_figure(table, x, y, by=by), picture)
-        notify(f"wrote {picture}")
+        opt.write_picture(picture, sweep_figure(table, x, y, by=by))
     reused = int(about.get(b"reused", 0))
     facts: dict[str, Any] = {"output": output, "cells": table.num_rows, "reused": reused}
     facts["failed"] = table.num_rows - table["error"].null_count
@@ -105,13 +96,10 @@ def _ranges(table: Any, observables: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _read(spec: str) -> dict[str, Any]:
-    name = shown_name(spec)
-    try:
-        document = tomllib.loads(decode(read_bytes(spec, _WISH), name, _WISH))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{name} is not TOML ({error}): {_WISH}.") from None
+    document = opt.read_toml(spec, "expected a TOML file with a table [grid]")
     if not isinstance(document.get("grid"), dict) or document.keys() - {"grid", "observables"}:
         raise InputError(
-            f"{name} must have a table [grid] and may have `observables`: nothing else is known."
+            f"{shown_name(spec)} must have a table [grid] and may have `observables`: "
+            "nothing else is known."
         )
     return document

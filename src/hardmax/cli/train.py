@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
@@ -17,39 +17,35 @@ def train_command(
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
     encoding: opt.Encoding = None,
-    longest_phrase: Annotated[
-        int, typer.Option(help="Longest phrase that is a token, in words.")
-    ] = 2,
-    max_features: Annotated[
-        int | None, typer.Option(help="Largest size of the vocabulary.")
-    ] = None,
-    min_df: Annotated[int | None, typer.Option(help="Leave out tokens of fewer texts.")] = None,
+    longest_phrase: Annotated[int, Option(help="Longest phrase that is a token, in words.")] = 2,
+    max_features: Annotated[int | None, Option(help="Largest size of the vocabulary.")] = None,
+    min_df: Annotated[int | None, Option(help="Leave out tokens of fewer texts.")] = None,
     stop_words: Annotated[
         str | None,
-        typer.Option(metavar="WORDS", help="Words that are no tokens, separated by commas."),
+        Option(metavar="WORDS", help="Words that are no tokens, separated by commas."),
     ] = None,
     consistent: Annotated[
-        bool, typer.Option("--consistent", help="Tokens speak for their most frequent class.")
+        bool, Option("--consistent", help="Tokens speak for their most frequent class.")
     ] = False,
     inverse_regularisation: Annotated[
-        float | None, typer.Option("--C", help="Inverse of the regularisation strength.")
+        float | None, Option("--C", help="Inverse of the regularisation strength.")
     ] = None,
     gate: Annotated[
-        float | None, typer.Option(help="Share of the strongest above which a token is active.")
+        float | None, Option(help="Share of the strongest above which a token is active.")
     ] = None,
     alpha: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")
+        str | None, Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")
     ] = None,
     neutral_weight: Annotated[
-        int | None, typer.Option(help="Silent words that are added to each text.")
+        int | None, Option(help="Silent words that are added to each text.")
     ] = None,
     vectors: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME", help="Word vectors: auto, english, none, or a file of GloVe or npz."
         ),
     ] = "auto",
-    seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
+    seed: Annotated[int, Option(help="Random seed of the cross-validation.")] = 0,
     force: opt.Force = False,
     on_bad_rows: opt.OnBadRows = "skip",
     as_json: opt.AsJson = False,

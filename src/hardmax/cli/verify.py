@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from hardmax._common.files import CERTIFICATE, read_certificate, shown_name
 from hardmax._common.validation import InputError
@@ -15,10 +15,10 @@ REFUSED, UNDECIDED = 1, 3
 
 def verify_command(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A certificate of `hardmax limit`; - reads stdin.")
+        str, Argument(metavar="FILE", help="A certificate of `hardmax limit`; - reads stdin.")
     ],
     of: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The cloud that it must be about.")
+        str | None, Option(metavar="FILE", help="The cloud that it must be about.")
     ] = None,
     alpha: opt.Alpha = None,
     steps: opt.Steps = None,
@@ -27,7 +27,7 @@ def verify_command(
     mask: opt.Mask = None,
     attention: opt.Attention = None,
     effort: Annotated[
-        float, typer.Option(help="Cost allowed: 10 is ten times the usual time and memory.")
+        float, Option(help="Cost allowed: 10 is ten times the usual time and memory.")
     ] = 1.0,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -66,4 +66,4 @@ def verify_command(
         first = f"{'accepted' if verdict else outcome}: {verdict.reason}"
         print_text("\n".join([first, *verdict.sentences()]))
     if not verdict:
-        raise typer.Exit(REFUSED if verdict.decided else UNDECIDED)
+        raise Exit(REFUSED if verdict.decided else UNDECIDED)

@@ -19,7 +19,7 @@ _MOST_NAMED = 12  # regions in the legend
 _MARKED = (0, 0, 0, 0.25)
 
 
-def plot_basins(found: "Basins", *, ax: Any, figsize: Any) -> Axes:
+def plot_basins(found: "Basins", ax: Any, figsize: Any) -> Axes:
     """Regions on the axes, or on those of a new figure: a colour and a hatch for each."""
     if len(found.box) > 2:
         message = f"`plot` draws basins in the plane or on the line, not in {len(found.box)}"
@@ -47,7 +47,7 @@ def _draw(found: "Basins", ax: Axes) -> None:
     (low, high), *others = [[float(end) for end in pair] for pair in found.box]
     bottom, top = others[0] if others else (0.0, 1.0)
     ax.set(xlim=(low, high), ylim=(bottom, top), xlabel="$z_1$" if others else "$z$")
-    places = found.tokens.astype(np.float64)
+    places = found.tokens.astype(float)
     if others:
         ax.set(aspect="equal", ylabel="$z_2$")
     else:
@@ -69,7 +69,7 @@ def _fill(region: "Region", ax: Axes, **look: Any) -> None:
     """All cells of a region as one shape."""
     corners, codes = [], []
     for cell in region.cells:
-        table = cell.astype(np.float64)
+        table = cell.astype(float)
         if table.shape[1] == 1:
             (low,), (high,) = table
             table = np.array([[low, 0], [high, 0], [high, 1], [low, 1]])

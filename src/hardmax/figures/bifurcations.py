@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardmax._common.format import pluralize
+from hardmax._common.format import first_few, pluralize
 from hardmax.figures import style
 from hardmax.figures.palette import GREY, INK, LEADER, SHADE, look_of_leader
 from hardmax.figures.style import Axes
@@ -15,7 +15,7 @@ _MOST_NUMBERED = 30  # tokens of which all have a number beside their row
 _LABEL = 0.14  # share of the width that the name of a value takes
 
 
-def plot_bifurcations(bifurcations: "Bifurcations", *, ax: Any, figsize: Any) -> Axes:
+def plot_bifurcations(bifurcations: "Bifurcations", ax: Any, figsize: Any) -> Axes:
     """Bars on the axes, or on those of a new figure: a row for each token, a colour for each
     leader."""
     outcomes = [interval.outcome for interval in bifurcations.intervals]
@@ -63,8 +63,7 @@ def _draw_bars(outcome: "Outcome", leaders: list[int], ends: tuple[float, float]
         if is_wide and leads:
             ax.plot(sum(ends) / 2, token, LEADER, color=INK, ms=8)
         elif is_wide:
-            names = ", ".join(map(str, attended[:3])) + ", …" * (len(attended) > 3)
-            _write(names, sum(ends) / 2, token, ax, fontsize=7)
+            _write(first_few(map(str, attended), 3), sum(ends) / 2, token, ax, fontsize=7)
 
 
 def _write(text: str, x: float, y: float, ax: Axes, **look: Any) -> None:

@@ -37,7 +37,6 @@ _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alon
 def plot_weights(
     model: "TextModel",
     top: int,
-    *,
     only: Collection[int] | None,
     ax: Any,
     figsize: Any,
@@ -69,15 +68,11 @@ def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: Axes, *, inside: b
         {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
     )
     legend(handles=handles, frameon=False, fontsize="small", **place)
-    ax.set_yticks(range(len(bars)), [_short(bar.name) for bar in bars])
-    ax.set_ylim(len(bars) - 0.4, -0.6)
+    style.name_rows(ax, [_short(bar.name) for bar in bars])
     values = [0.0, *(bar.value for bar in bars)]
     lowest, highest = min(values), max(values)
     room = 0.16 * ((highest - lowest) or 1.0)  # for the notes
     ax.set_xlim(lowest - room * (lowest < 0), highest + room * (highest > 0 or lowest == 0))
-    ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
-    style.hide_frame(ax, "top", "right", "left")
-    ax.tick_params(axis="y", length=0)
     above = ", above the mean of all classes" * (len(model.classes) > 2)
     ax.set_xlabel(f"weight (the logit is a mean of weights){above}")
     ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")

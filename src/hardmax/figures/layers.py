@@ -173,7 +173,7 @@ def _draw_slice(
 # ---------------------------------------------------------------- run.plot() and films
 
 
-def plot_run(run: Trajectory, layers: Any, *, ax: Any, figsize: Any) -> Any:
+def plot_run(run: Trajectory, layers: Any, ax: Any, figsize: Any) -> Any:
     """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an
     array of them."""
     if not isinstance(layers, Sequence | np.ndarray):
@@ -189,7 +189,7 @@ def plot_run(run: Trajectory, layers: Any, *, ax: Any, figsize: Any) -> Any:
     return _new_panels(run, several, figsize)
 
 
-def animate_run(run: Trajectory, path: Path, *, layers: Any, fps: Any) -> None:
+def animate_run(run: Trajectory, path: Path, layers: Any, fps: Any) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif`."""
     if layers is None:
         every = -(-len(run.recorded) // DEFAULT_FRAMES)

@@ -106,7 +106,7 @@ def _draw_face(lim: "Limit", label: int, view: plane.View, ax: Axes) -> Line2D:
 # ---------------------------------------------------------------- with a title and a legend
 
 
-def plot_limit(lim: "Limit", *, ax: Any, figsize: Any) -> Axes:
+def plot_limit(lim: "Limit", ax: Any, figsize: Any) -> Axes:
     """`draw_limit` on the axes; on new ones with a title and a legend."""
     if ax is not None:
         draw_limit(lim, ax)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hardmax._common.format import truncate
 from hardmax.figures import style
 from hardmax.figures.labels import escape_mathtext
-from hardmax.figures.palette import FAINT, INK, look_of_class
+from hardmax.figures.palette import INK, look_of_class
 from hardmax.figures.style import Axes, Patch
 
 if TYPE_CHECKING:
@@ -40,11 +40,7 @@ def _draw(why: "Explanation", ax: Axes) -> None:
             ax.barh(row, entry.weight, height=0.72, fc="none", ec=INK, lw=0.8, ls=":")
             ax.annotate("", (entry.vote, row), (entry.weight, row), arrowprops=arrow)
         names.append(escape_mathtext(truncate(name, _LONGEST)))
-    ax.set_yticks(range(len(shown)), names)
-    ax.set_ylim(max(len(shown), 1) - 0.4, -0.6)
-    ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
-    style.hide_frame(ax, "top", "right", "left")
-    ax.tick_params(axis="y", length=0)
+    style.name_rows(ax, names)
     left_out = len(why.active) - len(shown)
     note = f"; {left_out:,} smaller ones are not shown" if left_out else ""
     ax.set_xlabel(escape_mathtext(truncate(f"vote towards {why.positive_class}{note}", 70)))

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.validation import InputError, shorten
-from hardmax.geometry._affine import read_metric, read_points
-from hardmax.geometry._hull import polygon
+from hardmax.geometry._hull import polygon, read_metric, read_points
 
 
 def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:
@@ -33,7 +32,7 @@ def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:
     [[1.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0]]
     """
     (point,) = read_points([token], "`token`", 2)
-    normal = np.array(read_metric(metric, 2).matrix, dtype=np.float64) @ point
+    normal = np.array(read_metric(metric, 2).matrix, dtype=float) @ point
     return _clip(_corners_of(rectangle), normal, normal @ point)
 
 
@@ -70,7 +69,7 @@ def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.nd
     window = _corners_of(rectangle)
     # <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a
     # polygon.
-    directions = table @ np.array(read_metric(metric, 2).matrix, dtype=np.float64)
+    directions = table @ np.array(read_metric(metric, 2).matrix, dtype=float)
     order = polygon(directions).tolist()
     cells = [np.zeros((0, 2)) for _ in table]
     for k, leader in enumerate(order):

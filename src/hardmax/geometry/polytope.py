@@ -6,8 +6,7 @@ import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_bool, check_int
-from hardmax.geometry._affine import affine_frame, read_points
-from hardmax.geometry._hull import Face, Hull, faces_below, hull
+from hardmax.geometry._hull import Face, Hull, affine_frame, faces_below, hull, read_points
 
 # Up to here the hull has about as many facets as vertices, and is found at once.
 FEW_FACETS = 3

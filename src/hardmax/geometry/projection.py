@@ -17,8 +17,8 @@ from flint import fmpz_mat
 from hardmax._common.validation import InputError
 from hardmax._layer.rules import check_definite
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import IntegerCloud, to_fractions
-from hardmax.geometry._affine import read_metric
+from hardmax._tokens.rationals import IntegerCloud, fractions_of, to_fractions
+from hardmax.geometry._hull import read_metric
 
 
 def project_exact(
@@ -106,7 +106,7 @@ def _moved(
             return shares
 
 
-def _affine_weights(gram: np.ndarray) -> list[Fraction]:
+def _affine_weights(gram: np.ndarray) -> tuple[Fraction, ...]:
     """Weights, adding to 1, of the shortest vector of the affine hull of independent points with
     Gram matrix G.
 
@@ -114,5 +114,4 @@ def _affine_weights(gram: np.ndarray) -> list[Fraction]:
     definite matrix."""
     ones = fmpz_mat([[1]] * len(gram))
     solution = fmpz_mat((gram + 1).tolist()).solve(ones).entries()
-    shares = [value / sum(solution) for value in solution]
-    return [Fraction(int(share.p), int(share.q)) for share in shares]
+    return fractions_of(value / sum(solution) for value in solution)

@@ -106,7 +106,7 @@ class Analysis:
 
     def _count(self, chosen: np.ndarray) -> np.ndarray:
         """How many tokens of each text a mask chooses."""
-        before = np.concatenate([[0], np.cumsum(chosen)])
+        before = np.append(0, np.cumsum(chosen))
         return np.diff(before[self.offsets])
 
 
@@ -131,7 +131,7 @@ def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     from hardmax.limits import limit
 
     if not len(votes):
-        return np.empty(0, dtype=np.int64)
+        return np.empty(0, dtype=int)
     starts = np.flatnonzero(np.diff(texts, prepend=-1))
     bounds = np.append(starts, len(votes))
     limits = limit(Ragged(votes, bounds), Dynamics(1))

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from hardmax._common.format import first_few
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._characters import REPLACEMENT
 
@@ -80,7 +81,7 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
     for row, text in enumerate(listed):
         pieces.append(encode_text(text) if isinstance(text, str) else _refuse(row, text, name))
     data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
-    return TextBytes(data, np.cumsum([0, *map(len, pieces)], dtype=np.int64))
+    return TextBytes(data, np.cumsum([0, *map(len, pieces)], dtype=int))
 
 
 def encode_text(text: str) -> bytes:
@@ -134,8 +135,8 @@ def _of_arrow(array: Any, name: str) -> TextBytes:
     joined = array.cast(pyarrow.large_string()).combine_chunks()
     _, places, content = joined.buffers()
     if not len(joined):
-        return TextBytes(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64))
-    offsets = np.frombuffer(places, dtype=np.int64)[joined.offset :][: len(joined) + 1]
+        return TextBytes(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=int))
+    offsets = np.frombuffer(places, dtype=int)[joined.offset :][: len(joined) + 1]
     return TextBytes(np.frombuffer(content or b"", dtype=np.uint8), offsets)
 
 
@@ -147,6 +148,6 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     """
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
-        names = ", ".join(map(shorten, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
-        raise InputError(f"{name} must be one of {names}, not {shorten(label)}.", argument=name)
+        names = first_few(map(shorten, classes), SHOWN)
+        raise InputError(f"{name} must be one of {names}, not {shorten(label)}.")
     return classes.index(label)

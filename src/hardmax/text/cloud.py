@@ -57,7 +57,7 @@ class Reading:
         rows = points.shape[1] - 2 - channels
         for layer in self.layers:
             points = simulate(points, layer, layers=1).at(1)
-        return points[:, :rows].astype(np.float64)
+        return points[:, :rows].astype(float)
 
 
 def make_reading(model: "TextModel", text: str) -> Reading:

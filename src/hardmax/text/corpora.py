@@ -155,7 +155,6 @@ def _table_rows(source: Any, choose: Callable[[list[str], str], list[str]]) -> I
         raise InputError(
             "`source` must be a path, a Dask DataFrame, or tables of pandas, polars or pyarrow, "
             f"not {type(source).__name__}.",
-            argument="source",
         ) from None
 
 

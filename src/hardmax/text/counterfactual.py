@@ -19,11 +19,14 @@ from hardmax.text._analysis import predicted_classes
 from hardmax.text._characters import fold
 from hardmax.text._texts import number_of_class
 from hardmax.text.explain import Label
-from hardmax.text.spans import JOINT, Span, Units
+from hardmax.text.tokeniser import Span, cut_words, places_of
 
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
 
+# In the place of a word that is removed, since no model knows it: no phrase arises that nobody
+# wrote, and words attend as before.
+JOINT = "⋯"
 MAX_EVALUATIONS = 20_000
 MARGIN = 1e-6
 """By which the new label must lead in probability: a flip does not land on a tie, nor on a rounding
@@ -120,11 +123,10 @@ class Flip:
 def flip(
     model: "TextModel",
     text: str,
-    *,
-    replacements: Sequence[str] | None = None,
-    to: Label | None = None,
-    protected: Sequence[str] = (),
-    max_evaluations: int = MAX_EVALUATIONS,
+    replacements: Sequence[str] | None,
+    to: Label | None,
+    protected: Sequence[str],
+    max_evaluations: int,
 ) -> Flip:
     """Find the fewest words to remove, or to replace, for another label; see `TextModel.flip`."""
     text = check_str(text, "`text`")
@@ -136,8 +138,8 @@ def flip(
     goal = None if to is None else number_of_class(to, model.classes, "`to`")
     if decided and goal == before:
         problem = f"`to` is {shorten(to)}, which is the label now: name another class."
-        raise InputError(problem, argument="`to`")
-    options = _options(model, text, instead, staying)
+        raise InputError(problem, argument="to")
+    options = _options(text, instead, staying)
     search = _Search(model, text, before, goal, options if decided else [])
     flipping = search.greedily(most)
     largest = len(search.words) if flipping is None else len(flipping) - 1
@@ -161,21 +163,21 @@ def flip(
 
 
 def _options(
-    model: "TextModel", text: str, instead: Sequence[str | None], protected: Sequence[str]
+    text: str, instead: Sequence[str | None], protected: Sequence[str]
 ) -> list[list[Change]]:
     """For each word that may be changed what can be done with it."""
-    units, staying = Units.of(text, model.tokeniser), set[str]()
+    places, staying = places_of(cut_words(text)), set[str]()
     for token in protected:
-        words = Units.of(token, model.tokeniser).words
-        if set(units.words).isdisjoint(words):
+        words = {word.surface for word in cut_words(token)}
+        if places.keys().isdisjoint(words):
             problem = f"`protected` has {shorten(token)}, which is not in the text."
-            raise InputError(problem, argument="`protected`")
-        staying.update(words)
+            raise InputError(problem, argument="protected")
+        staying |= words
     options = []
-    for word, spans in zip(units.words, units.places, strict=True):
+    for word, spans in places.items():
         others = [other for other in instead if other is None or fold(other) != word]
         if others and word not in staying:
-            options.append([Change(word, spans, other) for other in others])
+            options.append([Change(word, tuple(spans), other) for other in others])
     return options
 
 
@@ -288,5 +290,5 @@ def _changed(text: str, changes: Iterable[Change]) -> str:
 
 def _read_words(words: Any, name: str, *, may_be_empty: bool = False) -> tuple[str, ...]:
     if isinstance(words, str) or not isinstance(words, Sequence) or not (words or may_be_empty):
-        raise InputError(f"{name} must be a list of words, not {shorten(words)}.", argument=name)
+        raise InputError(f"{name} must be a list of words, not {shorten(words)}.")
     return tuple(dict.fromkeys(check_str(word, f"{name} (each)") for word in words))

@@ -61,7 +61,7 @@ def _edited_tokens(
     table = np.vstack([model.weights[kept], np.zeros((len(added), len(model.bias)))])
     for number, surface in enumerate(surfaces):
         table[number] = weights.get(surface, table[number])
-    none = np.zeros((len(added), len(model.classes)), dtype=np.int64)
+    none = np.zeros((len(added), len(model.classes)), dtype=int)
     return Vocabulary(surfaces, np.vstack([known.counts[kept], none])), table
 
 

@@ -4,7 +4,7 @@ modifiers change them."""
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -60,12 +60,11 @@ def join_parts(parts: Sequence[Any]) -> Any:
     for name in (field.name for field in fields(parts[0])):
         joined[name] = np.concatenate([getattr(part, name) for part in parts])
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    joined["offsets"] = np.concatenate([[0], np.cumsum(sizes)])
+    joined["offsets"] = np.append(0, np.cumsum(sizes))
     return type(parts[0])(**joined)
 
 
-@dataclass(frozen=True, eq=False)
-class Read:
+class Read(NamedTuple):
     """The known tokens of one text, and for each of them where it is, and what it attends to
     there."""
 
@@ -154,7 +153,7 @@ def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Rea
         if seen >= 0:
             place = words[seen].start, words[seen].end, modifiers[seen]
         rows.append((token, words[first].start, words[last].end, *place))
-    table = np.array(rows, dtype=np.int64).reshape(-1, 6)
+    table = np.array(rows, dtype=int).reshape(-1, 6)
     return _group(table[:, 0], table[:, 1:], reader)
 
 
@@ -205,9 +204,9 @@ class Lexicon:
         cut, sizes = cut_tokens(vocabulary)
         known = chain(cut, (m.word for m in reader.modifiers if not m.is_form))
         words = {word: number for number, word in enumerate(dict.fromkeys(known))}
-        numbers = np.fromiter(map(words.__getitem__, cut), dtype=np.int64, count=len(cut))
+        numbers = np.fromiter(map(words.__getitem__, cut), dtype=int, count=len(cut))
         starts = np.cumsum(sizes) - sizes
-        nodes, count, levels = numbers[starts], len(words), [np.empty(0, dtype=np.int64)]
+        nodes, count, levels = numbers[starts], len(words), [np.empty(0, dtype=int)]
         for length in range(1, int(sizes.max(initial=0))):
             (longer,) = np.nonzero(sizes > length)
             pairs = nodes[longer] << 32 | numbers[starts[longer] + length]
@@ -244,11 +243,11 @@ def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
     spellings = [pattern.replace(ANY, "") for pattern in patterns]
     letters = "".join(spellings).encode("utf-32-le")
     return Modifiers(
-        factors=np.array([modifier.factor for modifier in modifiers], dtype=np.float64),
-        strengths=np.array([modifier.strength for modifier in modifiers], dtype=np.float64),
+        factors=np.array([modifier.factor for modifier in modifiers], dtype=float),
+        strengths=np.array([modifier.strength for modifier in modifiers], dtype=float),
         of_word=np.array(reader.numbers_of(words), dtype=np.int32),
         letters=np.frombuffer(letters, dtype="<u4").astype(np.uint32),
-        bounds=np.cumsum([0, *map(len, spellings)], dtype=np.int64),
+        bounds=np.cumsum([0, *map(len, spellings)], dtype=int),
         is_ending=np.array([pattern.startswith(ANY) for pattern in patterns], dtype=bool),
         of_form=np.array(forms, dtype=np.int32),
         scope=reader.scope,
@@ -260,7 +259,7 @@ def _dictionary(words: Iterable[str]) -> Words:
     data = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
     found = make_pieces.python(len(data))
     pieces = find_pieces(data, 0, len(data), CHARACTERS, found)
-    starts = np.concatenate([[0], found.ends[:pieces]])
+    starts = np.append(0, found.ends[:pieces])
     slots = np.empty(table_size(pieces), dtype=np.int32)
     fill_table(slots, found.keys[:pieces], pieces)
     return Words(slots, found.keys[:pieces].copy(), found.letters[: starts[-1]].copy(), starts)
@@ -281,9 +280,9 @@ def _encode_part(
     lengths = np.diff(texts.offsets)
     # A word takes two bytes, with what divides it from the next.
     most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
-    bases = np.concatenate([[0], np.cumsum(np.minimum(most, lexicon.phrases.tokens))])
+    bases = np.append(0, np.cumsum(np.minimum(most, lexicon.phrases.tokens)))
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
-    found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=np.int64))
+    found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=int))
     longest = int(lengths.max(initial=0))
     parts = lexicon.words, lexicon.phrases, lexicon.modifiers
     how = (*parts, tokeniser.cutting, found, placed)

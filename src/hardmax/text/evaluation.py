@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._common.format import first_few
 from hardmax._common.validation import InputError, require_extra, shorten
 from hardmax.text._analysis import predicted_classes
 from hardmax.text._texts import SHOWN
@@ -146,8 +147,8 @@ def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
         if isinstance(label, str | int | float):
             number = number_of.get(label, number_of.get(str(label)))
         if number is None:
-            known = ", ".join(map(str, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
+            known = first_few(map(str, classes), SHOWN)
             hint = f"Rename the labels; on the command line, with --map {label}={classes[0]},…."
             raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. {hint}")
         numbers.append(number)
-    return np.array(numbers, dtype=np.int64)
+    return np.array(numbers, dtype=int)

@@ -16,11 +16,10 @@ from hardmax._common.validation import InputError, check_bool, check_path
 from hardmax.text import page, view
 from hardmax.text._analysis import LENGTHS, Analysis, predicted_classes, weigh_text
 from hardmax.text._characters import fold
-from hardmax.text.absent import AbsentModel
 from hardmax.text.encoding import Read
 from hardmax.text.removals import Removal, rank_removals
-from hardmax.text.spans import Span
-from hardmax.text.storage import digest
+from hardmax.text.storage import AbsentModel, digest
+from hardmax.text.tokeniser import Span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,8 +25,8 @@ from hardmax.text.storage import deciding_files, digest
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
-    from hardmax.text.spans import Span
     from hardmax.text.text_model import TextModel
+    from hardmax.text.tokeniser import Span
 
 MOST_ROWS = 40
 _MOST_CLASSES = 6

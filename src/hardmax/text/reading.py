@@ -45,7 +45,7 @@ class Modifier:
 
     def __post_init__(self) -> None:
         word = fold(check_str(self.word, "`word`"))
-        object.__setattr__(self, "word", word)
+        vars(self).update(word=word)
         example = word.replace(ANY, "a", 1) if self.is_form else word
         if cut_surface(example) != [example]:
             raise InputError(
@@ -54,8 +54,8 @@ class Modifier:
         factor = check_real(self.factor, "`factor`", at_least=-LARGEST, at_most=LARGEST)
         if factor == 0:  # the layer divides by it
             raise InputError("`factor` must not be 0: give a small one, such as 1/8.")
-        object.__setattr__(self, "factor", round(factor * STEPS) / STEPS or 1 / STEPS)
-        object.__setattr__(self, "texts", check_int(self.texts, "`texts`", at_least=0))
+        rounded = round(factor * STEPS) / STEPS or 1 / STEPS
+        vars(self).update(factor=rounded, texts=check_int(self.texts, "`texts`", at_least=0))
 
     @property
     def is_form(self) -> bool:
@@ -125,10 +125,8 @@ class VotingRule:
             )
         alpha = read_number(self.alpha, "`alpha`")
         if alpha < 0:
-            raise InputError(f"`alpha` must be 0 or more, not {alpha}.", argument="alpha")
-        checked = {"scope": scope, "gate": gate, "alpha": str(alpha), "neutral_weight": weight}
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+            raise InputError(f"`alpha` must be 0 or more, not {alpha}.")
+        vars(self).update(scope=scope, gate=gate, alpha=str(alpha), neutral_weight=weight)
 
 
 @dataclass(frozen=True)
@@ -146,10 +144,10 @@ class Reader:
         if not all(isinstance(modifier, Modifier) for modifier in listed):
             expected = 'a list such as [Modifier("never", -0.5)]'
             raise InputError(f"`modifiers` must be {expected}, not {shorten(self.modifiers)}.")
-        object.__setattr__(self, "modifiers", tuple(self.modifiers))
         if len({modifier.word for modifier in self.modifiers}) < len(self.modifiers):
             raise InputError("`modifiers` has a word twice: expected each once.")
-        object.__setattr__(self, "scope", check_int(self.scope, "`scope`", at_least=1, at_most=100))
+        scope = check_int(self.scope, "`scope`", at_least=1, at_most=100)
+        vars(self).update(modifiers=tuple(self.modifiers), scope=scope)
 
     @cached_property
     def _numbers(self) -> tuple[dict[str, int], list[tuple[int, Modifier]]]:

@@ -8,7 +8,7 @@ import numpy as np
 from hardmax._kernels.compiling import interpreted
 from hardmax.text._kernels_removals import Judge, Written, make_scratch, remove_words
 from hardmax.text.encoding import find_known, modifier_arrays
-from hardmax.text.spans import Span
+from hardmax.text.tokeniser import Span, places_of
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
@@ -40,15 +40,13 @@ def rank_removals(why: "Explanation") -> tuple[Removal, ...]:
     model, toward = why.model, _toward(why)
     every_token = replace(model.tokeniser, overlapping=True)
     words, known = find_known(why.text, model.vocabulary, every_token)
-    places: dict[str, list[Span]] = {}
-    for word in words:
-        places.setdefault(word.surface, []).append((word.start, word.end))
+    places = places_of(words)
     surfaces, unit_of = list(places), {surface: unit for unit, surface in enumerate(places)}
     units = np.array([unit_of[word.surface] for word in words], dtype=np.int32)
     removable = {link.modifier for link in why.links}
     for _, first, last in known:
         removable.update(word.surface for word in words[first : last + 1])
-    candidates = np.array(sorted(unit_of[surface] for surface in removable), dtype=np.int64)
+    candidates = np.array(sorted(unit_of[surface] for surface in removable), dtype=int)
     if not len(candidates):
         return ()
     leads = model.analyse(["", *(surfaces[unit] for unit in candidates)]).logits @ toward
@@ -74,13 +72,10 @@ def rank_removals(why: "Explanation") -> tuple[Removal, ...]:
     if len(order) == rounds:
         losses[left], scores[left] = np.nan, 2 / 3 * alone[left]
     ranked = [*order, *left[np.argsort(-scores[left], kind="stable")]]
-    removals = []
-    for n in ranked:
-        surface = surfaces[candidates[n]]
-        removals.append(
-            Removal(surface, tuple(places[surface]), float(scores[n]), float(losses[n]))
-        )
-    return tuple(removals)
+    names = [surfaces[unit] for unit in candidates[ranked]]
+    costs = zip(scores[ranked].tolist(), losses[ranked].tolist(), strict=True)
+    removals = zip(names, costs, strict=True)
+    return tuple(Removal(name, tuple(places[name]), *cost) for name, cost in removals)
 
 
 def _toward(why: "Explanation") -> np.ndarray:

@@ -53,8 +53,7 @@ class ScoreOptions:
     """That of a file of lines; UTF-8 if None."""
 
     def __post_init__(self) -> None:
-        abstain = check_real(self.abstain, "`abstain`", at_least=0, at_most=1)
-        object.__setattr__(self, "abstain", abstain)
+        vars(self).update(abstain=check_real(self.abstain, "`abstain`", at_least=0, at_most=1))
         check_choice(self.on_bad_rows, ("null", "skip", "refuse"), "`on_bad_rows`")
         tables.check_encoding(self.encoding)
 
@@ -85,7 +84,6 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
         raise InputError(
             "`table` must be a table that narwhals knows, such as of pandas, polars or pyarrow, "
             f"not {type(table).__name__}.",
-            argument="table",
         ) from None
     scored = (score(pa.Table.from_batches([batch])) for batch in reader)
     return pa.RecordBatchReader.from_batches(

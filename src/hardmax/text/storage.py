@@ -26,7 +26,7 @@ from hardmax._common.files import (
     write_whole,
 )
 from hardmax._common.validation import InputError
-from hardmax.text.absent import AbsentModel
+from hardmax.text._analysis import LENGTHS
 from hardmax.text.card import write_card
 from hardmax.text.reading import Modifier, VotingRule
 from hardmax.text.tokeniser import Tokeniser
@@ -44,6 +44,7 @@ OURS = {*DECIDING, "metrics.json", "README.md", "hashes.json"}
 _SECONDS = 60  # that a writer waits for another one
 _MOST_BYTES, _MOST_JSON = 1 << 30, 1 << 24  # of a file; JSON takes many times its size in memory
 _EXPECTED = "expected a folder that `save` wrote"
+_KEPT = ("name", "classes", "bias", "rule", "modifiers")  # of a model by a pickled explanation
 
 
 def write_model(model: "TextModel", folder: Path) -> None:
@@ -154,6 +155,22 @@ def digest(model: "TextModel") -> str:
         lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
         _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digests[model]
+
+
+class AbsentModel:
+    """What a pickled explanation keeps of its model, a few kilobytes of the megabytes that it has:
+    name, classes and settings. Anything else that is asked of it is refused."""
+
+    def __init__(self, model: "TextModel | AbsentModel", sha256: str) -> None:
+        vars(self).update({name: getattr(model, name) for name in _KEPT}, sha256=sha256)
+        kept = model.metrics.keys() & {LENGTHS, "edited"}
+        self.metrics = {name: model.metrics[name] for name in kept}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copying and pickling look for
+            raise AttributeError(name)
+        problem = f"`{name}` needs the model, which a pickled explanation leaves behind"
+        raise InputError(f"{problem}: load the model and explain the text again.")
 
 
 def _beside(target: Path) -> tuple[Path, Path, Path]:

@@ -14,7 +14,6 @@ import re
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,8 +48,7 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Consecutive rows of a table."""
 
     table: Any
@@ -362,7 +360,7 @@ def check_encoding(encoding: Any) -> str | None:
         "".encode(encoding)
         return encoding
     wish = "one that Python knows, such as utf-8 or cp1252"
-    raise InputError(f"`encoding` must be {wish}, not {shorten(encoding)}.", argument="encoding")
+    raise InputError(f"`encoding` must be {wish}, not {shorten(encoding)}.")
 
 
 def codec(encoding: str | None) -> str:

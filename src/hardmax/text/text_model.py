@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.format import pluralize
+from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import (
     InputError,
     check_instance,
@@ -197,14 +197,7 @@ class TextModel:
         Flip
             The changes, the label that they lead to, and whether they are proved to be the fewest.
         """
-        return flip(
-            self,
-            text,
-            replacements=replacements,
-            to=to,
-            protected=protected,
-            max_evaluations=max_evaluations,
-        )
+        return flip(self, text, replacements, to, protected, max_evaluations)
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
         """A copy of the model in which some tokens are changed.
@@ -272,7 +265,7 @@ class TextModel:
         from hardmax.figures.charts import plot_weights
 
         only = None if label is None else [number_of_class(label, self.classes, "`label`")]
-        return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
+        return plot_weights(self, top, only, ax, figsize)
 
     def score_table(
         self,
@@ -339,7 +332,7 @@ class TextModel:
         return read_model(check_path(folder, "`folder`"), cls)
 
     def __repr__(self) -> str:
-        named = ", ".join(map(str, self.classes[:4])) + ", …" * (len(self.classes) > 4)
+        named = first_few(map(str, self.classes), 4)
         tokens = pluralize(len(self.vocabulary), "token")
         modifiers = pluralize(len(self.modifiers), "modifier")
         return f"TextModel({tokens}, {modifiers}, classes {named})"
@@ -359,7 +352,7 @@ class TextModel:
     def _voting(self) -> Voting:
         """The model in the arrays that kernels read."""
         # -0.0 becomes 0.0: the same number must have the same bits.
-        weights, bias = self.weights.astype(np.float64) + 0.0, self.bias.astype(np.float64)
+        weights, bias = self.weights.astype(float) + 0.0, self.bias.astype(float)
         rule = self.rule
         return Voting(weights, bias, rule.gate, kept_share(rule.alpha), rule.neutral_weight)
 
@@ -384,9 +377,7 @@ class TextModel:
                 f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`."
             )
         if rows > 1 and self.rule.alpha != "0":
-            raise InputError(
-                f"`alpha` must be 0 with several classes, not {self.rule.alpha}.", argument="alpha"
-            )
+            raise InputError(f"`alpha` must be 0 with several classes, not {self.rule.alpha}.")
 
 
 def _read_classes(classes: Any) -> tuple[Label, ...]:

@@ -5,7 +5,7 @@ The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same 
 once."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -26,6 +26,9 @@ from hardmax.text._kernels_pieces import (
     SOLO,
 )
 from hardmax.text._kernels_tokens import Cutting
+
+Span = tuple[int, int]
+"""A place: text[start:end]."""
 
 LONGEST_PHRASE = 5
 _ASCII = 0x80
@@ -82,8 +85,8 @@ class Tokeniser:
         longest = check_int(
             self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE
         )
-        object.__setattr__(self, "longest_phrase", longest)
-        object.__setattr__(self, "overlapping", check_bool(self.overlapping, "`overlapping`"))
+        overlapping = check_bool(self.overlapping, "`overlapping`")
+        vars(self).update(longest_phrase=longest, overlapping=overlapping)
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text in the order in which they end; phrases after their last word, the
@@ -140,6 +143,18 @@ def cut_words(text: str) -> list[Word]:
         else:
             clause += 1
     return words
+
+
+def places_of(words: Iterable[Word]) -> dict[str, list[Span]]:
+    """The places of each word, in the order in which they first stand in a text.
+
+    >>> places_of(cut_words("Good, not GOOD."))
+    {'good': [(0, 4), (10, 14)], 'not': [(6, 9)]}
+    """
+    places: dict[str, list[Span]] = {}
+    for word in words:
+        places.setdefault(word.surface, []).append((word.start, word.end))
+    return places
 
 
 def token_of(words: Sequence[Word], first: int, last: int) -> Token:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.format import pluralize
+from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax._tokens.batches import float_array
 from hardmax.text._characters import CHARACTERS
@@ -52,8 +52,7 @@ class Vocabulary:
             )
 
     def _set(self, surfaces: tuple[str, ...], counts: np.ndarray) -> None:
-        object.__setattr__(self, "surfaces", surfaces)
-        object.__setattr__(self, "counts", counts)
+        vars(self).update(surfaces=surfaces, counts=counts)
         if len(self.index) != len(surfaces):
             twice = next(s for v, s in enumerate(surfaces) if self.index[s] != v)
             raise InputError(f"`surfaces` has {shorten(twice)} twice: expected each token once.")
@@ -62,7 +61,7 @@ class Vocabulary:
         return len(self.surfaces)
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(shorten, self.surfaces[:3])) + ", …" * (len(self) > 3)
+        shown = first_few(map(shorten, self.surfaces), 3)
         return f"Vocabulary({pluralize(len(self), 'token')}: {shown})"
 
     @cached_property
@@ -101,7 +100,7 @@ def read_vocabulary(data: bytes) -> Vocabulary:
     try:
         surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
         columns = [cells[column:-1:width] for column in range(1, width)]
-        counts = np.array(columns, dtype="S18").astype(np.int64).T
+        counts = np.array(columns, dtype="S18").astype(int).T
     except ValueError:  # of decoding, of numbers, of shapes
         surfaces, counts = [], np.full((1, 1), -1)
     is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all()
@@ -143,7 +142,7 @@ def choose_tokens(
     """
     numbers: dict[str, int] = {}
     tallies = [_Tally(classes) for _ in range(longest_phrase)]
-    sizes = np.zeros(classes, dtype=np.int64)
+    sizes = np.zeros(classes, dtype=int)
     for last in range(min(2, longest_phrase), longest_phrase + 1):
         for texts, labels in chunks:
             stream, owners, known = number_words_of(texts, numbers)
@@ -159,15 +158,15 @@ def choose_tokens(
     ranked = sorted((-int(documents[word]), spellings[word]) for word in best)
     surfaces = [surface for _, surface in ranked[:words]]
     surfaces += _choose_phrases(tallies, spellings, sizes, phrases, min_df)
-    return Vocabulary._of(tuple(surfaces), np.zeros((len(surfaces), classes), dtype=np.int64))
+    return Vocabulary._of(tuple(surfaces), np.zeros((len(surfaces), classes), dtype=int))
 
 
 class _Tally:
     """How many texts of each class have each of some numbers, which are sorted."""
 
     def __init__(self, classes: int) -> None:
-        self.keys = np.empty(0, dtype=np.int64)
-        self.counts = np.empty((0, classes), dtype=np.int64)
+        self.keys = np.empty(0, dtype=int)
+        self.counts = np.empty((0, classes), dtype=int)
 
     def add(
         self, keys: np.ndarray, stream: np.ndarray, owners: np.ndarray, labels: np.ndarray
@@ -191,7 +190,7 @@ def number_words_of(
     stream, ends, spellings, starts = number_words(texts.data, texts.offsets, longest, CHARACTERS)
     letters = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
     words = (letters[first:last] for first, last in pairwise(starts.tolist()))
-    known = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
+    known = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=int)
     return stream, np.repeat(np.arange(len(texts)), np.diff(ends)), known
 
 
@@ -285,4 +284,4 @@ def _read_counts(counts: Any) -> np.ndarray:
     table = float_array(counts, "`counts`")
     if not ((table >= 0) & (table < 2**53) & (table == np.floor(table))).all():
         raise InputError(f"`counts` must be whole numbers from 0 up, not {shorten(counts)}.")
-    return table.astype(np.int64)
+    return table.astype(int)

@@ -111,7 +111,7 @@ class LabelledTexts:
     """The weight of a sentence."""
     folder: Path | None = None
     """For what is not kept in memory."""
-    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     """Not known before the texts have been encoded once."""
 
 
@@ -192,86 +192,62 @@ class Fitted(NamedTuple):
         return self.bias / (self.typical + neutral_weight)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Design:
-    """Texts as regressions see them, whatever the strength and the scaling."""
+    """Texts as regressions see them, whatever the strength and the scaling.
 
-    typical: float
-    """The mean number of tokens of a text."""
-    counts: np.ndarray
-    """How many groups of each class have each token, as `Bag.counts` says, (tokens, classes)."""
-    weight: float
-    """Of all whole texts."""
-    column: np.ndarray
-    """Which column stands for each token."""
-    first: np.ndarray
-    """The first token of each column."""
-    once: np.ndarray
-    """The root of the number of tokens of each column, (columns, 1)."""
-    stored: list[SpilledArrays]
-    """For each bag the entries, texts and offsets of the columns, labels, weights, and what the
-    vectors of the tokens add up to in each text."""
-    curvature: np.ndarray
-    """The sums of squares of each column."""
-    products: np.ndarray
-    """Those of the vectors' axes."""
-    total: float
-    """The weight of all texts and sentences."""
-    vectors: Any
-    folder: Path | None
+    Each text is divided by its size, as the model's mean will be: one of `typical` size is left as
+    it is."""
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         bags: Iterable[Bag],
         typical: float,
         *,
         folder: Path | None = None,
         vectors: Any = None,
-    ) -> "Design":
-        """Each text is divided by its size, as the model's mean will be: one of `typical` size is
-        left as it is."""
+    ) -> None:
         bags = list(bags) if folder is None else bags
+        self.typical, self.folder = typical, folder
         counts: Any = sum(bag.counts() for bag in bags if bag.is_whole)
-        whole = sum(bag.weights.sum() for bag in bags if bag.is_whole)
-        vectors = csr_array((len(counts), 0)) if vectors is None else vectors
+        self.counts = np.maximum(counts, 0)
+        """How many groups of each class have each token, as `Bag.counts` says, (tokens,
+        classes)."""
+        self.weight = float(sum(bag.weights.sum() for bag in bags if bag.is_whole))
+        """Of all whole texts."""
+        self.vectors: Any = csr_array((len(counts), 0)) if vectors is None else vectors
         # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n)
         # times as large. Most tokens are in one text only, and its other such tokens are in the
         # same.
         rng = np.random.default_rng(0)
         marks: Any = sum(bag.matrix.T @ rng.random(len(bag)) for bag in bags)
-        _, first, column, times = np.unique(
+        _, self.first, self.column, times = np.unique(
             marks, return_index=True, return_inverse=True, return_counts=True
         )
-        products, curvature = np.zeros((vectors.shape[1],) * 2), np.zeros(len(first))
-        stored, total = [], 0.0
+        """The first token of each column, and which column stands for each token."""
+        self.once = np.sqrt(times)[:, None]
+        """The root of the number of tokens of each column, (columns, 1)."""
+        self.curvature = np.zeros(len(self.first))
+        """The sums of squares of each column."""
+        self.products = np.zeros((self.vectors.shape[1],) * 2)
+        """Those of the vectors' axes."""
+        self.total = 0.0
+        """The weight of all texts and sentences."""
+        self.stored: list[SpilledArrays] = []
+        """For each bag the entries, texts and offsets of the columns, labels, weights, and what the
+        vectors of the tokens add up to in each text."""
         for bag in bags:
             lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
             # By token: then what is summed up is as long as there are texts in a bag, not tokens,
             # and fits the cache.
-            by_token = bag.matrix.tocsc()[:, first]
+            by_token = bag.matrix.tocsc()[:, self.first]
             factors = by_token.data * lengths[by_token.indices]
-            meanings = lengths[:, None] * (bag.matrix @ vectors).toarray()
-            products += meanings.T @ (bag.weights[:, None] * meanings)
+            meanings = lengths[:, None] * (bag.matrix @ self.vectors).toarray()
+            self.products += meanings.T @ (bag.weights[:, None] * meanings)
             arrays = factors, by_token.indices, by_token.indptr, bag.labels, bag.weights
-            stored.append(SpilledArrays(folder, *arrays, meanings.ravel()))
+            self.stored.append(SpilledArrays(folder, *arrays, meanings.ravel()))
             by_token.data = factors**2
-            curvature += by_token.T @ bag.weights
-            total += bag.weights.sum()
-        return cls(
-            typical=typical,
-            counts=np.maximum(counts, 0),
-            weight=float(whole),
-            column=column,
-            first=first,
-            once=np.sqrt(times)[:, None],
-            stored=stored,
-            curvature=curvature,
-            products=products,
-            total=total,
-            vectors=vectors,
-            folder=folder,
-        )
+            self.curvature += by_token.T @ bag.weights
+            self.total += bag.weights.sum()
 
 
 def scales(design: Design, scaling: str) -> np.ndarray:

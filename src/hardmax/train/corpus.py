@@ -55,7 +55,7 @@ class Chunk:
                 owners += [text] * len(chosen)
         start, end = texts.offsets[[0, -1]]
         whole, added = texts.data[start:end], np.frombuffer(b"".join(sentences), dtype=np.uint8)
-        ends = len(whole) + np.cumsum([len(s) for s in sentences], dtype=np.int64)
+        ends = len(whole) + np.cumsum([len(s) for s in sentences], dtype=int)
         offsets = np.concatenate([texts.offsets - start, ends])
         owner = np.concatenate([np.arange(len(texts)), owners]).astype(int)
         stored = SpilledArrays(folder, np.concatenate([whole, added]), offsets, owner)

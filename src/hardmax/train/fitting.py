@@ -4,11 +4,11 @@ calibration."""
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def fit(
         )
     weights = np.ones(len(read))
     if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(sample_weight, dtype=float)
     of_group = np.arange(len(read))
     if groups is not None:
         of_group = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -247,8 +247,7 @@ def _warn_of_similar(classes: np.ndarray) -> None:
         warnings.warn(f"{problem}. Rename them if they are meant to be one class.", stacklevel=2)
 
 
-@dataclass(frozen=True, eq=False)
-class _Tuned:
+class _Tuned(NamedTuple):
     """The best trial with one table of word vectors, or without."""
 
     loss: float
@@ -308,7 +307,7 @@ def _add_unseen(
     vectors."""
     least = LIGHT * np.abs(fitted.weights).max(initial=1.0)
     words, more = vectors.unseen(vocabulary, fitted.slope, unwanted, least)
-    counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=np.int64)
+    counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=int)
     every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
     return every, fitted._replace(weights=np.concatenate([fitted.weights, more]))
 
@@ -336,7 +335,7 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
     most = {"words": MOST_WORDS, "phrases": MOST_PHRASES}
     known = choose_tokens(corpus, corpus.classes, settings.ngram_range[1], **most, min_df=min_df)
     bags = corpus.encode(known, tokeniser)
-    of_texts = np.zeros((len(known), corpus.classes), dtype=np.int64)
+    of_texts = np.zeros((len(known), corpus.classes), dtype=int)
     of_groups = np.zeros_like(of_texts)
     for bag in bags:
         if bag.is_whole:
@@ -462,7 +461,7 @@ def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Des
     kept = np.flatnonzero(of_groups >= fewest)
     part = rest if len(kept) == rest.tokens else rest.take(kept)
     typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
-    design = Design.of(part, typical, folder=bags.folder, vectors=part.vectors)
+    design = Design(part, typical, folder=bags.folder, vectors=part.vectors)
     bags.designs[fold, fewest] = kept, design
     return kept, design
 

@@ -48,10 +48,10 @@ class Short(NamedTuple):
 def find_short(chunks: Iterable[tuple[Any, np.ndarray]]) -> Short:
     """The short ones among the texts of all chunks."""
     numbers: dict[str, int] = {}
-    texts, streams, sizes, first = [], [np.empty(0, dtype=np.int64)], [], 0
+    texts, streams, sizes, first = [], [np.empty(0, dtype=int)], [], 0
     for found, labels in chunks:
         stream, owners, own = number_words_of(found, numbers)
-        stream = np.where(stream >= 0, own[stream], -1) if len(own) else stream.astype(np.int64)
+        stream = np.where(stream >= 0, own[stream], -1) if len(own) else stream.astype(int)
         short = np.bincount(owners, stream >= 0, minlength=len(labels)) <= MOST_WORDS
         streams.append(stream[short[owners]])
         sizes += np.bincount(owners, minlength=len(labels))[short].tolist()
@@ -59,8 +59,8 @@ def find_short(chunks: Iterable[tuple[Any, np.ndarray]]) -> Short:
         first += len(labels)
         if len(texts) > MOST_TEXTS:
             break
-    offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
-    return Short(np.array(texts, dtype=np.int64), np.concatenate(streams), offsets, list(numbers))
+    offsets = np.concatenate([[0], np.cumsum(sizes, dtype=int)]).astype(int)
+    return Short(np.array(texts, dtype=int), np.concatenate(streams), offsets, list(numbers))
 
 
 def forms_of(word: str) -> list[str]:

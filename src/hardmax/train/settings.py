@@ -116,9 +116,7 @@ class Settings:
         self._check("C", check_real, above=0)
         if self.scaling not in (None, *SCALINGS):
             wish = " or ".join(map(repr, SCALINGS))
-            raise InputError(
-                f"`scaling` must be {wish}, not {shorten(self.scaling)}.", argument="scaling"
-            )
+            raise InputError(f"`scaling` must be {wish}, not {shorten(self.scaling)}.")
         for name in ("sentences", "gate"):
             self._check(name, check_real, at_least=0)
         check_bool(self.fit_intercept, "`fit_intercept`")
@@ -135,7 +133,7 @@ class Settings:
         if self.alpha is not None:
             alpha = read_number(self.alpha, "`alpha`")
             if alpha < 0:
-                raise InputError(f"`alpha` must be 0 or more, not {alpha}.", argument="alpha")
+                raise InputError(f"`alpha` must be 0 or more, not {alpha}.")
             object.__setattr__(self, "alpha", str(alpha))
 
     def _check(self, name: str, check: Callable[..., float], **bounds: float) -> None:
@@ -158,7 +156,6 @@ class Settings:
 def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
     """From single words to phrases of so many, checked."""
     expected = f"(1, n), n at most {LONGEST_PHRASE}: words, and phrases of up to n words"
-    problem = f"`ngram_range` must be {expected}, not {shorten(ngram_range)}."
     try:
         first, last = (
             check_int(number, "`ngram_range`", at_least=1, at_most=LONGEST_PHRASE)
@@ -167,5 +164,5 @@ def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
     except (TypeError, ValueError):  # InputError is one of these
         first, last = 0, 0
     if first != 1:
-        raise InputError(problem, argument="ngram_range")
+        raise InputError(f"`ngram_range` must be {expected}, not {shorten(ngram_range)}.")
     return first, last

@@ -46,7 +46,7 @@ def find_folds(bags: Bags, random_state: int) -> np.ndarray:
     if np.bincount(_labels_of(groups, bags.labels), minlength=bags.classes).min() < FEWEST_GROUPS:
         groups = bags.groups  # hardly more than copies: then every fold has to have some
     label_of_group = _labels_of(groups, bags.labels)
-    fold_of_group = np.zeros(len(label_of_group), dtype=np.int64)
+    fold_of_group = np.zeros(len(label_of_group), dtype=int)
     rng = np.random.default_rng(random_state)
     for label in range(bags.classes):
         members = rng.permutation(np.flatnonzero(label_of_group == label))
@@ -56,7 +56,7 @@ def find_folds(bags: Bags, random_state: int) -> np.ndarray:
 
 def _labels_of(groups: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """A label for each group, that of its last text."""
-    label_of_group = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    label_of_group = np.zeros(int(groups.max()) + 1, dtype=int)
     label_of_group[groups] = labels
     return label_of_group
 
@@ -247,8 +247,7 @@ def _choose_voting(
     return measured, {"gate": settings.gates[gate], "alpha": alpha, "neutral_weight": weight}
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """What the tokens of texts say, by gate and text."""
 
     sizes: np.ndarray
@@ -264,8 +263,8 @@ class Sums:
     def of(cls, matrix: Any, weights: np.ndarray, gates: Sequence[float]) -> "Sums":
         texts, rows = matrix.shape[0], weights.shape[1]
         own, lead = np.zeros((2, len(gates), texts, rows))
-        active = np.zeros((len(gates), texts), dtype=np.int64)
-        ids, offsets = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+        active = np.zeros((len(gates), texts), dtype=int)
+        ids, offsets = matrix.indices.astype(int), matrix.indptr.astype(int)
         with interpreted(gather, if_small=len(ids) <= _SMALL):
             gather(ids, matrix.data, offsets, weights, np.array(gates, float), own, lead, active)
         return cls(np.diff(offsets), own, lead, active)
@@ -280,8 +279,7 @@ class Sums:
         return cls(np.concatenate([part.sizes for part in parts]), *by_gate)
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOut(NamedTuple):
     """Held-out texts, and what is said in them: in all of each, and in its first tokens."""
 
     labels: np.ndarray

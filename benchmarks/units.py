@@ -4,21 +4,14 @@ In the place of each is ⋯, a word that no model knows: no phrase arises that n
 attend as before."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from hardmax.text.tokeniser import Tokeniser
-
-Span = tuple[int, int]
-"""A place: text[start:end]."""
-JOINT = "⋯"
+from hardmax.text.counterfactual import JOINT
+from hardmax.text.tokeniser import Span, cut_words, places_of
 
 
 def cut(text: str, spans: Sequence[Span]) -> str:
-    """The text without the places; they are in order and do not overlap.
-
-    >>> cut("a good film", [(2, 6)])
-    'a ⋯ film'
-    """
+    """The text without the places; they are in order and do not overlap."""
     starts = [0, *(end for _, end in spans)]
     ends = [*(start for start, _ in spans), len(text)]
     return JOINT.join(text[start:end] for start, end in zip(starts, ends, strict=True))
@@ -34,15 +27,9 @@ class Units:
     places: tuple[tuple[Span, ...], ...]
 
     @classmethod
-    def of(cls, text: str, tokeniser: Tokeniser) -> "Units":
-        """The words as the tokeniser cuts them, known to a model or not.
-
-        >>> Units.of("Good, not GOOD.", Tokeniser()).words
-        ('good', 'not')
-        """
-        places: dict[str, list[Span]] = {}
-        for token in replace(tokeniser, longest_phrase=1).tokens(text):
-            places.setdefault(token.surface, []).append((token.start, token.end))
+    def of(cls, text: str) -> "Units":
+        """The words as tokenisers cut them, known to a model or not."""
+        places = places_of(cut_words(text))
         return cls(text, tuple(places), tuple(map(tuple, places.values())))
 
     def __len__(self) -> int:
