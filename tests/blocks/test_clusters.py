@@ -20,17 +20,15 @@ FURTHER = 10_000 if THOROUGH else 100
 CLOUDS, LAYERS = (15, 200) if THOROUGH else (3, 40)
 
 
-def floats(table) -> Any:
-    return None if table is None else np.array(table, dtype=float).astype(np.longdouble)
+def floats(table, d) -> Any:
+    """A matrix; None is the identity."""
+    return np.array(np.eye(d) if table is None else table, dtype=float).astype(np.longdouble)
 
 
 def long_layer(block, d):
     """A layer in floats of 64 bits, independent of the package."""
-    eye, total = np.eye(d, dtype=np.longdouble), float(sum(weight for *_, weight in block.heads))
-    heads = [
-        (eye if a is None else floats(a), eye if v is None else floats(v), float(weight) / total)
-        for a, v, weight in block.heads
-    ]
+    total = float(sum(weight for *_, weight in block.heads))
+    heads = [(floats(a, d), floats(v, d), float(weight) / total) for a, v, weight in block.heads]
     mask, alpha = np.array(block.mask), float(block.alpha)
     beta = float(block.attention[1]) if block.attention else None
     scale = np.eye(d) + alpha * sum(share * v.astype(float) for _, v, share in heads)
@@ -60,14 +58,16 @@ def long_layer(block, d):
 
 
 def dynamics_of(block) -> Any:
-    heads = [hm.Head(a, weight, v) for a, v, weight in block.heads]
+    how: dict[str, Any] = {"heads": [hm.Head(a, weight, v) for a, v, weight in block.heads]}
+    if len(block.heads) == 1:
+        [(metric, value, _)] = block.heads
+        how = {"metric": metric, "value": value}
+    if block.attention:
+        how["attention"] = hm.Softmax(block.attention[1])
     return hm.Dynamics(
         block.alpha,
-        heads=heads if len(heads) > 1 else None,
-        metric=heads[0].metric if len(heads) == 1 else None,
-        value=heads[0].value if len(heads) == 1 else None,
+        **how,
         mask=None if np.all(block.mask) else np.array(block.mask),
-        attention=hm.Softmax(block.attention[1]) if block.attention else None,
         normalise=block.normalise,
         feed_forward=block.feed_forward and hm.FeedForward(*block.feed_forward),
     )
