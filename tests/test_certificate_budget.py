@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from known import CLAUSES, rational
 from strategies import problems
 
-from hardmax import Dynamics, limit
+from hardmax import Dynamics, Head, limit
 from hardmax import certificate as checker
 from hardmax.certificate import Verdict, verify
 from hardmax.clouds import nonleader_clusters
@@ -115,6 +115,17 @@ def test_what_the_package_writes_is_accepted_well_within_the_budget(tokens, alph
     proof = limit(tokens(), Dynamics(alpha)).certificate
     assert proof["settled_at"] >= layers
     assert verify(proof, effort=effort), verify(proof, effort=effort).reason
+
+
+def test_more_heads_cost_as_much_more():
+    work = {}
+    for heads in (1, 3):
+        proof = limit(cloud(60, 2), Dynamics(1, heads=[Head()] * heads)).certificate
+        check = checker.Check(proof, 1, Path())
+        check.facts()
+        check.walk()
+        work[heads] = check.work
+    assert work[3] < 4 * work[1]
 
 
 @given(problems(max_d=3, max_n=6), st.floats(1e-7, 1e-2), st.booleans())
