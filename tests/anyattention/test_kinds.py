@@ -83,7 +83,7 @@ def test_sets_that_are_said_to_last_do(cloud, attention, alpha):
     lim = hm.limit([list(token) for token in cloud], dynamics, max_layers=15)
     if lim.settled_at is not None:
         is_topk = isinstance(attention, hm.TopK)
-        kind = ("topk", attention.k) if is_topk else ("localmax", attention.slack)
+        kind = ("topk", Fraction(attention.k)) if is_topk else ("localmax", attention.slack)
         parts = oracle.Parts(step=lambda _: alpha, attention=kind)
         walk = oracle.any_walk([list(map(Fraction, token)) for token in cloud], parts)
         for _, (sets,) in islice(walk, lim.settled_at, lim.settled_at + 13):
