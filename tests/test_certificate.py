@@ -25,7 +25,7 @@ from layer_problems import draw
 from oracle import Cloud, Matrix, Token, apply, dot
 from strategies import any_metric_problems, problems
 
-from hardmax import Dynamics, InputError, limit
+from hardmax import Dynamics, InputError, Localmax, limit
 from hardmax import certificate as checker
 from hardmax import verify as verify_of
 from hardmax.certificate import verify
@@ -376,6 +376,15 @@ def test_a_lead_is_called_negative_if_it_is_so_at_every_layer(case, layers):
     keep, lead = case
     truth = all(value(lead, keep, m) < 0 for m in range(1, (layers or 150) + 1))
     assert is_negative(keep, lead, layers) == truth
+
+
+def test_a_slack_that_is_no_whole_number_is_that_of_the_layer():
+    tokens, wide = [[2], [1], [-2]], Dynamics(1, attention=Localmax("7/3"))
+    proof = limit(tokens, wide).certificate
+    assert verify(proof)
+    assert not verify(changed(proof, "layer", "attention", "localmax", to="5/3"))
+    assert proof["cloud"]["multiplicities"] is None
+    assert limit([*tokens, [1]], wide).certificate["cloud"]["multiplicities"] == [1, 2, 1]
 
 
 def test_weights_are_not_unique_and_may_be_zero():

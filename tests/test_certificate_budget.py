@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,21 @@ from typing import Any
 import numpy as np
 import pytest
 from effort import THOROUGH, some
-from hostile_certificates import COSTLY, HOSTILE, certificate, endless, line, long_number, small
+from hostile_certificates import (
+    COSTLY,
+    HOSTILE,
+    certificate,
+    endless,
+    line,
+    long_number,
+    small,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from known import CLAUSES, rational
 from strategies import problems
 
-from hardmax import Dynamics, limit
+from hardmax import Dynamics, Head, limit
 from hardmax import certificate as checker
 from hardmax.certificate import Verdict, verify
 from hardmax.clouds import nonleader_clusters
@@ -115,6 +124,36 @@ def test_what_the_package_writes_is_accepted_well_within_the_budget(tokens, alph
     proof = limit(tokens(), Dynamics(alpha)).certificate
     assert proof["settled_at"] >= layers
     assert verify(proof, effort=effort), verify(proof, effort=effort).reason
+
+
+def test_what_would_not_fit_is_refused_before_it_is_made():
+    # Means of pairs that are counted often: their common denominator is as long as all counts.
+    n, d, effort = 180, 10, 0.02
+    pairs = [sorted({i, (i + 1) % n}) for i in range(n)]
+    told = {
+        "attended": [{"from": 0, "sets": pairs}],
+        "mask": ["".join("01"[j in pair] for j in range(n)) for pair in pairs],
+        "attention": {"localmax": str(d * n**2)},
+        "multiplicities": [int(long_number(i, 60)) for i in range(n)],
+    }
+    proof = json.loads(certificate([[str(i)] * d for i in range(n)], **told))
+    tracemalloc.start()
+    verdict = verify(proof, effort=effort)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert not verdict.decided
+    assert peak < effort * checker.ROOM
+
+
+def test_more_heads_cost_as_much_more():
+    work = {}
+    for heads in (1, 3):
+        proof = limit(cloud(60, 2), Dynamics(1, heads=[Head()] * heads)).certificate
+        check = checker.Check(proof, 1, Path())
+        check.facts()
+        check.walk()
+        work[heads] = check.work
+    assert work[3] < 4 * work[1]
 
 
 @given(problems(max_d=3, max_n=6), st.floats(1e-7, 1e-2), st.booleans())

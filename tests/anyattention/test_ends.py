@@ -314,8 +314,8 @@ def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
 def test_nothing_moves_for_ever_where_the_proof_does_not_apply():
     # V is neither a projection nor nilpotent: everything stands still in the end.
     corners = [[19, 5], [8, 18], [-9, 18], [-20, 4], [-15, -13], [1, -20], [16, -12], [1, -3]]
-    lim = hm.limit(corners, hm.Dynamics("1/20", value=[["1/10", 1], [-1, "1/10"]]))
-    assert lim.settled_at == 112
+    lim = hm.limit(corners, hm.Dynamics("1/25", value=[["1/10", 1], [-1, "1/10"]]))
+    assert lim.settled_at == 153
     assert lim.run.details.moving.tolist() == []
     assert len(lim.leaders) == 8
     # Neither is it about attention to more than the furthest, other steps, masks or heads.
@@ -351,6 +351,12 @@ def test_attention_whose_supports_alternate_for_ever_is_walked_layer_by_layer():
     cloud = [[2, 2], [-2, 0], [-2, -2], [0, 2], [-2, 1]]
     lim = hm.limit(cloud, hm.Dynamics(1, [[-1, -2], [1, 0]], value=[[1, 0], [0, 0]]), max_layers=30)
     assert lim.run.layers > 0
+
+
+def test_a_distance_under_a_rule_needs_no_long_fractions_where_nothing_is_near_it():
+    steps = hm.Steps(lambda _: 1 + Fraction(1, 2**6000), product=0)
+    lim = hm.limit([[1], [-1], ["1/2"]], hm.Dynamics(steps))
+    assert lim.layers_to("1e-25") == 83  # half of the way is left by each, and a hair less
 
 
 @pytest.mark.parametrize(

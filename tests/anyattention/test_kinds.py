@@ -2,11 +2,12 @@
 claimed too early."""
 
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import alphas, clouds, problems, ratios, spd_metrics
 
@@ -75,13 +76,18 @@ def test_every_layer_is_that_of_the_words(cloud, attention, alpha, data):
 
 @settings(max_examples=100)
 @given(st.lists(st.tuples(ratios, ratios), min_size=1, max_size=5), kinds, alphas)
+# One of two that count falls behind the other, and then behind a third.
+@example([(1, 2), (1, -4), (-4, 2), (-4, 3), (0, 4), (0, -1), (0, 1)], hm.TopK(2), Fraction(1, 4))
 def test_sets_that_are_said_to_last_do(cloud, attention, alpha):
     dynamics = hm.Dynamics(alpha, attention=attention)
     lim = hm.limit([list(token) for token in cloud], dynamics, max_layers=15)
     if lim.settled_at is not None:
-        run = hm.simulate([list(token) for token in cloud], dynamics, layers=lim.settled_at + 12)
-        for layer in range(lim.settled_at, lim.settled_at + 13):
-            assert run.attended(layer).tolist() == lim.run.attended(lim.settled_at).tolist()
+        is_topk = isinstance(attention, hm.TopK)
+        kind = ("topk", Fraction(attention.k)) if is_topk else ("localmax", attention.slack)
+        parts = oracle.Parts(step=lambda _: alpha, attention=kind)
+        walk = oracle.any_walk([list(map(Fraction, token)) for token in cloud], parts)
+        for _, (sets,) in islice(walk, lim.settled_at, lim.settled_at + 13):
+            assert sets == [set(c) for c in lim.run.attended(lim.settled_at).tolist()]
         far = lim.run.at(lim.settled_at + 100_000)
         assert np.allclose(far, lim.limit_points, atol=1e-9)
 

@@ -131,7 +131,7 @@ def test_softmax_gathers_an_open_hemisphere():
     for number in range(total):
         n, d = int(random.integers(2, 51)), int(random.integers(2, 9))
         cloud, block = hemisphere(random, n, d), softmax_block(random, n, d)
-        lim = hm.limit(cloud, dynamics_of(block))
+        lim = hm.limit(cloud, dynamics_of(block), max_layers=LAYERS)
         proved += lim.certified and len(lim.clusters) == 1
         if lim.certified and (not THOROUGH or number < CLOUDS):
             check(cloud, block, lim)
@@ -296,6 +296,23 @@ def test_whoever_will_turn_to_another_leader_has_no_proof_before():
     assert late.certified
     assert late.clusters.labels.tolist() == [0, 1, 1]
     assert (late.settled_at or 0) >= turned[0] > 3
+
+
+@pytest.mark.filterwarnings("ignore:the theorem does not apply")
+def test_neither_who_follows_a_follower_nor_who_is_behind_its_leader_has_a_proof():
+    # Token 2 sees 1 alone, which goes to 0.
+    mask = np.array([[True, False, False], [True, True, False], [False, True, False]])
+    metric = [[1, 0], ["-1/2", -1]]
+    chain = hm.Dynamics("1/10", metric, mask=mask, normalise="sphere")
+    lim = hm.limit([[1, 0], ["4/5", "3/5"], ["3/5", "4/5"]], chain, max_layers=4)
+    assert lim.run.attended(4).tolist() == [[0], [0], [1]]
+    assert not lim.certified
+    # A follower at more than 90 degrees goes away before it comes nearer.
+    follows = hm.Dynamics("1/10", [[1, 1], ["-1/2", "-3/4"]], normalise="sphere")
+    behind = hm.limit([[1, 0], ["-3/5", "4/5"]], follows, max_layers=4)
+    assert behind.run.attended(4).tolist() == [[0], [0]]
+    assert behind.run.at(4)[1, 0] < 0
+    assert not behind.certified
 
 
 def test_scores_on_arcs_are_compared_as_they_are():

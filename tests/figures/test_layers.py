@@ -131,6 +131,12 @@ def test_a_follower_has_the_colour_of_its_leader_and_one_of_two_is_painted_in_ha
         assert goals[0] != goals[1]
 
 
+def test_leaders_have_the_first_looks_in_their_order():
+    run = run_of()
+    numbers = drawing._numbers(run, np.arange(run.n))
+    assert numbers[run.leaders].tolist() == [*range(len(run.leaders))]
+
+
 def test_one_of_three_is_painted_in_thirds():
     run = hm.simulate([[1, 1], [1, 0], [1, -1], ["1/2", 0]], HALF, layers=1)
     slices = [

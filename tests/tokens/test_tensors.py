@@ -89,4 +89,12 @@ def test_rows_of_two_types_gradients_and_views_are_read():
     ).tolist() == [[-2.0]]
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 2), (3,), (0, 2)])
+def test_only_tables_go_a_layer_on_their_device_at_once(shape):
+    pytest.importorskip("triton")
+    from hardmax._runs.tensors import step_table
+
+    assert step_table(torch.ones(shape), hm.Dynamics(1)) is None
+
+
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -100,8 +100,10 @@ class AlgebraicNumber:
         while True:  # what is not zero has a sign
             with ctx.workprec(bits):
                 value = arb_poly(polynomial)(self._ball(bits))
-            if value > 0 or value < 0:
-                return 1 if value > 0 else -1
+            if value > 0:
+                return 1
+            if value < 0:
+                return -1
             bits *= 2
 
     def __str__(self) -> str:

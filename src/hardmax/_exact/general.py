@@ -338,15 +338,15 @@ class GeneralPhase(Phase):
     def targets(self) -> np.ndarray:
         """Where the points end, or go: infinite coordinates where they move for ever."""
         if not len(self.moving):
-            return self._limits().astype(float)
-        ends = self._at(0).astype(float)
+            return _rounded(self._limits())
+        ends = _rounded(self._at(0))
         for (_, _, k), table in self.form.items():
             if k:
                 ends[table > 0], ends[table < 0] = np.inf, -np.inf
         return ends
 
     def floats_at(self, layer: int) -> np.ndarray:
-        return self._at(layer - self.layer).astype(float)
+        return _rounded(self._at(layer - self.layer))
 
     @property
     def exactly(self) -> PhaseView:
@@ -360,6 +360,11 @@ class GeneralPhase(Phase):
         else:
             table = self._at(layer - self.layer, exact=exact)
         return [fractions_of(row) for row in table[list(points)].tolist()]
+
+
+def _rounded(table: Table) -> np.ndarray:
+    """The nearest floats: older releases of python-flint do not convert."""
+    return np.array([[int(x.p) / int(x.q) for x in row] for row in table.tolist()])
 
 
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:

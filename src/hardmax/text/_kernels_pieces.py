@@ -193,7 +193,7 @@ def find_pieces(data, at, end, characters, found):
             code, size, kind = _read_unusual(data, at, end, before, classes)
         joins = kind == LETTER
         if kind > LETTER or tie > LETTER:
-            joins = length > start and _joins(tie, kind)
+            joins = _joins(tie, kind)
             tie, kind = _tie_after(tie, kind, joins), min(kind, LETTER)
         if length > start and not joins:
             is_short = length - start <= _LETTERS and union < _ASCII

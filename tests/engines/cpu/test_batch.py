@@ -134,6 +134,12 @@ def test_a_lead_within_the_slack_is_given_up_and_one_beyond_it_is_not(units):
     assert (outcome.settled[0] == UNDECIDED) == (units <= 4)
 
 
+def test_whoever_is_furthest_by_a_hair_is_found_after_many_that_are_longer():
+    longer = [[0.5 - k * 2.0**-36, k * 2.0**-9] for k in range(1, 16)]
+    outcome = walk_batch(np.array([[-1.0, 0.0], *longer, [0.5, 0.0]]), np.array([0, 17]), HALF, 0)
+    assert outcome.leader_since[-1] == 0
+
+
 def test_a_layer_beyond_an_unsettled_cloud_is_refused():
     runs = hm.simulate(
         [hm.clouds.gaussian(60, 2, seed=1), [[1.0, 0.0]]], hm.Dynamics("1/1000"), layers=1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hardmax as hm
 from hardmax._exact import argmax
-from hardmax._exact.leads import layers_negative, sign_of
+from hardmax._exact.leads import is_negative_throughout, layers_negative, sign_of
 from hardmax._exact.positions import ExactPhase
 
 keeps = st.sampled_from(
@@ -129,6 +129,7 @@ def test_a_lead_that_only_vanishes_in_the_limit_is_followed_by_its_slope():
     # t - 2 t^2 is negative at t = 1, and from t = 1/2 on, where it is 0, no more.
     known = [layers_negative(0, 1, -2, Fraction(1, 2)), layers_negative(0, 1, -9, Fraction(2, 3))]
     assert [*known, layers_negative(0, -1, -9, Fraction(2, 3))] == [1, 6, None]
+    assert is_negative_throughout(0, 0, -1)
 
 
 @pytest.mark.parametrize("alpha", ["1/100", "1/1000"])

@@ -102,7 +102,12 @@ def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
         direction, middle = rng.integers(1025, 2048, 32), rng.integers(1025, 2040, 32)
         ways = rng.integers(-6, 7, (20_000, 32))
         points = middle + ways[np.abs(ways @ direction) < 30][:40]
-        yield direction[None].astype(float), np.concatenate([points, -points]).astype(float), 0.0
+        both = np.concatenate([points, -points]).astype(float)
+        yield np.stack([direction, direction + 2.0**-20]), both, 0.0
+    # What the two coordinates of a direction lose in fp16 adds up to 0, but not along the points.
+    hair = 2.0**-13
+    points = np.array([[0.125 + hair, -0.5], [-0.625, 0.5]])
+    yield np.array([[1 - hair, 0.75 + hair]]), np.concatenate([points, -points]), 0.0
     # Directions and points of every size: a filter trusted too far would drop winners.
     sizes = 2.0 ** np.random.default_rng(4).integers(-30, 1, (2, 128, 24))
     yield gauss(5, 128, 24) * sizes[0], gauss(6, 128, 24) * sizes[1], 0.0
