@@ -43,8 +43,8 @@ def timed_parts(parts: dict[str, list[Place]]) -> Iterator[dict[str, float]]:
 
 @contextmanager
 def watched_search(module: ModuleType) -> Iterator[list[tuple]]:
-    """Within this block each call of the kernel `search` leaves its seconds, its directions, tiles,
-    floors and margins, and its last floors."""
+    """Within this block each call of the kernel `search` for winners leaves its seconds, its
+    directions, tiles, floors and margins, and its last floors."""
     calls: list[tuple] = []
     kernel = module.search
 
@@ -52,7 +52,8 @@ def watched_search(module: ModuleType) -> Iterator[list[tuple]]:
         before = (directions, tiles, floors.copy(), margins)
         start = time.perf_counter()
         kernel(directions, tiles, floors, margins, winners, leads)
-        calls.append((time.perf_counter() - start, before, floors.copy()))
+        if len(winners):
+            calls.append((time.perf_counter() - start, before, floors.copy()))
 
     with patch.object(module, "search", search):
         yield calls

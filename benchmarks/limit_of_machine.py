@@ -121,7 +121,7 @@ def rounded(n: int, d: int, rounds: int = 3) -> list[Row]:
 
 
 PARTS = {
-    "merging equal tokens": [(run, "merge")],
+    "merging equal tokens": [(run, "merge_points")],
     "lengths and slack": [
         (arena, "norms_above"),
         (SlackFactors, "slack"),

@@ -147,7 +147,8 @@ class ExactPositions:
         (places,) = following.nonzero()
         new = rows[places]
         self._followed[new] = choices.firsts(places)
-        self._since[new] = self.last
+        if self.last:  # it is 0 before
+            self._since[new] = self.last
         self._records.append((rows, choices))
 
     def view(self) -> ExactView:

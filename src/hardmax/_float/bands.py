@@ -45,7 +45,7 @@ Search = Callable[[np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
 
 def are_spread(points: np.ndarray, sizes: np.ndarray) -> bool:
     """Whether many points are far shorter than the longest, or some so short that scores vanish."""
-    is_short = np.ldexp(sizes, _WIDTH) < sizes.max()
+    is_short = sizes < np.ldexp(sizes.max(), -_WIDTH)
     many = int(np.count_nonzero(is_short)) > _FEW
     return many or (len(sizes) > _FEW and bool(points[is_short & (sizes < _TINY)].any()))
 

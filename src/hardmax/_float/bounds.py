@@ -145,7 +145,9 @@ class SlackFactors:
             over="ignore"
         ):  # a point far smaller than its error: nothing is proved, as it should be
             slack = norms * (self.rounding * largest + self.spread * error)
-            slack += self.spread * (largest + error) * errors + UNDERFLOW
+            rest = self.spread * (largest + error) * errors
+            rest += UNDERFLOW
+            slack += rest
         return slack
 
 
