@@ -138,10 +138,10 @@ def test_speed_says_how_times_grow(module, rows):
     assert says(page, f"slopes from {least:.2f} (d 2) to {most:.2f} (d 64)")
     flat = sorted(slope for (_, name), slope in slopes.items() if name == "faiss")
     assert says(page, f"slopes of {flat[0]:.2f} to {flat[-1]:.2f}")
-    assert says(page, "faster from about 3,000 tokens on")
+    assert says(page, "faster from about 10,000 tokens on")
     for d in (2, 3, 8, 16, 64):
         ours, peer = times[d, "hardmax"], times[d, "faiss"]
-        assert all(ours[n] < peer[n] for n in peer if n >= 3000)
+        assert all(ours[n] < peer[n] for n in peer if n >= 10_000)
 
 
 def test_speed_says_what_a_sphere_costs(module, rows):
