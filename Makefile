@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test page-test browser lint types layers unit coverage docs proofs mutate soak bench release clean
+.PHONY: demo paper test check page-test browser lint types layers unit coverage docs proofs mutate soak bench release clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -18,6 +18,10 @@ paper: .venv/ready
 # Two at a time: the type checker has a core for itself while the tests begin.
 test: .venv/ready browser tests/page/node_modules/ready
 	$(MAKE) --no-print-directory --jobs 2 lint types layers unit
+
+# What needs other Pythons, or minutes: skipped where they are missing, and says so.
+check: .venv/ready
+	$(BIN)/pytest -m check
 
 # All tests of the page, also in JupyterLab and against the clock: minutes.
 page-test: .venv/ready browser tests/page/node_modules/ready
