@@ -68,6 +68,7 @@ def digest(value: Any) -> str:
 
 
 def choose(rng: np.random.Generator, several: Any) -> Any:
+    """One of several."""
     return several[rng.integers(len(several))]
 
 
@@ -222,6 +223,7 @@ def exactly(table: Any) -> str:
 
 
 def leaders_of(tokens: Any, layers: Any) -> dict[str, int]:
+    """Leaders and the layers since which they lead."""
     return dict(zip(map(str, np.array(tokens).tolist()), np.array(layers).tolist(), strict=True))
 
 
@@ -261,6 +263,7 @@ def of_limit(hm: Any, lim: Any, *, exact: bool, proof: bool) -> dict[str, Any]:
 
 
 def answer_plain(hm: Any, number: int) -> dict[str, Any]:
+    """Four layers and the limit, if the theorem applies."""
     tokens, layer = hard_cloud(number)
     dynamics = make_layer(hm, layer)
     found = of_run(hm.simulate(tokens, dynamics, layers=LAYERS - 1), exact=len(tokens) <= CERTIFIED)
@@ -271,6 +274,7 @@ def answer_plain(hm: Any, number: int) -> dict[str, Any]:
 
 
 def answer_parts(hm: Any, number: int) -> dict[str, Any]:
+    """Four layers and the limit, as far as there is one."""
     tokens, layer = combined(number)
     dynamics = make_layer(hm, layer)
     found = of_run(hm.simulate(tokens, dynamics, layers=LAYERS - 1), exact=True)
@@ -279,6 +283,7 @@ def answer_parts(hm: Any, number: int) -> dict[str, Any]:
 
 
 def answer_batch(hm: Any, number: int) -> dict[str, Any]:
+    """The same of many clouds."""
     clouds, layer = batch(number)
     dynamics = make_layer(hm, layer)
     runs = hm.simulate(clouds, dynamics, layers=LAYERS - 1)
@@ -296,6 +301,7 @@ def answer_batch(hm: Any, number: int) -> dict[str, Any]:
 
 
 def answer_soft(hm: Any, number: int) -> dict[str, Any]:
+    """Three layers, and whom tokens attend to where that is a choice."""
     tokens, layer = soft(number)
     run = hm.simulate(tokens, make_layer(hm, layer), layers=LAYERS - 1)
     found = {"layers": run.layers, "at": positions(np.array(run.at(run.layers))), "norm": 1e3}
@@ -305,6 +311,7 @@ def answer_soft(hm: Any, number: int) -> dict[str, Any]:
 
 
 def answer_stream(hm: Any, number: int) -> dict[str, Any]:
+    """The limit of a file."""
     tokens, layer = streamed(number)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tokens.npy")
@@ -327,6 +334,7 @@ _FOUND: dict[str, Any] = {}
 
 
 def answer_text(hm: Any, number: int) -> dict[str, Any]:
+    """The votes of a text, by each model."""
     if not SENTENCES.is_file():
         return {"skipped": "no texts are here"}
     found: dict[str, Any] = {"text": _FOUND.setdefault("texts", texts())[number]}
@@ -484,14 +492,14 @@ def same(name: str, one: Any, other: Any, allowed: float) -> bool:
     if name == "certificate":  # its wording may change: whether it is true is `recheck`'s question
         return (one is None) == (other is None)
     if name.startswith(("at", "points")) and not name.startswith("attended"):
-        return (one is None and other is None) or (
-            np.shape(one) == np.shape(other)
-            and bool((np.abs(np.subtract(one, other)) <= allowed).all())
-        )
+        if one is None or other is None or np.shape(one) != np.shape(other):
+            return one is None and other is None
+        return np.allclose(one, other, rtol=0, atol=allowed)
     return one == other
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a record."""
     return map(json.loads, path.read_text().splitlines())
 
 
