@@ -48,7 +48,8 @@ def test_without_matplotlib_the_demo_leaves_out_the_pictures_and_says_so(
     assert outcome.code == 0
     assert "certified: token 4 ends on the edge" in outcome.out
     assert "\nnegative " in outcome.out
-    why = "is left out: Drawing needs the extra `figures`: pip install 'hardmax[figures]'"
+    extra = "install hardmax[figures] (in a clone: pip install '.[figures]')"
+    why = f"is left out: Drawing needs the extra `figures`: {extra}"
     written = ["certificate.json", "review-good.html", "review-bad.html"]
     assert outcome.err.splitlines() == [
         *(f"demo/{name} {why}" for name in ("arithmetics.png", "limit.png")),

@@ -41,7 +41,8 @@ def test_what_is_missing_comes_with_its_remedy(hardmax, monkeypatch):
         doctor, "_version", lambda name: doctor.MISSING if name == "pyarrow" else installed(name)
     )
     printed = hardmax("doctor").out
-    assert "missing pyarrow: pip install 'hardmax[tables]'" in printed
+    extra = "install hardmax[tables] (in a clone: pip install '.[tables]')"
+    assert f"missing pyarrow: {extra}" in printed
     monkeypatch.setattr(doctor, "_version", lambda _: doctor.MISSING)
     assert json.loads(hardmax("doctor --json").out)["missing_of_extra"] == {}
 

@@ -75,7 +75,7 @@ def test_every_failure_is_one_line(hardmax, monkeypatch):
     monkeypatch.setattr(
         "hardmax.io.read_cloud", raising(MissingExtra("reading clouds of cats", "cats"))
     )
-    assert_refused(hardmax(limit), "pip install 'hardmax[cats]'", code=1)
+    assert_refused(hardmax(limit), "pip install '.[cats]'", code=1)
     assert_refused(hardmax("clouds gaussian --n", 10**15, "--d", 2), "not enough memory", code=1)
     monkeypatch.setenv("HARDMAX_TRACEBACK", "1")
     monkeypatch.setattr("hardmax.io.read_cloud", raising(RuntimeError()))

@@ -33,7 +33,8 @@ def test_an_extra_that_is_not_installed_is_named_before_the_work(monkeypatch, tm
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(
         MissingExtra,
-        match=r"`--picture` needs the extra `figures`: pip install 'hardmax\[figures\]'",
+        match=r"`--picture` needs the extra `figures`: install hardmax\[figures\] "
+        r"\(in a clone: pip install '\.\[figures\]'\)",
     ):
         limit_command(
             str(tmp_path / "none.csv"), "1/2", picture=str(tmp_path / "limit.png")

@@ -58,7 +58,12 @@ class MissingExtra(ImportError):
     """An optional dependency is not installed; the message names the extra to install."""
 
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs the extra `{extra}`: pip install 'hardmax[{extra}]'")
+        super().__init__(f"{purpose} needs the extra `{extra}`: {how_to_install(extra)}")
+
+
+def how_to_install(extra: str) -> str:
+    """How to get an extra, with a package index and without one."""
+    return f"install hardmax[{extra}] (in a clone: pip install '.[{extra}]')"
 
 
 def require_extra(purpose: str, extra: str, *modules: str) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from typer import Exit, Option
 
+from hardmax._common.validation import how_to_install
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_facts, print_json, print_table
 
@@ -71,7 +72,7 @@ def _machine() -> dict[str, str]:
 def _state(extra: str, missing: list[str]) -> str:
     if not missing:
         return "installed"
-    return f"missing {', '.join(missing)}: pip install 'hardmax[{extra}]'"
+    return f"missing {', '.join(missing)}: {how_to_install(extra)}"
 
 
 def _version(distribution: str) -> str:
