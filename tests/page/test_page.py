@@ -17,7 +17,7 @@ from browser import FRAMES, PLACES, Watched, in_browser
 from page.made_up import many_classes, two_classes
 
 import hardmax as hm
-from hardmax.page import write_page
+from hardmax.page import bundle, write_page
 from hardmax.text.page import pack
 
 pytestmark = in_browser
@@ -153,6 +153,72 @@ def test_playing_ends_at_the_limit(browser, files):
         assert watched.heard == []
 
 
+# What the slider and the head of the table say, frame by frame, once the table is open.
+SAID = """() => {
+    window.said = []
+    const table = document.querySelector("details:has(.hm-table)")
+    table.addEventListener("toggle", () => {
+        const frame = () => {
+            const heads = [...table.querySelectorAll("th")].map(each => each.textContent)
+            const names = [...document.querySelectorAll("label span")].map(each => each.textContent)
+            said.push([heads[2], names.find(name => /^Layer/.test(name))])
+            requestAnimationFrame(frame)
+        }
+        requestAnimationFrame(frame)
+    })
+    table.open = true
+}"""
+
+
+def test_while_it_plays_the_table_and_a_copied_link_have_the_layer_that_is_named(browser, files):
+    with Watched(browser, permissions=["clipboard-read", "clipboard-write"]) as watched:
+        page = watched.open(files["plain"], urlencode({"tokens": SMALL, "alpha": "1"}))
+        page.wait_for_selector("text=/^Layer [1-9] of/")
+        page.evaluate(SAID)
+        page.click("summary:has-text('Save and share')")
+        page.click("text=Copy link")
+        page.wait_for_selector("text=∞: the limit")
+        said = page.evaluate(
+            "window.said.map(pair => pair.map(words => /[\\d.]+|limit/.exec(words)[0]))"
+        )
+        link = page.evaluate("navigator.clipboard.readText()")
+        assert all(table == slider for table, slider in said)
+        layers = {slider for _, slider in said} - {"limit"}
+        assert parse_qs(link.partition("#")[2])["layer"][0] in layers
+        assert len(layers) > 1
+        assert watched.heard == []
+
+
+def stars_of(page: Any) -> dict[str, str]:
+    """The colour of each star, by where it is, in the picture that the page saves."""
+    with page.expect_download() as caught:
+        page.click("button:text-is('SVG')")
+    drawn = ElementTree.parse(caught.value.path()).iter("{http://www.w3.org/2000/svg}path")
+    stars = [path for path in drawn if path.get("d", "").count("L") == 9]
+    return {path.get("d", "").partition("L")[0]: path.get("fill", "") for path in stars}
+
+
+def test_a_leader_keeps_its_colour_while_others_come_and_go(files, watched):
+    corners = {"tokens": "0,0.5;0,-0.5;1,1;-1,1;0,-1", "layer": "0"}
+    page = watched.open(files["plain"], urlencode(corners))
+    assert "3 leaders" in proved(page)
+    page.click("summary:has-text('Save and share')")
+    before = stars_of(page)
+    page.focus("canvas")
+    for key in ("n", "n", *["Shift+ArrowDown"] * 12):  # token 1 goes out and leads, too
+        page.keyboard.press(key)
+    page.wait_for_selector(".hm-verdict:has-text('There are 3 leaders')")
+    after = stars_of(page)
+    assert len(set(after.values()) | set(before.values())) == 4
+    kept = before.keys() & after.keys()
+    assert len(kept) == 2
+    assert all(before[star] == after[star] for star in kept)
+    for key in ("p", "Delete"):  # all tokens after it have other numbers
+        page.keyboard.press(key)
+    page.wait_for_selector(".hm-verdict:has-text('There are 3 leaders')")
+    assert stars_of(page) == after
+
+
 def test_the_rotated_cloud_shows_floats_and_truth_apart_and_names_the_tie(files, watched):
     page = watched.open(files["plain"], "cloud=rotated&layer=limit")
     said = proved(page)
@@ -259,6 +325,14 @@ def test_a_file_of_a_million_rows_is_read_as_far_as_the_page_goes(files, watched
     (tmp_path / "huge.csv").write_bytes(b"0.123456,0.654321\n-0.5,0.25\n" * 500_000)
     page.set_input_files("input[type=file][accept*=csv]", tmp_path / "huge.csv")
     assert "2,000" in problem(page)
+
+
+def test_a_page_names_no_address_but_one_that_it_is_given(tmp_path):
+    write_page(tmp_path / "plain.html", {})
+    assert "://" not in (tmp_path / "plain.html").read_text().partition('id="hm-code"')[0]
+    assert "://" not in bundle().replace("http://www.w3.org/", "")
+    write_page(tmp_path / "site.html", {"home": "index.html"})
+    assert '"home": "index.html"' in (tmp_path / "site.html").read_text()
 
 
 # ---------------------------------------------------------------- state

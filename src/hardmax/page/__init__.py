@@ -11,7 +11,6 @@ import json
 import re
 from fractions import Fraction
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +97,7 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
     ----------
     data : dict
         What to begin with, plain data: `room`, `cloud`, `models`, `text`, and `home`, the address
-        that the page's name links to (the documentation, if not given); see `js/main.js`.
+        that the page's name links to, if given; see `js/main.js`.
     title : str, default "hardmax"
         Title of the document.
     static : str, optional
@@ -115,8 +114,7 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; "
     policy += f"worker-src blob:; base-uri 'none'; form-action 'none'; script-src {allowed}"
     # In a script, `</script>` and `<!--` would end or change it; escaped, the text is the same.
-    begin = {"version": __version__, "home": _home()} | data
-    given = json.dumps(begin, allow_nan=False).replace("<", "\\u003c")
+    given = json.dumps({"version": __version__} | data, allow_nan=False).replace("<", "\\u003c")
     parts = {
         "title": escape_html(title),
         "policy": policy,
@@ -127,13 +125,6 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
         "loader": _LOADER,
     }
     return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], read("page.html"))
-
-
-@cache
-def _home() -> str:
-    """Address of the documentation; empty if the package was installed without one."""
-    urls = metadata.metadata("hardmax").get_all("Project-URL") or []
-    return next((url.split(", ")[1] for url in urls if url.startswith("Documentation,")), "")
 
 
 @cache

@@ -44,6 +44,7 @@ export class DynamicsRoom {
     layer = 0; // a fraction while it plays; Infinity is the limit
     playing = 0; // the request of the next frame
     selected = -1;
+    led = /** @type {number[]} */ ([]); // tokens that have led since the cloud was chosen: colours go by this order
     speed = 1;
     beside = /** @type {import("./floats.js").Run | null} */ (null); // in the picture of softmax: what it is beside
     marked = { ray: false, rings: /** @type {number[]} */ ([]) }; // what the tour speaks of
@@ -106,6 +107,11 @@ export class DynamicsRoom {
         return Math.min(this.layer, (enough < 0 ? layers.length : Math.max(1, enough)) - 1);
     }
 
+    /** The layer that is named and linked to: while it plays, tokens are on their way from it to the next. */
+    get wholeLayer() {
+        return Math.floor(this.layer);
+    }
+
     /** A layer, or the last one that is known. @param {number} layer */
     clamped(layer) {
         return this.run.limits || layer <= this.lastLayer ? layer : this.lastLayer;
@@ -128,8 +134,8 @@ export class DynamicsRoom {
     }
 
     remember() {
-        const { problem, layer, selected, show, yaw, pitch } = this;
-        return { problem, layer, selected, show: new Set(show), yaw, pitch };
+        const { problem, layer, selected, led, show, yaw, pitch } = this;
+        return { problem, layer, selected, led: [...led], show: new Set(show), yaw, pitch };
     }
 
     /** Show again what was remembered. @param {ReturnType<DynamicsRoom["remember"]>} what */
@@ -153,14 +159,15 @@ export class DynamicsRoom {
         this.marked = { ray, rings };
         const problem = { ...this.problem, tokens: cloudOf(cloud), source: cloud, alpha: "1/2" };
         Object.assign(problem, PAPER_LAYER, { metric: null });
-        this.recall({ ...this.remember(), problem, selected, layer: this.context.calm ? layer : 0, show: new Set(show) });
+        const first = this.context.calm ? layer : 0;
+        this.recall({ ...this.remember(), problem, selected, led: [], layer: first, show: new Set(show) });
         if (layer && !this.context.calm) this.play(layer);
     }
 
     /** A new cloud. @param {string} source @param {string[][]} [tokens] */
     use(source, tokens = cloudOf(source)) {
         this.panel.tour.leave(false);
-        this.selected = -1;
+        [this.selected, this.led] = [-1, []];
         const matrices = tokens[0].length === this.d ? {} : { metric: null, value: null };
         this.set({ tokens, source, ...matrices });
         this.resize();
@@ -234,6 +241,7 @@ export class DynamicsRoom {
         const gone = this.selected;
         if (gone < 0) return this.context.announce("select a token to delete it");
         this.selected = -1;
+        this.led = this.led.map((token) => (token === gone ? -1 : token - Number(token > gone)));
         this.set({ tokens: this.problem.tokens.filter((_, token) => token !== gone), source: "own" });
         this.tell(`token ${gone} deleted`);
     }
@@ -308,7 +316,7 @@ export class DynamicsRoom {
 
     summary() {
         const leaders = this.run.since.filter((layer) => layer >= 0 && layer <= this.layer).length;
-        const where = this.layer === Infinity ? "limit" : `layer ${Math.floor(this.layer)} of ${this.lastLayer}`;
+        const where = this.layer === Infinity ? "limit" : `layer ${this.wholeLayer} of ${this.lastLayer}`;
         return `${where}: ${plural(leaders, "leader")}, ${plural(this.n, "token")}`;
     }
 
@@ -456,7 +464,7 @@ export class DynamicsRoom {
     /** @returns {Values} */
     values() {
         const { tokens, alpha, metric } = this.problem;
-        const layer = this.layer === Infinity ? "limit" : Math.round(this.layer);
+        const layer = this.wholeLayer === Infinity ? "limit" : this.wholeLayer;
         return { tokens: tokens.map((row) => row.map(cellValue)), alpha, metric, layer };
     }
 
@@ -477,7 +485,7 @@ export class DynamicsRoom {
         if (tour >= 0) return { tour: String(tour + 1) };
         const { tokens, alpha, metric, source, mask, value, attention } = this.problem;
         const state = /** @type {Record<string, string>} */ ({ alpha, show: [...this.show].join(",") });
-        state.layer = this.layer === Infinity || this.playing ? "limit" : String(this.layer);
+        state.layer = this.wholeLayer === Infinity ? "limit" : String(this.wholeLayer);
         if (source !== "own") state.cloud = source;
         else if (rowsText(tokens).length <= URL_LENGTH) state.tokens = rowsText(tokens);
         if (metric) state.metric = rowsText(metric);

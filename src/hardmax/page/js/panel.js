@@ -116,6 +116,7 @@ export function buildPanel(root, room) {
     const scroll = { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" };
     const numbers = folded("All numbers", el("div", scroll, table));
     numbers.addEventListener("toggle", fillTable);
+    let layerInTable = -1;
     const speed = el("select", { change: () => (room.speed = Number(speed.value)) },
         ...[0.25, 0.5, 1, 2, 4].map((value) => el("option", { value, selected: value === 1 }, `${value}×`)));
     const limitButton = button("To the limit", () => room.goTo(Infinity), "Infinitely many layers");
@@ -220,7 +221,7 @@ export function buildPanel(root, room) {
     }
 
     function copyPython() {
-        return copy(pythonLines(room.problem, Math.floor(room.layer)), "Python lines");
+        return copy(pythonLines(room.problem, room.wholeLayer), "Python lines");
     }
 
     function copyLink() {
@@ -323,7 +324,8 @@ export function buildPanel(root, room) {
 
     function fillTable() {
         if (!numbers.open) return;
-        const { run, layer } = room;
+        const { run, wholeLayer: layer } = room;
+        layerInTable = layer;
         const now = positionsAt(run, layer);
         const at = layer === Infinity ? "At the limit" : `At layer ${layer}`;
         const head = ["Token", "Start", at, "Attends to", "Leader since", "Limit", "Kind of limit"];
@@ -343,16 +345,16 @@ export function buildPanel(root, room) {
     }
 
     function updateLayer() {
-        const { layer, lastLayer, run, playing } = room;
-        const name = layer === Infinity ? "Layer ∞: the limit" : `Layer ${Math.floor(layer)} of ${lastLayer}`;
+        const { wholeLayer: layer, lastLayer, run, playing } = room;
+        const name = layer === Infinity ? "Layer ∞: the limit" : `Layer ${layer} of ${lastLayer}`;
         slider.max = String(lastLayer + (run.limits ? 1 : 0));
-        slider.value = String(Math.min(Math.floor(layer), lastLayer + 1));
+        slider.value = String(Math.min(layer, lastLayer + 1));
         layerName.textContent = run.limits && layer < Infinity ? `${name}, then ∞` : name;
         slider.setAttribute("aria-valuetext", name);
         playButton.textContent = playing ? "Pause" : "Play";
         limitButton.disabled = !run.limits;
         if (room.soft) softNote.textContent = describeSoft();
-        if (!playing && !room.drag) fillTable();
+        if (!room.drag && !(playing && layer === layerInTable)) fillTable();
     }
 
     /** The problem is new, or what is known about it. @param {string} reason why there is no exact limit */

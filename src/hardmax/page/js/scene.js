@@ -151,14 +151,15 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     const size = Math.max(2.2, Math.min(6.5, 6.5 * (50 / run.first.length) ** 0.3)); // the radius of marks
     const many = run.first.length > MANY_POINTS;
     const points = [...run.first.keys()];
-    const leaders = points.filter((i) => run.since[i] >= 0);
-    const leading = leaders.filter((i) => run.since[i] <= layer);
+    const leading = points.filter((i) => run.since[i] >= 0 && run.since[i] <= layer);
+    const numbers = numbersOf(run, room.led);
     drawGround(pen, room, theme);
     if (selected >= 0) drawSelected(pen, room, theme, here);
 
     // Softmax has no leaders: its tokens look as they do beside it.
     const { beside } = room;
-    const ends = beside ? run.first.map((token) => leadersOf(beside)[beside.ofToken[token]]) : leadersOf(run);
+    const among = endsOf(beside ?? run, room.led);
+    const ends = beside ? run.first.map((token) => among[beside.ofToken[token]]) : among;
     const groups = [...new Set(ends)].map((end) => ({
         end, members: points.filter((i) => ends[i] === end), ...lookOf(end, theme),
     }));
@@ -190,7 +191,7 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     }
     for (const i of leading) {
         const at = toScreen(frame, here, i);
-        const style = { fill: lookOf(leaders.indexOf(i), theme).colour, stroke: theme.ink };
+        const style = { fill: lookOf(numbers[i], theme).colour, stroke: theme.ink };
         pen.paint(style, [shapeAt("star", at, Math.max(6, 1.65 * size))]);
         if (leading.length <= 24 && !room.marked.ray) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
@@ -208,12 +209,20 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
 }
 
-/** The leader that each point ends at, by its number among the leaders; -1 if it is between some.
- * @param {import("./floats.js").Run} run */
-function leadersOf(run) {
-    const leaders = [...run.first.keys()].filter((i) => run.since[i] >= 0);
+/** The number by which each point looks if it leads, or else -1: the place of its token among those that have led, to
+ * which new leaders are added. So no colour changes while tokens are moved.
+ * @param {import("./floats.js").Run} run @param {number[]} led */
+function numbersOf(run, led) {
+    const places = new Map(led.map((token, place) => [token, place]));
+    return run.first.map((token, i) => (run.since[i] < 0 ? -1 : places.get(token) ?? led.push(token) - 1));
+}
+
+/** The number of the leader that each point ends at; -1 if it is between some.
+ * @param {import("./floats.js").Run} run @param {number[]} led */
+function endsOf(run, led) {
+    const numbers = numbersOf(run, led);
     const isKnown = run.limits || run.stepwise;
-    return layerAt(run, Infinity).sets.map((set) => (isKnown && set.length === 1 ? leaders.indexOf(set[0]) : -1));
+    return layerAt(run, Infinity).sets.map((set) => (isKnown && set.length === 1 ? numbers[set[0]] : -1));
 }
 
 /** Colour and shape of a leader, by its number, and its followers; -1: those between leaders.
@@ -237,11 +246,11 @@ function blended(colour, ground, alpha) {
 }
 
 /** Cells, polytope, axes. @param {Pen} pen @param {Room} room @param {Theme} theme */
-function drawGround(pen, { frame, run: shown, beside, metric, show }, theme) {
+function drawGround(pen, { frame, run: shown, beside, metric, show, led }, theme) {
     const run = beside ?? shown;
     const { d } = run;
     const leaders = [...run.first.keys()].filter((i) => run.since[i] >= 0);
-    const ends = positionsAt(run, Infinity);
+    const [ends, numbers] = [positionsAt(run, Infinity), numbersOf(run, led)];
     const far = (frame.width + frame.height) / frame.scale;
     // With a mask or another kind of attention tokens of one cell may go to different leaders.
     if (d === 2 && show.has("cells") && !run.stepwise) {
@@ -252,7 +261,7 @@ function drawGround(pen, { frame, run: shown, beside, metric, show }, theme) {
         if (hull.length > 1) hull.forEach((v, k) => {
             const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) =>
                 [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0]);
-            const fill = blended(lookOf(v, theme).colour, theme.ground, 0.12);
+            const fill = blended(lookOf(numbers[leaders[v]], theme).colour, theme.ground, 0.12);
             pen.paint({ fill, stroke: theme.ground }, [clippedScreen(frame, sides)]);
         });
     }
