@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import same_color, to_hex
 from matplotlib.figure import Figure
 
 from hardmax._beyond.algebraic import AlgebraicNumber
@@ -92,7 +92,7 @@ def test_leaders_have_stars_and_the_others_say_whom_they_attend_to_in_the_middle
 def test_what_is_not_decided_says_so_over_all_rows():
     ax = drawn(made(FIRST, None, SECOND, at=["1", "2", "4", "5"]))
     assert texts(ax)[3, 2] == "not decided"
-    (span,) = [patch for patch in ax.patches if to_hex(patch.get_facecolor()) == SHADE.lower()]
+    (span,) = [patch for patch in ax.patches if same_color(patch.get_facecolor(), SHADE)]
     assert span.get_extents().transformed(ax.transData.inverted()).intervalx.tolist() == [2, 4]
     assert len(bars(ax)) == 10
     nothing = drawn(made(None, at=["1", "3"]))

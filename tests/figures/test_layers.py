@@ -210,6 +210,8 @@ def test_given_axes_are_drawn_on_and_given_back():
     run, mine = run_of(), Figure().add_subplot()
     assert run.plot(2, ax=mine) is mine
     assert not pyplot.get_fignums()
+    (one,) = run.plot(layers=[2], ax=mine)
+    assert one is mine
     row = run.plot([0, 3], figsize=(5, 2))
     assert [ax.get_title(loc="left")[:8] for ax in row] == ["layer 0:", "layer 3:"]
     assert row[0].figure.get_size_inches().tolist() == [5, 2]

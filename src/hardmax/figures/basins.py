@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax._common.validation import InputError
 from hardmax.figures import style
-from hardmax.figures.palette import FAINT, INK, LEADER, SHADE, look_of_leader
+from hardmax.figures.palette import FAINT, LEADER, SHADE, look_of_leader
 from hardmax.figures.plane import marks
 from hardmax.figures.style import Axes, MarkerPath, PathPatch
 
@@ -43,7 +43,7 @@ def _draw(found: "Basins", ax: Axes) -> None:
         look["label"] = name if number < _MOST_NAMED else "_"
         _fill(region, ax, **look)
     if found.undecided.cells:
-        _fill(found.undecided, ax, facecolor=INK, hatch="", label="undecided")
+        _fill(found.undecided, ax, facecolor=style.ink(), hatch="", label="undecided")
     (low, high), *others = [[float(end) for end in pair] for pair in found.box]
     bottom, top = others[0] if others else (0.0, 1.0)
     ax.set(xlim=(low, high), ylim=(bottom, top), xlabel="$z_1$" if others else "$z$")
@@ -53,14 +53,14 @@ def _draw(found: "Basins", ax: Axes) -> None:
     else:
         ax.set_yticks([])
         places = np.column_stack([places, np.full(len(places), 0.5)])
-    look = {"color": INK, "edgecolors": "white", "lw": 0.5, "zorder": 4}
+    look = {"color": style.ink(), "edgecolors": style.ground(), "lw": 0.5, "zorder": 4}
     leading = sorted({token for region in found.regions for token in region.attended})
     names = [token for token in range(len(places) + 1) if token != found.token]
     leads = np.isin(names[: len(places)], leading)
     for chosen, marker, size in ((~leads, "o", 24), (leads, LEADER, 110)):
         marks(places[chosen], ax, marker=marker, s=size, **look)
     for place, token in zip(places, names, strict=False):
-        ax.annotate(str(token), place, (4, 4), textcoords="offset points", color=INK, zorder=5)
+        ax.annotate(str(token), place, (4, 4), textcoords="offset points", zorder=5)
     ax.tick_params(color=FAINT)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
 

@@ -40,7 +40,8 @@ def _draw(bifurcations: "Bifurcations", ax: Axes, rows: int) -> None:
         if interval.outcome is None:
             ax.axvspan(*ends, color=SHADE, zorder=0)
             middle = (rows - 1) / 2
-            _write("not decided", sum(ends) / 2, middle, ax, fontsize=8, rotation=90)
+            look = {"fontsize": 8, "rotation": 90, "color": style.ink()}
+            _write("not decided", sum(ends) / 2, middle, ax, **look)
         else:
             _draw_bars(interval.outcome, leaders, ends, ax)
     _name_values(bifurcations, ax)
@@ -59,7 +60,7 @@ def _draw_bars(outcome: "Outcome", leaders: list[int], ends: tuple[float, float]
         color = look_of_leader(leaders.index(attended[0]) if is_single else GREY)[0]
         leads = token in outcome.leaders
         height = 0.86 if leads else 0.5
-        ax.barh(token, right - left, height, left, color=color, ec="white", lw=0.6)
+        ax.barh(token, right - left, height, left, color=color, ec=style.ground(), lw=0.6)
         if is_wide and leads:
             ax.plot(sum(ends) / 2, token, LEADER, color=INK, ms=8)
         elif is_wide:
@@ -67,7 +68,8 @@ def _draw_bars(outcome: "Outcome", leaders: list[int], ends: tuple[float, float]
 
 
 def _write(text: str, x: float, y: float, ax: Axes, **look: Any) -> None:
-    ax.text(x, y, text, ha="center", va="center", color=INK, clip_on=True, **look)
+    # On bars, which are never dark.
+    ax.text(x, y, text, **{"color": INK} | look, ha="center", va="center", clip_on=True)
 
 
 def _name_values(bifurcations: "Bifurcations", ax: Axes) -> None:
@@ -76,7 +78,7 @@ def _name_values(bifurcations: "Bifurcations", ax: Axes) -> None:
     last_named = low - (high - low)
     place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
     for value in bifurcations.values:
-        ax.axvline(float(value), color=INK, lw=1, ls="--")
+        ax.axvline(float(value), color=style.ink(), lw=1, ls="--")
         if float(value) - last_named > _LABEL * (high - low):
             last_named = float(value)
             look = {"ha": "center", "va": "bottom", "fontsize": 8}

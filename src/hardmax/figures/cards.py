@@ -21,11 +21,11 @@ MOST_LISTED, LONGEST_LISTED = 24, 120  # rows and characters of a table that sta
 _PLACES = {1: (0.14, 0.2, 0.84, 0.76), 3: (0.02, 0.04, 0.92, 0.92)}  # of axes, by dimension
 _SHARP = 2  # pixels of the picture for each one on the screen
 _KEY = "star: leader, with its token number · small mark: start · line: path · "
-# HTML takes its colours from the notebook, light or dark; pictures have a white ground.
+# HTML takes its colours from the notebook, light or dark; pictures have a ground of their own.
 _CARD = (
     "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit;max-width:100%"
 )
-_PICTURE = "max-width:100%;height:auto;background:#fff;border-radius:4px"
+_PICTURE = "max-width:100%;height:auto;border-radius:4px"
 _CELL = "padding:0 .9em 0 0;text-align:left;vertical-align:top;border:0;background:none"
 _TABLE = "font:inherit;border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit"
 

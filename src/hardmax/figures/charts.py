@@ -18,7 +18,6 @@ from hardmax.figures.palette import (
     BLUE,
     CYCLE,
     FAINT,
-    INK,
     SHAPES,
     VERMILION,
     look_of_class,
@@ -58,10 +57,10 @@ def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: Axes, *, inside: b
         rows = [row for row, bar in enumerate(bars) if bar.class_index == number]
         color = look_of_class(number, len(model.classes))[0]
         hatch = _HATCHES[number % len(_HATCHES)]
-        look: dict[str, Any] = {"fc": color, "ec": "white", "lw": 0, "hatch": hatch}
+        look: dict[str, Any] = {"fc": color, "ec": style.ground(), "lw": 0, "hatch": hatch}
         group = ax.barh(rows, [bars[row].value for row in rows], height=0.8, **look)
         notes = [bars[row].note for row in rows]
-        ax.bar_label(group, notes, padding=3, fontsize="small", color=INK)
+        ax.bar_label(group, notes, padding=3, fontsize="small")
         handles.append(Patch(label=_short(f"for {model.classes[number]}"), **look))
     legend = ax.legend if inside else ax.figure.legend
     place: dict[str, Any] = (

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.format import sanitize_line
-from hardmax.figures.palette import FAINT, INK
-from hardmax.figures.style import Annotation, Axes, FigureCanvasAgg, withStroke
+from hardmax.figures.palette import FAINT
+from hardmax.figures.style import Annotation, Axes, FigureCanvasAgg, ground, withStroke
 
 _TURNS = 16  # directions that are tried, from the right towards larger y
 _DISTANCES = np.array([2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0])  # from the mark, in points
@@ -94,7 +94,7 @@ def _overlap(tried: np.ndarray, occupied: np.ndarray) -> np.ndarray:
 
 
 def _write(word: str, place: Any, ax: Axes, size: float) -> Annotation:
-    halo = [withStroke(linewidth=2, foreground="white")]  # it may lie over dots
-    look = {"ha": "center", "va": "center", "color": INK, "zorder": 8, "path_effects": halo}
+    halo = [withStroke(linewidth=2, foreground=ground())]  # it may lie over dots
+    look = {"ha": "center", "va": "center", "zorder": 8, "path_effects": halo}
     where = {"xytext": (0, 0), "textcoords": "offset points"}
     return ax.annotate(escape_mathtext(word), place, **where, fontsize=size, **look)

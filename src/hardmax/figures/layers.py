@@ -24,8 +24,8 @@ from hardmax.figures.palette import (
     BLUE,
     FAINT,
     GREY,
-    INK,
     LEADER,
+    SHADE,
     VERMILION,
     look_of_leader,
     mark_scale,
@@ -142,8 +142,8 @@ def _draw_followers(
             pairs[color[goal]].append((point, goal))
     look = {"s": _CIRCLE * small, "zorder": 4}
     faces = [color[sets[point][0]] if len(sets[point]) == 1 else FAINT for point in whole]
-    white = {"edgecolors": "white", "lw": 0.5 * small}
-    circles = plane.marks(places[whole], ax, c=faces, **white, **look)
+    edge = {"edgecolors": style.ground(), "lw": 0.5 * small}
+    circles = plane.marks(places[whole], ax, c=faces, **edge, **look)
     slices = []
     for goals, points in pies.items():
         for part, goal in enumerate(goals):
@@ -182,11 +182,13 @@ def plot_run(run: Trajectory, layers: Any, ax: Any, figsize: Any) -> Any:
             return _titled(run, shown, style.check_axes(ax))
         return _new_panels(run, [shown], figsize)[0]
     several = _check_layers(layers, MOST_PANELS)
-    if ax is not None:
+    if ax is None:
+        return _new_panels(run, several, figsize)
+    if len(several) > 1:
         raise InputError(
             "`ax` is for one layer: plot several without it, or each on axes of its own."
         )
-    return _new_panels(run, several, figsize)
+    return np.array([_titled(run, several[0], style.check_axes(ax))])
 
 
 def animate_run(run: Trajectory, path: Path, layers: Any, fps: Any) -> None:
@@ -199,7 +201,7 @@ def animate_run(run: Trajectory, path: Path, layers: Any, fps: Any) -> None:
     fps = check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
     run._floats_at(max(frames))  # a layer that is not there is refused before the work
     size = 4.0, 2.0 if run.d == 1 else 4.0
-    figure = Figure(figsize=size, dpi=120, layout="constrained", facecolor="white")
+    figure = Figure(figsize=size, dpi=120, layout="constrained")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
 
     def frame(layer: int) -> None:
@@ -233,7 +235,7 @@ def _draw_watched(token: int, path: np.ndarray, goal: np.ndarray, ax: Axes) -> N
     is_right = bool(np.allclose(path[-1], goal, atol=1e-9))
     color, mark = (BLUE, "o") if is_right else (VERMILION, "X")
     ax.plot(*path.T, color=color, lw=1.8, zorder=7)
-    ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors="white", zorder=8)
+    ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors=style.ground(), zorder=8)
     where = {"textcoords": "offset points", "xytext": (-6, -4), "ha": "right"}
     ax.annotate(f"token {token}", path[0], fontsize=8, color=color, **where)
 
@@ -285,11 +287,11 @@ def _title(run: Trajectory, layer: int) -> str:
 
 
 def _legend(run: Trajectory) -> list[Any]:
-    leader = style.sign(LEADER, INK, "leader, with its token number", 11)
+    leader = style.sign(LEADER, style.ink(), "leader, with its token number", 11)
     follower = style.sign("o", FAINT, "token, in the colour of whom it attends to", 7)
     start = style.sign("o", FAINT, "its start and its path", 3.5, line="-")
     attention = style.sign("", FAINT, "attends to", 0, line=":")
-    hull = Patch(fc=plane.SEE_THROUGH, ec=FAINT, label="hull of the leaders")
+    hull = Patch(fc=SHADE, ec=FAINT, label="hull of the leaders")
     if not len(run.leaders):
         return [follower, start, attention]
     if len(run.leaders) == run.n:

@@ -9,7 +9,7 @@ from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._limits.clusters import Cap, FaceProjection, OtherLimit, float_limits
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
-from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
+from hardmax.figures.palette import ELSEWHERE, LEADER, PROJECTION, look_of_leader
 from hardmax.figures.style import Axes, Figure, Line2D, PathCollection
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _draw_ends(
     lim: "Limit", labels: list[int], view: plane.View, marker: str, ax: Axes
 ) -> PathCollection:
     colors = [look_of_leader(group)[0] for group in _numbers(lim)[labels].tolist()]
-    look = {"c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6}
+    look = {"c": colors, "marker": marker, "edgecolors": style.ink(), "lw": 0.6}
     return plane.marks(view.places(lim.clusters.limit_points[labels]), ax, s=64, zorder=5, **look)
 
 
@@ -148,14 +148,14 @@ def _title(lim: "Limit") -> str:
 def _legend(lim: "Limit") -> list[Line2D]:
     """What the marks mean, and what each cluster is: the largest ones if there are too many."""
     kinds, is_settled, number = lim.clusters.kinds, lim.settled_at is not None, _numbers(lim)
-    signs = []
+    signs, ink = [], style.ink()
     if len(lim.leaders):
-        signs.append(style.sign(LEADER, INK, "leader, with its token number", 11))
+        signs.append(style.sign(LEADER, ink, "leader, with its token number", 11))
     if _labels_of(lim, FaceProjection):
-        signs.append(style.sign(PROJECTION, INK, "projection of the origin onto a face", 7))
+        signs.append(style.sign(PROJECTION, ink, "projection of the origin onto a face", 7))
     if _labels_of(lim, OtherLimit | Cap):
         name = "another limit" if is_settled else "last seen here"
-        signs.append(style.sign(ELSEWHERE, INK, name, 7))
+        signs.append(style.sign(ELSEWHERE, ink, name, 7))
     if not is_settled:
         return signs
     sizes = lim.clusters.sizes
@@ -166,5 +166,5 @@ def _legend(lim: "Limit") -> list[Line2D]:
         signs.append(style.sign(shape, color, f"{kinds[label]}: {tokens}", 6))
     left_out = len(kinds) - len(largest)
     if left_out:
-        signs.append(style.sign("", INK, f"and {pluralize(left_out, 'smaller cluster')}", 0))
+        signs.append(style.sign("", ink, f"and {pluralize(left_out, 'smaller cluster')}", 0))
     return signs

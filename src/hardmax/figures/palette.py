@@ -7,7 +7,9 @@ from typing import Any
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
-INK, FAINT, SHADE = "#222222", "#9A9A9A", "#EDEDED"
+INK, FAINT = "#222222", "#9A9A9A"
+SHADE = ("#808080", 0.15)
+"""Seen on light and dark grounds, and so is what is behind it."""
 # Leaders begin with colours that two classes do not have, so that no picture of a text contradicts
 # another; then come darker and paler ones.
 _LEADERS = (GREEN, PURPLE, ORANGE, SKY, BLUE, VERMILION)

@@ -12,7 +12,7 @@ from hardmax._layer.rules import moves_to_means
 from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import style
 from hardmax.figures.labels import place_labels
-from hardmax.figures.palette import FAINT, INK, LEADER, SHADE, look_of_leader, mark_scale
+from hardmax.figures.palette import FAINT, LEADER, SHADE, look_of_leader, mark_scale
 from hardmax.figures.style import (
     Artist,
     Axes,
@@ -30,7 +30,6 @@ from hardmax.geometry.polytope import Polytope
 MOST_TOKENS = 5000
 """Of more tokens than this only some are drawn: the rest would be a blot."""
 MOST_BENDS, MOST_LABELS = 100, 40
-SEE_THROUGH = (INK, 0.07)  # grey on white, and what is behind it still shows
 _STAR = 130.0
 _LABELS = "xlabel", "ylabel", "zlabel"
 _SAMPLE = 20_000  # of so many tokens the directions of largest spread are found
@@ -133,7 +132,7 @@ def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:
             axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         for side in ax.spines.values():
             side.set_color(SHADE)
-        ax.tick_params(color=FAINT, labelcolor=INK, labelsize="small")
+        ax.tick_params(color=FAINT, labelsize="small")
     ax.set(**dict(zip(_LABELS[: places.shape[1]], view.names, strict=False)))
     if view.falling:
         ax.set_aspect("auto")
@@ -194,7 +193,7 @@ def draw_flow(path: np.ndarray, groups: np.ndarray, ax: Axes) -> Artists:
     small = mark_scale(len(groups))
     path, groups = path[:, moves], groups[moves]
     line = {"lw": 1.1 * small, "alpha": 0.6, "zorder": 2}
-    mark = {"s": 28 * small**0.5, "edgecolors": "white", "lw": 0.4 * small, "zorder": 3}
+    mark = {"s": 28 * small**0.5, "edgecolors": style.ground(), "lw": 0.4 * small, "zorder": 3}
     paths, starts = [], []
     for group in np.unique(groups).tolist():
         color, shape = look_of_leader(group)
@@ -211,11 +210,11 @@ def draw_leaders(
     find room."""
     size = _STAR * mark_scale(len(places)) ** 0.5
     colors = [look_of_leader(group)[0] for group in groups]
-    look = {"marker": LEADER, "edgecolors": INK, "lw": 0.5, "zorder": 6}
+    look = {"marker": LEADER, "edgecolors": style.ink(), "lw": 0.5, "zorder": 6}
     stars = marks(places, ax, s=size, c=colors, **look)
     places, names = places[:MOST_LABELS], [str(token) for token in tokens[:MOST_LABELS]]
     if isinstance(ax, Axes3D):
-        halo = [withStroke(linewidth=2, foreground="white")]
+        halo = [withStroke(linewidth=2, foreground=style.ground())]
         labels = []
         for (x, y, z), name in zip(places.tolist(), names, strict=True):
             labels.append(ax.text(x, y, z, f"  {name}", fontsize=8, path_effects=halo, zorder=7))
@@ -235,7 +234,7 @@ def draw_hull(places: np.ndarray, ax: Axes) -> list[Artist]:
         return [ax.scatter(*corners.T, s=20, color=FAINT, zorder=1)]
     if polytope.dimension == 1:
         return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
-    look = {"facecolor": SEE_THROUGH, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
+    look = {"facecolor": SHADE, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
     if isinstance(ax, Axes3D):
         facets = [corners[list(face)] for face in polytope.faces(2)]
         rounds = [facet[going_round(facet)] for facet in facets]

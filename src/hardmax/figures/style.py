@@ -24,7 +24,7 @@ from hardmax._common.validation import (
 from hardmax.figures.palette import FAINT
 
 try:
-    from matplotlib import rc_context
+    from matplotlib import rc_context, rcParams
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -50,7 +50,6 @@ _RULES: dict[Any, Any] = {
     "axes.titlelocation": "left",
     "figure.dpi": DPI,
     "savefig.bbox": "tight",
-    "savefig.facecolor": "white",
     "svg.hashsalt": "hardmax",
     # Text stays text, which can be searched, copied and read aloud.
     "svg.fonttype": "none",
@@ -65,6 +64,16 @@ def style_context(*, small: bool = False) -> Iterator[None]:
     small text."""
     with rc_context(_RULES | _SMALL if small else _RULES):
         yield
+
+
+def ink() -> str:
+    """The colour of text: black, or white if the user's style has a dark ground."""
+    return rcParams["text.color"]
+
+
+def ground() -> str:
+    """What marks and text are set off with."""
+    return rcParams["axes.facecolor"]
 
 
 def sign(marker: str, color: str, text: str, size: float, *, line: str = "none") -> Line2D:

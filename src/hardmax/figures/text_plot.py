@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hardmax._common.format import truncate
 from hardmax.figures import style
 from hardmax.figures.labels import escape_mathtext
-from hardmax.figures.palette import INK, look_of_class
+from hardmax.figures.palette import look_of_class
 from hardmax.figures.style import Axes, Patch
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ def _draw(why: "Explanation", ax: Axes) -> None:
     """Bars with the largest vote on top; an arrow leads from the vote without modifiers to the
     vote."""
     shown, names = why.active[:MOST], []
-    arrow = {"arrowstyle": "->", "color": INK, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
+    arrow = {"arrowstyle": "->", "color": style.ink(), "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
     for row, entry in enumerate(shown):
         color = look_of_class(entry.class_index, len(why.model.classes))[0]
         hatch = "////" * (entry.vote < 0)
-        ax.barh(row, entry.vote, height=0.72, color=color, hatch=hatch, ec="white", lw=0)
+        ax.barh(row, entry.vote, height=0.72, color=color, hatch=hatch, ec=style.ground(), lw=0)
         name = entry.word
         if entry.modifiers:
             name = f"{entry.word} ← {', '.join(entry.modifiers)}"
-            ax.barh(row, entry.weight, height=0.72, fc="none", ec=INK, lw=0.8, ls=":")
+            ax.barh(row, entry.weight, height=0.72, fc="none", ec=style.ink(), lw=0.8, ls=":")
             ax.annotate("", (entry.vote, row), (entry.weight, row), arrowprops=arrow)
         names.append(escape_mathtext(truncate(name, _LONGEST)))
     style.name_rows(ax, names)
