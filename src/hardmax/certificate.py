@@ -50,46 +50,39 @@ Matrix = tuple[Table, int]
 
 STRAIGHT = (0, 0), (1, 0), (2, 0)  # the (r, k) of leads of points that go straight
 
-# What the values look like as JSON. A number is a text, "p" or "p/q".
-INDEX = "(?:0|[1-9][0-9]*)"
-COUNT = "[1-9][0-9]*"
-INT = "(?:0|-?[1-9][0-9]*)"
+# What certificates are made of, see `is_made`. A number is a text, "p" or "p/q".
+INDEX, COUNT = 0, 1
+INTEGER = "0|-?[1-9][0-9]*"
 OVER = "(?:/(?:[2-9]|[1-9][0-9]+))?"
-LIST = r"\[(?>{0})(?:,(?>{0}))*+\]".format  # of one or more; nothing is tried twice
-INDICES = LIST(INDEX)
-NUMBERS = LIST(f'"{INT}{OVER}"')
-WEIGHTS = LIST(f'"{INDEX}{OVER}"')
-POSITIVE = f'"{COUNT}{OVER}"'
-MATRIX = LIST(NUMBERS)
-COUNTS = f'"multiplicities":(null|{LIST(COUNT)})'
-INLINE = f'"denominator":"{COUNT}",{COUNTS},"points":' + LIST(LIST(f'"{INT}"'))
-NAME = r"(?!\.)[A-Za-z0-9._ -]{1,196}\.(npy|csv)"
-REFERENCE = f'"file":"{NAME}",{COUNTS},"sha256":"[0-9a-f]{{64}}"'
-HEAD = rf'\{{"metric":(null|{MATRIX}),"weight":{POSITIVE}\}}'
+NUMBER, POSITIVE = f"(?:{INTEGER}){OVER}", f"[1-9][0-9]*{OVER}"
+SIZE = f"0|{POSITIVE}"
+MATRIX = [[NUMBER]]
+COUNTS = (None, [COUNT])
+INLINE = {"denominator": "[1-9][0-9]*", "multiplicities": COUNTS, "points": [[INTEGER]]}
+NAME = r"(?!\.)[A-Za-z0-9._ -]{1,196}\.(?:npy|csv)"
+REFERENCE = {"file": NAME, "multiplicities": COUNTS, "sha256": "[0-9a-f]{64}"}
 LAYER = {
-    "alpha": LIST(POSITIVE),
-    "attention": rf'null|\{{"localmax":"{INDEX}{OVER}"\}}|\{{"topk":{COUNT}\}}',
-    "heads": f"null|{LIST(HEAD)}",
-    "inverse": f"null|{LIST(MATRIX)}",
-    "mask": 'null|"causal"|' + LIST('"0*+1[01]*+"'),
-    "metric": f"null|{MATRIX}",
-    "value": f"null|{MATRIX}",
+    "alpha": [POSITIVE],
+    "attention": (None, {"localmax": SIZE}, {"topk": COUNT}),
+    "heads": (None, [{"metric": (None, MATRIX), "weight": POSITIVE}]),
+    "inverse": (None, [MATRIX]),
+    "mask": (None, "causal", ["0*1[01]*"]),
+    "metric": (None, MATRIX),
+    "value": (None, MATRIX),
 }
-TO = LIST(rf"{INDEX}|\[{INDEX}(,{INDEX})++\]")
-ENTRY = rf'\{{"from":(0,"head":{INDEX}|{COUNT},"head":{INDEX},"points":{INDICES}),"to":{TO}\}}'
-PAIRS = LIST(rf"\[{INDEX},{INDEX}\]")
-FACE = f'"face":{INDICES},"point":{NUMBERS},"weights":{WEIGHTS}'
+FIRST = {"from": INDEX, "head": INDEX, "to": [(INDEX, [INDEX])]}
+FACE = {"face": [INDEX], "point": [NUMBER], "weights": [SIZE]}
 SCHEMA = {
-    "layer": r"\{" + ",".join(f'"{key}":({kind})' for key, kind in LAYER.items()) + r"\}",
-    "cloud": rf"\{{({INLINE}|{REFERENCE})\}}",
-    "attended": LIST(ENTRY),
-    "jumps": rf"\[(\[{INDEX},{COUNT},{INDEX}\],)*+\[{INDEX},null,{INDEX}\]\]",
+    "layer": LAYER,
+    "cloud": (INLINE, REFERENCE),
+    "attended": [(FIRST, FIRST | {"points": [INDEX]})],
+    "jumps": [[INDEX, (None, COUNT), INDEX]],
     "settled_at": INDEX,
-    "leaders": rf"\[\]|{PAIRS}",
-    "limits": LIST(rf'\{{("vertex":{INDEX}|"point":{NUMBERS}|"moves":{NUMBERS}|{FACE})\}}'),
-    "limit_of": INDICES,
+    "leaders": ([], [[INDEX, INDEX]]),
+    "limits": [({"vertex": INDEX}, {"point": [NUMBER]}, {"moves": [NUMBER]}, FACE)],
+    "limit_of": [INDEX],
 }
-OPTIONAL = {"radius": f'"{INDEX}{OVER}"'}
+OPTIONAL = {"radius": SIZE}
 CELL = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 NPY = (
     rb"(?s)\x93NUMPY(\x01\0..|[\x02\x03]\0....)\{'descr': '<f8', "
@@ -211,12 +204,38 @@ def check_shape(certificate: Any) -> None:
     is_known = certificate["format"] == "hardmax-limit-certificate"
     require(is_known and repr(certificate.get("version")) == "2", "version: unknown here")
     schema = SCHEMA | {key: kind for key, kind in OPTIONAL.items() if key in certificate}
-    for key, kind in schema.items():
-        text = ENCODER.encode(certificate.get(key))
-        require(re.fullmatch(kind, text), f"shape: {key} is not as documented")
     rest = {key: certificate[key] for key in certificate if key != "sha256"}
-    require(certificate.get("sha256") == digest(rest), "sha256: not the digest of the rest")
     require({*rest} == {*schema, "format", "version"}, "shape: other keys than documented")
+    for key, kind in schema.items():
+        require(is_made([certificate[key]], kind), f"shape: {key} is not as documented")
+    require(certificate.get("sha256") == digest(rest), "sha256: not the digest of the rest")
+
+
+def is_made(values: list[Any], kind: Any) -> bool:
+    """Whether all of some values are of a kind: null, a pattern of texts, the least of integers,
+    `[a]` a list of one or more a, `[a, b]` a list of an a and a b, `{key: a}` an object with these
+    keys, `(a, b)` either: which one the type of a value tells, or its keys."""
+    if isinstance(kind, tuple):
+        alike: dict[Any, list[Any]] = {}
+        for value in values:
+            look = (*value,) if isinstance(value, dict) else type(value)
+            alike.setdefault(look, []).append(value)
+        return all(any(is_made(some, one) for one in kind) for some in alike.values())
+    if not {*map(type, values)} <= {type(kind)}:
+        return False
+    if isinstance(kind, int):
+        return min(values, default=kind) >= kind
+    if isinstance(kind, str):
+        return all(map(re.compile(kind).fullmatch, values))
+    if isinstance(kind, dict):
+        have_keys = all(value.keys() == kind.keys() for value in values)
+        return have_keys and all(is_made([x[key] for x in values], kind[key]) for key in kind)
+    if isinstance(kind, list) and len(kind) == 1:
+        return all(values) and is_made([*chain(*values)], kind[0])
+    if isinstance(kind, list):
+        have_length = {*map(len, values)} <= {len(kind)}
+        return have_length and all(map(is_made, zip(*values, strict=True), kind))
+    return True
 
 
 def digest(document: Any) -> str:
@@ -249,7 +268,7 @@ class Sets:
         """From now on these points have other sets."""
         for i, chosen in zip(points, to, strict=True):
             several = chosen if isinstance(chosen, list) else [chosen]
-            in_order = increase(several, len(self.first))
+            in_order = increase(several, len(self.first)) and chosen != several[:1]
             require(in_order, "shape: attended sets are of points, increasing")
             require(several != self[i], f"attended: the set of point {i} does not change")
             self.first[i] = several[0]
@@ -415,6 +434,7 @@ class Check:
         heads, entries, jumps = len(self.heads), told["attended"], told["jumps"]
         places = [(entry["from"], entry["head"]) for entry in entries]
         in_order = places[:heads] == [(0, head) for head in range(heads)]
+        in_order &= [entry for entry in entries if "points" not in entry] == entries[:heads]
         for entry, later in pairwise(places[heads - 1 :]):
             in_order &= entry < later and later[0] > 0 and later[1] < heads
         require(in_order, "attended: not listed at layer 0 and whenever they change")
@@ -424,6 +444,8 @@ class Check:
             check_lengths(len(points), entry["to"])
         changes = [layer for layer, _ in places]
         require(told["settled_at"] == changes[-1], "settled_at: not the last change")
+        ends = [end for _, end, _ in jumps]
+        require(ends.pop() is None and None not in ends, "shape: jumps is not as documented")
         for (start, end, _), (later, _, _) in pairwise(jumps):
             require(start < end <= later, "jumps: not in order")
             is_still = bisect_right(changes, start) == bisect_right(changes, end - 1)
