@@ -250,6 +250,10 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "one text": ("refused", lambda: filled(r'"\ud83d\ude00' + "a" * (LARGEST - 199) + '",')),
     "everybody attends to the furthest from the middle": ("refused", astray),
     "another's values": ("refused", lambda: small(metric=[["0"] * 900_000])),
+    "a mask with one strange character": (
+        "refused",
+        lambda: small(mask=["1" * 900_000 + "2", "11"]),
+    ),
     "keys": ("refused", lambda: small(**{f"{i:x}": 0 for i in range(100_000)})),
 }
 COSTLY: dict[str, tuple[str, Callable[[], bytes]]] = {

@@ -189,6 +189,7 @@ def by_reference(folder: Path) -> list[str]:
         "tab": "1,\t1",
         "semicolon": "1;1",
         "nothing": "",
+        "digits": "1," + "1" * 10**6 + "x",
     }
     files |= {f"{name}.csv": text.encode() for name, text in texts.items()}
     files["latin.csv"] = b"x,\xe9\n1,1\n"

@@ -133,7 +133,7 @@ function verifyShape(c) {
             attention: [null, { localmax: size }, { topk: positive }],
             heads: [null, [{ metric: matrix, weight: above }]],
             inverse: [null, [[numbers]]],
-            mask: [null, /^causal$/, [/^[01]*1[01]*$/]],
+            mask: [null, /^causal$/, [/^0*1[01]*$/]],
             metric: matrix,
             value: matrix,
         },
@@ -243,9 +243,9 @@ function verifyNpy(bytes) {
 function verifyCsv(text) {
     const lines = text.split("\n").filter((line) => /[^ \r]/.test(line));
     const table = lines.map((line) => line.split(",").map((cell) => {
-        const found = /^[ \r]*([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]{1,3}))?[ \r]*$/.exec(cell);
+        const found = /^[ \r]*([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?[ \r]*$/.exec(cell);
         if (!found) return null;
-        const [, minus, digits, behind, exponent = "0"] = found;
+        const [, minus, digits, behind = "", exponent = "0"] = found;
         const value = verifyInteger(digits + behind);
         return { value: minus === "-" ? -value : value, power: Number(exponent) - behind.length };
     }));
