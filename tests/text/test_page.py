@@ -4,6 +4,7 @@ can read them."""
 import itertools
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +251,7 @@ def test_a_page_shows_what_a_token_attends_to_and_both_numbers():
     shown = model.explain("It never gets boring.")._repr_html_()
     assert re.search(r'hardmax-to c0 l0"></i>never</span>', shown)
     assert re.search(r'<mark[^>]*vote \+0\.500 ← never, else -1\.000">', shown)
-    assert re.search(r'hardmax-from c0 l0"></i>boring</span></mark>', shown)
+    assert re.search(r'hardmax-from c0 l0"></i><span[^>]*>boring</span></span></mark>', shown)
     assert re.search(r"<td>\+0\.500</td>.*?← <bdi>never</bdi>, else -1\.000", shown, re.DOTALL)
 
 
@@ -294,6 +295,24 @@ def test_arrows_end_above_their_words_at_every_width_and_on_paper(browser, tmp_p
             assert page.locator("mark sub").count() == 0
         page.emulate_media(media="print")
         assert all(fits for _, _, fits in page.evaluate(ENDS_OF_ARROWS))
+
+
+@in_browser
+def test_an_arrow_is_not_broken_above_the_star_of_a_leader(browser, tmp_path):
+    model = word_model({"great": 3, "script": 1}, modifiers=[Modifier("not", -0.5)])
+    why = model.explain("Not a great script.")
+    assert [entry.word for entry in why.leaders] == ["great"]
+    why.save(tmp_path / "page.html")
+    with Opened(browser, scripts=False) as watched:
+        page = watched.open(tmp_path / "page.html")
+        parts = page.evaluate(
+            """() => [...document.querySelectorAll(".hardmax-arrows .l1")].map((part) => {
+                const { left, right } = part.getBoundingClientRect()
+                return [left, right]})"""
+        )
+        assert len(parts) > 3
+        parts.sort()
+        assert all(left <= end + 1 for (_, end), (left, _) in pairwise(parts))
 
 
 # ---------------------------------------------------------------- what a page gives away
