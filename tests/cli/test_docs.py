@@ -13,6 +13,7 @@ import pytest
 import typer
 from running import Command
 
+import hardmax as hm
 from hardmax.cli.main import make_app
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +109,37 @@ def test_a_page_runs_from_top_to_bottom(page, hardmax, tmp_path, monkeypatch):
     assert skipped == NOT_RUN.get(page, [])
     left = {path.name for path in tmp_path.iterdir()}
     assert left == LEFT.get(page, set())
+
+
+@pytest.mark.docs
+def test_every_call_in_the_table_of_functions_works(tmp_path, monkeypatch):
+    for module in ("matplotlib", "anywidget", "joblib", "narwhals"):
+        pytest.importorskip(module)
+    pyarrow = pytest.importorskip("pyarrow")
+    estimators = pytest.importorskip("hardmax.sklearn")
+    monkeypatch.chdir(tmp_path)
+    cloud, dynamics = hm.clouds.square(), hm.Dynamics("1/2")
+    lim, model = hm.limit(cloud, dynamics), hm.load_model("sentiment-en")
+    texts, labels = ["A superb film.", "An awful script."] * 9, ["good", "bad"] * 9
+    table = pyarrow.table({"text": texts})
+    names = {
+        "hm": hm,
+        "hardmax": hm,
+        "cloud": cloud,
+        "dynamics": dynamics,
+        "lim": lim,
+        "run": lim.run,
+    }
+    names |= {"k": 2, "n": 9, "d": 2, "token": 4, "claim": "every token ends at a leader"}
+    names |= {"grid": {"n": [3, 4], "d": 2, "seeds": 2}, "model": model, "table": table}
+    names |= {"text": texts[1], "texts": texts, "labels": labels}
+    names["clf"] = estimators.HardmaxClassifier().fit(texts, labels)
+    page = (ROOT / "docs/which.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|[^|]*\|([^|]*)\|", page, flags=re.M)
+    calls = [call for row in rows for call in re.findall(r"`([^`]+)`", row)]
+    assert len(calls) > 25
+    for call in calls:
+        eval(call, names)
 
 
 def told_in_passing() -> list[str]:
