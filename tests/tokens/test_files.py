@@ -6,15 +6,29 @@ import json
 import os
 import stat
 import struct
+import subprocess
+import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import listed_refusals, refuses
 
-from hardmax._common.files import decode, parse_json, read_arrays, read_bytes, write_whole
+from hardmax._common.files import (
+    decode,
+    locked,
+    parse_json,
+    read_arrays,
+    read_bytes,
+    write_whole,
+)
+from hardmax._common.format import LONGEST_LINE
+from hardmax._common.validation import InputError
 
 WISH = "expected a shopping list"
 DOCUMENTS = st.recursive(
@@ -53,6 +67,67 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     with refuses("standard input is larger than 1 MiB, the most that is read: expected"):
         read_bytes("-", WISH, at_most=2**20)
     assert pipe.tell() == 2**20 + 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there are no such devices")
+def test_devices_are_refused_and_pipes_are_read(tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for path in ("/dev/full", tmp_path / "link"):
+        with refuses("is a device, not a file or a pipe: expected a shopping list"):
+            read_bytes(path, WISH)
+    with open("/dev/zero", "rb") as endless, monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", SimpleNamespace(buffer=endless))
+        with refuses("^standard input is a device"):
+            read_bytes("-", WISH)
+    reader, writer = os.pipe()
+    os.write(writer, b"milk")
+    os.close(writer)
+    with open(reader, "rb") as pipe, monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
+        assert read_bytes("-", WISH) == b"milk"
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit((tmp_path / "pipe").write_bytes, b"milk")
+        assert read_bytes(tmp_path / "pipe", WISH) == b"milk"
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self"), reason="there is no such folder")
+def test_a_folder_that_takes_no_files_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _: pytest.fail("it waits"))
+    with pytest.raises(OSError, match="No such file"), locked(Path("/proc/self/lock"), 60):
+        pass
+
+
+KILLED = """
+import os, pathlib, sys
+from hardmax._common.files import drafted
+with drafted(pathlib.Path(sys.argv[1])) as draft:
+    draft.write_bytes(b"half")
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are not known by number")
+def test_what_a_killed_process_was_writing_is_removed_and_nothing_else(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "out.csv")], check=False)
+    (draft,) = tmp_path.iterdir()
+    assert draft.name.startswith(".out.csv.hardmax-draft-")
+    machine, killed, token = draft.name.rpartition("draft-")[2].split("-")
+    others = [
+        tmp_path / f".out.csv.hardmax-draft-{machine}-{os.getpid()}-{token}",
+        tmp_path / f".out.csv.hardmax-draft-elsewhere-{killed}-{token}",
+        tmp_path / f".mine-{machine}-{killed}-{token}",
+    ]
+    for other in others:
+        other.write_bytes(b"half")
+    write_whole(tmp_path / "another.csv", b"whole")
+    assert {*tmp_path.iterdir()} == {*others, tmp_path / "another.csv"}
+
+
+def test_errors_about_endless_names_have_a_beginning_and_an_end():
+    with refuses("^`x+…x+` does not exist: expected a shopping list.$") as caught:
+        raise InputError(f"`{'x' * 10**6}` does not exist: {WISH}.")
+    assert len(str(caught.value)) == LONGEST_LINE
 
 
 def test_arrays_that_are_broken_are_refused():

@@ -8,13 +8,18 @@ import errno
 import io
 import json
 import os
+import platform
+import re
 import secrets
 import shutil
+import stat
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from hardmax._common.validation import InputError, shorten
 from hardmax.certificate import FILE_SIZE
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 
 CERTIFICATE = "expected what `hardmax limit --certificate` writes"
 ZIP_MAGIC = b"PK\x03\x04"
+DRAFT = ".hardmax-draft-"  # in the names of unfinished files
 MOST_UNPACKED = 2**26  # bytes of an npz file that may be packed more tightly than tokens ever are
 
 
@@ -37,16 +43,26 @@ def reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
+@contextmanager
+def open_bytes(path: str | Path, wish: str) -> Iterator[IO[bytes]]:
+    """A file or a pipe to read from, or standard input for `-`. Most devices have no end, so they
+    are refused; a terminal may be typed at."""
+    with ExitStack() as stack:
+        stream = sys.stdin.buffer if path == "-" else stack.enter_context(Path(path).open("rb"))
+        with suppress(io.UnsupportedOperation):  # somebody's own stream has no number
+            mode = os.fstat(stream.fileno()).st_mode
+            if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty()):
+                raise InputError(f"{shown_name(path)} is a device, not a file or a pipe: {wish}.")
+        yield stream
+
+
 def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None) -> bytes:
     """All of a file, or of standard input for `-`; a file of more than `at_most` bytes is
     refused."""
     name, size = shown_name(path), -1 if at_most is None else at_most + 1
     try:
-        if path == "-":
-            data = sys.stdin.buffer.read(size)
-        else:
-            with Path(path).open("rb") as stream:
-                data = stream.read(size)
+        with open_bytes(path, wish) as stream:
+            data = stream.read(size)
     except FileNotFoundError:
         raise InputError(f"{name} does not exist: {wish}.") from None
     except IsADirectoryError:
@@ -85,20 +101,22 @@ def parse_json(
 ) -> Any:
     """The JSON document in `data`. No object may have a key twice."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(dict(pairs)) != len(pairs):
-            raise ValueError("a key appears twice in one object")
-        return dict(pairs)
-
     try:
-        return json.loads(
-            data.decode("utf-8-sig"), object_pairs_hook=unique, parse_float=parse_float
-        )
+        text = data.decode("utf-8-sig")
+        return json.loads(text, object_pairs_hook=unique_keys, parse_float=parse_float)
     except RecursionError:
         problem = "nested too deeply"
     except ValueError as error:  # of json and of decoding, and numbers of too many digits
         problem = str(error)
     raise InputError(f"{name} is not JSON that can be read ({problem}): {wish}.")
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; readers would differ about one in which a key appears twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key appears twice in one object")
+    return found
 
 
 def read_arrays(data: bytes, name: str) -> "dict[str, np.ndarray]":
@@ -142,10 +160,12 @@ def write_whole(path: str | Path, data: bytes) -> None:
 
 
 @contextmanager
-def drafted(target: Path, name: str = "") -> Iterator[Path]:
+def drafted(target: Path) -> Iterator[Path]:
     """A file beside the target, which takes its place at the end of the block unless there was an
-    error."""
-    draft = target.with_name(f".{name}{secrets.token_hex(8)}.part")
+    error. Its name says whose it is; what killed processes left in the folder is removed."""
+    remove_drafts(target.parent)
+    name = f".{target.name[:50]}{DRAFT}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+    draft = target.with_name(name)
     try:
         # What replaces a file that others may not read is never readable for them.
         draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
@@ -159,6 +179,31 @@ def drafted(target: Path, name: str = "") -> Iterator[Path]:
     finally:
         with suppress(OSError):  # it became the file, or was never made
             draft.unlink()
+
+
+@cache  # large folders are not listed with every file that is written there
+def remove_drafts(folder: Path) -> None:
+    """Remove the drafts of processes of this machine that were killed."""
+    own = re.compile(rf"\..*{DRAFT}{_machine()}-(\d+)-[0-9a-f]{{8}}")
+    for draft in folder.glob(f".*{DRAFT}*"):
+        if (found := own.fullmatch(draft.name)) and not _is_alive(int(found[1])):
+            with suppress(OSError):
+                draft.unlink()
+
+
+def _machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # where the question would end the process
+        return True
+    with suppress(PermissionError):
+        try:
+            os.kill(process, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+    return True
 
 
 def make_folder(path: Path, name: str) -> Path:
@@ -182,6 +227,8 @@ def locked(path: Path, timeout: float) -> Iterator[None]:
     from filelock import FileLock
 
     with ExitStack() as stack:
+        with suppress(FileExistsError):  # a folder without room for new files is no contention
+            path.touch(exist_ok=False)
         try:
             stack.enter_context(FileLock(path, timeout=timeout))
         except NotImplementedError:

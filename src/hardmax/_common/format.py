@@ -20,6 +20,7 @@ _UNSAFE = re.compile(
     "\ud800-\udfff"  # surrogates
     "]"
 )
+LONGEST_LINE = 1000  # characters of an error
 _UNSAFE_IN_LINES = re.compile(rf"(?![\n\t]){_UNSAFE.pattern}")
 
 
@@ -27,6 +28,16 @@ def truncate(text: object, width: int) -> str:
     """The text, cut to so many characters with an ellipsis."""
     text = str(text)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def shorten_middle(text: str, width: int) -> str:
+    """The beginning and the end of a text, about as many characters of each, with an ellipsis.
+
+    >>> shorten_middle("`a very long name` does not exist.", 15)
+    '`a very… exist.'
+    """
+    half = width // 2
+    return text if len(text) <= width else f"{text[:half]}…{text[len(text) - (width - 1 - half) :]}"
 
 
 def sanitize_line(text: object) -> str:

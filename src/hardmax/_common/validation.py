@@ -5,14 +5,14 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hardmax._common.format import sanitize_line, truncate
+from hardmax._common.format import LONGEST_LINE, sanitize_line, shorten_middle, truncate
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -43,7 +43,8 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str, *, argument: str = "", also: tuple[str, ...] = ()) -> None:
-        super().__init__(sanitize_line(message))
+        # Names of files and columns have any length; what to do stands at the end.
+        super().__init__(shorten_middle(sanitize_line(message), LONGEST_LINE))
         if not argument and (about := _ABOUT.match(message)):
             argument = about[1]
         # Of "`metric` (row 0, column 1)", metric.
@@ -112,7 +113,8 @@ def check_real(
 ) -> float:
     """The finite float that `value` is, within bounds."""
     with suppress(OverflowError):  # an int that no float can hold
-        if isinstance(value, Real) and not isinstance(value, bool):
+        # For numpy a time is a whole number, too.
+        if isinstance(value, Real) and type(value).__name__ not in ("bool", "timedelta64"):
             number = float(value)
             if math.isfinite(number) and at_least <= number <= at_most and number > above:
                 return number
@@ -150,6 +152,15 @@ def check_instance(value: Any, kind: type[T] | tuple[type[T], ...], name: str, e
     """The value, if it is an instance of a class; else an error that says what was expected."""
     if isinstance(value, kind):
         return value
+    raise _wrong(name, expected, value)
+
+
+def check_list(value: Any, name: str, expected: str) -> list[Any]:
+    """The entries of a list, or of another sequence that is no text; else an error that says what
+    was expected."""
+    with suppress(Exception):  # of somebody's own, or a memoryview of a table
+        if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+            return list(value)
     raise _wrong(name, expected, value)
 
 

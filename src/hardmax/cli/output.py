@@ -14,7 +14,13 @@ from itertools import islice
 from typing import Any
 
 from hardmax import __version__
-from hardmax._common.format import escape_json, sanitize_line, sanitize_text
+from hardmax._common.format import (
+    LONGEST_LINE,
+    escape_json,
+    sanitize_line,
+    sanitize_text,
+    shorten_middle,
+)
 
 BAR_DELAY = 0.5  # seconds: a bar that comes and goes would only flicker
 SHOWN_ROWS, SHOWN_ITEMS = 20, 6
@@ -28,7 +34,7 @@ def is_terminal() -> bool:
 def notify(text: str) -> None:
     """Print one line to stderr; a command does not fail because nobody can read it."""
     with suppress(OSError):
-        print(sanitize_line(text), file=sys.stderr)
+        print(shorten_middle(sanitize_line(text), 2 * LONGEST_LINE), file=sys.stderr)
 
 
 def print_text(text: object) -> None:
