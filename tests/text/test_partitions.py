@@ -18,10 +18,10 @@ from filelock import FileLock
 from refusals import refuses
 from running import HARDMAX
 from text.small_models import random_texts, small_model
-from text.test_scoring import OURS
+from text.test_scoring import OURS, flipped
 
 from hardmax._kernels.parallel import _limit
-from hardmax.text import scoring
+from hardmax.text import read_corpus, scoring
 from hardmax.text.score_files import ScoringReport, score_file
 from hardmax.text.scoring import ScoreOptions
 from hardmax.text.storage import digest
@@ -114,25 +114,33 @@ def test_a_damaged_part_is_named_and_force_scores_it_alone(model, folder):
     score(model, folder)
     part = folder.parent / "out" / NAMES[1]
     whole = part.read_bytes()
-    part.write_bytes(whole[:-20])
+    part.write_bytes(whole[:200])
     with refuses(r"lang=en/a.parquet` is damaged, .*: force=True scores"):
         score(model, folder)
-    assert part.read_bytes() == whole[:-20]
+    assert part.read_bytes() == whole[:200]
     assert score(model, folder, force=True).scored_before == 40
     assert pq.ParquetFile(part).read().num_rows == 20
 
 
-def test_a_claim_removes_its_own_drafts_only(model, folder):
-    (folder / "a.parquet").write_bytes((folder / NAMES[0]).read_bytes())
-    out = folder.parent / "out"
-    out.mkdir()
-    own = out / ".a.parquet.0123456789abcdef.part"
-    other = out / ".a.parquet.b.parquet.0123456789abcdef.part"
-    for draft in (own, other):
-        draft.write_bytes(b"half")
+def test_a_part_with_a_flipped_bit_is_scored_again_alone(model, folder):
     score(model, folder)
-    assert not own.exists()
-    assert other.exists()
+    part = folder.parent / "out" / NAMES[1]
+    whole = part.read_bytes()
+    for place in (50, len(whole) // 2, whole.index(b'"rows"') + 2):
+        part.write_bytes(flipped(whole, 8 * place))
+        assert score(model, folder).scored_before == 40
+        assert part.read_bytes() == whole
+
+
+def test_a_column_may_have_whole_numbers_in_one_file_and_floats_in_another(model, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, numbers in (("a", [1, 2]), ("b", [0.5, None]), ("c", [None, None])):
+        table = pa.table({"text": TEXTS[:2], "label": [0, 1], "n": numbers})
+        pq.write_table(table, tmp_path / "in" / f"{name}.parquet")
+    assert len(read_corpus(tmp_path / "in")) == 6
+    score_file(model, str(tmp_path / "in"), tmp_path / "out.parquet", ScoreOptions())
+    assert pq.read_table(tmp_path / "out.parquet")["n"].to_pylist() == [1, 2, 0.5, *[None] * 3]
+    assert score(model, tmp_path / "in").rows == 6
 
 
 def test_suffixes_of_any_case_are_scored_and_the_rest_is_named(model, folder):
@@ -231,9 +239,11 @@ def test_processes_that_are_killed_again_and_again_score_every_row_once(
 
     started = [start(), start()]
     for victims in ([0, 1], [0], [0, 1], [1], [0, 1], [0, 1]):
-        before = parts(".*.part")
+        before = parts(".*.hardmax-draft-*")
         # Until one is in the middle of a part.
-        while parts(".*.part") <= before and any(process.is_alive() for process in started):
+        while parts(".*.hardmax-draft-*") <= before and any(
+            process.is_alive() for process in started
+        ):
             time.sleep(0.002)
         time.sleep(rng.uniform(0, 0.1))
         kills += all(started[victim].is_alive() for victim in victims)

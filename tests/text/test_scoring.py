@@ -240,8 +240,8 @@ def test_numbers_of_json_are_kept_exactly(tmp_path):
         "wide": ["9223372036854775808", "2.5", "null"],
         "mixed": ["1", "9007199254740993", "0.1"],
         "whole": ["9007199254740993", "1", "null"],
-        "half": ["1", "0.5", "Infinity"],
-        "deep": ['{"a": 9223372036854775808}', "[Infinity, NaN]", "null"],
+        "half": ["1", "0.5", "null"],
+        "deep": ['{"a": 9223372036854775808}', "[0.5]", "null"],
     }
     rows = ([f'"{name}": {cells[n]}' for name, cells in columns.items()] for n in range(3))
     lines = ["{" + ", ".join(row) + "}" for row in rows]
@@ -251,8 +251,8 @@ def test_numbers_of_json_are_kept_exactly(tmp_path):
     assert [row["wide"] for row in rows] == [2**63, 2.5, None]
     assert [row["mixed"] for row in rows] == [1, 2**53 + 1, 0.1]
     assert [row["whole"] for row in rows] == [2**53 + 1, 1, None]
-    assert [row["half"] for row in rows] == [1, 0.5, "Infinity"]  # JSON has no infinity
-    assert [row["deep"] for row in rows] == [{"a": 2**63}, ["Infinity", None], None]
+    assert [row["half"] for row in rows] == [1, 0.5, None]
+    assert [row["deep"] for row in rows] == [{"a": 2**63}, [0.5], None]
     score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
     kinds = {column.name: str(column.type) for column in pq.read_schema(tmp_path / "out.parquet")}
     assert [kinds[name] for name in ("wide", "mixed")] == ["string", "string"]
@@ -266,6 +266,20 @@ def test_a_number_that_is_too_large_is_named_by_its_line(number, tmp_path):
     report = score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     assert report.bad_rows == [("line 2", "a number that is too large")]
     assert [row["n"] for row in read_rows(tmp_path / "out.jsonl")] == [1, None]
+
+
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        ("NaN", "NaN is not JSON"),
+        ("[1, -Infinity]", "-Infinity is not JSON"),
+        ('{"a": 1, "a": 2}', "a key appears twice in one object"),
+        ('1, "n": 2', "a key appears twice in one object"),
+    ],
+)
+def test_what_readers_of_json_differ_about_is_a_bad_row(cell, fault, tmp_path):
+    (tmp_path / "in.jsonl").write_text(f'{{"text": "great"}}\n{{"text": "dull", "n": {cell}}}\n')
+    assert score(tmp_path / "in.jsonl", tmp_path / "out.jsonl").bad_rows == [("line 2", fault)]
 
 
 def test_infinite_numbers_of_parquet_are_written_to_text_files(tmp_path):
@@ -408,15 +422,15 @@ class Killed(BaseException):
 
 
 def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
-    left, before = iter(range(writes)), score_files.write_parquet
+    left, before = iter(range(writes)), score_files._write_part
 
-    def write(path: Path, table: Any, **how: Any) -> None:
+    def write(path: Path, *part: Any, **how: Any) -> None:
         if next(left, None) is None:
-            (path.parent / ".0123456789abcdef.part").write_bytes(b"half")
+            (path.parent / ".part.hardmax-draft-elsewhere").write_bytes(b"half")
             raise Killed
-        before(path, table, **how)
+        before(path, *part, **how)
 
-    monkeypatch.setattr(score_files, "write_parquet", write)
+    monkeypatch.setattr(score_files, "_write_part", write)
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
@@ -446,7 +460,7 @@ def test_an_interrupted_job_goes_on_to_the_same_rows(
     assert report.labels == whole.labels
     assert report.bad_rows == [(place, "the text is empty")]
     assert read_rows(tmp_path / out) == read_rows(tmp_path / f"whole{Path(out).suffix}")
-    assert not list(tmp_path.rglob("*.part*s"))
+    assert not list(tmp_path.rglob("*.parts"))
     assert score(given, tmp_path / out, on_bad_rows="skip", force=True).scored_before == (
         50 if out == "out" else 0
     )
@@ -487,8 +501,28 @@ def test_a_folder_with_other_files_is_not_touched(reviews, tmp_path):
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda whole: b"",
     "half": lambda whole: whole[: len(whole) // 2],
-    "all but a byte": lambda whole: whole[:-1],
 }
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    """The data with one bit changed."""
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def test_a_part_that_is_not_as_it_was_written_is_scored_again(reviews, tmp_path, small_parts):
+    out = tmp_path / "out"
+    score(reviews, out)
+    whole = read_rows(out)
+    part = out / "part-000002.parquet"
+    data = part.read_bytes()
+    report = data.index(b'"scored_before"')
+    places = 100, len(data) // 3, len(data) // 2, report + 1, len(data) - 9
+    for damaged in (data[:-1], *(flipped(data, 8 * byte + 1) for byte in places)):
+        part.write_bytes(damaged)
+        assert score(reviews, out).scored_before == 2 * 9
+        assert read_rows(out) == whole
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
@@ -498,7 +532,7 @@ def test_a_damaged_part_is_named_and_force_scores_it_again(damage, reviews, tmp_
     part.write_bytes(damage(part.read_bytes()))
     with refuses(r"part-000002.parquet` is damaged, .*: force=True scores"):
         score(reviews, tmp_path / "out")
-    assert score(reviews, tmp_path / "out", force=True).scored_before == 0
+    assert score(reviews, tmp_path / "out", force=True).scored_before == 2 * 9
     assert [row["id"] for row in read_rows(tmp_path / "out")] == list(range(50))
 
 

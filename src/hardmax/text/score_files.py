@@ -6,21 +6,22 @@ lock on. A lock ends with its process, and a part appears under its name when it
 Anything else is one stream, scored by one process in parts, so that an interruption costs one of
 them. A part is a Parquet file in the folder that is written, or in `NAME.parts` beside the file
 that the parts become. Its metadata say what was read so far, and for which job: the same job goes
-on after its last part."""
+on after its last part. They have a checksum, too: a part that was damaged is scored again."""
 
 # pyright: reportAttributeAccessIssue=false
 import csv
 import hashlib
 import json
+import mmap
 import os
 import shutil
-import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
-from glob import escape
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,8 +33,7 @@ import pyarrow.parquet as pq
 from filelock import Timeout
 
 from hardmax import __version__
-from hardmax._common.columns import write_parquet
-from hardmax._common.files import drafted, locked, reason
+from hardmax._common.files import DRAFT, drafted, locked, open_bytes, reason
 from hardmax._common.validation import InputError
 from hardmax.text import tables
 from hardmax.text.scoring import ScoreOptions, Scorer
@@ -42,7 +42,7 @@ from hardmax.text.text_model import TextModel
 
 PART_ROWS = 16_384
 _LISTED = 100  # bad rows that are named
-_METADATA = b"hardmax score"
+_METADATA, _CHECKSUM = b"hardmax score", b"hardmax checksum "
 _PACKED = {"compression": "zstd", "compression_level": 1}
 _QUICK = {"compression": "none", "use_dictionary": False}  # parts that are removed in the end
 Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
@@ -153,7 +153,7 @@ def _score_folder(job: _Job, source: Path, target: Path) -> ScoringReport:
     if any(path not in parts for path in tables.parquet_files(target)):
         raise _other_files(target)
     done: dict[Path, ScoringReport] = {}
-    scored = 0
+    scored, before = 0, {path for path in parts if path.exists()}
 
     def update(share: float, rows: int) -> None:
         job.progress((len(done) + share) / len(parts), scored + rows)
@@ -165,14 +165,17 @@ def _score_folder(job: _Job, source: Path, target: Path) -> ScoringReport:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(Timeout), _claimed(path, patience):
             mark = job.mark(*_marks([file]))
-            made_by, report = _stored(path, target, job.force) if path.exists() else ("", {})
+            made_by, report = "", ScoringReport(text=text)
+            if path.exists():  # what others have written meanwhile is not read
+                made_by, report = _stored(path, target, job.force, is_checked=path in before)
             if made_by and made_by != mark and not job.force:
                 raise _other_job(target)
             if made_by != mark:
-                scoring = _Scoring(tables.open_table(file), scorer, ScoringReport(text=text))
-                report = asdict(_score_part(scoring, path, mark, update))
-                scored += report["rows"]
-            done[path] = ScoringReport(**report)
+                report = ScoringReport(text=text)
+                scoring = _Scoring(tables.open_table(file), scorer, report)
+                _write_part(path, scoring.schema, scoring.parts(update), mark, report, **_PACKED)
+                scored += report.rows
+            done[path] = report
     report = ScoringReport(text=text, columns=scorer.names, parts=len(parts))
     for path, part in done.items():
         name = path.relative_to(target)
@@ -182,14 +185,27 @@ def _score_folder(job: _Job, source: Path, target: Path) -> ScoringReport:
     return report
 
 
-def _score_part(scoring: "_Scoring", path: Path, mark: str, progress: Progress) -> ScoringReport:
-    with (
-        drafted(path, f"{path.name}.") as draft,
-        pq.ParquetWriter(draft, scoring.schema, **_PACKED) as writer,
-    ):
-        _write_behind(writer.write_table, scoring.parts(progress))
-        writer.add_key_value_metadata(scoring.metadata(mark))
-    return scoring.report
+def _write_part(
+    path: Path, schema: Any, rows: Iterator[Any], mark: str, report: ScoringReport, **how: Any
+) -> None:
+    """Write a part that says of which job it is, what was read up to its end, and, by a checksum,
+    whether it is still as it was written."""
+    with drafted(path) as draft:
+        with pq.ParquetWriter(draft, schema, **how) as writer:
+            _write_behind(writer.write_table, rows)
+            described = {_METADATA: json.dumps([mark, asdict(report)]).encode()}
+            writer.add_key_value_metadata(described | {b"hardmax": _CHECKSUM + b"0" * 8})
+        with draft.open("r+b") as stream, mmap.mmap(stream.fileno(), 0) as data:
+            place, checksum = _checksum(data)
+            data[place] = checksum
+
+
+def _checksum(data: mmap.mmap) -> tuple[slice, bytes]:
+    """Where the checksum of a part stands in its file, and that of all the rest."""
+    start = data.rfind(_CHECKSUM) + len(_CHECKSUM)
+    end = start + 8
+    with memoryview(data) as view, view[:start] as before, view[end:] as after:
+        return slice(start, end), b"%08x" % zlib.crc32(after, zlib.crc32(before))
 
 
 def _score_stream(job: _Job, source: str, target: Path, folder: Path) -> ScoringReport:
@@ -201,27 +217,27 @@ def _score_stream(job: _Job, source: str, target: Path, folder: Path) -> Scoring
         names = job.options.columns or table.schema(text).names
         scorer = Scorer(job.model, list(names), job.options)
         mark = job.mark(*inputs)
-        report = ScoringReport(**_resume(folder, mark, job.force or to_file))
+        report = _resume(folder, mark, job.force or to_file)
         report.text, report.columns, report.scored_before = text, scorer.names, report.rows
         scoring = _Scoring(table, scorer, report)
         how, write = _PACKED, len
         if to_file:
-            draft = stack.enter_context(drafted(target, f"{target.name}."))
+            draft = stack.enter_context(drafted(target))
             how, write = _QUICK, stack.enter_context(_writer(draft, scoring.schema, target))
-            for path in sorted(folder.glob("*")):
+            for path in _files_in(folder):
                 write(pq.ParquetFile(path).read())
 
-        def named_parts() -> Iterator[tuple[Path, Any]]:
+        def named_parts() -> Iterator[tuple[Path, Any, ScoringReport]]:
             for part in scoring.parts(job.progress):
                 folder.mkdir(exist_ok=True)
                 path = folder / f"part-{report.parts:06}.parquet"
                 report.parts += 1
-                metadata = (scoring.schema.metadata or {}) | scoring.metadata(mark)
-                yield path, part.combine_chunks().replace_schema_metadata(metadata)
+                yield path, part.combine_chunks(), deepcopy(report)
 
-        def keep(named: tuple[Path, Any]) -> None:
-            write_parquet(*named, **how)
-            write(named[1])
+        def keep(named: tuple[Path, Any, ScoringReport]) -> None:
+            path, part, so_far = named
+            _write_part(path, scoring.schema, iter([part]), mark, so_far, **how)
+            write(part)
 
         _write_behind(keep, named_parts())
     if to_file:
@@ -231,17 +247,9 @@ def _score_stream(job: _Job, source: str, target: Path, folder: Path) -> Scoring
 
 @contextmanager
 def _claimed(path: Path, patience: float) -> Iterator[None]:
-    """Hold the lock of a file that is to be written, and remove what processes that were killed
-    left of it."""
+    """Hold the lock of a file that is to be written."""
     with locked(path.with_name(f".{path.name}.lock"), patience):
-        _remove_drafts(path.parent, f"{path.name}.")
         yield
-
-
-def _remove_drafts(folder: Path, name: str = "") -> None:
-    """Remove what `drafted` began, and nothing whose name merely begins in the same way."""
-    for draft in folder.glob(f".{escape(name)}{'[0-9a-f]' * 16}.part"):
-        draft.unlink()
 
 
 def _marks(files: list[Path]) -> list[Any]:
@@ -273,11 +281,10 @@ class _Scoring:
             table.keep([*self._kept, report.text])
         stored = table.schema(report.text)
         kept = stored if self._kept is None else map(stored.field, self._kept)
-        self.schema = pa.schema([*kept, *scorer.schema], metadata=stored.metadata)
-
-    def metadata(self, mark: str) -> dict[bytes, bytes]:
-        """What tells of which job a part is, and what was read up to its end."""
-        return {_METADATA: json.dumps([mark, asdict(self.report)]).encode()}
+        others = {**(stored.metadata or {})}
+        for name in (_METADATA, b"hardmax"):  # of a table that was scored before
+            others.pop(name, None)
+        self.schema = pa.schema([*kept, *scorer.schema], metadata=others)
 
     def parts(self, progress: Progress) -> Iterator[Any]:
         """The rows that are not scored yet; at least one part in all."""
@@ -319,8 +326,8 @@ def _open(source: str, encoding: str | None, stack: ExitStack) -> tuple[Any, lis
         files = tables.parquet_files(path) if path.is_dir() else [path]
         return table, [str(path), *_marks(files)]
     path = Path(stack.enter_context(TemporaryDirectory(prefix="hardmax-"))) / "input"
-    with path.open("w+b") as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
+    with open_bytes("-", "expected a table of texts") as given, path.open("w+b") as stream:
+        shutil.copyfileobj(given, stream)
         stream.seek(0)
         content = hashlib.file_digest(stream, "sha256").hexdigest()
         stream.seek(0)
@@ -329,12 +336,23 @@ def _open(source: str, encoding: str | None, stack: ExitStack) -> tuple[Any, lis
     return tables.LineTable(path, kind, "standard input", encoding), [content]
 
 
-def _stored(path: Path, folder: Path, force: bool) -> tuple[str, dict[str, Any]]:
-    """The job and the report in the metadata of a part; nothing for a damaged one, with force."""
+def _stored(
+    path: Path, folder: Path, force: bool, *, is_checked: bool = True
+) -> tuple[str, ScoringReport]:
+    """The job and the report in the metadata of a part; no job for a damaged one, which is scored
+    again. One that ends too soon may be somebody else's: that takes force."""
+    again = "", ScoringReport()
+    if is_checked and path.is_file() and path.stat().st_size:
+        with path.open("rb") as stream:
+            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        with data:
+            place, checksum = _checksum(data)
+            if data.rfind(_CHECKSUM) >= 0 and data[place] != checksum:
+                return again
     is_damaged = False
     try:
         mark, report = json.loads(pq.read_metadata(path).metadata[_METADATA])
-        return mark, report
+        return mark, ScoringReport(**report)
     except (pa.ArrowException, OSError):
         with suppress(IsADirectoryError), path.open("rb") as stream:
             is_damaged = stream.read(4) in (b"", b"PAR1")  # a Parquet file that ends too soon
@@ -345,7 +363,7 @@ def _stored(path: Path, folder: Path, force: bool) -> tuple[str, dict[str, Any]]
     if not force:
         problem = f"`{path}` is damaged, no whole Parquet file: force=True scores it again."
         raise InputError(problem, also=("force=True",))
-    return "", {}
+    return again
 
 
 def _other_files(folder: Path) -> InputError:
@@ -357,21 +375,25 @@ def _other_job(folder: Path) -> InputError:
     return InputError(problem, also=("force=True",))
 
 
-def _resume(folder: Path, mark: str, force: bool) -> dict[str, Any]:
-    """The report of the last part that is there, if all are of this job; others are removed, or
-    refused."""
-    _remove_drafts(folder)  # left by a process that was killed
-    paths = sorted(folder.glob("*"))
-    stored = [_stored(path, folder, force) for path in paths]
-    if [(made_by, report.get("parts")) for made_by, report in stored] == [
-        (mark, number) for number in range(1, len(paths) + 1)
-    ]:
-        return stored[-1][1] if stored else {}
-    if not force:
+def _files_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if DRAFT not in path.name)
+
+
+def _resume(folder: Path, mark: str, force: bool) -> ScoringReport:
+    """The report of the last part up to which all are whole and of this job; those after it are
+    removed, or refused if they are of another one."""
+    stored = [(path, *_stored(path, folder, force)) for path in _files_in(folder)]
+    whole = [ScoringReport()]
+    for _, made_by, report in stored:
+        if made_by != mark or report.parts != len(whole):
+            break
+        whole.append(report)
+    rest = stored[len(whole) - 1 :]
+    if not force and any(made_by not in ("", mark) for _, made_by, _ in rest):
         raise _other_job(folder)
-    for path in paths:
+    for path, *_ in rest:
         path.unlink()
-    return {}
+    return whole[-1]
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardmax._common.columns import open_parquet
+from hardmax._common.files import open_bytes, unique_keys
 from hardmax._common.format import pluralize, sanitize_line
 from hardmax._common.validation import InputError, check_str, require_extra, shorten
 from hardmax.text._texts import encode_text, is_missing
@@ -35,6 +36,7 @@ KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json", 
 JSON_CELLS = {b"hardmax": b"json"}  # metadata of a column that has JSON in its cells
 _JSON_TYPES = {"str": "string", "bool": "bool", "int": "int64", "long": "int64", "float": "double"}
 _LONGEST_CELL = 1 << 26  # characters: an open quote in a large file ends here, not in memory
+_TOO_LARGE = "a number that is too large"
 _ROWS = 4096  # that are read at a time
 _SHOWN = 5  # bad rows, or files that are left out, that a line names
 
@@ -108,6 +110,16 @@ def choose_column(name: str | None, role: str, columns: Sequence[str], shown: st
     return chosen
 
 
+def as_frame(table: Any, name: str, **how: Any) -> Any:
+    """A table in memory as a frame of narwhals."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(table, **how)
+    except nw.exceptions.DuplicateError:
+        raise InputError(f"{name} has two columns of one name: rename one of them.") from None
+
+
 class Table:
     """A table in a file or folder, with the names of its columns; `shown` names it in errors."""
 
@@ -129,20 +141,22 @@ class LineTable(Table):
         self.names, self.encoding = [], encoding
         self._position = 0
         self._kinds: dict[str, set[str]] = {}
+        problem = "is empty"
         with closing(self.rows()) as rows:
             # The header names the columns of CSV; any line of JSON may have one more.
             for row in islice(rows, 1) if kind == "csv" else rows:
+                problem = f"has no columns ({row.place}: {row.fault or 'an empty object'})"
                 for name, value in row.cells.items():
                     self._kinds.setdefault(name, set()).add(_kind(value))
         self.names = self.names or list(self._kinds)
         if not self.names:
-            raise InputError(
-                f"{self.shown} is empty: expected column names in the first line, or JSON objects."
-            )
+            wish = "expected column names in the first line, or JSON objects"
+            raise InputError(f"{self.shown} {problem}: {wish}.")
 
     def rows(self, columns: Sequence[str] = ()) -> Generator[Row, None, None]:
         """All rows, with all their cells."""
-        with _failure_named(self.shown), self.path.open("rb") as stored:
+        wish = "expected a table of texts"
+        with _failure_named(self.shown), open_bytes(self.path, wish) as stored:
             # Bytes that cannot be decoded become surrogates, so that their rows can be named.
             encoding = codec(self.encoding)
             lines = io.TextIOWrapper(stored, encoding, errors="surrogateescape", newline="")
@@ -203,11 +217,12 @@ class LineTable(Table):
             cells = {}
             fault = encoding_fault(f"{self.shown} line {number}", [line], self.encoding)
             try:
-                cells = json.loads(line, parse_float=_read_float)
+                cells = _JSON.decode(line)
             except (json.JSONDecodeError, RecursionError):
                 fault = "not JSON"
-            except ValueError:  # of floats, and of whole numbers of thousands of digits
-                fault = "a number that is too large"
+            except ValueError as error:
+                # Python's own is about whole numbers of thousands of digits.
+                fault = _TOO_LARGE if "digits" in str(error) else str(error)
             if not isinstance(cells, dict):
                 cells, fault = {}, "not a JSON object"
             yield Row(f"line {number}", cells, fault)
@@ -320,14 +335,16 @@ def _is_text(kind: Any) -> bool:
 
 
 def _unify(schemas: list[Any]) -> Any:
-    """The schema of all files. Texts may be stored in several ways; other types must agree."""
+    """The schema of all files. Numbers and texts may be stored in several ways: pandas makes floats
+    of whole numbers where one is missing. Other types must agree."""
+    how = {"promote_options": "permissive"}
     with suppress(pa.ArrowTypeError):
-        return pa.unify_schemas(schemas)
+        return pa.unify_schemas(schemas, **how)
     text, same = pa.large_string(), []
     for schema in schemas:
         fields = [field.with_type(text) if _is_text(field.type) else field for field in schema]
         same.append(pa.schema(fields))
-    return pa.unify_schemas(same)
+    return pa.unify_schemas(same, **how)
 
 
 def refusal(place: str, fault: str) -> InputError:
@@ -413,8 +430,17 @@ def _read_float(written: str) -> float:
     """A finite number: 1e400 is refused, or it would become infinite."""
     number = float(written)
     if math.isinf(number):
-        raise ValueError(written)
+        raise ValueError(_TOO_LARGE)
     return number
+
+
+def _refuse_constant(written: str) -> None:
+    raise ValueError(f"{written} is not JSON")
+
+
+_JSON = json.JSONDecoder(
+    parse_float=_read_float, parse_constant=_refuse_constant, object_pairs_hook=unique_keys
+)
 
 
 def _kind(value: Any) -> str:
