@@ -38,7 +38,7 @@ from hardmax._limits.clusters import (
     limit_error,
     number,
 )
-from hardmax._limits.radius import radius
+from hardmax._limits.radius import check_proved, radius
 from hardmax._runs.enclosures import Enclosures, enclose_clouds
 from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
@@ -142,9 +142,7 @@ class Limit(Tabular):
     @cached_property
     def exact_limit_points(self) -> np.ndarray:
         """The limit of every token as Fractions, (n, d), if it is proved."""
-        if not self.certified:
-            wish = "a limit that is proved: use arithmetic='certified'"
-            raise InputError(f"`exact_limit_points` needs {wish}.")
+        check_proved(self.run, "`exact_limit_points`")
         return self.run.at("limit", exact=True)
 
     @cached_property
@@ -196,10 +194,15 @@ class Limit(Tabular):
             )
         return first_within(self.run, distance**2)
 
-    @cached_property
     def radius(self) -> float:
-        """Moving every token by at most this Euclidean distance changes no attended set at any
-        layer, which is proved; 0 if a token attends to several. For the paper's layer."""
+        """A distance by which all tokens may be moved, which is proved. For the paper's layer.
+
+        Returns
+        -------
+        float
+            Moving every token by at most this Euclidean distance changes no attended set at any
+            layer; 0 if a token attends to several.
+        """
         return radius(self.run)
 
     @cached_property
@@ -560,9 +563,10 @@ def certify_radius(lim: Limit) -> Certificate:
     (True, 0.562)
     """
     check_instance(lim, Limit, "`lim`", "a Limit")
-    if lim.radius == math.inf:
+    reach = lim.radius()
+    if reach == math.inf:
         raise InputError("`certify_radius`: a single token may be moved anywhere.")
-    return certify(lim.run, lim.clusters, lim.radius)
+    return certify(lim.run, lim.clusters, reach)
 
 
 def verify(

@@ -336,6 +336,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     def _texts(self, X: Any) -> TextBytes:
         # Of Arrow, or of pandas and polars.
+        if hasattr(X, "collect_schema") and not hasattr(X, "iter_rows"):
+            raise InputError("`X` is a LazyFrame: pass the table, X.collect().")
         names = getattr(X, "column_names", getattr(X, "columns", None))
         if names is None and self.column is None:
             return read_texts(X, "`X`")

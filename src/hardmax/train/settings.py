@@ -10,6 +10,7 @@ from hardmax._common.validation import (
     check_bool,
     check_instance,
     check_int,
+    check_list,
     check_real,
     shorten,
 )
@@ -159,9 +160,9 @@ def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
     try:
         first, last = (
             check_int(number, "`ngram_range`", at_least=1, at_most=LONGEST_PHRASE)
-            for number in ngram_range
+            for number in check_list(ngram_range, "`ngram_range`", expected)
         )
-    except (TypeError, ValueError):  # InputError is one of these
+    except ValueError:  # InputError is one of these
         first, last = 0, 0
     if first != 1:
         raise InputError(f"`ngram_range` must be {expected}, not {shorten(ngram_range)}.")
