@@ -31,7 +31,7 @@ settings.load_profile("hardmax")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Kernels are compiled once, before workers start, and not by each of them."""
+    """The usual kernels are compiled before workers start, and not by each of them."""
     workers = getattr(session.config.option, "numprocesses", None)
     if workers and not hasattr(session.config, "workerinput"):
         command = [sys.executable, "-m", "hardmax", "doctor", "--compile"]

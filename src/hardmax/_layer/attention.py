@@ -78,8 +78,8 @@ class TopK:
 class Softmax:
     """Attend to all tokens, with weights ``exp(beta s_ij) / sum over l of exp(beta s_il)``.
 
-    Layers are irrational: `simulate` encloses them, and nothing else takes this
-    kind of attention.
+    Layers are irrational: `simulate` and `limit` enclose them. What needs attended sets or exact
+    positions, such as `attended`, `step` and certificates, does not take softmax.
 
     Parameters
     ----------

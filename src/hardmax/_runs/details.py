@@ -248,7 +248,8 @@ class RunDetails:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KernelResult:
     """What the kernel of a batch knows of the run of one cloud before its phases are known; names
-    as in `RunDetails`. Its layer is the paper's, so nobody moves for ever."""
+    as in `RunDetails`. It settles only where all tokens go straight to their ends, so nobody moves
+    for ever."""
 
     dynamics: Dynamics
     recorded: tuple[int, ...]

@@ -22,7 +22,8 @@ MISSING = "not installed"
 def doctor_command(
     as_json: AsJson = False,
     compile_now: Annotated[
-        bool, Option("--compile", help="Compile all kernels now, about a minute.")
+        bool,
+        Option("--compile", help="Compile the usual kernels now, about a minute."),
     ] = False,
 ) -> None:
     """Check the installation.
