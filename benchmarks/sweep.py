@@ -13,7 +13,7 @@ import hardmax as hm
 from hardmax._kernels.parallel import limit_threads
 
 CELLS, TOKENS, DIMENSION = 2_000, 200, 2
-HALF = hm.Dynamics("1/2")
+HALF, NAMES = hm.Dynamics("1/2"), ("settled_at", "leaders", "clusters")
 
 
 def make(seed: int) -> Any:
@@ -26,13 +26,8 @@ def loop() -> list[tuple[int | None, int, int]]:
 
 
 def sweep() -> list[tuple[int | None, int, int]]:
-    table = hm.sweep({"n": TOKENS, "d": DIMENSION, "seeds": CELLS})
-    return list(
-        zip(
-            *(table[name].to_pylist() for name in ("settled_at", "leaders", "clusters")),
-            strict=True,
-        )
-    )
+    table = hm.sweep({"n": TOKENS, "d": DIMENSION, "seeds": CELLS}, HALF, NAMES)
+    return list(zip(*(table[name].to_pylist() for name in NAMES), strict=True))
 
 
 if __name__ == "__main__":

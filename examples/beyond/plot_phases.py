@@ -36,7 +36,7 @@ steps = np.array([float(Fraction(alpha)) for alpha in ALPHAS])
 
 # %%
 # **Against n and d**, with alpha = 1/2: 40 clouds for each of 72 pairs.
-plane = hm.sweep({"n": SIZES, "d": DIMENSIONS, "seeds": 40}, ["leaders", "settled_at"]).to_pandas()
+plane = hm.sweep({"n": SIZES, "d": DIMENSIONS, "seeds": 40}, hm.Dynamics("1/2")).to_pandas()
 cells = plane.groupby(["d", "n"]).agg({"leaders": ["mean", "sem"], "settled_at": "mean"})
 closed = np.array([hm.random_leaders(n, d) for d, n in cells.index])
 mean, error = cells["leaders", "mean"].to_numpy(), cells["leaders", "sem"].to_numpy()
@@ -54,16 +54,15 @@ print(
 # each cloud on its own; errors are standard errors over clouds. Leaders hardly depend on alpha, and layers hardly on n
 # once there are some hundreds of tokens.
 MANY = [16, 64, 256, 1024]
-line = hm.sweep(
-    {"n": MANY, "d": 2, "seeds": 100, "alpha": ALPHAS}, ["leaders", "settled_at"]
-).to_pandas()
+dynamics = {alpha: hm.Dynamics(alpha) for alpha in ALPHAS}
+line = hm.sweep({"n": MANY, "d": 2, "seeds": 100}, dynamics).to_pandas()
 times = np.log1p(steps)
 laws = {}
 for n in MANY:
     # Rows are clouds, columns step sizes; times make layers of all step sizes count alike.
     layers = (
         line[line["n"] == n]
-        .pivot(index="seed", columns="alpha", values="settled_at")[ALPHAS]
+        .pivot(index="seed", columns="dynamics", values="settled_at")[ALPHAS]
         .to_numpy()
     )
     fitted = np.linalg.lstsq(np.stack([np.ones_like(times), times], axis=1), (layers * times).T)[0]
@@ -71,7 +70,7 @@ for n in MANY:
     errors = fitted.std(axis=1, ddof=1) / len(layers) ** 0.5
     means = layers.mean(axis=0)
     laws[n] = tau, c, means, layers.std(axis=0, ddof=1) / len(layers) ** 0.5
-    leaders = line[line["n"] == n].groupby("alpha")["leaders"].mean()
+    leaders = line[line["n"] == n].groupby("dynamics")["leaders"].mean()
     off = np.abs(means / (tau / times + c) - 1).max()
     print(
         f"n = {n:4}: tau = {tau:.2f} ± {errors[0]:.2f}, c = {c:.2f} ± {errors[1]:.2f}, off by {off:.0%} at most"

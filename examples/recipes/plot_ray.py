@@ -12,7 +12,7 @@ import joblib
 
 import hardmax as hm
 
-grid = {"n": [20, 50], "d": 2, "seeds": 50}
+grid, half = {"n": [20, 50], "d": 2, "seeds": 50}, hm.Dynamics("1/2")
 if find_spec("ray") is None:
     print("Ray is not installed: pip install ray")
 else:
@@ -22,9 +22,9 @@ else:
     ray.init(num_cpus=2)  # or ray.init(address="auto"), for a cluster whose nodes have hardmax
     register_ray()
     with joblib.parallel_config(backend="ray", n_jobs=2):
-        table = hm.sweep(grid)
+        table = hm.sweep(grid, half)
         model, texts = hm.load_model("sentiment-en"), ["A great film.", "An awful film."] * 500
         halves = (joblib.delayed(model.predict)(texts[i::2]) for i in range(2))
         labels: Any = joblib.Parallel()(halves)
-    assert table.equals(hm.sweep(grid))
+    assert table.equals(hm.sweep(grid, half))
     print(table.num_rows, "rows, the same as without Ray;", sum(map(len, labels)), "texts scored")

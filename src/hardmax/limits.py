@@ -343,20 +343,6 @@ class Limits(Tabular, Sequence[Limit]):
         """The hull of the leaders of each cloud."""
         return [lim.polytope for lim in self]
 
-    def _counts(self) -> dict[str, list[Any]]:
-        """When each cloud settled, how many leaders and clusters it has, if one kernel found them
-        for all of them."""
-        if not isinstance(runs := self.runs, BatchTrajectories):
-            return {}
-        starts, since = runs.clouds.offsets[:-1], _leader_since(runs)
-        in_cloud = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets))
-        follows_itself = in_cloud == runs.leader_of
-        leaders = np.add.reduceat(since >= 0, starts, dtype=int).tolist()
-        clusters = np.add.reduceat(follows_itself, starts, dtype=int).tolist()
-        for cloud in _without_leaders(runs):
-            clusters[cloud] = len(self[cloud].clusters)
-        return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
-
     def _columns(self) -> Columns:
         if isinstance(self.runs, BatchTrajectories):
             return _columns_of_batch(self, self.runs)

@@ -23,15 +23,15 @@ FILES = {
     "empty.csv": "",
     "vectors.txt": "a 1 2\nb 1\n",
     "broken.toml": "[grid",
-    "other.toml": "[grids]\nn = 3",
-    "unknown.toml": "[grid]\nn = 3\nd = 2\nsize = 4",
-    "grid.toml": "[grid]\nn = 3\nd = 2\nalpha = [1, 2]",
-    "masked.toml": '[grid]\nn = 3\nd = 2\nmask = "causal"',
-    "twice.toml": 'observables = ["leaders", "leaders"]\n[grid]\nn = 3\nd = 2',
+    "other.toml": "[grids]\nn = 3\n[dynamics.one]\nalpha = 1",
+    "alone.toml": "[grid]\nn = 3",
+    "unknown.toml": "[grid]\nn = 3\nd = 2\nsize = 4\n[dynamics.one]\nalpha = 1",
+    "cube.toml": "maker = 'cube'\n[grid]\nn = 3\n[dynamics.one]\nalpha = 1",
+    "layer.toml": "[grid]\nn = 3\nd = 2\n[dynamics.one]\nalpha = 1\nsize = 2",
     "false.toml": 'statement = "all tokens meet"',
     "flat.toml": 'statement = "the earth is flat"',
     "wide.toml": 'statement = "all tokens meet"\n[family]\nwidth = 3',
-    "tilted.toml": '[grid]\nn = 3\nd = 2\n[grid.metric]\nodd = "tilted"',
+    "tilted.toml": '[grid]\nn = 3\nd = 2\n[dynamics.one]\nalpha = 1\nmetric = "tilted"',
 }
 
 

@@ -55,7 +55,13 @@ def core_calls() -> Iterator[Call]:
     yield (
         "sweep",
         hm.sweep,
-        {"grid": {"n": 3, "d": 2}, "observables": ["leaders"], "output": "sweep", "progress": None},
+        {
+            "grid": {"n": 3, "d": 2},
+            "dynamics": HALF,
+            "observables": ["leaders"],
+            "maker": hm.clouds.gaussian,
+            "output": "sweep",
+        },
     )
     yield "attended", hm.attended, shared
     yield (

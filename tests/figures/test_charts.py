@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from refusals import refuses
 
 from hardmax.figures.cards import heaviest
-from hardmax.figures.charts import draw_weights, reliability_figure, sweep_figure
+from hardmax.figures.charts import draw_weights, reliability_figure
 from hardmax.figures.palette import BLUE, VERMILION
 
 
@@ -114,38 +114,3 @@ def test_the_reliability_diagram_shows_all_points_beside_the_diagonal():
         assert max(0, low - 0.1) <= left <= low
         assert 1 < right < 1.05
         assert ax.lines[0].get_xydata().tolist() == [[left, left], [1, 1]]
-
-
-def test_a_sweep_shows_means_and_the_middle_half_of_every_group():
-    pa = pytest.importorskip("pyarrow")
-    cells = {
-        "n": [1, 1, 1, 1, 1, 49, 49, 1, 49, None],
-        "y": [0.0, 1.0, 2.0, 3.0, 9.0, 4.0, 6.0, 7.0, 8.0, 1.0],
-        "how": ["a"] * 7 + ["b"] * 2 + ["a"],
-    }
-    (ax,) = sweep_figure(pa.table(cells), "n", "y", by="how").axes
-    assert [line.get_xydata().tolist() for line in ax.lines] == [
-        [[1, 3], [49, 5]],
-        [[1, 7], [49, 8]],
-    ]
-    first, second = (area.get_paths()[0].vertices for area in ax.collections)
-    assert {(1, 1), (1, 3), (49, 4.5), (49, 5.5)} <= {tuple(corner) for corner in first.tolist()}
-    assert {(1, 7), (49, 8)} <= {tuple(corner) for corner in second.tolist()}
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["how = a", "how = b"]
-    assert (
-        len({line.get_color() for line in ax.lines})
-        == len({line.get_marker() for line in ax.lines})
-        == 2
-    )
-    assert ax.get_title(loc="left") == "mean and middle half of 9 cells"
-    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_xscale()) == ("n", "y", "linear")
-
-
-@pytest.mark.parametrize(
-    ("numbers", "scale"), [([2, 100], "log"), ([1, 49], "linear"), ([0, 50], "linear")]
-)
-def test_a_sweep_over_a_wide_range_has_a_logarithmic_scale(numbers, scale):
-    pa = pytest.importorskip("pyarrow")
-    (ax,) = sweep_figure(pa.table({"n": numbers, "y": [1, 2]}), "n", "y").axes
-    assert ax.get_xscale() == scale
-    assert ax.get_legend() is None

@@ -1,32 +1,24 @@
-"""Charts of a classifier (its heaviest tokens, how well it is calibrated) and of a sweep (any two
-of its columns)."""
+"""Charts of a classifier: its heaviest tokens, and how well it is calibrated."""
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
-from contextlib import suppress
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hardmax._common.format import truncate
-from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._common.validation import check_int
 from hardmax.figures import style
 from hardmax.figures.cards import Bar, heaviest
 from hardmax.figures.labels import escape_mathtext
 from hardmax.figures.palette import (
     BLUE,
-    CYCLE,
     FAINT,
-    SHAPES,
     VERMILION,
     look_of_class,
 )
 from hardmax.figures.style import Axes, Figure, Patch
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from hardmax.text.text_model import TextModel
 
 LONGEST_NAME = 32  # characters
@@ -104,53 +96,3 @@ def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Figu
         ax.set_title(title, loc="left")
         ax.legend(loc="upper left", frameon=False, fontsize=8)
     return figure
-
-
-def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = None) -> Figure:
-    """One column of a sweep against another: means, and where the middle half of the cells is; a
-    line for each value of a third column."""
-    for name in filter(None, (x, y, by)):
-        if name not in table.column_names:
-            known = ", ".join(table.column_names)
-            raise InputError(f"The sweep has no column {shorten(name)}: there are {known}.")
-    xs, ys = ([_as_number(value) for value in table[name].to_pylist()] for name in (x, y))
-    groups = table[by].to_pylist() if by else [""] * table.num_rows
-    cells = [cell for cell in zip(xs, ys, groups, strict=True) if None not in cell[:2]]
-    if not cells or any(isinstance(value, str) for cell in cells for value in cell[:2]):
-        raise InputError(f"{shorten(x)} and {shorten(y)} must be columns of numbers to be drawn.")
-    with style.style_context():
-        figure = Figure(figsize=(5.2, 3.6))
-        ax = figure.add_subplot()
-        for number, group in enumerate(dict.fromkeys(group for *_, group in cells)):
-            label = _short(f"{by} = {group}") if by else None
-            own = [(place, value) for place, value, other in cells if other == group]
-            _draw_means(own, ax, number, label)
-        places = [place for place, *_ in cells]
-        smallest, largest = min(places), max(places)
-        if smallest > 0 and largest >= 50 * smallest:
-            ax.set_xscale("log")
-        ax.set(xlabel=escape_mathtext(x), ylabel=escape_mathtext(y))
-        style.hide_frame(ax, "top", "right")
-        ax.set_title(f"mean and middle half of {len(cells):,} cells", loc="left")
-        if by:
-            ax.legend(frameon=False, fontsize=8)
-    return figure
-
-
-def _draw_means(cells: list[tuple[float, float]], ax: Axes, number: int, label: str | None) -> None:
-    """The means of the values at each place, and a band for the middle half of them."""
-    color, marker = CYCLE[number % len(CYCLE)], SHAPES[number % len(SHAPES)]
-    values = defaultdict(list)
-    for place, value in sorted(cells, key=lambda cell: cell[0]):
-        values[place].append(value)
-    low, high = np.array([np.quantile(some, (0.25, 0.75)) for some in values.values()]).T
-    means = [float(np.mean(some)) for some in values.values()]
-    ax.plot(list(values), means, color=color, marker=marker, ms=4, lw=1.2, label=label)
-    ax.fill_between(list(values), low, high, color=color, alpha=0.15, lw=0)
-
-
-def _as_number(value: Any) -> Any:
-    """Of a step size, which is a text such as 1/2, the number."""
-    with suppress(ValueError, ZeroDivisionError):
-        return float(Fraction(value)) if isinstance(value, str) else value
-    return value
