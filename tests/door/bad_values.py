@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 
@@ -65,6 +67,7 @@ def kind_of(good: Any) -> str:
     return "dict" if isinstance(good, Mapping) else "object"
 
 
+LARGEST, TWICE = 1.79e308, ["text", "text"]
 MASKED = np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
 # By the kinds that may take them; those at the end no argument takes. Made anew for every call:
 # some are used up.
@@ -106,6 +109,11 @@ BAD: dict[str, dict[str, Callable[[], Any]]] = {
         "1-d": lambda: np.arange(3.0),
         "3-d": lambda: np.ones((2, 2, 2)),
         "mask of nothing": lambda: np.ma.MaskedArray(np.eye(2), mask=False),
+        "0-d": lambda: np.array(2.0),
+        "largest floats": lambda: LARGEST * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]),
+        "2-d memoryview": lambda: memoryview(np.eye(2)),
+        "columns of one name": lambda: pd.DataFrame(np.eye(2), columns=TWICE),
+        "texts of one name": lambda: pd.DataFrame([["a film", "a plot"]] * 8, columns=TWICE),
     },
     "": {
         "nan": lambda: math.nan,
@@ -134,5 +142,16 @@ BAD: dict[str, dict[str, Callable[[], Any]]] = {
         "hostile": Hostile,
         "liar": Liar,
         "rows of hostile": lambda: [[Hostile()], [Hostile()]],
+        "timedelta": lambda: np.timedelta64(5),
+        "timedelta of seconds": lambda: np.timedelta64(5, "s"),
     },
 }
+if find_spec("torch"):
+    import torch
+
+    BAD["list"]["bfloat16"] = lambda: torch.ones(2, 2, dtype=torch.bfloat16)
+    BAD[""]["tensor without numbers"] = lambda: torch.ones(3, 2, device="meta")
+if find_spec("polars"):
+    import polars as pl
+
+    BAD[""]["lazy frame"] = lambda: pl.LazyFrame({"text": ["a film", "a plot"]})

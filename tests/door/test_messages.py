@@ -4,8 +4,9 @@
 import itertools
 import sys
 
+import pandas as pd
 import pytest
-from door.calls import HALF, SQUARE
+from door.calls import HALF, SQUARE, a_model
 from refusals import listed_refusals
 
 import hardmax as hm
@@ -13,6 +14,11 @@ from hardmax._common.validation import MissingExtra
 from hardmax.cli.limit import limit_command
 
 LIMIT = hm.limit(SQUARE, HALF, arithmetic="exact")  # nothing is compiled while tests are collected
+
+
+CHAIN = [[2 - 2**-14, 2], [2 - 2**-14, -2], [2, 1], [2, -1], [0.5, 0]]
+GAVE_UP = hm.limit(CHAIN, HALF, max_layers=9, arithmetic="exact")
+TWO_OF_ONE_NAME = pd.DataFrame([["a great film", "a plot"]] * 8, columns=["text", "text"])
 
 
 @pytest.mark.parametrize("make", [lambda: LIMIT.run.attended(0), lambda: hm.limit([SQUARE], HALF)])

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, shorten
+from hardmax._common.validation import InputError, check_list
 from hardmax._layer.attention import Softmax
 from hardmax._layer.rules import check_plain
+from hardmax._tokens.batches import read_one
 from hardmax._tokens.rationals import Number, above, read_number
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.limits import Limit, limit
@@ -114,17 +115,14 @@ def softmax_gap(
     >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20, 40])
     SoftmaxGap(3 betas, 69 layers, delta 4, threshold 1.08, distance = 0.1668 / beta)
     """
-    if not isinstance(betas, list | tuple | np.ndarray):
-        raise InputError(
-            f"`betas` must be a list of numbers, such as [10, 100], not {shorten(betas)}.",
-        )
-    numbers = tuple(read_number(beta, "`betas`") for beta in betas)
+    listed = list(betas) if isinstance(betas, np.ndarray) and betas.ndim else betas
+    wish = "a list of numbers, such as [10, 100]"
+    numbers = tuple(read_number(beta, "`betas`") for beta in check_list(listed, "`betas`", wish))
     if not numbers or any(low >= high for low, high in pairwise((0, *numbers))):
         raise InputError("`betas` must be positive and increasing.")
     plain = check_plain(check_dynamics(dynamics), "`softmax_gap`")
+    tokens = read_one(tokens).tokens
     lim = limit(tokens, plain)
-    if not isinstance(lim, Limit):
-        raise InputError("`tokens` must be one cloud of shape (n, d), not a batch.")
     if lim.settled_at is None:
         raise InputError(f"`tokens`: hardmax has no proved limit here ({lim.stop_reason}).")
     if layers is None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.validation import InputError, shorten
+from hardmax._tokens.rationals import unit_of
 from hardmax.geometry._hull import polygon, read_metric, read_points
 
 
@@ -31,9 +32,11 @@ def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:
     >>> half_plane([1, 0], (0, 3, 0, 1)).tolist()
     [[1.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0]]
     """
-    (point,) = read_points([token], "`token`", 2)
-    normal = np.array(read_metric(metric, 2).matrix, dtype=float) @ point
-    return _clip(_corners_of(rectangle), normal, normal @ point)
+    points, window = read_points([token], "`token`", 2), _corners_of(rectangle)
+    (normal,) = _scaled(points) @ _scaled(_matrix(metric)).T
+    unit = max(unit_of(points), unit_of(window))
+    (point,) = np.ldexp(points, -unit)
+    return np.ldexp(_clip(np.ldexp(window, -unit), normal, normal @ point), unit)
 
 
 def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.ndarray]:
@@ -67,18 +70,28 @@ def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.nd
     """
     table = read_points(leaders, "`leaders`", 2)
     window = _corners_of(rectangle)
+    unit = unit_of(window)
     # <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a
     # polygon.
-    directions = table @ np.array(read_metric(metric, 2).matrix, dtype=float)
+    directions = _scaled(table) @ _scaled(_matrix(metric))
     order = polygon(directions).tolist()
     cells = [np.zeros((0, 2)) for _ in table]
     for k, leader in enumerate(order):
-        cell = window
+        cell = np.ldexp(window, -unit)
         # The normal cone of a vertex is bounded by its neighbours on the polygon.
         for neighbour in {order[k - 1], order[(k + 1) % len(order)]} - {leader}:
             cell = _clip(cell, directions[leader] - directions[neighbour], 0.0)
-        cells[leader] = cell
+        cells[leader] = np.ldexp(cell, unit)
     return cells
+
+
+def _matrix(metric: Any) -> np.ndarray:
+    return np.array(read_metric(metric, 2).matrix, dtype=float)
+
+
+def _scaled(table: np.ndarray) -> np.ndarray:
+    """A table times a power of two: no sum of products overflows."""
+    return np.ldexp(table, -unit_of(table))
 
 
 def _corners_of(rectangle: Any) -> np.ndarray:

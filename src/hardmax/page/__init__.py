@@ -64,7 +64,7 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     largest = abs(points.floats).max()
     if largest > LARGEST:
         most = f"numbers of up to {LARGEST:g}"
-        raise InputError(f"The page takes {most}, not {largest:g}: choose a unit.")
+        raise InputError(f"`tokens`: the page takes {most}, not {largest:g}: choose a unit.")
     repeated = [
         point for point, times in enumerate(points.multiplicities.tolist()) for _ in range(times)
     ]

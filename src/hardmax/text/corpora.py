@@ -142,16 +142,15 @@ def stream_corpus(
 
 def _table_rows(source: Any, choose: Callable[[list[str], str], list[str]]) -> Iterator[Row]:
     """The texts and labels of tables in memory; partitions of Dask are computed one at a time."""
-    import narwhals as nw
-
     is_dask = hasattr(source, "partitions")
     try:
         for number, table in enumerate(source.partitions if is_dask else source, 1):
-            frame: Any = nw.from_native(table.compute() if is_dask else table, eager_only=True)
+            table = table.compute() if is_dask else table
+            frame = tables.as_frame(table, "`source`", eager_only=True)
             names = choose([str(name) for name in frame.columns], "`source`")
             for row, (text, label) in enumerate(frame.select(names).iter_rows(), 1):
                 yield Row(f"table {number} row {row}", {"text": text, "label": label})
-    except TypeError:
+    except (TypeError, NotImplementedError):  # the second of a memoryview of a table
         raise InputError(
             "`source` must be a path, a Dask DataFrame, or tables of pandas, polars or pyarrow, "
             f"not {type(source).__name__}.",

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hardmax._common.cached import cached_property
-from hardmax._common.validation import InputError, check_int, check_real, check_str, shorten
+from hardmax._common.validation import (
+    InputError,
+    check_int,
+    check_list,
+    check_real,
+    check_str,
+    shorten,
+)
 from hardmax._tokens.rationals import read_number
 from hardmax.text._characters import fold
 from hardmax.text.tokeniser import Word, cut_surface
@@ -140,14 +147,14 @@ class Reader:
     scope: int = 4
 
     def __post_init__(self) -> None:
-        listed = self.modifiers if isinstance(self.modifiers, Sequence) else [None]
+        expected = 'a list such as [Modifier("never", -0.5)]'
+        listed = check_list(self.modifiers, "`modifiers`", expected)
         if not all(isinstance(modifier, Modifier) for modifier in listed):
-            expected = 'a list such as [Modifier("never", -0.5)]'
             raise InputError(f"`modifiers` must be {expected}, not {shorten(self.modifiers)}.")
-        if len({modifier.word for modifier in self.modifiers}) < len(self.modifiers):
+        if len({modifier.word for modifier in listed}) < len(listed):
             raise InputError("`modifiers` has a word twice: expected each once.")
         scope = check_int(self.scope, "`scope`", at_least=1, at_most=100)
-        vars(self).update(modifiers=tuple(self.modifiers), scope=scope)
+        vars(self).update(modifiers=tuple(listed), scope=scope)
 
     @cached_property
     def _numbers(self) -> tuple[dict[str, int], list[tuple[int, Modifier]]]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from hardmax._common.validation import InputError, check_choice, check_real
 from hardmax._kernels.parallel import limit_threads
 from hardmax.text import tables
-from hardmax.text._analysis import Analysis, predicted_classes, weigh_parts
+from hardmax.text._analysis import Analysis, weigh_parts
 from hardmax.text._texts import encode_text, read_texts
 from hardmax.text.shipped import MODELS, load_model
 from hardmax.text.storage import digest, saved_in
@@ -65,7 +65,7 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
     def score(part: Any) -> Any:
         return score_table(model, part, options)
 
-    frame: Any = nw.from_native(table, pass_through=True)
+    frame = tables.as_frame(table, "`table`", pass_through=True)
     if isinstance(frame, nw.DataFrame):
         frame, answers = _answer_frame(model, frame, options)
         ours = nw.from_arrow(answers, backend=frame.implementation)
@@ -201,7 +201,7 @@ class Scorer:
 
     def _answer(self, analysis: Analysis) -> Any:
         count, (_, classes) = len(analysis), analysis.probabilities.shape
-        best = predicted_classes(self.model, analysis)
+        best = analysis.predicted
         is_best = np.arange(classes) == best[:, None]
         probability = analysis.probabilities[is_best]
         next_best = np.where(is_best, -1.0, analysis.probabilities).max(axis=1)
