@@ -54,7 +54,7 @@ plt.show()
 # %%
 # With noise all tokens move. Within the radius nothing changes; further out, this is how likely that is.
 cloud = np.round(np.random.default_rng(7).standard_normal((6, 2)) * 64) / 64
-radius = hm.limit(cloud, dynamics).radius
+radius = hm.limit(cloud, dynamics).radius()
 noises = [radius * factor for factor in (0.7, 1, 1.5, 2, 3, 4, 5)]
 bounds = [hm.basins(cloud, dynamics=dynamics, noise=noise).probability for noise in noises]
 low, high = zip(*bounds, strict=True)

@@ -274,7 +274,7 @@ def test_a_proof_has_its_numbers_and_no_more():
         lambda: lim.certificate,
         lambda: lim.exact_limit_points,
         lambda: lim.layers_to(0.1),
-        lambda: lim.radius,
+        lambda: lim.radius(),
     ):
         with pytest.raises(hm.InputError):
             refused()

@@ -238,9 +238,9 @@ def test_draws_of_noise_agree_with_the_probability(seed, factor):
     rng = np.random.default_rng(seed)
     cloud = np.round(rng.standard_normal((rng.integers(2, 6), rng.integers(1, 4))) * 16) / 16
     lim = hm.limit(cloud, hm.Dynamics("1/2", rng.integers(-1, 2) + 2 * np.eye(cloud.shape[1])))
-    if not lim.radius:
+    if not lim.radius():
         return
-    found = hm.basins(cloud, dynamics=lim.run.dynamics, noise=factor * lim.radius, effort=100)
+    found = hm.basins(cloud, dynamics=lim.run.dynamics, noise=factor * lim.radius(), effort=100)
     draws = 2 * rng.random((150, *cloud.shape)) - 1
     moved: Any = hm.limit(cloud + float(found.noise) * draws, lim.run.dynamics)
     same = 0
@@ -270,7 +270,7 @@ def test_a_million_draws_of_noise_agree_with_the_probability(factor, seed):
     cloud = np.round(rng.standard_normal((rng.integers(3, 6), 2)) * 16) / 16
     metric = rng.integers(-1, 2) + 2 * np.eye(2)
     lim = hm.limit(cloud, hm.Dynamics(1, metric))
-    found = hm.basins(cloud, dynamics=lim.run.dynamics, noise=factor * lim.radius, effort=4_000)
+    found = hm.basins(cloud, dynamics=lim.run.dynamics, noise=factor * lim.radius(), effort=4_000)
     layers = int(lim.settled_at or 0) + 1
     same = 0
     for _ in range(20):
@@ -285,7 +285,7 @@ def test_a_million_draws_of_noise_agree_with_the_probability(factor, seed):
 
 def test_within_the_radius_nothing_changes_and_ties_always_break():
     cloud = [[2, 0], [-1, 0.5], [0.5, 0.25]]
-    radius = hm.limit(cloud, hm.Dynamics(1)).radius
+    radius = hm.limit(cloud, hm.Dynamics(1)).radius()
     assert hm.basins(cloud, noise=Fraction(radius) / 2).probability == (1, 1)
     assert hm.basins(cloud, noise=Fraction(radius)).probability.low > 0.99
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
@@ -317,7 +317,7 @@ def test_more_effort_leaves_less_undecided():
     left = [hm.basins(cloud, effort=effort).undecided.area.high for effort in (1, 50, 400)]
     assert left[0] > left[1] > left[2]
     assert left[2] < 2  # cuts follow the curves
-    noise = 3 * hm.limit(cloud, hm.Dynamics(1)).radius
+    noise = 3 * hm.limit(cloud, hm.Dynamics(1)).radius()
     found = [hm.basins(cloud, noise=noise, tolerance=0, effort=effort) for effort in (1, 300)]
     assert found[0].probability.width > found[1].probability.width
 

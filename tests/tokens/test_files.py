@@ -69,20 +69,20 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
     assert pipe.tell() == 2**20 + 1
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there are no such devices")
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there are no such devices")
 def test_devices_are_refused_and_pipes_are_read(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("/dev/zero")
     for path in ("/dev/full", tmp_path / "link"):
         with refuses("is a device, not a file or a pipe: expected a shopping list"):
             read_bytes(path, WISH)
-    with open("/dev/zero", "rb") as endless, monkeypatch.context() as patch:
+    with Path("/dev/zero").open("rb") as endless, monkeypatch.context() as patch:
         patch.setattr("sys.stdin", SimpleNamespace(buffer=endless))
         with refuses("^standard input is a device"):
             read_bytes("-", WISH)
     reader, writer = os.pipe()
     os.write(writer, b"milk")
     os.close(writer)
-    with open(reader, "rb") as pipe, monkeypatch.context() as patch:
+    with os.fdopen(reader, "rb") as pipe, monkeypatch.context() as patch:
         patch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
         assert read_bytes("-", WISH) == b"milk"
     os.mkfifo(tmp_path / "pipe")
@@ -91,7 +91,7 @@ def test_devices_are_refused_and_pipes_are_read(tmp_path, monkeypatch):
         assert read_bytes(tmp_path / "pipe", WISH) == b"milk"
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self"), reason="there is no such folder")
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no such folder")
 def test_a_folder_that_takes_no_files_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _: pytest.fail("it waits"))
     with pytest.raises(OSError, match="No such file"), locked(Path("/proc/self/lock"), 60):

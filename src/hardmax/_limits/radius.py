@@ -23,6 +23,7 @@ import numpy as np
 from hardmax._common.validation import InputError
 from hardmax._exact.argmax import directions_of, products
 from hardmax._layer.rules import check_plain
+from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -30,11 +31,19 @@ from hardmax.dynamics import Dynamics
 MOST_LAYERS = 10_000
 
 
+def check_proved(run: Trajectory | Enclosures, name: str) -> None:
+    """Refuse a run that has no limit which is proved."""
+    if run.settled_at is None:
+        why = f"the run has not settled ({run.stop_reason})"
+        raise InputError(f"{name}: {why}, so where its tokens end is not known.")
+    if not run.certified:
+        raise InputError(f"{name} needs a limit that is proved: use arithmetic='certified'.")
+
+
 def radius(run: Trajectory) -> float:
     """The radius of all layers of a run that has settled; 0 if a token attends to several."""
     check_plain(run.dynamics, "`radius`")
-    if not run.certified or run.settled_at is None:
-        raise InputError("`radius` needs a limit that is proved: use arithmetic='certified'.")
+    check_proved(run, "`radius`")
     if run.settled_at > MOST_LAYERS:
         settled = f"settled at layer {run.settled_at:,}"
         raise InputError(f"`radius`: {settled}, but only {MOST_LAYERS:,} are looked at.")

@@ -195,7 +195,7 @@ def _unchanged(
         sizes = "`noise` must be at least 1e-60, and tokens at most 1e60"
         raise InputError(f"{sizes}: measure them in another unit.", argument="noise")
     lim = limit(cloud.tokens, dynamics)
-    radius = lim.radius  # refuses a run that has not settled
+    radius = lim.radius()  # refuses a run that has not settled
     if most**2 * cloud.tokens.shape[1] <= Fraction(radius) ** 2:
         return Unchanged(most, radius, Enclosure(1.0, 1.0))
     found = unchanged(lim.run, most, tolerance, effort, progress)
@@ -234,4 +234,5 @@ def _read_box(box: Any, tokens: np.ndarray, law: Any) -> Box:
 
 
 def _is_list(value: Any, length: int) -> bool:
-    return isinstance(value, list | tuple | np.ndarray) and len(value) == length
+    is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return is_list and len(value) == length
