@@ -21,6 +21,7 @@ from hostile_certificates import (
     endless,
     line,
     long_number,
+    signed,
     small,
 )
 from hypothesis import given
@@ -63,7 +64,7 @@ def run(*files: str | Path, **environment: str) -> list[tuple[int, str]]:
         command, capture_output=True, text=True, check=False, env=os.environ | environment
     )
     assert (done.stderr, done.returncode) == ("", 0)
-    answers = ("accepted: ", "refused: ", "undecided: ")
+    answers = ("accepted: ", "refused: ", "undecided: ", "unreadable", "version: ")
     lines = [
         line for line in done.stdout.splitlines() if line.isdecimal() or line.startswith(answers)
     ]
@@ -83,7 +84,9 @@ def test_hostile_files_are_answered_in_seconds_and_little_memory(tmp_path: Path)
     ]
     for name, (status, answer) in zip(names, run(*asked), strict=True):
         verdict = HOSTILE[name][0]
-        begins = "undecided: budget: " if verdict == "undecided" else "refused: "
+        begins = {"undecided": "undecided: budget: ", "nothing": "unreadable"}.get(
+            verdict, "refused: "
+        )
         assert (status, answer[: len(begins)]) == (STATUS[verdict], begins), name
         # It stopped by itself, not because there was no more to be had.
         assert "memory" not in answer, name
@@ -235,11 +238,10 @@ def test_memory_that_runs_out_decides_nothing(monkeypatch: pytest.MonkeyPatch):
 def test_a_file_can_be_given_more_effort(tmp_path: Path):
     path = tmp_path / "proof.json"
     path.write_bytes(line(range(1, 9)) + b" " * checker.FILE_SIZE)
-    usual, more, wrong = run(path, f"{path} 2", f"{path} much")
-    large = "refused: unreadable as JSON: larger than 16 MB; allow more by FILE EFFORT"
+    usual, more = run(path, f"{path} 2")
+    large = "unreadable: 'proof.json' is larger than 16 MB; a higher effort allows more"
     assert usual == (2, large)
     assert more == (0, "accepted: every point has its limit, settled at layer 0")
-    assert wrong[0] == 2
 
 
 def test_python_can_be_asked_to_read_longer_numbers(tmp_path: Path):
@@ -275,13 +277,17 @@ def test_the_checker_needs_nothing_but_python(tmp_path: Path):
 
 
 def test_a_file_gets_one_line(tmp_path: Path):
-    unreadable = "refused: unreadable as JSON"
+    not_json = "unreadable as JSON: "
+    elsewhere = {key: part for key, part in json.loads(small()).items() if key != "sha256"}
+    elsewhere["cloud"] = {"file": "gone.npy", "sha256": "0" * 64, "multiplicities": None}
     files = {
         "false": (small(leaders=[]), 1, "refused: leaders: they are [[0,0],[1,0]]"),
-        "truncated": (small()[:-9], 2, unreadable),
-        "empty": (b"", 2, unreadable),
-        "of-another-format": (b'{"format": "something else"}', 2, "refused: version"),
-        "missing": (None, 2, unreadable),
+        "truncated": (small()[:-9], 2, not_json),
+        "empty": (b"", 2, not_json),
+        "of-another-format": (b'{"format": "something else"}', 2, "version: unknown here"),
+        "missing": (None, 2, "unreadable: 'missing': No such file or directory"),
+        "/dev/zero": (None, 2, "unreadable: 'zero' is not a file"),
+        "of-no-cloud": (signed(elsewhere), 2, "unreadable: 'gone.npy': No such file"),
     }
     for name, (content, _, _) in files.items():
         if content is not None:
