@@ -6,7 +6,7 @@ import sys
 
 import pandas as pd
 import pytest
-from door.calls import HALF, SQUARE, a_model
+from door.calls import HALF, SQUARE
 from refusals import listed_refusals
 
 import hardmax as hm

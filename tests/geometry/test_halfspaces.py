@@ -67,20 +67,14 @@ def test_cells_cover_the_rectangle_without_overlap(drawn):
 
 @pytest.mark.parametrize("size", [2.0**1023, 2.0**-1000])
 def test_corners_are_the_same_at_any_size(size):
-    leaders, metric = np.array([[1, 1.5], [-1, 1], [-0.5, -1.75]]), np.array([[1.5, -1], [0.5, 1]])
-    cells = leader_cells(leaders, RECTANGLE, metric)
-    for given in (
-        (size * leaders, metric),
-        (leaders, size * metric),
-        (size * leaders, size * metric),
-    ):
-        np.testing.assert_array_equal(leader_cells(given[0], RECTANGLE, given[1])[2], cells[2])
-    square = (-1.0, 1.0, -1.0, 1.0)
-    window = tuple(size * side for side in square)
-    for cell, larger in zip(
-        leader_cells(leaders, square, metric), leader_cells(leaders, window, metric), strict=True
-    ):
-        np.testing.assert_array_equal(larger, size * cell)
+    leaders = np.array([[1, 1.5], [-1, 1], [-0.5, -1.75]])
+    metric, square = np.array([[1.5, -1], [0.5, 1]]), np.array([-1.0, 1, -1, 1])
+    window = size * square
+    cells = leader_cells(leaders, square, metric)
+    for cell, other in zip(cells, leader_cells(size * leaders, square, size * metric), strict=True):
+        np.testing.assert_array_equal(other, cell)
+    for cell, other in zip(cells, leader_cells(leaders, window, metric), strict=True):
+        np.testing.assert_array_equal(other, size * cell)
     np.testing.assert_array_equal(
         half_plane([size / 2, 0], window, size * metric),
         size * half_plane([1 / 2, 0], square, metric),

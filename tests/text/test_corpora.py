@@ -149,6 +149,14 @@ def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path):
     assert read_corpus(path).labels == [1, 0, 1]
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there are no such devices")
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_device_is_no_table(name, tmp_path):
+    (tmp_path / name).symlink_to("/dev/zero")
+    with refuses(rf"{name}` is a device, not a file or a pipe: expected a table of texts"):
+        read_corpus(tmp_path / name)
+
+
 def test_lines_of_json_of_which_none_can_be_read_are_not_called_empty(tmp_path):
     for line, fault in (("{broken", "not JSON"), ("[1]", "not a JSON object"), ("{}", "an empty")):
         with refuses(rf"a\.jsonl` has no columns \(line 2: {fault}.*\): expected"):
