@@ -1,4 +1,5 @@
-(* The two theorems for rational points and matrices, as in certificates; and what everything depends on. *)
+(* The main theorem, `accepted_sound` of Accepted.v, for rational points and matrices, as in certificates; an example
+   that meets its hypotheses; and what the theorems of all files depend on. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import Powers Leads Negative Form Hardmax Accepted Radius Layers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -142,6 +142,14 @@ def test_every_call_in_the_table_of_functions_works(tmp_path, monkeypatch):
         eval(call, names)
 
 
+def test_pages_import_public_modules_only():
+    for page in (*PAGES, "docs/tutorial.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert not re.findall(
+            r"^(?:from|import) hardmax[\w.]*\._.*|^from hardmax\S* import _.*", text, flags=re.M
+        )
+
+
 def told_in_passing() -> list[str]:
     """The command lines that stand in sentences, of the pages, of the tutorial and of `--help`."""
     words = [(ROOT / page).read_text(encoding="utf-8") for page in (*PAGES, "docs/tutorial.md")]
