@@ -233,15 +233,15 @@ def is_made(values: list[Any], kind: Any) -> bool:
         return min(values, default=kind) >= kind
     if isinstance(kind, str):
         return all(map(re.compile(kind).fullmatch, values))
+    if kind is None:
+        return True
     if isinstance(kind, dict):
-        have_keys = all(value.keys() == kind.keys() for value in values)
-        return have_keys and all(is_made([x[key] for x in values], kind[key]) for key in kind)
-    if isinstance(kind, list) and len(kind) == 1:
+        complete, parts = all(value.keys() == kind.keys() for value in values), kind.items()
+    elif len(kind) == 1:
         return all(values) and is_made([*chain(*values)], kind[0])
-    if isinstance(kind, list):
-        have_length = {*map(len, values)} <= {len(kind)}
-        return have_length and all(map(is_made, map(list, zip(*values, strict=True)), kind))
-    return True
+    else:
+        complete, parts = {*map(len, values)} <= {len(kind)}, enumerate(kind)
+    return complete and all(is_made([x[key] for x in values], part) for key, part in parts)
 
 
 def digest(document: Any) -> str:

@@ -57,6 +57,9 @@ def verify_command(
         raise InputError(
             f"{shown_name(file)} has {found}, which this version cannot read: {CERTIFICATE}."
         )
+    if verdict.reason.startswith("unreadable"):
+        wish = "keep the file with the cloud beside it"
+        raise InputError(f"{shown_name(file)} was not checked, {verdict.reason}: {wish}.")
     if as_json:
         facts = {"proved": dict(verdict.facts)} if verdict else {}
         told = {"accepted": verdict.accepted, "decided": verdict.decided, "reason": verdict.reason}
