@@ -1,19 +1,21 @@
 """The classifier as it comes, on several corpora, beside TF-IDF with logistic regression.
 
-python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few]
+python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few | --peer]
 
 FOLDER/NAME.parquet has the columns text, label and split ("train", "test"); without names, all
 tables in FOLDER are taken, and those without a text are passed over. Every contestant of a corpus
 is trained before any is measured, on the test split; rows go to results/corpora.csv. With
 --validation a quarter of the training part is held out and judged instead, the test split is not
 read, and nothing is written: choices are made by that. With --few the contestants learn 100 and 300
-texts of a corpus, five times others; rows go to results/few_labels.csv."""
+texts of a corpus, five times others; rows go to results/few_labels.csv. With --peer it alone is
+trained and measured."""
 
 # The peer is not part of the development environment.
 # pyright: reportMissingImports=false
 import json
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +25,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -35,8 +37,9 @@ from hardmax.text.evaluation import calibration_error
 from hardmax.text.text_model import TextModel
 
 SEEDS, FOLDS = (0, 1, 2), 4
-OURS, BY_WORDS = "hardmax, as it comes", "TF-IDF (1, 2) + LogisticRegression"
-BY_CHARACTERS = "TF-IDF of characters (1, 3) + LogisticRegression"
+OURS, BY_WORDS = "hardmax, as it comes", "TF-IDF (1, 2) + LogisticRegressionCV"
+BY_CHARACTERS = "TF-IDF of characters (1, 3) + LogisticRegressionCV"
+STRENGTHS = (3, 10, 30)
 COLUMNS = ("scikit_learn", "corpus", "texts", "judged", "classes", "contestant", "seed")
 COLUMNS += ("accuracy", "f1_macro", "above_peer", "log_loss", "calibration_error")
 COLUMNS += ("words_that_count", "share_that_counts", "leaders_per_text")
@@ -107,21 +110,25 @@ def has_no_spaces(texts: list[str]) -> bool:
 
 
 def peer_for(texts: list[str]) -> tuple[str, Pipeline]:
-    """The peer by its name."""
+    """The peer by its name: it chooses C in folds, as ours chooses its settings."""
     name, analyzer, longest = (
         (BY_CHARACTERS, "char", 3) if has_no_spaces(texts) else (BY_WORDS, "word", 2)
     )
     cut = TfidfVectorizer(analyzer=analyzer, ngram_range=(1, longest), sublinear_tf=True)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     # With the usual 100 steps it may stop before it is done.
-    return name, make_pipeline(cut, LogisticRegression(C=10, max_iter=1000))
+    chooses = {"cv": folds, "scoring": "accuracy", "use_legacy_attributes": False}
+    return name, make_pipeline(
+        cut, LogisticRegressionCV(Cs=STRENGTHS, l1_ratios=(0,), max_iter=1000, **chooses)
+    )
 
 
-def train_all(part: Part) -> list[Trained]:
-    """The peer, and ours with every seed."""
+def train_all(part: Part, seeds: Sequence[int]) -> list[Trained]:
+    """The peer, and ours with these seeds."""
     name, peer = peer_for(part.texts)
     contestants = [
         (name, "", peer),
-        *((OURS, seed, HardmaxClassifier(random_state=seed)) for seed in SEEDS),
+        *((OURS, seed, HardmaxClassifier(random_state=seed)) for seed in seeds),
     ]
     trained = []
     for contestant, seed, classifier in contestants:
@@ -149,7 +156,9 @@ def measure(trained: Trained, part: Part) -> Measured:
         calibration_error=calibration_error(truth, chances),
     )
     model = getattr(trained.classifier, "model_", None)
-    return replace(found, **look_inside(model, part.texts)) if model else found
+    if model:
+        return replace(found, **look_inside(model, part.texts))
+    return replace(found, chosen=json.dumps({"C": float(trained.classifier[-1].C_)}))
 
 
 def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
@@ -195,10 +204,10 @@ def show(name: str, found: Measured, peer: Measured) -> None:
     print(line, flush=True)
 
 
-def judge(path: Path, validation: bool) -> list[tuple[object, ...]]:
+def judge(path: Path, validation: bool, seeds: Sequence[int]) -> list[tuple[object, ...]]:
     """The rows of one corpus; a line each is printed."""
     learned, judged = parts_of(path, validation)
-    measured = [measure(trained, judged) for trained in train_all(learned)]
+    measured = [measure(trained, judged) for trained in train_all(learned, seeds)]
     for found in measured:
         show(path.stem, found, measured[0])
     about = (
@@ -230,10 +239,12 @@ def judge_few(path: Path) -> list[tuple[object, ...]]:
 
 
 def main(arguments: list[str]) -> None:
-    flags = {"--validation", "--few"} & {*arguments}
+    flags = {"--validation", "--few", "--peer"} & {*arguments}
     folder, *names = [argument for argument in arguments if argument not in flags] or [""]
     if not folder or not Path(folder).is_dir() or any(name.startswith("-") for name in names):
-        usage = "usage: python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few]"
+        usage = (
+            "usage: python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few | --peer]"
+        )
         raise SystemExit(usage)
     paths = [Path(folder) / f"{name}.parquet" for name in names] or sorted(
         Path(folder).glob("*.parquet")
@@ -247,7 +258,7 @@ def main(arguments: list[str]) -> None:
         if "--few" in flags:
             add_rows("few_labels", FEW_COLUMNS, judge_few(path))
             continue
-        rows = judge(path, "--validation" in flags)
+        rows = judge(path, "--validation" in flags, () if "--peer" in flags else SEEDS)
         if "--validation" not in flags:
             add_rows("corpora", COLUMNS, rows)
 

@@ -60,7 +60,9 @@ def numbers_table() -> str:
     million = CPU["n 1,000,000, d 2: one layer"]
     three = CPU["n 100,000, d 3: the limit beside one flat pass"]
     hull = f"{seconds(million['numpy, hull and angles'])} (numpy, hull and angles)"
-    flat = f"{seconds(three['faiss, one layer'])} (FAISS, one layer)"
+    product = seconds(three["scipy, hull and product, one layer"])
+    flat = f"{product} (scipy's hull and one product, one layer), "
+    flat += f"{seconds(three['faiss, one layer'])} (FAISS, one layer)"
     peers = {"torch float32": "torch float32 in blocks", "SDPA bf16": "SDPA bf16"}
     races = {name: GPU["one layer n 65536 d 64", "hardmax", peer] for name, peer in peers.items()}
     times = sorted(float(row["milliseconds"]) / 1e3 for row in races.values())

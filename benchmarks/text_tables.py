@@ -213,13 +213,13 @@ def flips_sentence() -> str:
 
 
 def newest_corpora() -> dict[str, tuple[Row, list[Row]]]:
-    """For every corpus the row of the peer, and ours of all seeds."""
+    """For every corpus the row of the newest peer, and ours of all seeds."""
     rows = [row for row in read_rows(RESULTS / "corpora.csv") if row.get("log_loss")]
     newest = {(row["corpus"], row["contestant"], row["seed"]): row for row in rows}
     found: dict[str, tuple[list[Row], list[Row]]] = {}
     for (corpus, contestant, _), row in newest.items():
         found.setdefault(corpus, ([], []))[contestant.startswith("hardmax")].append(row)
-    return {corpus: (peer[0], ours) for corpus, (peer, ours) in found.items()}
+    return {corpus: (peer[-1], ours) for corpus, (peer, ours) in found.items()}
 
 
 def corpora_table() -> str:

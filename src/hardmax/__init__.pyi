@@ -12,7 +12,6 @@ from ._layer.attention import Localmax, Softmax, TopK
 from ._layer.parts import FeedForward, Head, Steps
 from ._questions.basins import basins
 from ._questions.falsify import falsify
-from ._questions.families import Family
 from ._questions.metric import find_metric
 from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
@@ -31,7 +30,6 @@ __all__ = [
     "Dynamics",
     "Every",
     "Explorer",
-    "Family",
     "FeedForward",
     "FirstOf",
     "Gpu",

@@ -85,8 +85,7 @@ class Limit(Tabular):
     """
 
     run: Trajectory
-    """The layers up to settling, from which all else follows: `Limit(load_run(path))` is a
-    saved limit."""
+    """The layers up to settling, from which all else follows."""
 
     @property
     def n(self) -> int:

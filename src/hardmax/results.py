@@ -10,11 +10,11 @@ from hardmax._beyond.bifurcations import Bifurcations
 from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
-from hardmax._questions.cases import Broken, Case
 from hardmax._questions.falsify import Falsification
 from hardmax._questions.laws import Enclosure
 from hardmax._questions.metric import MetricSearch
 from hardmax._questions.regions import Basins, Region, Unchanged
+from hardmax._questions.statements import Broken
 from hardmax._runs.details import Decisions, RunDetails
 from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectories, Trajectory
@@ -29,7 +29,6 @@ __all__ = [
     "Basins",
     "Bifurcations",
     "Broken",
-    "Case",
     "Certificate",
     "Decisions",
     "Enclosure",

@@ -17,7 +17,7 @@ from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._layer.rules import check_rational, is_causal, is_rational
 from hardmax._runs.enclosures import enclose_clouds
-from hardmax._runs.run import Plan, load_run, run_clouds
+from hardmax._runs.run import Plan, run_clouds
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import gather
@@ -29,8 +29,6 @@ from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, engine_for, solvers_for
 from hardmax.io import read_cloud
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop
-
-__all__ = ["load_run", "simulate", "step"]
 
 EVERY_LAYER = Every(1)
 

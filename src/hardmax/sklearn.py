@@ -2,8 +2,8 @@
 
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportMissingModuleSource=false
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,7 @@ from hardmax._tokens.batches import float_array
 from hardmax._tokens.rationals import plain
 from hardmax.text._texts import TextBytes, is_missing, read_texts
 from hardmax.text.card import token_table
-from hardmax.text.interpret import frequent_leaders
+from hardmax.text.interpret import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
 from hardmax.train.fitting import fit, plain_names
 from hardmax.train.settings import Settings
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
 
 __all__ = ["HardmaxClassifier"]
-_LARGEST_SEED = 2**31 - 1
+_LARGEST_SEED, _MOST_LEADERS = 2**31 - 1, 100
 
 
 class HardmaxClassifier(ClassifierMixin, BaseEstimator):
@@ -52,10 +52,14 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         held-out texts are predicted hardly worse.
     max_features : int, optional
         Size of the vocabulary: the most influential tokens are kept, by default all.
-    stop_words : sequence of str, optional
-        Words of which no token may consist, alone or with others of them; by default frequent words
-        of which each class has about as many are no tokens, if held-out texts are predicted hardly
-        worse.
+    sentences : float, default 0
+        Weight of each of three sentences of a text beside the text itself, for short texts.
+    exclude : sequence of str, default ()
+        Words that no token may contain, such as names.
+    stop_words : sequence of str or "english", optional
+        Words of which no token may consist, alone or with others of them; "english" are those of
+        scikit-learn. By default frequent words of which each class has about as many are no tokens,
+        if held-out texts are predicted hardly worse.
     C : float, optional
         Inverse of the regularisation strength. This and the next three are chosen by
         cross-validation if None.
@@ -65,8 +69,13 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         How far active tokens move to their leaders: 0 (not at all) or the alpha of one layer.
     neutral_weight : int, optional
         So many silent words are added to each text: the more, the less confident short texts are.
+    scaling : {"rarity", "contrast", "evidence"}, optional
+        How much tokens may weigh, as in `hardmax.train.Settings`; chosen if None.
     fit_intercept : bool, default True
-        Whether to fit an intercept, the log odds of the classes.
+        Whether a text in which nothing votes has the classes' shares of the training texts as its
+        probabilities; if False, all classes are equally probable.
+    reading : bool, default True
+        Whether to look for modifiers, words that change the votes of those after them.
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none: English
         ones, those of a file (GloVe's text format, or npz with `words` and `vectors`), or of a
@@ -91,7 +100,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     model_ : TextModel
         The model, with `save`, `explain`, `flip`, `edit`.
     leaders_ : list of Leader
-        Tokens that lead in training texts, most frequent first.
+        The tokens that lead most training texts, at most 100, most frequent first.
 
     Examples
     --------
@@ -108,12 +117,16 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         overlapping: bool = True,
         min_df: int | None = None,
         max_features: int | None = None,
-        stop_words: Sequence[str] | None = None,
+        sentences: float = 0.0,
+        exclude: Sequence[str] = (),
+        stop_words: Sequence[str] | str | None = None,
         C: float | None = None,
         gate: float | None = None,
         alpha: Any = None,
         neutral_weight: int | None = None,
+        scaling: str | None = None,
         fit_intercept: bool = True,
+        reading: bool = True,
         vectors: Any = "auto",
         consistent: bool = False,
         class_weight: Any = None,
@@ -125,12 +138,16 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.overlapping = overlapping
         self.min_df = min_df
         self.max_features = max_features
+        self.sentences = sentences
+        self.exclude = exclude
         self.stop_words = stop_words
         self.C = C
         self.gate = gate
         self.alpha = alpha
         self.neutral_weight = neutral_weight
+        self.scaling = scaling
         self.fit_intercept = fit_intercept
+        self.reading = reading
         self.vectors = vectors
         self.consistent = consistent
         self.class_weight = class_weight
@@ -148,7 +165,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         y : sequence
             Labels of any kind.
         sample_weight : array_like, optional
-            Weight of each text; texts of weight 0 are left out.
+            Weight of each text in the regression and in what is measured; texts of weight 0 are
+            left out. Weight 3 is not the same as three copies: copies count towards `min_df` and
+            the size of the vocabulary, and settings are chosen for more texts. Weights are relative
+            to their mean, so that equal ones change nothing.
         groups : sequence, optional
             Texts of a group are held out together, and a token counts once per group.
 
@@ -184,8 +204,11 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             progress=say,
         )
         self.classes_ = classes
-        self.model_ = replace(model, classes=plain_names(classes))
-        self.leaders_ = frequent_leaders(self.model_, self.model_.analyse(texts))
+        model = replace(model, classes=plain_names(classes))
+        self.leaders_ = list(frequent_leaders(model, model.analyse(texts), _MOST_LEADERS))
+        given = model.metrics["given"] | self._recorded()
+        kept = {"given": given, "leaders": [asdict(leader) for leader in self.leaders_]}
+        self.model_ = replace(model, metrics=model.metrics | kept)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -248,8 +271,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (texts,)
-            Labels; the most frequent one for a text that is undecided
-            (`model_.analyse(texts).decided`).
+            Labels. Those of undecided texts (`model_.analyse(texts).decided`) say nothing of the
+            text.
         """
         check_is_fitted(self)
         number = {
@@ -309,23 +332,40 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """A fitted classifier from a folder; its parameters keep their defaults.
+        """A fitted classifier from a folder, with the parameters that it was trained with.
 
         Parameters
         ----------
         folder : path
-            What `save` wrote.
+            What `save` or `hardmax train` wrote.
 
         Returns
         -------
         HardmaxClassifier
-            Ready to predict.
+            Ready to predict, and to be fitted again. Of words in `exclude` and `stop_words`, which
+            may be names, a folder only has how many there were, and of `vectors` no mapping: to fit
+            it again, set them first.
         """
-        found = cls()
-        found.model_ = TextModel.load(folder)
-        found.classes_ = np.array(found.model_.classes)
-        found.leaders_ = []
+        model, found = TextModel.load(folder), cls()
+        given, leaders = model.metrics.get("given", {}), model.metrics.get("leaders", [])
+        try:
+            for name in given.keys() & found.get_params().keys():
+                kind = dict if name == "class_weight" else tuple  # JSON has but lists for both
+                value = given[name]
+                setattr(found, name, kind(value) if isinstance(value, list) else value)
+            found.leaders_ = [Leader(**leader) for leader in leaders]
+        except (AttributeError, TypeError, ValueError):
+            wish = "expected `given` and `leaders` as `save` wrote them"
+            raise InputError(f"`{Path(folder) / 'metrics.json'}` is damaged: {wish}.") from None
+        found.model_, found.classes_ = model, np.array(model.classes)
         return found
+
+    def _recorded(self) -> dict[str, Any]:
+        """The parameters that are no settings, as a model keeps them."""
+        weight = self.class_weight
+        if isinstance(weight, Mapping):
+            weight = [[plain(label), plain(value)] for label, value in weight.items()]
+        return {"class_weight": weight, "column": self.column}
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
@@ -335,9 +375,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return Settings(**given)
 
     def _texts(self, X: Any) -> TextBytes:
-        # Of Arrow, or of pandas and polars.
         if hasattr(X, "collect_schema") and not hasattr(X, "iter_rows"):
             raise InputError("`X` is a LazyFrame: pass the table, X.collect().")
+        # Of Arrow, or of pandas and polars.
         names = getattr(X, "column_names", getattr(X, "columns", None))
         if names is None and self.column is None:
             return read_texts(X, "`X`")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds, problems, ratios, spd_metrics
 
 import hardmax as hm
-from hardmax.simulation import load_run
 from hardmax.theorem import theorem_reason
 
 LAYERS = 4
@@ -117,12 +116,9 @@ def test_limits_are_claimed_where_nothing_turns_and_nowhere_else():
     assert theorem_reason(turning)
 
 
-def test_copies_count_one_by_one_and_files_keep_the_kind(tmp_path):
+def test_copies_count_one_by_one_and_plain_data_keep_the_kind():
     dynamics = hm.Dynamics(1, attention=hm.TopK(2))
     assert list(map(list, hm.attended([[3], [3], [2], [1]], dynamics))) == [[0, 1]] * 4
-    run = hm.simulate([[3.0], [2.0], [1.0]], dynamics, layers=2)
-    run.save(tmp_path / "run.npz")
-    assert load_run(tmp_path / "run.npz").dynamics == dynamics
     assert hm.Dynamics(**dynamics.to_dict()) == dynamics != hm.Dynamics(1)
     assert (
         repr(hm.Dynamics(1, attention=hm.Localmax("1/2")))

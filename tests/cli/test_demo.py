@@ -5,7 +5,7 @@ import re
 import sys
 
 import hardmax as hm
-from hardmax import verify
+from hardmax import certificate, verify
 
 
 def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax, here):
@@ -19,7 +19,7 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax, here):
         place = re.escape(f"({0.6 * (1 - left):.2f}, {0.8 * (1 - left):.2f})")
         assert re.search(rf"^{depth}\t.*\t{place}$", outcome.out, flags=re.MULTILINE)
     assert "4\t0.6\t0.8\tface 0, 3\t1\t4\n" in outcome.out
-    assert "without the engines: accepted (" in outcome.out
+    assert "sees it:\naccepted: every point has its limit, settled at layer 0\n" in outcome.out
     assert "\npositive " in outcome.out
     assert "\nnegative " in outcome.out
     names = [
@@ -34,6 +34,14 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax, here):
     assert verify(json.loads((folder / "certificate.json").read_text()))
     assert (folder / "arithmetics.png").read_bytes().startswith(b"\x89PNG")
     assert '<mark class="c' in (folder / "review-good.html").read_text()
+
+
+def test_a_demo_whose_proof_is_refused_fails(hardmax, here, monkeypatch):
+    (here / "refuse.py").write_text("print('refused: leaders')\nraise SystemExit(1)")
+    monkeypatch.setattr(certificate, "__file__", str(here / "refuse.py"))
+    outcome = hardmax("demo")
+    assert outcome.code == 1
+    assert "sees it:\nrefused: leaders\n" in outcome.out
 
 
 def test_without_matplotlib_the_demo_leaves_out_the_pictures_and_says_so(

@@ -38,14 +38,15 @@ def test_json_has_the_numbers_of_the_package(hardmax):
 def test_people_get_the_same_numbers(hardmax):
     document, outcome = evaluate(hardmax), hardmax("evaluate model test.csv")
     shown = facts(outcome)
-    for name in ("accuracy", "f1_binary", "calibration_error", "leaders_per_text"):
+    for name in ("accuracy", "f1_macro", "calibration_error", "leaders_per_text"):
         assert shown[name.replace("_", " ")] == f"{document[name]:.6g}"
     lines = outcome.out.splitlines()
     words = [leader["word"] for leader in document["leaders"]]
     assert [line.split("\t")[0] for line in lines[-len(words) :]] == words
-    start = lines.index("true \\ predicted\tnegative\tpositive") + 1
+    start = lines.index("true \\ predicted\tnegative\tpositive\tF1") + 1
     cells = [line.split("\t")[1:] for line in lines[start : start + 2]]
-    assert [list(map(int, row)) for row in cells] == document["confusion"]
+    assert [list(map(int, row[:2])) for row in cells] == document["confusion"]
+    assert [float(row[2]) for row in cells] == pytest.approx(document["f1"], abs=1e-5)
 
 
 def test_pictures_and_a_card_are_written(hardmax, here):

@@ -81,7 +81,7 @@ NAMED = {
     "a file": ("simulate", FILE, *HALF, "--layers", "3"),
     "a suffix": ("simulate", f"x.{EVIL}", *HALF, "--layers", "3"),
     "a target": ("simulate", "points.csv", *HALF, "--layers", "3", "-o", f"{EVIL}.exe"),
-    "a folder": ("simulate", "points.csv", *HALF, "--layers", "3", "-o", f"{EVIL}/x.npz"),
+    "a folder": ("simulate", "points.csv", *HALF, "--layers", "3", "-o", f"{EVIL}/x.csv"),
     "a number": ("simulate", "points.csv", *HALF, "--layers", EVIL),
     "verify": ("verify", FILE),
     "explain": ("explain", "-f", FILE),

@@ -9,8 +9,7 @@ import pytest
 from running import assert_refused, on_a_terminal
 from test_simulate import table
 
-from hardmax import Dynamics, Limit, check_theorem, clouds, limit, verify
-from hardmax.simulation import load_run
+from hardmax import Dynamics, check_theorem, clouds, limit, verify
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -160,7 +159,6 @@ def test_a_statement_that_fails_is_exit_code_1(hardmax, monkeypatch):
 
 
 def test_limits_in_a_csv_have_a_line_for_each_token(hardmax, here):
-    pytest.importorskip("pandas", reason="the extra `tables` is not installed")
     outcome = hardmax(f"limit - {HALF} -o limits.csv", stdin=SQUARE)
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote limits.csv\n")
     rows = list(csv.DictReader((here / "limits.csv").read_text().splitlines()))
@@ -174,13 +172,6 @@ def test_limits_in_a_csv_have_a_line_for_each_token(hardmax, here):
     }
     assert rows[-1] == last
     assert [row["leader_since"] for row in rows] == ["0", "0", "0", "0", ""]
-
-
-def test_limits_in_an_npz_can_be_loaded(hardmax, here):
-    hardmax(f"limit - {HALF} -o one.npz", stdin=SQUARE)
-    hardmax(f"limit - {HALF} -o many.npz", stdin=BATCH)
-    assert Limit(load_run("one.npz")).limit_points[4].tolist() == [1, 0]
-    assert [leaders.tolist() for leaders in load_run("many.npz").leaders] == [[0], [0]]
 
 
 def test_a_certificate_is_written_and_verifies(hardmax, here):

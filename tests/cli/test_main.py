@@ -86,7 +86,7 @@ def test_every_failure_is_one_line(hardmax, monkeypatch):
 
 def test_ctrl_c_is_quiet(hardmax, here, monkeypatch):
     monkeypatch.setattr("hardmax.io.read_cloud", raising(KeyboardInterrupt()))
-    outcome = hardmax(f"limit - {HALF} -o limits.npz")
+    outcome = hardmax(f"limit - {HALF} -o limits.csv")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
     assert list(here.iterdir()) == []
 

@@ -12,7 +12,6 @@ from running import assert_refused, on_a_terminal
 from hardmax import Dynamics, Softmax, clouds, limit, simulate
 from hardmax.clouds import MAKERS
 from hardmax.io import read_cloud
-from hardmax.simulation import load_run
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -85,15 +84,6 @@ def test_many_clouds_get_a_line_each(hardmax):
 # ---------------------------------------------------------------- files
 
 
-def test_runs_in_files_can_be_loaded_again(hardmax, here):
-    outcome = hardmax(f"simulate - {THIRTY} -o run.npz", stdin=SQUARE)
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote run.npz\n")
-    assert load_run("run.npz").at(30)[4].tolist() == [1 - (2 / 3) ** 30 / 2, 0]
-    printed = json.loads(hardmax(f"simulate - {THIRTY} --json -o runs.npz", stdin=BATCH).out)
-    loaded = [run.tolist() for run in load_run("runs.npz").at(30)]
-    assert loaded == [document["tokens"] for document in printed["clouds"]]
-
-
 def test_a_run_is_written_as_a_page_and_as_a_film(hardmax, here):
     image = pytest.importorskip("PIL.Image")
     (here / "points.csv").write_text("2,1\n-1,2\n1/2,0\n")
@@ -106,7 +96,6 @@ def test_a_run_is_written_as_a_page_and_as_a_film(hardmax, here):
 
 
 def test_a_csv_has_a_line_for_each_token_at_each_recorded_layer(hardmax, here):
-    pytest.importorskip("pandas", reason="the extra `tables` is not installed")
     hardmax(f"simulate - {THIRTY} --record 10 -o run.csv", stdin=SQUARE)
     rows = list(csv.DictReader((here / "run.csv").read_text().splitlines()))
     assert [int(row["layer"]) for row in rows[::5]] == [0, 10, 20, 30]
@@ -114,16 +103,6 @@ def test_a_csv_has_a_line_for_each_token_at_each_recorded_layer(hardmax, here):
     hardmax(f"simulate - {THIRTY} --record last -o runs.csv", stdin=BATCH)
     rows = list(csv.DictReader((here / "runs.csv").read_text().splitlines()))
     assert [row["cloud"] for row in rows] == ["0", "0", "1", "1", "1"]
-
-
-def test_many_clouds_in_an_npz_can_be_simulated_further(hardmax, here):
-    offsets, counts = np.array([0, 1, 3]), np.array([5, 1, 2])
-    np.savez("before.npz", tokens=np.eye(3), offsets=offsets, multiplicities=counts)
-    assert hardmax(f"simulate before.npz {THIRTY} -o after.npz").code == 0
-    with np.load("after.npz") as after:
-        assert after["offsets"].tolist() == [0, 1, 3]
-        assert after["multiplicities"].tolist() == [5, 1, 2]
-    assert len(table(hardmax(f"simulate after.npz {THIRTY}").out)) == 2
 
 
 # ---------------------------------------------------------------- named clouds

@@ -14,7 +14,6 @@ from text.small_models import small_model
 import hardmax as hm
 from hardmax import clouds, geometry
 from hardmax.limits import certify_radius
-from hardmax.simulation import load_run
 from hardmax.text import (
     Modifier,
     Tokeniser,
@@ -141,8 +140,6 @@ def core_calls() -> Iterator[Call]:
 
 def result_calls() -> Iterator[Call]:
     run, lim, batch = a_run(), a_limit(), hm.simulate([SQUARE, SQUARE], HALF, layers=3)
-    run.save("saved.npz")
-    batch.save("saved_batch.npz")
     for name, function in (
         ("at", run.at),
         ("attended", run.attended),
@@ -150,9 +147,7 @@ def result_calls() -> Iterator[Call]:
     ):
         yield f"Trajectory.{name}", function, {"layer": 2}
     yield "Trajectory.at", run.at, {"layer": 2, "exact": True}
-    for thing, file in ((run, "saved.npz"), (batch, "saved_batch.npz")):
-        yield f"{type(thing).__name__}.save", thing.save, {"path": "run.npz"}
-        yield "load_run", load_run, {"path": file}
+    yield "Trajectory.save", run.save, {"path": "run.html"}
     for sequence in (
         batch,
         run.attended(0),

@@ -293,7 +293,7 @@ def test_every_frame_is_a_layer(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("x.avi", {}, "`path` must end in .npz, .html or .gif, not '.avi'"),
+        ("x.avi", {}, "`path` must end in .html or .gif, not '.avi'"),
         ("x.gif", {"layers": []}, "the number of `layers` must be"),
         ("x.gif", {"layers": range(MOST_FRAMES + 1)}, "the number of `layers` must be"),
         ("x.gif", {"layers": [-1]}, "`layers` must be a list of whole numbers from 0 up"),

@@ -19,7 +19,6 @@ from strategies import Problem, any_metric_problems, clouds, spd_metrics
 import hardmax as hm
 from hardmax._limits.clusters import FaceProjection, OtherLimit, Vertex
 from hardmax._runs.run import BatchTrajectories
-from hardmax.simulation import load_run
 from hardmax.theorem import theorem_reason
 
 DEEP = 60
@@ -256,15 +255,6 @@ def test_a_limit_of_a_batch_can_be_pickled_without_the_batch():
     data = pickle.dumps(lim)
     assert len(data) < 50_000
     assert np.array_equal(pickle.loads(data).limit_points, lim.limit_points)
-
-
-def test_a_limit_is_known_again_from_the_file_of_its_run(tmp_path):
-    lim = hm.limit(SQUARE, hm.Dynamics("1/2", [[2, 1], [1, 1]]))
-    lim.run.save(tmp_path / "run.npz")
-    again = hm.Limit(load_run(tmp_path / "run.npz"))
-    assert again.certificate == lim.certificate
-    assert again.to_pandas().equals(lim.to_pandas())
-    assert again.layers_to("1e-9") == lim.layers_to("1e-9")
 
 
 def test_a_limit_is_a_table():

@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from streams.same import assert_same, chunked, room_for
 
 import hardmax as hm
+from hardmax._common.validation import InputError
+from hardmax._streams import chunks
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -61,6 +63,47 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
         found = hm.limit(array, HALF)
     assert (tmp_path / "died").exists()
     assert_same(found, hm.limit(TOKENS, HALF))
+
+
+def test_a_block_that_kills_its_workers_is_said_in_one_line(client, monkeypatch):
+    def die(_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+    array = da.from_array(TOKENS, chunks=(100, 2)).map_blocks(
+        die, dtype=float, meta=np.empty((0, 2))
+    )
+    died = r"1 worker of Dask died, .* over a block \(of up to \(100, 2\)\)"
+    with pytest.raises(InputError, match=rf"^`tokens`: {died}.* Make blocks smaller, .*\.$"):
+        hm.limit(array, HALF)
+
+
+def test_a_memory_map_that_kills_workers_since_it_is_sent_whole_is_said_in_one_line():
+    def die(_):
+        raise distributed.scheduler.KilledWorker("original-array-1", None, 3)
+
+    array = da.from_array(TOKENS, chunks=(100, 2)).map_blocks(
+        die, dtype=float, meta=np.empty((0, 2))
+    )
+    died = "4 workers of Dask died, .* over the whole cloud"
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(InputError, match=rf"^`tokens`: {died}.* `da.from_zarr` or .*\.$"),
+    ):
+        hm.limit(array[array[:, 0] > 0], HALF)
+
+
+def test_few_blocks_of_limits_are_here_at_once(monkeypatch):
+    monkeypatch.setattr(chunks, "_ANSWERED", 400)
+    read = []
+    array = da.from_array(TOKENS, chunks=(100, 2)).map_blocks(
+        lambda block: read.append(len(block)) or block, dtype=float, meta=np.empty((0, 2))
+    )
+    with dask.config.set(scheduler="synchronous"):
+        found = hm.limit(array, HALF)
+        read.clear()
+        assert len(next(found.chunks())["leader"]) == 100
+    assert read == [100, 100]
 
 
 @pytest.mark.parametrize("other", [None, "9.9"])

@@ -89,7 +89,7 @@ def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(c
     settings = replace(FIXED, **options)
     model = fit(texts, labels, settings)
     truth, logits, active = held_out(texts, labels, settings)
-    right = np.where(active == 0, 0.5, logits.argmax(axis=1) == truth).mean()
+    right = (logits.argmax(axis=1) == truth).mean()
     assert 0.5 < right < 1
     assert model.metrics["held_out_accuracy"] == pytest.approx(right)
     assert model.metrics["held_out_active_tokens"] == pytest.approx(active.mean())
@@ -101,12 +101,13 @@ def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(c
     assert shares @ sizes == pytest.approx(len(found), abs=1e-3)
 
 
-def test_texts_that_say_nothing_count_half():
+def test_texts_that_say_nothing_count_as_the_class_that_is_predicted():
     texts = np.array(
         [f"{word} {n}" for n in range(15) for word in ("good", "bad")] + ["unheard", "of"] * 3
     )
-    model = fit(texts, np.array([1, 0] * 18), replace(FIXED, min_df=4, fit_intercept=False))
-    assert model.metrics["held_out_accuracy"] == pytest.approx((30 + 6 / 2) / 36)
+    labels = np.array([1, 0] * 15 + [0, 0, 0, 0, 1, 1])
+    model = fit(texts, labels, replace(FIXED, min_df=4))
+    assert model.metrics["held_out_accuracy"] == pytest.approx((30 + 4) / 36)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -221,7 +222,7 @@ def test_tokens_that_the_same_texts_have_weigh_the_same(scaling):
     texts = ["good film one two", "bad film three", "good six seven", "bad plot eight nine"] * 2
     bags = bags_of([f"{text} {n}" for n, text in enumerate(texts)], np.tile([1, 0], 4))
     design = Design(bags, 7.0)
-    found = regress(design, 1.0, scales(design, scaling), with_bias=True, consistent=False)
+    found = regress(design, 1.0, scales(design, scaling), bias=bags.prior, consistent=False)
     matrix = next(iter(bags)).matrix.toarray()
     _, kinds = np.unique(matrix, axis=1, return_inverse=True)
     assert kinds.max() + 1 < bags.tokens

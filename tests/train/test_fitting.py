@@ -1,5 +1,6 @@
 """Training: planted words are found, folds choose, and what was chosen is what the model does."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -7,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refuses
+from scipy.special import expit
 
 from hardmax.text import make_synthetic_corpus
+from hardmax.text.card import write_card
 from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
-from hardmax.train import Settings, fit, tuning
+from hardmax.train import Settings, fit, fit_tables, tuning
 from hardmax.train.bag import Bag, Design, regress, scales, to_matrix
 from hardmax.train.corpus import cut_sentences
 from hardmax.train.kernels import gather
@@ -97,15 +100,72 @@ def test_the_regression_is_scikit_learns(scaling):
     design = Design([bag], 7.0)
     scale = scales(design, scaling)
     table = bag.matrix.toarray() * ((7.0 + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
-    peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
-    how: Any = {"with_bias": True, "consistent": False}
+    how = {"tol": 1e-10, "max_iter": 10_000, "fit_intercept": False}
+    peer = sklearn.LogisticRegression(C=0.5, **how).fit(table, labels)
+    how = {"bias": np.zeros(1), "consistent": False}
     found = regress(design, 0.5, scale, **how)
     again = regress(design, 0.5, scale, **how, start=found)
     elsewhere = regress(design, 10.0, 2 * scale, **how)
     from_there = regress(design, 0.5, scale, **how, start=elsewhere)
     for fitted in (found, again, from_there):
         np.testing.assert_allclose(fitted.weights[:, 0], peer.coef_[0] * scale[:, 0], atol=4e-2)
-        np.testing.assert_allclose(fitted.bias, peer.intercept_, atol=4e-2)
+    # Beside a bias of 1, the weights are where the slope of the penalised loss is 0.
+    beside = regress(design, 0.5, scale, **how | {"bias": np.ones(1)})
+    weights = beside.weights[:, 0] / scale[:, 0]
+    slopes = 0.5 * table.T @ (expit(table @ weights + 1) - labels) + weights
+    np.testing.assert_allclose(slopes, 0, atol=4e-2)
+    assert beside.bias == 1
+
+
+@pytest.mark.parametrize("sizes", [(12, 8), (30, 30), (19, 1), (9, 6, 5)], ids=str)
+def test_of_a_text_in_which_nothing_votes_the_probabilities_are_the_shares_of_the_classes(sizes):
+    # A text of a class is as long as the class is rare: most tokens are not in the most frequent.
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    said = [f"word{label} " + " ".join(WORDS[: 20 - sizes[label] // 2]) for label in labels]
+    model = fit(said, labels, FIXED)
+    shares = np.array(sizes) / sum(sizes)
+    np.testing.assert_allclose(model.predict_proba(["", "unheard"]), [shares, shares], rtol=1e-6)
+    assert model.predict(["unheard"]) == shares.argmax()
+    weighted = fit(said, labels, FIXED, sample_weight=(1 / shares)[labels])
+    np.testing.assert_allclose(weighted.predict_proba([""]), 1 / len(sizes), rtol=1e-6)
+    level = fit(said, labels, replace(FIXED, fit_intercept=False))
+    np.testing.assert_allclose(level.predict_proba([""]), 1 / len(sizes))
+
+
+def test_what_is_measured_on_few_texts_is_said_to_be_chance():
+    lines: list[str] = []
+    fit(["good", "bad"], [1, 0], FIXED, progress=lines.append)
+    assert any("mostly chance" in line for line in lines)
+    fit(WORDS * 2, [1, 0] * 20, FIXED, progress=(enough := []).append)
+    assert not any("mostly chance" in line for line in enough)
+
+
+def test_a_model_knows_when_and_from_what_it_was_trained(tmp_path):
+    (tmp_path / "mine.csv").write_text("text,label\n" + "good,1\nbad,0\n" * 6)
+    for model, name in (
+        (fit(["good", "bad"] * 6, [1, 0] * 6, FIXED), "12 texts"),
+        (fit_tables(str(tmp_path / "mine.csv"), FIXED), "12 texts of mine.csv"),
+    ):
+        [(what, rights)] = model.metrics["sources"]
+        assert re.fullmatch(rf"{name}, \d{{4}}-\d\d-\d\d", what)
+        assert rights == "not recorded"
+        assert what in write_card(model)
+
+
+@pytest.mark.parametrize("name", ["stop_words", "exclude"])
+@pytest.mark.parametrize("words", ["the,a", b"english", 3, ["the", 4], {"the": 1}], ids=repr)
+def test_words_come_as_a_list(name, words):
+    with refuses(name):
+        Settings(**{name: words})
+    assert getattr(Settings(**{name: {"the", "a"}}), name) == ("a", "the")
+
+
+def test_english_stop_words_are_those_of_scikit_learn():
+    sklearn = pytest.importorskip("sklearn.feature_extraction.text")
+    texts = ["the film of theirs is good", "the cast of theirs is bad"] * 6
+    model = fit(texts, [1, 0] * 6, replace(FIXED, stop_words="english"))
+    assert set(model.vocabulary.surfaces) == {"film", "cast", "good", "bad"}
+    assert Settings(stop_words="english").stopped == sklearn.ENGLISH_STOP_WORDS
 
 
 def test_no_token_of_a_consistent_model_speaks_against_its_counts():

@@ -11,7 +11,7 @@ its own directions. Anything else goes one layer at a time."""
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -32,12 +32,13 @@ from hardmax._exact.leads import (
 )
 from hardmax._exact.positions import Phase, PhaseView
 from hardmax._exact.power_sums import (
+    Course,
     HeadMeans,
     Means,
     Motion,
     PowerSum,
     Table,
-    closed_form,
+    course_of,
     fed,
     one_layer,
 )
@@ -147,20 +148,52 @@ class AttentionHead:
         return positions.integers().denominator ** 2 * self.dynamics.metric_denominator
 
     def first_change(
-        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+        self, course: Course, sets: AttendedIndices, pending: Sequence[int]
     ) -> int | None:
         """After how many layers of constant steps the sets of some points may be others."""
         if self.dynamics.attention is not None:
-            return FOREVER if self._thresholds_stay(form, sets) else ONE_LAYER
-        change: int | None = None
-        for i, scores in self.scores(form, pending):
-            change = scores.first_change(sets[i].tolist(), self.may_attend(i), change)
+            return FOREVER if self._thresholds_stay(course, sets) else ONE_LAYER
+        rivals = ((i, sets[i].tolist(), self.may_attend(i)) for i in pending)
+        return self._soonest_change(course, rivals)
+
+    def _soonest_change(
+        self, course: Course, rivals: Iterable[tuple[int, list[int], Sequence[int]]]
+    ) -> int | None:
+        """The same for some points, whom they attend to, and who else may be attended to."""
+        change: int | None = FOREVER
+        for i, chosen, others in rivals:
+            few = self._unsettled(course, i, chosen, others)
+            if len(few) > 1:
+                ((_, scores),) = self.scores(course.form.only([i, *few]), [0])
+                tied = sum(j in chosen for j in few)
+                numbers = range(1, 1 + len(few))
+                change = scores.first_change(numbers[:tied], numbers[tied:], change)
             if change == ONE_LAYER:
                 break
         return change
 
-    def _thresholds_stay(self, form: PowerSum, sets: AttendedIndices) -> bool:
+    def _unsettled(
+        self, course: Course, i: int, chosen: list[int], others: Sequence[int]
+    ) -> list[int]:
+        """The first of those that a point attends to, then who of the others the corners of the
+        course do not prove to tie with it, or to stay behind it, for ever."""
+        several = [*chosen, *sorted({*others}.difference(chosen))]
+        if len(several) == 1 or course.integers is None:
+            return several
+        corners, tied = course.integers, len(chosen)
+        directions = directions_of(corners[:, i].tolist(), self.dynamics)
+        places = corners[:, several].transpose(1, 0, 2)
+        scores = product_matrix(directions, places.reshape(-1, places.shape[2]).tolist())
+        shape = len(corners), len(several), len(corners)
+        scores = np.array(scores.tolist(), dtype=object).reshape(shape)
+        leads = scores + scores.transpose(2, 1, 0)
+        leads = leads - leads[:, :1]
+        is_open = np.append(leads[:, :tied] != 0, leads[:, tied:] > 0, axis=1).any(axis=(0, 2))
+        return [chosen[0], *(j for j, left in zip(several, is_open, strict=True) if left)]
+
+    def _thresholds_stay(self, course: Course, sets: AttendedIndices) -> bool:
         """Whether scores stay above or below the least that counts."""
+        form = course.form
         attention, unit = self.dynamics.attention, self._unit(form)
         for i, scores in self.scores(form, self.everybody):
             among, slack = self.may_attend(i), Fraction(0)
@@ -179,9 +212,10 @@ class AttentionHead:
         return True
 
     def stays_whatever_the_steps(
-        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+        self, course: Course, sets: AttendedIndices, pending: Sequence[int]
     ) -> bool:
         """Whether points that go straight keep their attended sets all the way."""
+        form = course.form
         if self.dynamics.attention is not None or not form.keys() <= {*STRAIGHT}:
             return False
         for i, scores in self.scores(form, pending):
@@ -221,19 +255,25 @@ def _furthest_by_sign(among: Sequence[int], scores: Scores) -> list[int]:
     return best
 
 
-def _leading(form: PowerSum, sets: AttendedIndices, contraction: Fraction) -> np.ndarray:
-    """Which points attend to their own place alone, at all layers of the form."""
+def _leading(
+    places: Sequence[PowerSum], sets: AttendedIndices, contraction: Fraction
+) -> np.ndarray:
+    """Which points attend to points alone that are where they are at all corners of a course."""
     owners = np.repeat(np.arange(len(sets)), sets.sizes)
     same = owners == sets.indices
-    (others,) = np.nonzero(~same)
-    pairs = form.map(lambda table: table[owners[others]] - table[sets.indices[others]])
-    same[others] = ~np.any([way.any(axis=1) for way in pairs.values()], axis=0)
-    if len({term[1:] for term in form}) < len(form):  # only powers of g can cancel
-        for pair in others[~same[others]].tolist():
-            way = pairs.only([np.searchsorted(others, pair)])
-            columns = zip(*(row for (row,) in way.rows().values()), strict=True)
-            leads = (Lead(dict(zip(form, column, strict=True)), contraction) for column in columns)
-            same[pair] = not any(lead.parts for lead in leads)
+    (left,) = np.nonzero(~same)
+    for place in places:
+        ways = PowerSum(
+            {term: x[owners[left]] - x[sets.indices[left]] for term, x in place.items()}
+        )
+        apart = np.any([way.any(axis=1) for way in ways.values()], axis=0)
+        if len({term[1:] for term in place}) < len(place):  # only powers of g can cancel
+            for pair in np.flatnonzero(apart).tolist():
+                columns = zip(*(row for (row,) in ways.only([pair]).rows().values()), strict=True)
+                leads = (dict(zip(place, column, strict=True)) for column in columns)
+                apart[pair] = any(Lead(lead, contraction).parts for lead in leads)
+        left = left[~apart]
+    same[left] = True
     return np.logical_and.reduceat(same, sets.offsets[:-1])
 
 
@@ -241,13 +281,17 @@ def _leading(form: PowerSum, sets: AttendedIndices, contraction: Fraction) -> np
 class GeneralPhase(Phase):
     """Points in closed form."""
 
-    form: PowerSum
+    course: Course
     counts: np.ndarray
     dynamics: Dynamics
     bits: int
     """Of the longest denominator."""
     products: int
     """Exact products that a coordinate takes part in at a layer."""
+
+    @property
+    def form(self) -> PowerSum:
+        return self.course.form
 
     @property
     def _is_by_rule(self) -> bool:
@@ -297,26 +341,28 @@ class GeneralPhase(Phase):
 
     def _at(self, m: int, *, exact: bool = False) -> Table:
         """The points m layers later."""
-        total: Any = 0
-        for (e, r, k), table in self.form.items():
+        corners, total = self.course.corners, 0
+        form = corners[0] if corners and not m else self.form
+        for (e, r, k), table in form.items():
             if r and self._is_by_rule:
                 total = total + flint(self._share(m, exact=exact)) * table
             elif m >= k and table.any():
                 share = math.comb(m, k) * flint(self._power(e + r * m, exact=exact))
                 total = total + share * table
-        return total + 0 * next(iter(self.form.values()))
+        return total + 0 * next(iter(form.values()))
 
     def _limits(self, *, exact: bool = False) -> Table:
         """Where the points end."""
         if len(self.moving):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
-        total: Any = 0
-        for (e, r, _), table in self.form.items():
-            share = self._left() if r and table.any() else Fraction(not r)
-            if share is None:
-                unknown = "the product of all 1 / (1 + alpha) is not known"
-                raise InputError(f"`alpha`: {unknown}: give Steps `product`.")
-            total = total + flint(share and share * self._power(e, exact=exact)) * table
+        course = self.course
+        ends, left = course.ends, self._left() if course.corners and course.moves else Fraction(0)
+        if left is None:
+            unknown = "the product of all 1 / (1 + alpha) is not known"
+            raise InputError(f"`alpha`: {unknown}: give Steps `product`.")
+        total = sum(flint(self._power(e, exact=exact)) * table for (e, *_), table in ends.items())
+        if left:
+            total = total + flint(left) * self.form[Term(0, 1)]
         return total
 
     @cached_property
@@ -325,12 +371,12 @@ class GeneralPhase(Phase):
         within bounds."""
         if self.until is not None:
             # Where this can be proved, no power of g is in the positions.
-            here = np.array([*map(fractions_of, next(iter(self.form.values())))])
+            here = np.array([*map(fractions_of, next(iter(self.course.ends.values())))])
             endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
             return np.array(endless, dtype=int)
         drifts = np.zeros(len(self.choices), dtype=bool)
-        for term, table in self.form.items():
-            if term.degree and not term.rate:
+        for term, table in self.course.ends.items():
+            if term.degree:
                 drifts |= (table != 0).any(axis=1)
         return np.flatnonzero(drifts)
 
@@ -340,7 +386,7 @@ class GeneralPhase(Phase):
         if not len(self.moving):
             return _rounded(self._limits())
         ends = _rounded(self._at(0))
-        for (_, _, k), table in self.form.items():
+        for (_, _, k), table in self.course.ends.items():
             if k:
                 ends[table > 0], ends[table < 0] = np.inf, -np.inf
         return ends
@@ -350,7 +396,7 @@ class GeneralPhase(Phase):
 
     @property
     def exactly(self) -> PhaseView:
-        table = next(iter(self.form.values()))
+        table = next(iter(self.course.ends.values()))
         return PhaseView(self, table.size * self.products * (self.bits // DIGIT) ** 2)
 
     def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
@@ -469,7 +515,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         self.has_no_form = is_mixed or has_own_values(dynamics) or dynamics.feed_forward is not None
         self.heads = [head_type(points, head, self.contraction) for head in split_heads(dynamics)]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})
-        self.form = self.place
+        self.course = Course.straight_on(self.place)
         self.attended_now: list[Attended] = []
 
     def attended(self, pending: list[int]) -> Attended:
@@ -483,7 +529,7 @@ class GeneralWalker(Walker[GeneralPhase]):
         found = [head.attended(place, pending) for head in self.heads]
         return [Attended(AttendedIndices.of_sets(sets), margin) for sets, margin in found]
 
-    def closed_form(self, sets: AttendedIndices, pending: list[int]) -> PowerSum | None:
+    def closed_form(self, sets: AttendedIndices, pending: list[int]) -> Course | None:
         dynamics, motion = self.dynamics, self.motion
         alpha = dynamics.alpha_at(self.layer)
         if self.layer < self.constant_from:
@@ -495,18 +541,18 @@ class GeneralWalker(Walker[GeneralPhase]):
             self.sets_of_heads = [head.sets for head in self.attended_now]
             of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
             means = HeadMeans(of_heads, dynamics, alpha)
-        linear = one_layer(self.place, means, motion)
-        self.form = fed(self.place, linear, dynamics.feed_forward)
-        self._after = self.form.after(1, self.contraction)
+        linear = fed(self.place, one_layer(self.place, means, motion), dynamics.feed_forward)
+        self.course = Course.straight_on(linear)
+        self._after = linear.after(1, self.contraction)
         self._attended_next = self._attended_at(self._after, pending)
         heads = zip(self.sets_of_heads, self._attended_next, strict=True)
         rows = np.array(pending, dtype=int)
         self._stays_once = all(now.of_rows(rows).same_as(later.sets) for now, later in heads)
-        if not self._stays_once or (self.has_no_form and self.form.moves):
+        if not self._stays_once or (self.has_no_form and linear.moves):
             return None
-        return closed_form(self.place, self.form, means, motion)
+        return course_of(self.place, linear, means, motion)
 
-    def first_change(self, form: PowerSum, sets: AttendedIndices, pending: list[int]) -> int | None:
+    def first_change(self, form: Course, sets: AttendedIndices, pending: list[int]) -> int | None:
         change: int | None = ONE_LAYER
         # A block may undo the step of one layer, and not that of another.
         is_alike = self.dynamics.feed_forward is None or self.layer >= self.constant_from
@@ -519,17 +565,18 @@ class GeneralWalker(Walker[GeneralPhase]):
             stays = self.heads[0].stays_whatever_the_steps(form, sets, pending)
             change = FOREVER if stays else ONE_LAYER
         if change != ONE_LAYER:
-            self.form = form
+            self.course = form
         return change
 
     def phase(self, sets: AttendedIndices, **known: Any) -> GeneralPhase:
-        form = self.place if known["until"] == self.layer + 1 else self.form
+        is_single = known["until"] == self.layer + 1
+        places = [self.place] if is_single else self.course.corners or [self.course.form]
         return GeneralPhase(
             **known,
-            is_leader=_leading(form, sets, self.contraction),
+            is_leader=_leading(places, sets, self.contraction),
             contraction=self.contraction,
             unchanged=self.unchanged,
-            form=self.form,
+            course=self.course,
             counts=self.counts,
             dynamics=self.dynamics,
             bits=self.place.bits(),
@@ -541,4 +588,4 @@ class GeneralWalker(Walker[GeneralPhase]):
         if layers == ONE_LAYER:
             self.place, self.attended_now = self._after, self._attended_next
         else:
-            self.place, self.attended_now = self.form.after(layers, self.contraction), []
+            self.place, self.attended_now = self.course.form.after(layers, self.contraction), []

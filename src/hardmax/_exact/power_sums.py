@@ -17,6 +17,7 @@ each times a table (`PowerSum`):
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hardmax._common.cached import cached_property
 from hardmax._exact.leads import Term
 from hardmax._exact.vectors import SHORT, common_rows, exact_table, flint
 from hardmax._layer.attended import AttendedIndices
@@ -253,24 +255,77 @@ def fed(place: PowerSum, linear: PowerSum, block: FeedForward | None) -> PowerSu
     return PowerSum(place | ({Term(0, 0, 1): step} if step.any() else {}))
 
 
-def closed_form(
+def course_of(
     place: PowerSum, linear: PowerSum, means: Means | HeadMeans, motion: Motion
-) -> PowerSum | None:
+) -> "Course | None":
     """Where the points are m layers later as long as the sets stay, if that is known; `linear`
     holds for a layer."""
     # A full step is never the one that stays, so a layer of it is all that is asked for.
     if motion.contraction in (0, 1) or not linear.moves:
-        return linear
+        return Course.straight_on(linear)
     if motion.contraction is None:
         return None
     driven = place.map(motion.driven)
     steps = means.steps_to_rest(driven)
     if steps is None:
         return None
-    *steps, ends = steps
-    form = {term: place[term] - driven[term] + end for term, end in ends.items()}
-    for k, step in enumerate(steps):
-        factor = flint((1 - motion.contraction) / motion.contraction) ** k
-        ways = {Term(t.power, 1, k): factor * (step[t] - end) for t, end in ends.items()}
-        form |= {term: way for term, way in ways.items() if way.any()}
-    return PowerSum(form)
+    still = {term: table - driven[term] for term, table in place.items()}
+    corners = [PowerSum({term: still[term] + y for term, y in step.items()}) for step in steps]
+    return Course(corners, motion.contraction)
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """Where points are m layers from now while no attended set changes.
+
+    With P(N = k) = C(m, k) g^(m-k) (1 - g)^k they are at the mean of c_min(N, K) over N, where the
+    corners c_k are what M^k makes of the points, and the last one rests. So the lead of j over c
+    for i is the mean of <A c_p(i), c_q(j) - c_q(c)> over two such numbers p and q that do not
+    depend on each other: if no sum of that for (p, q) and for (q, p) is positive, the lead never
+    is."""
+
+    corners: list[PowerSum]
+    """Empty where points do not go so: then there is a form only."""
+    contraction: Fraction
+
+    @classmethod
+    def straight_on(cls, form: PowerSum) -> "Course":
+        course = cls([] if form.moves else [form], Fraction(1))
+        vars(course)["form"] = form
+        return course
+
+    @cached_property
+    def form(self) -> PowerSum:
+        """The positions as a sum of terms: of a long chain that is long."""
+        *steps, ends = self.corners
+        form = dict(ends)
+        for k, step in enumerate(steps):
+            factor = flint((1 - self.contraction) / self.contraction) ** k
+            ways = {Term(t.power, 1, k): factor * (step[t] - end) for t, end in ends.items()}
+            form |= {term: way for term, way in ways.items() if way.any()}
+        return PowerSum(form)
+
+    @property
+    def depth(self) -> int:
+        """How many means are taken until nothing moves any more."""
+        return len(self.corners) - 1 if self.corners else 1
+
+    @property
+    def moves(self) -> bool:
+        return self.depth > 0
+
+    @cached_property
+    def integers(self) -> np.ndarray | None:
+        """The corners, one after the other, over one denominator: (K + 1, n, d); None where there
+        are none, or powers of g in them."""
+        if not self.corners or self.corners[0].keys() != {Term(0)}:
+            return None
+        tables = PowerSum({Term(k): corner[Term(0)] for k, corner in enumerate(self.corners)})
+        return np.array([*tables.rows().values()], dtype=object)
+
+    @property
+    def ends(self) -> PowerSum:
+        """Where the points end, or are a layer later."""
+        if self.corners:
+            return self.corners[-1]
+        return PowerSum({term: table for term, table in self.form.items() if not term.rate})

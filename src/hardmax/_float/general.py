@@ -26,10 +26,11 @@ Three searches find all pairs for which floats do not prove that b0 <= 0 and b1 
 Of the pairs that are left, integers decide (`leads`). Localmax adds its slack to all b; of top-k
 and localmax, those who count must stay ahead of the last of them, or close to the first."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpq
@@ -41,8 +42,8 @@ from hardmax._exact.general import (
     threshold_leads,
 )
 from hardmax._exact.leads import Scores, Term, is_negative_throughout
-from hardmax._exact.power_sums import PowerSum
-from hardmax._exact.walker import FOREVER, ONE_LAYER
+from hardmax._exact.power_sums import Course, PowerSum
+from hardmax._exact.walker import ONE_LAYER
 from hardmax._float.bounds import (
     LARGEST,
     SAFETY,
@@ -64,16 +65,16 @@ FEW_SCORES = 2**12
 # Leads that integers look at before the next layer is; of chains, all leads have to be looked at.
 _MOST_LEADS, _MOST_IN_CHAINS = 4096, 2**16
 _MOST_RANKS = 64
+_MOST_PRODUCTS = 2**25
 _DEFINITE = 1 - 2.0**-30
 
 
-class Straight(NamedTuple):
-    """Points and targets as floats over one power of two, targets labelled: equal ones alike."""
+class Corners(NamedTuple):
+    """The corners of a course as floats over one power of two, and for each corner labels of the
+    points: those that are at one place there have the same."""
 
-    here: np.ndarray
-    ends: np.ndarray
-    labels: np.ndarray
-    firsts: np.ndarray
+    places: list[np.ndarray]
+    labels: list[np.ndarray]
     unit: Fraction
 
 
@@ -159,64 +160,72 @@ class FloatHead(AttentionHead):
         return Askers(rows, directions, norms_above(directions), off)
 
     def first_change(
-        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+        self, course: Course, sets: AttendedIndices, pending: Sequence[int]
     ) -> int | None:
         if self.dynamics.attention is not None:
-            return FOREVER if self._thresholds_stay(form, sets) else ONE_LAYER
+            return super().first_change(course, sets, pending)
         rows = np.array(pending, dtype=np.int64)
-        doubts = self._doubts_of(form, sets, rows, sets.firsts(rows))
+        corners = self._corners(course, rows)
+        if corners is None:
+            return self._first_of_few(course, sets, rows)
+        doubts = self._doubts_of(corners, sets, rows, sets.firsts(rows))
         if doubts is None:
-            is_chain = self.contraction < 1 and self._is_large(rows)
-            return ONE_LAYER if is_chain else super().first_change(form, sets, pending)
-        change: int | None = FOREVER
-        for tied, left, scores in self._leads(form, sets, rows, doubts):
-            change = scores.first_change(tied, left, change)
-            if change == ONE_LAYER:
-                break
-        return change
+            return ONE_LAYER
+        several = (sets.sizes[rows] > 1) | (doubts.sizes > 0)
+        rivals = (
+            (int(rows[row]), sets[rows[row]].tolist(), doubts[row].tolist())
+            for row in np.flatnonzero(several)
+        )
+        return self._soonest_change(course, rivals)
+
+    def _first_of_few(self, course: Course, sets: AttendedIndices, rows: np.ndarray) -> int | None:
+        """The same where floats have nothing to say."""
+        is_chain = self.contraction < 1 and self._is_large(rows)
+        return ONE_LAYER if is_chain else super().first_change(course, sets, rows.tolist())
 
     def _is_large(self, rows: np.ndarray) -> bool:
         return len(rows) * len(self.everybody) > _MOST_IN_CHAINS
 
     def stays_whatever_the_steps(
-        self, form: PowerSum, sets: AttendedIndices, pending: Sequence[int]
+        self, course: Course, sets: AttendedIndices, pending: Sequence[int]
     ) -> bool:
         rows = np.array(pending, dtype=np.int64)
-        doubts = None
-        if self.dynamics.attention is None:
-            doubts = self._doubts_of(form, sets, rows, sets.firsts(rows))
+        doubts, corners = None, self._corners(course, rows)
+        if self.dynamics.attention is None and corners is not None and course.depth == 1:
+            doubts = self._doubts_of(corners, sets, rows, sets.firsts(rows))
         if doubts is None:
             return not self._is_large(rows) and super().stays_whatever_the_steps(
-                form, sets, pending
+                course, sets, pending
             )
-        for (first, *tied), left, scores in self._leads(form, sets, rows, doubts):
+        for (first, *tied), left, scores in self._leads(course.form, sets, rows, doubts):
             if any(any(scores.straight_lead(j, first)) for j in tied):
                 return False
             if not all(is_negative_throughout(*scores.straight_lead(j, first)) for j in left):
                 return False
         return True
 
-    def _thresholds_stay(self, form: PowerSum, sets: AttendedIndices) -> bool:
-        rows = np.arange(len(self.everybody))
+    def _thresholds_stay(self, course: Course, sets: AttendedIndices) -> bool:
+        rows, form = np.arange(len(self.everybody)), course.form
         if isinstance(self.dynamics.attention, TopK):
-            rows = rows[self._allowed_counts() > self.k]  # others attend to all they may
+            rows = rows[self._allowed_counts(self.counts) > self.k]  # others attend to all they may
         chosen = sets.of_rows(rows)
-        straight = self._straight(form, rows)
-        if straight is None:
-            return not self._is_large(rows) and super()._thresholds_stay(form, sets)
-        directions = self.metric.directions(straight.here)
+        corners = self._corners(course, rows)
+        if corners is None:
+            return not self._is_large(rows) and super()._thresholds_stay(course, sets)
+        here = corners.places[0]
+        directions = self.metric.directions(here)
         owners = np.repeat(rows, chosen.sizes)
-        scores = np.einsum("id,id->i", directions[owners], straight.here[chosen.indices])
+        scores = np.einsum("id,id->i", directions[owners], here[chosen.indices])
         # The last of those who count comes first, or the first of them if there is a slack.
         order = np.lexsort((-scores if self.slack else scores, owners))
         marks = chosen.indices[order[chosen.offsets[:-1]]]
-        doubts = self._doubts_of(form, sets, rows, marks)
+        doubts = self._doubts_of(corners, sets, rows, marks)
         if doubts is None:
             return False
         mark_of = np.repeat(marks, chosen.sizes)
-        stay = self._is_negative(straight, owners, mark_of, chosen.indices, -self.slack)
+        stay = self._is_negative(corners, owners, mark_of, chosen.indices, -self.slack)
         if self.slack:
-            stay &= self._is_negative(straight, owners, chosen.indices, mark_of, Fraction(0))
+            stay &= self._is_negative(corners, owners, chosen.indices, mark_of, Fraction(0))
         stay |= chosen.indices == mark_of
         unsure = np.add.reduceat(~stay, chosen.offsets[:-1]) > 0
         if np.count_nonzero(~stay) > _MOST_LEADS:
@@ -233,13 +242,13 @@ class FloatHead(AttentionHead):
                 return False
         return True
 
-    def _allowed_counts(self) -> np.ndarray:
-        """How many tokens each point may attend to."""
+    def _allowed_counts(self, counts: np.ndarray) -> np.ndarray:
+        """What the counts of those that each point may attend to add up to."""
         if self.is_causal:
-            return np.cumsum(self.counts)
+            return np.cumsum(counts)
         if self.mask is None:
-            return np.full(len(self.counts), self.counts.sum())
-        return self.mask @ self.counts
+            return np.full(len(counts), counts.sum())
+        return self.mask @ counts
 
     def _leads(
         self, form: PowerSum, sets: AttendedIndices, rows: np.ndarray, doubts: AttendedIndices
@@ -253,30 +262,61 @@ class FloatHead(AttentionHead):
             numbers = list(range(1, 1 + len(tied) + len(left)))
             yield numbers[: len(tied)], numbers[len(tied) :], scores
 
-    def _straight(self, form: PowerSum, rows: np.ndarray) -> Straight | None:
-        """Points and targets, if all go straight and there are many."""
+    def _corners(self, course: Course, rows: np.ndarray) -> Corners | None:
+        """The corners of a course, if there are any and many scores."""
         is_few = len(rows) * len(self.everybody) <= FEW_SCORES
-        if is_few or form.keys() != {Term(0), Term(0, 1)} or self.contraction == 1:
+        if is_few or not course.moves or not course.corners:
             return None
-        table = form[Term(0)]
-        (here, ends), unit = _floats([table + form[Term(0, 1)], table])
-        _, firsts, labels = np.unique(ends, axis=0, return_index=True, return_inverse=True)
-        labels = labels.ravel()
-        # Rationals that round to the same floats may differ: then each has a label of its own.
-        (unequal,) = np.nonzero((table != table[firsts[labels]]).any(axis=1))
-        labels[unequal] = len(firsts) + np.arange(len(unequal))
-        return Straight(here, ends, labels, np.append(firsts, unequal), unit)
+        if course.corners[0].keys() != {Term(0)}:
+            return None
+        tables = [corner[Term(0)] for corner in course.corners]
+        places, unit = _floats(tables)
+        labels = [np.arange(len(self.everybody))]
+        for table, floats in zip(tables[1:], places[1:], strict=True):
+            _, firsts, alike = np.unique(floats, axis=0, return_index=True, return_inverse=True)
+            alike = alike.ravel()
+            # Rationals that round to the same floats may differ: then each has a label of its own.
+            (unequal,) = np.nonzero((table != table[firsts[alike]]).any(axis=1))
+            alike[unequal] = len(firsts) + np.arange(len(unequal))
+            labels.append(np.unique(alike, return_inverse=True)[1].ravel())
+        return Corners(places, labels, unit)
 
     def _doubts_of(
-        self, form: PowerSum, sets: AttendedIndices, rows: np.ndarray, marks: np.ndarray
+        self, corners: Corners, sets: AttendedIndices, rows: np.ndarray, marks: np.ndarray
     ) -> AttendedIndices | None:
         """For each row those not attended to whose lead over its mark, and a slack more, floats
-        cannot prove to be negative for ever. None: there are too many, or points do not go
-        straight."""
-        straight = self._straight(form, rows)
-        if straight is None:
+        cannot prove to be negative for ever. None: there are too many to look at."""
+        if len(corners.places) == 2:
+            pairs = self._searched(corners, rows, marks)
+        else:
+            pairs = self._allowed(rows, _MOST_PRODUCTS // len(corners.places) ** 2)
+        if pairs is None:
             return None
-        here, ends, labels, firsts, unit = straight
+        i, j = pairs
+        able = ~_are_in(sets, rows[i], j) & self._may(rows[i], j)
+        i, j = i[able], j[able]
+        able = ~self._is_negative(corners, rows[i], j, marks[i], self.slack)
+        i, j = i[able], j[able]
+        if len(i) > _MOST_LEADS:
+            return None
+        return AttendedIndices(j, np.searchsorted(i, np.arange(len(rows) + 1)))
+
+    def _allowed(self, rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """All pairs of a row and a point that it may attend to; None: there are more than so
+        many."""
+        if self._allowed_counts(np.ones_like(self.counts))[rows].sum() > most:
+            return None
+        if self.mask is not None and not self.is_causal:
+            return np.nonzero(self.mask[rows])
+        i, j = np.divmod(np.arange(len(rows) * len(self.everybody)), len(self.everybody))
+        return i, j
+
+    def _searched(
+        self, corners: Corners, rows: np.ndarray, marks: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """All pairs that matter of points that go straight, and others."""
+        (here, ends), (_, labels), unit = corners
+        _, firsts = np.unique(labels, return_index=True)
         slack = self._slack_in(unit) * (1 + 4 * UNIT)
         targets, points = self._field(ends[firsts], labels), self._field(here)
         looks, aims = self._askers(here, rows), self._askers(ends, rows)
@@ -300,14 +340,7 @@ class FloatHead(AttentionHead):
         )
         j = np.append(expanded.indices, others.indices)
         i, j = np.divmod(np.unique(i * len(labels) + j), len(labels))
-        able = ~_are_in(sets, rows[i], j) & self._may(rows[i], j)
-        able[able] = ~self._is_negative(
-            straight, rows[i[able]], j[able], marks[i[able]], self.slack
-        )
-        i, j = i[able], j[able]
-        if len(i) > _MOST_LEADS:
-            return None
-        return AttendedIndices(j, np.searchsorted(i, np.arange(len(rows) + 1)))
+        return i, j
 
     def _may(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Whether points may attend to others."""
@@ -316,27 +349,37 @@ class FloatHead(AttentionHead):
         return np.ones(len(i), dtype=bool) if self.mask is None else self.mask[i, j]
 
     def _is_negative(
-        self, straight: Straight, i: np.ndarray, j: np.ndarray, over: np.ndarray, slack: Fraction
+        self, corners: Corners, i: np.ndarray, j: np.ndarray, over: np.ndarray, slack: Fraction
     ) -> np.ndarray:
         """Whether the lead of j over another point for i, and a slack more, is proved to be
         negative for ever."""
-        here, ends, labels, _, unit = straight
+        places, labels, unit = corners
+        directions = [self.metric.directions(x) for x in places]
+        sizes = [norms_above(x) for x in places]
         size = float(slack * unit * self.metric.scale)
         more = size + 4 * UNIT * abs(size)
 
-        def lead(looking: np.ndarray, places: np.ndarray) -> np.ndarray:
-            directions = self.metric.directions(looking)[i]
-            scores = [np.einsum("id,id->i", directions, places[k]) for k in (j, over)]
-            sizes = norms_above(places)
-            off = self.error * norms_above(looking)[i] * (sizes[j] + sizes[over])
-            return scores[0] - scores[1] + 2 * off + UNDERFLOW
+        def lead(p: int, q: int, some: Any) -> np.ndarray:
+            looking, one, other = i[some], j[some], over[some]
+            looks = directions[p][looking]
+            scores = [np.einsum("id,id->i", looks, places[q][k]) for k in (one, other)]
+            off = self.error * sizes[p][looking] * (sizes[q][one] + sizes[q][other])
+            found = scores[0] - scores[1] + 2 * off + UNDERFLOW
+            return np.where(labels[q][one] == labels[q][other], 0.0, found)
 
-        shared = labels[j] == labels[over]
-        b0 = np.where(shared, 0.0, lead(ends, ends)) + more
-        b1 = (lead(ends, here) + np.where(shared, 0.0, lead(here, ends))) / 2 + more
-        b2 = lead(here, here) + more
-        definite = (b0 < 0) & (b1 * b1 < b0 * b2 * _DEFINITE)
-        return (b2 < 0) & (b0 <= 0) & ((b1 <= 0) | definite)
+        def mixed(p: int, q: int, some: Any) -> np.ndarray:
+            return (lead(p, q, some) + lead(q, p, some)) / 2 + more
+
+        now = mixed(0, 0, slice(None))
+        stays = now < 0
+        if len(places) == 2:
+            b0, b1 = mixed(1, 1, slice(None)), mixed(0, 1, slice(None))
+            definite = (b0 < 0) & (b1 * b1 < b0 * now * _DEFINITE)
+            return stays & (b0 <= 0) & ((b1 <= 0) | definite)
+        for p, q in itertools.combinations_with_replacement(range(len(places)), 2):
+            (left,) = np.nonzero(stays)
+            stays[left] = mixed(p, q, left) <= 0
+        return stays
 
 
 def _are_in(sets: AttendedIndices, i: np.ndarray, j: np.ndarray) -> np.ndarray:

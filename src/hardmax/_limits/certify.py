@@ -246,9 +246,7 @@ def _single(sets: AttendedIndices) -> list[Any]:
 def _depth(phase: Any) -> int:
     """How many means are taken until nothing moves any more; 0 if nothing moves at all."""
     if isinstance(phase, GeneralPhase):
-        degrees = [term.degree for term in phase.form if term.rate or term.degree]
-        drifts = any(not term.rate for term in phase.form if term.degree)
-        return int(drifts) or max(degrees, default=-1) + 1
+        return phase.course.depth
     choices = phase.choices
     if choices.all_single:
         return int(not choices.is_leader.all())

@@ -3,33 +3,27 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.files import read_arrays, read_bytes, shown_name
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, Progress, check_int, check_path, shorten
+from hardmax._common.validation import InputError, Progress, check_int, shorten
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.batch import UNKNOWN, WALKED, BatchOutcome, Then
 from hardmax._float.batch_parts import LONGEST
-from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided, interpreted_if_small
-from hardmax._layer.rules import check_dimension, is_rational, merge_points
+from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._runs.details import Decisions, KernelResult, Layer, RunDetails, is_limit
-from hardmax._runs.enclosures import enclose
-from hardmax._runs.files import RunFile
 from hardmax._runs.trajectory import (
     LazyTrajectory,
     Tables,
     Trajectories,
     Trajectory,
     collected,
-    name_of,
 )
 from hardmax._tokens.batches import (
     Cloud,
@@ -54,11 +48,7 @@ from hardmax.engines import (
 )
 from hardmax.stops import (
     NO_LIMIT,
-    AfterLayers,
-    Every,
-    LastOnly,
     Record,
-    Settled,
     Stop,
     check_memory,
 )
@@ -477,82 +467,7 @@ class BatchTrajectories(Trajectories):
             self._run(cloud)
         return [None if layer == WALKED else layer for layer in self.outcome.settled.tolist()]
 
-    def _file(self) -> RunFile:
-        stop, record = self.plan.stop, self.plan.record
-        if not isinstance(record, Every | LastOnly):
-            return super()._file()
-        # One kernel runs them all again, about as fast as a file is read.
-        step = record.m if isinstance(record, Every) else None
-        starts = as_array(self.clouds.tokens, "`tokens`")
-        return RunFile(
-            dynamics=self.plan.dynamics,
-            arithmetic=name_of(self.plan.solvers[0]),
-            layout=self._container.layout,
-            starts=replace(self.clouds, tokens=starts),
-            last=np.concatenate([run._floats_at(run.layers) for run in self]),
-            together=[stop.last_layer, stop.when_settled, step],
-        )
-
 
 def _put(table: Any, rows: slice, values: np.ndarray) -> None:
     """Write into an array, or into a tensor wherever it is."""
     table[rows] = table.new_tensor(values) if is_tensor(table) else values
-
-
-def load_run(path: str | Path) -> Any:
-    """Read a file that `save` wrote, and compute the run again; tensors become arrays.
-
-    Parameters
-    ----------
-    path : str or Path
-        Name of the file.
-
-    Returns
-    -------
-    Trajectory or Trajectories
-        Whichever was saved.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from hardmax import Dynamics, simulate
-    >>> with TemporaryDirectory() as folder:
-    ...     simulate([[1.0], [2.0]], Dynamics(1), layers=1).save(Path(folder, "run.npz"))
-    ...     load_run(Path(folder, "run.npz")).at(1).ravel().tolist()
-    [1.5, 2.0]
-    """
-    path, wish = check_path(path), "expected what `Trajectory.save` or `Trajectories.save` writes"
-    name = shown_name(path)
-    arrays = read_arrays(read_bytes(path, wish), name)
-    try:
-        return _run_again(RunFile.parse(arrays))
-    except Exception as error:  # a header may be wrong in any way
-        raise InputError(
-            f"{name} cannot be read as a run ({shorten(error, 120)}): {wish}."
-        ) from None
-
-
-def _run_again(file: RunFile) -> Trajectory | Trajectories:
-    dynamics, arithmetic = file.dynamics, file.arithmetic
-    check_dimension(dynamics, file.starts.tokens.shape[1])
-    container = Container(file.layout)
-    if not is_rational(dynamics):
-        pairs = zip(file.starts, file.runs or (), strict=True)
-        again = [enclose(cloud, dynamics, recorded[-1]) for cloud, (recorded, _) in pairs]
-        return collected(again, container, file.starts)
-    if not isinstance(arithmetic, str):
-        arithmetic = TieSlack(arithmetic)
-    solvers = solvers_for(arithmetic, CPU, plain=dynamics.is_plain)
-    if file.together is not None:
-        layers, when_settled, step = file.together
-        stop = Settled(layers) if when_settled else AfterLayers(layers)
-        record = LastOnly() if step is None else Every(step)
-        return BatchTrajectories(file.starts, container, Plan(dynamics, solvers, stop, record))
-    runs = []
-    for cloud, (recorded, reason) in zip(file.starts, file.runs or (), strict=True):
-        record = Every(recorded[1] - recorded[0]) if len(recorded) > 1 else LastOnly()
-        plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
-        details = run_cloud(cloud, plan).details
-        runs.append(Trajectory(replace(details, recorded=tuple(recorded), stop_reason=reason)))
-    return collected(runs, container, file.starts)

@@ -16,15 +16,11 @@ from hardmax._common.validation import (
     check_path,
     normalize_index,
 )
-from hardmax._float.solver import FloatSolver
 from hardmax._layer.attended import AttendedSets
 from hardmax._runs.details import KernelResult, Layer, RunDetails, is_limit
-from hardmax._runs.files import RunFile
-from hardmax._tokens.batches import Cloud, Container, Layout, PackedClouds, restore
-from hardmax._tokens.points import Points
+from hardmax._tokens.batches import Cloud, Container, PackedClouds, restore
 from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
-from hardmax.engines import Solver
 from hardmax.page import cloud_data, write_page
 
 if TYPE_CHECKING:
@@ -250,15 +246,14 @@ class Trajectory(Tabular):
     def save(
         self, path: str | Path, *, layers: Sequence[int] | None = None, fps: float = 4
     ) -> None:
-        """Write the run, a page or a film, completely or not at all; the suffix says which.
+        """Write a page or a film, completely or not at all; the suffix says which.
 
         Parameters
         ----------
         path : str or Path
-            ``.npz``: the run, for `hardmax.simulation.load_run` and, to go on from the last layer,
-            ``hardmax simulate``. ``.html``: a page that runs this cloud in any browser, without a
-            network: drag tokens, change alpha, play the layers; up to 2,000 tokens. ``.gif``: a
-            film in which every frame is a layer (extra `figures`).
+            ``.html``: a page that runs this cloud in any browser, without a network: drag tokens,
+            change alpha, play the layers; up to 2,000 tokens. ``.gif``: a film in which every frame
+            is a layer (extra `figures`).
         layers : sequence of int, optional
             Layers of a film; the recorded ones by default.
         fps : float, default 4
@@ -276,10 +271,7 @@ class Trajectory(Tabular):
             cloud = cloud_data(self.details.points, self.dynamics)
             write_page(path, {"room": "dynamics", "cloud": cloud})
         else:
-            self._file().write(path, also=", .html or .gif")
-
-    def _file(self) -> RunFile:
-        return _file_of([self], Layout.CLOUD, _multiplicities(self.details.points))
+            raise InputError(f"`path` must end in .html or .gif, not {path.suffix!r}.")
 
     def __repr__(self) -> str:
         settled = (
@@ -344,36 +336,6 @@ class LazyTrajectory(Trajectory):
         if check_int(layer, "`layer`", at_least=0) == self.layers:
             return self._known.last.copy()
         return super()._floats_at(layer)
-
-
-def _file_of(
-    runs: Sequence[Trajectory], layout: Layout, multiplicities: np.ndarray | None
-) -> RunFile:
-    details = [run.details for run in runs]
-    starts = [run.points.coordinates[run.points.of_token] for run in details]
-    offsets = np.cumsum([0, *(run.n for run in runs)])
-    return RunFile(
-        dynamics=details[0].dynamics,
-        arithmetic=name_of(details[0].solver),
-        layout=layout,
-        starts=PackedClouds(np.concatenate(starts), offsets, multiplicities),
-        last=np.concatenate([run._floats_at(run.layers) for run in runs]),
-        runs=[(list(run.recorded), run.stop_reason) for run in runs],
-    )
-
-
-def name_of(solver: Solver) -> str | float:
-    """The arithmetic of a solver, or its tie slack, as files have it."""
-    slack = solver.slack if isinstance(solver, FloatSolver) else None
-    return solver.arithmetic if slack is None else slack.relative
-
-
-def _multiplicities(points: Points) -> np.ndarray:
-    """How often each token counts: together as often as their point does."""
-    counts = np.ones(points.tokens, np.int64)
-    _, first = np.unique(points.of_token, return_index=True)
-    counts[first] += points.multiplicities - np.bincount(points.of_token)
-    return counts
 
 
 class Trajectories(Tabular, Sequence[Trajectory]):
@@ -446,20 +408,6 @@ class Trajectories(Tabular, Sequence[Trajectory]):
         """No token at a recorded layer is further than this from its exact position; nan if nothing
         is proved."""
         return float(np.max([run.error for run in self]))
-
-    def save(self, path: str | Path) -> None:
-        """Write the runs to a file, completely or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            A ``.npz`` file, for `hardmax.simulation.load_run` and, to go on from the last layer,
-            ``hardmax simulate``.
-        """
-        self._file().write(check_path(path))
-
-    def _file(self) -> RunFile:
-        return _file_of(self, self._container.layout, self._multiplicities)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)

@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.columns import open_parquet
+from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
     Progress,
@@ -28,6 +30,7 @@ from hardmax.io import READ_WHOLE
 COORDINATES = 2**20  # of a chunk, where we choose its size
 # of a dask array, or more on a large cluster, are examined before their results are put together
 _BLOCKS = 64
+_ANSWERED = 2**24  # coordinates of blocks whose large results are in this process at once
 _LOOKED_AT = 1000  # rows of a file, to see whether a column numbers them
 _LOST = (
     "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the "
@@ -60,10 +63,15 @@ class LocalChunks:
     progress: Progress | None = None
 
     def map(
-        self, function: Callable[..., Any], *arguments: Any, per_chunk: Sequence[Any] | None = None
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        per_chunk: Sequence[Any] | None = None,
+        is_large: bool = False,
     ) -> Iterator[Any]:
         """What a function returns for each chunk; it takes the tokens, the row of the first, the
-        arguments and, if there is one for each chunk, that of this chunk."""
+        arguments and, if there is one for each chunk, that of this chunk. Of large results, few are
+        in memory together."""
         first = 0
         for number, chunk in enumerate(self.read()):
             table = read_chunk(chunk, first)
@@ -85,7 +93,8 @@ class DaskChunks:
         array = self.array
         self.at_once = max(_BLOCKS, 2 * _check_cluster())
         if np.isnan(array.shape).any():
-            array = _checked(array).compute_chunk_sizes()
+            with _explained(array):
+                array = _checked(array).compute_chunk_sizes()
         _check_shape(array.shape)
         # Put together, blocks would lose their masks.
         self.array = _checked(array).rechunk({1: -1}) if array.numblocks[1] > 1 else array
@@ -107,24 +116,49 @@ class DaskChunks:
         return results
 
     def map(
-        self, function: Callable[..., Any], *arguments: Any, per_chunk: Sequence[Any] | None = None
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        per_chunk: Sequence[Any] | None = None,
+        is_large: bool = False,
     ) -> Iterator[Any]:
         """As that of `LocalChunks`."""
         import dask
 
-        blocks = self.map_lazily(function, *arguments, per_chunk=per_chunk)
-        for start in range(0, len(blocks), self.at_once):
-            batch = blocks[start : start + self.at_once]
-            try:
-                with warnings.catch_warnings():
-                    # Who is finished, a bit for each token, goes out with its block.
-                    warnings.filterwarnings("ignore", "Sending large graph")
-                    done = dask.compute(*batch)
-            except CancelledError:
-                raise RuntimeError(f"{_LOST}.") from None
+        blocks, at_once = self.map_lazily(function, *arguments, per_chunk=per_chunk), self.at_once
+        if is_large:
+            at_once = min(at_once, max(1, _ANSWERED // (max(self.sizes) * self.dimension)))
+        for start in range(0, len(blocks), at_once):
+            batch = blocks[start : start + at_once]
+            with _explained(self.array), warnings.catch_warnings():
+                # Who is finished, a bit for each token, goes out with its block.
+                warnings.filterwarnings("ignore", "Sending large graph")
+                done = dask.compute(*batch)
             yield from done
             if self.progress is not None:
                 self.progress(self.firsts[start + len(batch)], self.firsts[-1])
+
+
+@contextmanager
+def _explained(array: Any) -> Iterator[None]:
+    """Errors of a cluster that computes blocks of an array, in one line."""
+    try:
+        yield
+    except CancelledError:
+        raise RuntimeError(f"{_LOST}.") from None
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # without a cluster, distributed may be missing
+            raise
+        raise _out_of_memory(array, *error.args) from None
+
+
+def _out_of_memory(array: Any, task: Any, _: Any, allowed: int) -> InputError:
+    what, way_out = f"a block (of up to {shorten(array.chunksize)})", "Make blocks smaller"
+    if str(task).startswith("original-"):  # so `da.from_array` names what is not in memory
+        what, way_out = "the whole cloud", "Open it with `da.from_zarr` or `da.from_npy_stack`"
+    died = f"{pluralize(allowed + 1, 'worker')} of Dask died, one after the other, over {what}"
+    reason = "probably for lack of memory"
+    return InputError(f"`tokens`: {died}, {reason}. {way_out}, or give workers more memory.")
 
 
 def _check_cluster() -> int:

@@ -198,7 +198,7 @@ class Streamed:
             For a run `tokens`, those at the last layer. For a limit `limit_points`, `leader`, the
             first token at the leader where each ends, or -1 if it ends elsewhere, and `cluster`.
         """
-        return iter(self._source.map(_answer, self._query()))
+        return iter(self._source.map(_answer, self._query(), is_large=True))
 
     def write(self, folder: str | Path) -> None:
         """Write a Parquet file for each chunk (extra `tables`).

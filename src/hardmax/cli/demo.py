@@ -1,11 +1,12 @@
 """`hardmax demo`: what the package does, on a cloud and two film reviews that ship with it."""
 
 import importlib
-import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option
+from typer import Exit, Option
 
 from hardmax._common.files import make_folder
 from hardmax._common.validation import MissingExtra
@@ -26,10 +27,9 @@ vertex, its followers end there, and tokens 4 and 5 end at the point of an
 edge that is closest to the origin.
 """
 TEXTS = """
-The same dynamics classifies film reviews: words and phrases are tokens, and
-attention gathers them around a few leaders. Most tokens follow the neutral
-leader and add nothing; the others are active, and what they add up to is the
-score. This explanation is exact."""
+The text classifier: words and phrases are tokens, and each active one has a
+vote, which a word before it may change ("never boring"). The votes add up to
+the score, so they are the explanation. Two film reviews:"""
 REVIEWS = {
     "review-good": """\
 I went in expecting little and came out grinning. The script is sharp, the two
@@ -93,8 +93,7 @@ def _show_arithmetics(folder: Path) -> list[Path]:
 
 
 def _show_limit(folder: Path) -> list[Path]:
-    from hardmax import Dynamics, clouds, limit
-    from hardmax.certificate import verify
+    from hardmax import Dynamics, certificate, clouds, limit
     from hardmax.cli.limit import document, show_limit
 
     lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))
@@ -102,9 +101,11 @@ def _show_limit(folder: Path) -> list[Path]:
     show_limit(lim, document(lim))
     proof = folder / "certificate.json"
     lim.certificate.save(proof)
-    verdict = verify(json.loads(proof.read_bytes()))
-    outcome = "accepted" if verdict else "refused"
-    print_text(f"The proof, checked without the engines: {outcome} ({verdict.reason}).")
+    command = [sys.executable, "-I", "-S", certificate.__file__, proof]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    print_text(f"The proof, as `python certificate.py {proof}` sees it:\n{done.stdout or done.stderr}")
+    if done.returncode:
+        raise Exit(done.returncode)
     return [proof, *_draw(folder / "limit.png", "limits.limit_figure", lim)]
 
 
@@ -127,6 +128,7 @@ def _show_reviews(folder: Path) -> list[Path]:
     print_text(TEXTS)
     for name, review in REVIEWS.items():
         explanation = model.explain(review)
-        print_text(f"\n{review}\n\n{explanation}")
+        voting = f"{len(explanation.active)} of {len(explanation.ledger)} known tokens vote."
+        print_text(f"\n{review}\n\n{voting}\n{explanation}")
         explanation.save(folder / f"{name}.html")
     return [folder / f"{name}.html" for name in REVIEWS]

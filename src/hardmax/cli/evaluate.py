@@ -85,7 +85,8 @@ def _show(model: str, document: dict[str, Any]) -> None:
     numbers = {name: value for name, value in document.items() if isinstance(value, int | float)}
     print_facts({"model": model} | numbers)
     names, leaders = document["classes"], document["leaders"]
-    rows = zip(names, document["confusion"], strict=True)
-    print_table(["true \\ predicted", *names], ([name, *row] for name, row in rows))
+    rows = zip(names, document["confusion"], document["f1"], strict=True)
+    table = ([name, *row, f1] for name, row, f1 in rows)
+    print_table(["true \\ predicted", *names, "F1"], table)
     header = list(leaders[0]) if leaders else ["no leaders"]
     print_table(header, (list(leader.values()) for leader in leaders))

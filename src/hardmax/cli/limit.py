@@ -62,7 +62,7 @@ def limit_command(
         how = {"columns": columns, "max_layers": max_layers}
         _stream(file, opt.read_dynamics(alpha, metric, **layer), how, output, as_json)
         return
-    opt.check_target(output, "--output", ".npz", ".csv")
+    opt.check_target(output, "--output", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
     from hardmax.io import read_cloud

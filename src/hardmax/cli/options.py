@@ -1,6 +1,8 @@
 """Options that several commands share, and readers of values that are more than a number or a
 word."""
 
+import csv
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,7 +25,7 @@ LAYER = ("alpha", "value", "mask", "attention")  # what is printed of a layer
 AsJson = Annotated[bool, Option("--json", help="Print one JSON document.")]
 Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
 ResultFile = Annotated[
-    str | None, Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")
+    str | None, Option("--output", "-o", metavar="FILE", help="Write a .csv file.")
 ]
 Picture = Annotated[
     str | None, Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")
@@ -209,12 +211,16 @@ def describe(model: "TextModel") -> dict[str, Any]:
 
 
 def write_result(result: Any, output: str) -> None:
-    """Write a run, a limit or many to a file; the suffix says how."""
+    """Write a run, a limit or many as a table, or a run as a page or a film."""
     if output.endswith(".csv"):
-        write_whole(output, result.to_pandas().to_csv(index=False).encode())
+        columns, text = result._columns(), io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        lists = (each if isinstance(each, list) else each.tolist() for each in columns.values())
+        writer.writerows(zip(*lists, strict=True))
+        write_whole(output, text.getvalue().encode())
     else:
-        # A limit is saved as the run that it is found in.
-        getattr(result, "runs", getattr(result, "run", result)).save(output)
+        result.save(output)
     notify(f"wrote {output}")
 
 
@@ -245,5 +251,3 @@ def check_target(path: str | None, option: str, *suffixes: str) -> None:
         raise InputError(f"`{option}` {path!r}: the folder does not exist. Create it first.")
     if Path(path).suffix in (*PICTURES, ".gif"):
         require_extra(f"`{option}`", "figures", "matplotlib")
-    if ".npz" in suffixes and Path(path).suffix == ".csv":
-        require_extra(f"`{option}` .csv", "tables", "pandas")

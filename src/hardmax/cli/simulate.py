@@ -40,18 +40,17 @@ def simulate_command(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write a .npz or .csv file, a .html page or a .gif.",
+            help="Write a .csv file, a .html page or a .gif.",
         ),
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Run a cloud, or many, through the layers.
 
-    Prints where every token is, which tokens lead and since when, and which arithmetic decided. A
-    .npz file can be simulated further, from its last layer on."""
+    Prints where every token is, which tokens lead and since when, and which arithmetic decided."""
     stop, kept = _read_stop(layers, until_settled), _read_record(record)
     layer = {"steps": steps, "value": value, "mask": mask, "attention": attention}
-    opt.check_target(output, "--output", ".npz", ".csv", ".html", ".gif")
+    opt.check_target(output, "--output", ".csv", ".html", ".gif")
     from hardmax.io import read_cloud
 
     dynamics = opt.read_dynamics(alpha, metric, **layer)

@@ -22,7 +22,7 @@ def train_command(
     min_df: Annotated[int | None, Option(help="Leave out tokens of fewer texts.")] = None,
     stop_words: Annotated[
         str | None,
-        Option(metavar="WORDS", help="Words that are no tokens, separated by commas."),
+        Option(metavar="WORDS", help="Words that are no tokens, separated by commas, or english."),
     ] = None,
     consistent: Annotated[
         bool, Option("--consistent", help="Tokens speak for their most frequent class.")
@@ -63,11 +63,12 @@ def train_command(
 
     if vectors == "none":
         vectors = None
+    listed = stop_words is not None and stop_words != "english"
     settings = Settings(
         ngram_range=(1, longest_phrase),
         max_features=max_features,
         min_df=min_df,
-        stop_words=None if stop_words is None else stop_words.split(","),
+        stop_words=stop_words.split(",") if listed else stop_words,
         consistent=consistent,
         C=inverse_regularisation,
         gate=gate,
@@ -95,7 +96,9 @@ def train_command(
         about = {"output": output, "model": opt.describe(model)}
         print_json(about | {"classes": list(model.classes)} | model.metrics)
         return
+    from hardmax.text.card import MEASURES, evaluation_row
+
     chosen = ("C", "gate", "alpha", "neutral_weight", "vectors")
-    measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
-    facts = {"model": repr(model)} | model.metrics["settings"] | model.metrics
-    print_facts(facts, "model", *chosen, *measured)
+    [measured] = model.metrics["evaluations"]
+    facts = {"model": repr(model)} | dict(zip(MEASURES, evaluation_row(measured), strict=True))
+    print_facts(model.metrics["settings"] | facts, "model", *chosen, *MEASURES)

@@ -38,7 +38,7 @@ class Analysis:
     >>> analysis = model.analyse(["An awful script.", "Great!"])
     >>> first = slice(*analysis.offsets[:2])
     >>> words = [model.vocabulary.surfaces[token] for token in analysis.ids[first]]
-    >>> words[analysis.votes[first, 0].argmin()], analysis.probabilities.argmax(axis=1).tolist()
+    >>> words[analysis.votes[first, 0].argmin()], analysis.predicted.tolist()
     ('awful', [0, 1])
     """
 
@@ -75,6 +75,11 @@ class Analysis:
     def leaders_per_text(self) -> np.ndarray:
         """How many leaders each text has."""
         return self._count(self.leads)
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """The index of the most probable class of each text; of equally probable ones the first."""
+        return self.probabilities.argmax(axis=1)
 
     @property
     def decided(self) -> np.ndarray:
@@ -143,13 +148,6 @@ def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
         vertices = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
         ends[bounds[text] : bounds[text + 1]] = np.array(vertices)[clusters.labels]
     return np.where(ends < 0, -1, ends + np.repeat(starts, np.diff(bounds)))
-
-
-def predicted_classes(model: "TextModel", analysis: Analysis) -> np.ndarray:
-    """The index of the class of each text: the most probable, or, if it is undecided, the most
-    frequent one."""
-    most_frequent = int(model.vocabulary.counts.sum(axis=0).argmax())
-    return np.where(analysis.decided, analysis.probabilities.argmax(axis=1), most_frequent)
 
 
 def kept_share(alpha: str) -> float:

@@ -10,10 +10,11 @@ import numpy as np
 
 from hardmax._common.format import first_few
 from hardmax._common.validation import InputError, shorten
+from hardmax._tokens.tensors import is_tensor
 from hardmax.text._characters import REPLACEMENT
 
 SHOWN = 10  # classes that a message names
-_SURROGATES = re.compile("[\ud800-\udfff]")
+SURROGATES = re.compile("[\ud800-\udfff]")
 _EXPECTED = "expected a list of texts, a column of a table, or an Arrow array"
 
 
@@ -71,6 +72,7 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
     if isinstance(texts, np.ndarray) and texts.ndim != 1:
         raise InputError(f"{name} has shape {texts.shape}: {_EXPECTED}.")
     is_other = isinstance(texts, dict | set | frozenset | bytearray | memoryview)
+    is_other |= is_tensor(texts) or hasattr(texts, "columns")
     if is_other or not hasattr(type(texts), "__iter__"):
         raise InputError(f"{name} is of type {type(texts).__name__}: {_EXPECTED}.")
     try:
@@ -89,7 +91,7 @@ def encode_text(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _SURROGATES.sub(REPLACEMENT, text).encode()
+        return SURROGATES.sub(REPLACEMENT, text).encode()
 
 
 def is_missing(value: Any) -> bool:
@@ -118,7 +120,7 @@ def _as_arrow(texts: Any) -> Any:
         return None
     try:
         return pyarrow.chunked_array([texts] if isinstance(texts, pyarrow.Array) else texts)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, TypeError):  # a series of mixed objects
+    except (TypeError, ValueError):  # a series of mixed objects, or a frame
         return None
 
 

@@ -50,7 +50,7 @@ print(model.explain("…"))
 """
 _LIMITATIONS = """\
 It knows only the tokens of its vocabulary. A text without an active token is undecided: \
-`predict` then returns the most frequent class, and `decided` is False.
+`predict` then returns the class that the bias favours, and `decided` is False.
 It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses \
 irony, comparisons and what is denied further away (“I cannot say that I liked it”).
 Short texts rest on few tokens: their answers are less accurate, and their probabilities closer \

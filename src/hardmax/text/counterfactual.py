@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._common.format import format_probability, pluralize, sanitize_line
-from hardmax._common.validation import InputError, check_int, check_str, shorten
-from hardmax.text._analysis import predicted_classes
+from hardmax._common.validation import InputError, check_int, check_list, check_str, shorten
 from hardmax.text._characters import fold
 from hardmax.text._texts import number_of_class
 from hardmax.text.explain import Label
@@ -134,7 +133,7 @@ def flip(
     instead = (None,) if replacements is None else _read_words(replacements, "`replacements`")
     staying = _read_words(protected, "`protected`", may_be_empty=True)
     analysis = model.analyse([text])
-    before, decided = int(predicted_classes(model, analysis)[0]), bool(analysis.decided[0])
+    before, decided = int(analysis.predicted[0]), bool(analysis.decided[0])
     goal = None if to is None else number_of_class(to, model.classes, "`to`")
     if decided and goal == before:
         problem = f"`to` is {shorten(to)}, which is the label now: name another class."
@@ -147,7 +146,7 @@ def flip(
     changes = tuple(sorted(smaller or flipping or (), key=lambda change: change.spans))
     changed = _changed(text, changes)
     now = model.analyse([changed])
-    after = int(predicted_classes(model, now)[0])
+    after = int(now.predicted[0])
     return Flip(
         text=changed,
         decided=decided,
@@ -289,6 +288,7 @@ def _changed(text: str, changes: Iterable[Change]) -> str:
 
 
 def _read_words(words: Any, name: str, *, may_be_empty: bool = False) -> tuple[str, ...]:
-    if isinstance(words, str) or not isinstance(words, Sequence) or not (words or may_be_empty):
+    listed = check_list(words, name, "a list of words")
+    if not (listed or may_be_empty):
         raise InputError(f"{name} must be a list of words, not {shorten(words)}.")
-    return tuple(dict.fromkeys(check_str(word, f"{name} (each)") for word in words))
+    return tuple(dict.fromkeys(check_str(word, f"{name} (each)") for word in listed))

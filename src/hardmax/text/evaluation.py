@@ -8,7 +8,6 @@ import numpy as np
 
 from hardmax._common.format import first_few
 from hardmax._common.validation import InputError, require_extra, shorten
-from hardmax.text._analysis import predicted_classes
 from hardmax.text._texts import SHOWN
 from hardmax.text.interpret import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
@@ -37,7 +36,8 @@ def evaluate(
     truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray | None = None
 ) -> dict[str, Any]:
     """Metrics of a classifier, by scikit-learn: `truth` and `predicted`, by default the most
-    probable class, are numbers of classes; the Brier score is that over all classes (0 to 2).
+    probable class, are numbers of classes; `f1` is that of each class; the Brier score is that over
+    all classes (0 to 2).
 
     >>> chances = np.array([[0.5, 0.5], [0.2, 0.8], [0.6, 0.4], [0.25, 0.75]])
     >>> found = evaluate(np.array([0, 1, 1, 1]), chances)
@@ -60,8 +60,8 @@ def evaluate(
         "texts": len(truth),
         "accuracy": float((truth == predicted).mean()),
         "balanced_accuracy": float(balanced),
+        "f1": f1,
         "f1_macro": float(np.mean(f1)),
-        **({"f1_binary": f1[1]} if len(labels) == 2 else {}),
         "log_loss": float(log_loss(truth, probabilities, labels=labels)),
         "brier": float(squares.sum(axis=1).mean()),
         "calibration_error": calibration_error(truth, probabilities),
@@ -124,7 +124,7 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
     `accuracy_decided` is of the others."""
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)
-    predicted, decided = predicted_classes(model, found), found.decided
+    predicted, decided = found.predicted, found.decided
     right = truth == predicted
     metrics = evaluate(truth, found.probabilities, predicted) | {
         "undecided": float((~decided).mean()),

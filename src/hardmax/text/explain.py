@@ -14,7 +14,7 @@ from hardmax._common.files import write_whole
 from hardmax._common.format import escape_json, format_probability
 from hardmax._common.validation import InputError, check_bool, check_path
 from hardmax.text import page, view
-from hardmax.text._analysis import LENGTHS, Analysis, predicted_classes, weigh_text
+from hardmax.text._analysis import LENGTHS, Analysis, weigh_text
 from hardmax.text._characters import fold
 from hardmax.text.encoding import Read
 from hardmax.text.removals import Removal, rank_removals
@@ -116,8 +116,7 @@ class Explanation:
 
     @property
     def label(self) -> Label:
-        """The class that `predict` gives: the most probable, or, if the text is undecided, the most
-        frequent."""
+        """The class that `predict` gives: the most probable one."""
         return self.model.classes[self._best]
 
     @property
@@ -156,7 +155,7 @@ class Explanation:
 
     @property
     def bias(self) -> float:
-        """The logit of a text without known tokens."""
+        """The logit of a text in which nothing votes."""
         return float(self.model.bias[self._row])
 
     @property
@@ -355,7 +354,7 @@ class Explanation:
 
     @cached_property
     def _best(self) -> int:
-        return int(predicted_classes(self.model, self._analysis)[0])
+        return int(self._analysis.predicted[0])
 
     @property
     def _row(self) -> int:

@@ -72,7 +72,7 @@ def gives_away(model: "TextModel") -> str:
 
 def pack(model: "TextModel") -> dict[str, str]:
     """A model as a page takes it."""
-    files = deciding_files(model, errors="replace")
+    files = deciding_files(model)
     if lengths := model.metrics.get(LENGTHS):
         files["metrics.json"] = json.dumps({LENGTHS: lengths}).encode()
     return pack_model(model.name or "model", files)

@@ -114,11 +114,8 @@ def read_model(folder: Path, kind: type[Kind]) -> Kind:
     return _read(folder, kind)
 
 
-def deciding_files(model: "TextModel", *, errors: str = "strict") -> dict[str, bytes]:
-    """The settings, the weights and the vocabulary.
-
-    `errors` is for characters in the names of classes that UTF-8 does not have.
-    """
+def deciding_files(model: "TextModel") -> dict[str, bytes]:
+    """The settings, the weights and the vocabulary."""
     from safetensors.numpy import save  # not needed to explain a text
 
     tensors = {name: getattr(model, name) for name in TENSORS}
@@ -131,7 +128,7 @@ def deciding_files(model: "TextModel", *, errors: str = "strict") -> dict[str, b
         "tokeniser": asdict(model.tokeniser),
         "tokens": len(model.vocabulary),
     }
-    contents = _json(config, errors), save(tensors), write_vocabulary(model.vocabulary)
+    contents = _json(config), save(tensors), write_vocabulary(model.vocabulary)
     return dict(zip(DECIDING, contents, strict=True))
 
 
@@ -150,8 +147,7 @@ def digest(model: "TextModel") -> str:
     if isinstance(model, AbsentModel):
         return model.sha256
     if model not in _digests:
-        # Names that UTF-8 does not have: such a model cannot be saved, but it can classify.
-        files = deciding_files(model, errors="surrogatepass")
+        files = deciding_files(model)
         lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
         _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digests[model]
@@ -296,9 +292,9 @@ def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, 
     return document
 
 
-def _json(value: Any, errors: str = "strict") -> bytes:
+def _json(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-        return f"{text}\n".encode(errors=errors)
+        return f"{text}\n".encode()
     except (TypeError, ValueError) as error:
         raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None

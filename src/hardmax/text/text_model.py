@@ -18,9 +18,9 @@ from hardmax._common.validation import (
 )
 from hardmax._tokens.batches import float_array
 from hardmax._tokens.rationals import plain
-from hardmax.text._analysis import Analysis, kept_share, predicted_classes, weigh_parts
+from hardmax.text._analysis import Analysis, kept_share, weigh_parts
 from hardmax.text._kernels_votes import Voting
-from hardmax.text._texts import number_of_class, read_texts
+from hardmax.text._texts import SURROGATES, number_of_class, read_texts
 from hardmax.text.counterfactual import MAX_EVALUATIONS, Flip, flip
 from hardmax.text.edit import edit
 from hardmax.text.encoding import join_parts
@@ -47,7 +47,8 @@ class TextModel:
         Weight of each token; two classes have one row (positive means the second), more have a row
         each; float32.
     bias : array_like of shape (rows,)
-        The logits of a text without tokens; float32.
+        The logits of a text in which nothing votes; float32. Training makes them those of the
+        classes' shares of the texts.
     classes : sequence of str, int, float or bool
         At least two, all different.
     modifiers : sequence of Modifier, optional
@@ -103,7 +104,7 @@ class TextModel:
     # ---------------------------------------------------------------- answers
 
     def predict(self, texts: Any) -> np.ndarray:
-        """The most probable class of each text; the most frequent class if it is undecided.
+        """The most probable class of each text; of equally probable ones the first.
 
         Parameters
         ----------
@@ -115,7 +116,7 @@ class TextModel:
         ndarray of shape (texts,)
             Members of `classes`.
         """
-        numbers = np.concatenate([predicted_classes(self, part) for part in self._parts(texts)])
+        numbers = np.concatenate([part.predicted for part in self._parts(texts)])
         return np.array(self.classes)[numbers]
 
     def predict_proba(self, texts: Any) -> np.ndarray:
@@ -386,6 +387,8 @@ def _read_classes(classes: Any) -> tuple[Label, ...]:
     if isinstance(classes, list | tuple):
         names = [plain(name) for name in classes]
         are_plain = all(isinstance(name, str | int | float) and name == name for name in names)
+        for half in filter(SURROGATES.search, filter(lambda name: isinstance(name, str), names)):
+            raise InputError(f"`classes` has half a character: rename {shorten(half)}.")
         if are_plain and len(set(names)) == len(names) >= 2:
             return tuple(names)
     expected = "at least two texts, numbers or truth values, all different"

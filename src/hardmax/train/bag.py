@@ -18,7 +18,7 @@ from scipy.sparse import csc_array, csr_array
 from hardmax.text.encoding import Encoded
 
 _CURVATURE = 0.1  # of the logistic loss, at most 1/4
-_ROUNDING = 1e-9
+_DECIMALS = 9  # of a bias: less would decide texts whose tokens balance each other
 TYPICAL_WEIGHT = 50  # silent words that are added to each text while the regression is fitted
 _LEAST = 0.02  # of its scale, a consistent weight is at least so much
 _SMOOTHING = 5  # texts of each class
@@ -114,6 +114,15 @@ class LabelledTexts:
     folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     """Not known before the texts have been encoded once."""
 
+    @property
+    def prior(self) -> np.ndarray:
+        """The logits of a text that nothing is known of, (rows,): each class has the probability
+        that is its share of the texts."""
+        sizes = np.bincount(self.labels, self.weights, minlength=self.classes)
+        logs = np.log(np.maximum(sizes, np.finfo(float).tiny))
+        logits = logs - logs.mean() if self.classes > 2 else np.diff(logs)
+        return logits.round(_DECIMALS)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bags(LabelledTexts):
@@ -174,7 +183,7 @@ class Fitted(NamedTuple):
     weights: np.ndarray
     """Of the tokens, (tokens, rows); over several classes they add up to 0."""
     bias: np.ndarray
-    """(rows,)"""
+    """What every text has beside its votes, (rows,)."""
     typical: float
     """The mean number of tokens of a text."""
     kept: np.ndarray
@@ -185,11 +194,6 @@ class Fitted(NamedTuple):
     def of_tokens(self, tokens: np.ndarray) -> "Fitted":
         """Those of some tokens, as a start."""
         return self._replace(weights=self.weights[tokens])
-
-    def bias_of_mean(self, neutral_weight: int) -> np.ndarray:
-        """Beside the tokens of a text of typical size, the bias does not depend on the neutral
-        weight."""
-        return self.bias / (self.typical + neutral_weight)
 
 
 class Design:
@@ -276,11 +280,12 @@ def regress(
     strength: float,
     scale: np.ndarray,
     *,
-    with_bias: bool,
+    bias: np.ndarray,
     consistent: bool,
     start: Fitted | None = None,
 ) -> Fitted:
-    """Logistic regression on scaled presence.
+    """Logistic regression on scaled presence, beside a bias that is given: if it were fitted, it
+    would stand for frequent words, and a text without any would get a class for them.
 
     Bags are gone through for each evaluation of the loss, from the folder if there is one. If
     `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
@@ -296,14 +301,11 @@ def regress(
     # either.
     lengths_of_axes, axes = np.linalg.eigh(design.products)
     squares = design.curvature * scale[:, 0] ** 2
-    curved = np.concatenate([squares, lengths_of_axes.clip(0), [design.total]])
-    curved = strength * _CURVATURE * curved + np.append(np.ones(len(curved) - 1), 0)
+    curved = strength * _CURVATURE * np.append(squares, lengths_of_axes.clip(0)) + 1
     sizes = np.repeat(1 / np.sqrt(curved), rows)
-    ends = np.cumsum([len(scale), width]) * rows
 
-    def split(flat: np.ndarray) -> Iterator[np.ndarray]:
-        parts = flat[: ends[0]], flat[ends[0] : ends[1]], flat[ends[1] :]
-        return (part.reshape(-1, rows) for part in parts)
+    def split(flat: np.ndarray) -> list[np.ndarray]:
+        return np.split(flat.reshape(-1, rows), [len(scale)])
 
     def load(part: SpilledArrays) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
         factors, texts, offsets, labels, weights, meanings = part.load()
@@ -315,14 +317,9 @@ def regress(
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
-        u, slope, bias = split(flat)
+        u, slope = split(flat)
         scaled_u, turned = np.ascontiguousarray(u * scale), axes @ slope
-        value, for_tokens, for_slope, for_bias = (
-            0.0,
-            np.zeros_like(u),
-            np.zeros_like(slope),
-            np.zeros(rows),
-        )
+        value, for_tokens, for_slope = 0.0, np.zeros_like(u), np.zeros_like(slope)
         for matrix, transposed, labels, weights, meanings in loaded or map(load, design.stored):
             logits = matrix @ scaled_u
             if width:
@@ -332,32 +329,30 @@ def regress(
             for_tokens += transposed @ slopes
             if width:
                 for_slope += meanings.T @ slopes
-            for_bias += slopes.sum(axis=0)
-        gradients = for_tokens * scale + u, axes.T @ for_slope + slope, for_bias * with_bias
+        gradients = for_tokens * scale + u, axes.T @ for_slope + slope
         gradient = np.concatenate([part.ravel() for part in gradients]) * sizes
-        return float(value + 0.5 * (flat[:-rows] ** 2).sum()), gradient
+        return float(value + 0.5 * (flat**2).sum()), gradient
 
     bounds, first_guess = None, np.zeros(len(sizes))
     if start is not None:
         divisor = np.where(scale == 0, 1, scale / once**2)
         own = (start.weights - vectors @ start.slope)[first] / divisor
-        guesses = own, axes.T @ start.slope, start.bias
+        guesses = own, axes.T @ start.slope
         first_guess = np.concatenate([part.ravel() for part in guesses]) / sizes
     if consistent and rows == 1:
-        least = np.append(_LEAST * once[:, 0] / sizes[:-1], -np.inf)
+        least = _LEAST * once[:, 0] / sizes  # no vectors are with these
         bounds = Bounds(least)  # pyright: ignore[reportArgumentType]
         first_guess = np.maximum(first_guess, least)
     # Remembering more costs more than it saves.
     options = {"maxiter": 60, "ftol": 2e-5, "maxcor": 3}
     found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    u, slope, bias = split(found.x * sizes)
-    bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
+    u, slope = split(found.x * sizes)
     slope = axes @ slope
-    parts = (u / once)[design.column] * scale_of_token + vectors @ slope, bias, slope
+    parts = (u / once)[design.column] * scale_of_token + vectors @ slope, slope
     if rows > 1:
         parts = [part - part.mean(axis=1, keepdims=True) for part in parts]
-    x, bias, slope = parts
-    return Fitted(x, bias[0], design.typical, np.arange(len(x)), slope)
+    x, slope = parts
+    return Fitted(x, bias, design.typical, np.arange(len(x)), slope)
 
 
 def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:

@@ -4,7 +4,8 @@ calibration."""
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._texts import read_texts
 from hardmax.text.corpora import Corpus, stream_corpus
@@ -25,7 +27,7 @@ from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, Fitted, regress, sca
 from hardmax.train.corpus import Chunk, TrainingCorpus
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
-from hardmax.train.tuning import FOLDS, MANY_TEXTS, Trial, find_folds, tune
+from hardmax.train.tuning import FEWEST_GROUPS, FOLDS, MANY_TEXTS, Trial, find_folds, tune
 from hardmax.train.vectors import Vectors, read_vectors
 
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
@@ -34,6 +36,7 @@ SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
+NO_RIGHTS = "not recorded"
 DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
 
@@ -177,7 +180,9 @@ def fit_tables(
             folder=Path(name),
         )
         with threadpool_limits(1):
-            return _fit(corpus, classes, settings, progress)
+            is_named = isinstance(source, str | Path)
+            name = f" of {Path(source).name}" if is_named else ""
+            return _fit(corpus, classes, settings, progress, name)
 
 
 def _generator(settings: Settings) -> np.random.Generator | None:
@@ -194,6 +199,7 @@ def _fit(
     classes: np.ndarray,
     settings: Settings,
     progress: Announce | None,
+    source: str = "",
 ) -> TextModel:
     say = progress or _say_nothing
     if len(classes) < 2:
@@ -204,6 +210,9 @@ def _fit(
     tables = _read_tables(settings, texts)
     corpus = replace(corpus, weights=corpus.weights / corpus.weights.mean())  # equal is as none
     say(f"{texts:,} texts, {len(classes)} classes")
+    if (fewest := np.bincount(corpus.labels).min()) < FEWEST_GROUPS:
+        few = pluralize(int(fewest), "text")
+        say(f"a class has {few}: what held-out texts say of so few is mostly chance")
     candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
     folds = find_folds(bags, settings.random_state)
@@ -232,7 +241,7 @@ def _fit(
         if measured["held_out_accuracy"] == 1:
             break  # there is nothing to gain
     assert best is not None
-    return _assemble(best, classes, reader, settings)
+    return _assemble(best, classes, reader, settings, source)
 
 
 def _warn_of_similar(classes: np.ndarray) -> None:
@@ -256,7 +265,9 @@ class _Tuned(NamedTuple):
     corpus: TrainingCorpus
 
 
-def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Settings) -> TextModel:
+def _assemble(
+    best: _Tuned, classes: np.ndarray, reader: Reader, settings: Settings, source: str
+) -> TextModel:
     """The model that all texts give with the chosen settings."""
     trial, vectors = best.trial, best.corpus.vectors
     chosen = replace(trial.settings, vectors=vectors and vectors.name)
@@ -268,18 +279,16 @@ def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Setti
         vocabulary = take_tokens(vocabulary, fitted.kept)
         fitted = fitted._replace(weights=fitted.weights[fitted.kept])
     if vectors is not None and settings.max_features is None:
-        unwanted = {*settings.exclude, *(settings.stop_words or ())}
+        unwanted = {*settings.exclude, *settings.stopped}
         unwanted |= {word for word in vectors.rows if reader.turns(word)}
         vocabulary, fitted = _add_unseen(vocabulary, fitted, vectors, unwanted)
     measured = dict(best.measured)
     temperature = measured.pop("temperature")
     lengths = np.concatenate([chunk.lengths for chunk in best.corpus.chunks])
-    # Of lists of words, how many.
-    counts = {"exclude": len(chosen.exclude), "stop_words": len(chosen.stop_words or ())}
     return TextModel(
         vocabulary=vocabulary,
         weights=fitted.weights / temperature,
-        bias=fitted.bias_of_mean(chosen.neutral_weight) / temperature,
+        bias=fitted.bias,
         classes=plain_names(classes),
         modifiers=reader.modifiers,
         rule=VotingRule(
@@ -289,7 +298,13 @@ def _assemble(best: _Tuned, classes: np.ndarray, reader: Reader, settings: Setti
             neutral_weight=chosen.neutral_weight,
         ),
         tokeniser=chosen.tokeniser,
-        metrics={"settings": asdict(chosen) | counts} | measured | _quantiles(lengths),
+        metrics={
+            "sources": [[f"{pluralize(len(lengths), 'text')}{source}, {date.today()}", NO_RIGHTS]],
+            "given": settings.recorded,
+            "settings": chosen.recorded,
+            **measured,
+            **_quantiles(lengths),
+        },
     )
 
 
@@ -343,12 +358,12 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
             of_groups += bag.counts(weighted=False)
     known.counts[:] = of_texts
     keep = of_groups.sum(axis=1) >= min_df
-    if settings.exclude or settings.stop_words:
+    if settings.exclude or settings.stopped:
         words, sizes = cut_tokens(known)
         starts = np.cumsum(sizes) - sizes
         excluded, stopped = (
             np.array([word in some for word in words], dtype=bool)
-            for some in (set(settings.exclude), set(settings.stop_words or ()))
+            for some in (set(settings.exclude), settings.stopped)
         )
         keep &= ~np.logical_or.reduceat(excluded, starts)
         keep &= ~np.logical_and.reduceat(stopped, starts)
@@ -442,7 +457,8 @@ def _regress(bags: Bags, fold: int | None, settings: Settings, start: Fitted | N
     assert settings.scaling is not None
     kept, design = _prepare(bags, fold, max(1, settings.min_df or 1))
     start = start and start.of_tokens(kept)
-    how = {"with_bias": settings.fit_intercept, "consistent": settings.consistent, "start": start}
+    bias = bags.prior * settings.fit_intercept
+    how = {"bias": bias, "consistent": settings.consistent, "start": start}
     found = regress(design, settings.C, scales(design, settings.scaling), **how)
     weights = np.zeros((bags.tokens, found.weights.shape[1]))
     weights[kept] = found.weights

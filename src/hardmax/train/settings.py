@@ -1,9 +1,11 @@
 """How a classifier is trained."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
+
+import numpy as np
 
 from hardmax._common.validation import (
     InputError,
@@ -12,6 +14,7 @@ from hardmax._common.validation import (
     check_int,
     check_list,
     check_real,
+    require_extra,
     shorten,
 )
 from hardmax._tokens.rationals import read_number
@@ -43,10 +46,10 @@ class Settings:
         texts.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
-    stop_words : sequence of str, optional
-        Words of which no token may consist, alone or with others of them; by default frequent words
-        of which each class has about as many are no tokens, if held-out texts are predicted hardly
-        worse.
+    stop_words : sequence of str or "english", optional
+        Words of which no token may consist, alone or with others of them; "english" are those of
+        scikit-learn. By default frequent words of which each class has about as many are no tokens,
+        if held-out texts are predicted hardly worse.
     C : float, optional
         Inverse of the regularisation strength of the logistic regression: larger fits more closely.
     gate : float, optional
@@ -61,7 +64,8 @@ class Settings:
         unevenly they are spread; or by this alone, and little if they are rare. The first two are
         tried.
     fit_intercept : bool, default True
-        Whether to fit an intercept, the log odds of the classes.
+        Whether a text in which nothing votes has the classes' shares of the training texts as its
+        probabilities; if False, all classes are equally probable.
     consistent : bool, default False
         Whether, with two classes, every token must speak for the class in which it is more
         frequent. Training may take three times as long.
@@ -92,8 +96,8 @@ class Settings:
     min_df: int | None = None
     max_features: int | None = None
     sentences: float = 0.0
-    exclude: Sequence[str] = ()
-    stop_words: Sequence[str] | None = None
+    exclude: Iterable[str] = ()
+    stop_words: Iterable[str] | None = None
     C: float | None = None
     gate: float | None = None
     alpha: Any = None
@@ -115,6 +119,10 @@ class Settings:
         ):
             self._check(name, check_int, at_least=least, at_most=2**31 - 1)
         self._check("C", check_real, above=0)
+        object.__setattr__(self, "exclude", _read_words(self.exclude, "`exclude`"))
+        if self.stop_words is not None and not self._is_english:
+            words = _read_words(self.stop_words, "`stop_words`", '"english" or ')
+            object.__setattr__(self, "stop_words", words)
         if self.scaling not in (None, *SCALINGS):
             wish = " or ".join(map(repr, SCALINGS))
             raise InputError(f"`scaling` must be {wish}, not {shorten(self.scaling)}.")
@@ -144,6 +152,33 @@ class Settings:
             object.__setattr__(self, name, check(value, f"`{name}`", **bounds))
 
     @property
+    def _is_english(self) -> bool:
+        return isinstance(self.stop_words, str) and self.stop_words == "english"
+
+    @property
+    def stopped(self) -> frozenset[str]:
+        """The words of which no token may consist."""
+        if not self._is_english:
+            return frozenset(self.stop_words or ())
+        require_extra('`stop_words="english"`', "sklearn", "sklearn")
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return ENGLISH_STOP_WORDS
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The settings as a model keeps them: of lists of words, which may be names, how many; of
+        vectors, where they are."""
+        plain = {part.name: getattr(self, part.name) for part in fields(self)}
+        for name in ("exclude", "stop_words"):
+            if plain[name] and isinstance(plain[name], tuple):
+                plain[name] = len(plain[name])
+        if isinstance(self.vectors, PathLike | Mapping):
+            is_path = isinstance(self.vectors, PathLike)
+            plain["vectors"] = str(self.vectors) if is_path else "a mapping"
+        return plain
+
+    @property
     def gates(self) -> tuple[float, ...]:
         """The gates to choose from."""
         return GATES if self.gate is None else (self.gate,)
@@ -152,6 +187,17 @@ class Settings:
     def tokeniser(self) -> Tokeniser:
         """How texts are cut into tokens."""
         return Tokeniser(longest_phrase=self.ngram_range[1], overlapping=self.overlapping)
+
+
+def _read_words(words: Any, name: str, other: str = "") -> tuple[str, ...]:
+    """The words of a list, or of a set in order."""
+    listed = words.tolist() if isinstance(words, np.ndarray) else words
+    if isinstance(listed, set | frozenset):
+        listed = sorted(listed, key=str)
+    if not isinstance(listed, list | tuple) or not all(isinstance(word, str) for word in listed):
+        why = ": a saved model only has how many there were" if isinstance(words, int) else ""
+        raise InputError(f"{name} must be {other}a list of words, not {shorten(words)}{why}.")
+    return tuple(listed)
 
 
 def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from scipy.special import softmax
 
 from hardmax._kernels.compiling import interpreted
 from hardmax.text._analysis import kept_share
+from hardmax.text.card import share_right
 from hardmax.text.evaluation import summarize
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, take_tokens
@@ -143,16 +144,18 @@ def tune(
     measured, choices = _choose_voting(held_out, best.settings)
     gate = settings.gates.index(choices["gate"])
     active = np.concatenate([part.whole.active[gate] for part in held_out])
+    summary = _summarize(held_out, gate, choices, measured.temperature)
+    texts, right = (sum(column) for column in zip(*summary["classes"], strict=True))
     told = {
-        "held_out_accuracy": _accuracy(held_out, gate, choices["alpha"], choices["neutral_weight"]),
+        "held_out_accuracy": right / texts,
         "held_out_log_loss": measured.loss,
         "held_out_active_tokens": float(active.mean()),
         "temperature": measured.temperature,
-        "evaluations": [_summarize(held_out, gate, choices, measured.temperature)],
+        "evaluations": [summary],
     }
     chosen = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items())
     say(
-        f"{chosen}: held-out accuracy {told['held_out_accuracy']:.4f}, "
+        f"{chosen}: held-out accuracy {share_right(right, texts)}, "
         f"log loss {measured.loss:.4f}, {active.mean():.1f} active tokens per text"
     )
     return replace(best, settings=replace(best.settings, **choices)), told
@@ -301,13 +304,12 @@ class HeldOut(NamedTuple):
         about = np.concatenate(labels), np.concatenate(text_weights)
         return cls(*about, fitted, Sums.join(whole), Sums.join(short))
 
-    def logits(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
-        """Before they are divided by the temperature."""
+    def votes(self, gate: int, alpha: str, neutral_weight: int, short: bool = False) -> np.ndarray:
+        """What they add up to, before they are divided by the temperature."""
         sums = self.short if short else self.whole
         share = kept_share(alpha)
         votes = share * sums.own[gate] + (1 - share) * sums.lead[gate]
-        mean = votes / (sums.sizes + neutral_weight)[:, None]
-        return mean + self.fitted.bias_of_mean(neutral_weight)
+        return votes / (sums.sizes + neutral_weight)[:, None]
 
 
 def _first_of_rows(matrix: Any, most: int) -> Any:
@@ -319,25 +321,13 @@ def _first_of_rows(matrix: Any, most: int) -> Any:
     return csr_array((matrix.data[places], matrix.indices[places], offsets), shape=matrix.shape)
 
 
-def _accuracy(held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: int) -> float:
-    """Share of texts whose class is found; texts without an active token count half."""
-    right = []
-    for part in held_out:
-        logits = part.logits(gate, alpha, neutral_weight)
-        if logits.shape[1] == 1:
-            right.append(np.where(logits[:, 0] == 0, 0.5, (logits[:, 0] > 0) == part.labels))
-        else:
-            silent = part.whole.active[gate] == 0
-            right.append(np.where(silent, 0.5, logits.argmax(axis=1) == part.labels))
-    return float(np.concatenate(right).mean())
-
-
 def _summarize(
     held_out: list[HeldOut], gate: int, choices: dict[str, Any], temperature: float
 ) -> dict[str, Any]:
     """What the model card says of the held-out texts."""
     how = gate, choices["alpha"], choices["neutral_weight"]
-    logits = np.concatenate([part.logits(*how) for part in held_out]) / temperature
+    parts = [part.votes(*how) / temperature + part.fitted.bias for part in held_out]
+    logits = np.concatenate(parts)
     if logits.shape[1] == 1:
         logits = np.hstack([np.zeros_like(logits), logits])
     truth, probabilities = np.concatenate([h.labels for h in held_out]), softmax(logits, axis=1)
@@ -357,16 +347,17 @@ class Measured(NamedTuple):
 def calibrate(
     held_out: list[HeldOut], gate: int, alpha: str, neutral_weight: int, *, short: bool = False
 ) -> Measured:
-    """The best temperature for held-out texts; if `short`, their loss when they are cut short is
-    added to it."""
+    """The best temperature for the votes of held-out texts; if `short`, the loss when these are cut
+    short is added to theirs."""
     how = gate, alpha, neutral_weight
-    whole = np.concatenate([part.logits(*how) for part in held_out])
-    cut = np.concatenate([part.logits(*how, short=short) for part in held_out])
+    whole = np.concatenate([part.votes(*how) for part in held_out])
+    cut = np.concatenate([part.votes(*how, short=short) for part in held_out])
+    bias = held_out[0].fitted.bias  # that of all texts, in every fold
     labels = np.concatenate([part.labels for part in held_out])
     weights = np.concatenate([part.weights for part in held_out])
 
-    def loss(exponent: float, logits: np.ndarray) -> float:
-        losses, doubt = losses_of(logits * np.exp(exponent), labels)
+    def loss(exponent: float, votes: np.ndarray) -> float:
+        losses, doubt = losses_of(votes * np.exp(exponent) + bias, labels)
         # As if one text more had been of any class: no text is certain, however well the classes
         # are separated.
         return float((weights @ losses + doubt) / (weights.sum() + 1))
@@ -374,5 +365,5 @@ def calibrate(
     search = {"bounds": (-6, 12), "method": "bounded", "options": {"xatol": 1e-2}}
     best: Any = minimize_scalar(loss, args=(whole,), **search)
     more = loss(best.x, cut) if short else 0.0
-    losses, _ = losses_of(whole * np.exp(best.x), labels)
+    losses, _ = losses_of(whole * np.exp(best.x) + bias, labels)
     return Measured(float(np.exp(-best.x)), float(best.fun) + more, losses)

@@ -13,7 +13,7 @@ from layer_problems import draw, judge
 
 import hardmax as hm
 from hardmax._exact.general import AttentionHead
-from hardmax._exact.power_sums import PowerSum, Term
+from hardmax._exact.power_sums import Course, PowerSum, Term
 from hardmax._exact.vectors import exact_table
 from hardmax._float import general
 from hardmax._float.general import FloatHead
@@ -177,12 +177,12 @@ def test_leads_that_are_said_to_stay_negative_do(data, n, d, is_causal):
 
     here, ends = cloud(), cloud()
     ends[data.draw(st.integers(0, n - 1))] = ends[0]
-    form = PowerSum({Term(0): exact_table(ends), Term(0, 1): exact_table(here - ends)})
+    course = Course([PowerSum({Term(0): exact_table(x)}) for x in (here, ends)], G)
     points = hm.simulate(here, hm.Dynamics("1/2", mask="causal"), layers=0).details.points
     dynamics = hm.Dynamics("1/2", mask="causal" if is_causal else np.ones((n, n), dtype=bool))
     head, exact = FloatHead(points, dynamics, G), AttentionHead(points, dynamics, G)
-    sets = AttendedIndices.of_sets(exact.attended(form.after(0, G), range(n)).sets)
-    change = head.first_change(form, sets, range(n))
-    assert change == exact.first_change(form, sets, range(n))
-    stays = head.stays_whatever_the_steps(form, sets, range(n))
-    assert stays == exact.stays_whatever_the_steps(form, sets, range(n))
+    sets = AttendedIndices.of_sets(exact.attended(course.corners[0], range(n)).sets)
+    change = head.first_change(course, sets, range(n))
+    assert change == exact.first_change(course, sets, range(n))
+    stays = head.stays_whatever_the_steps(course, sets, range(n))
+    assert stays == exact.stays_whatever_the_steps(course, sets, range(n))

@@ -10,11 +10,11 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  * @typedef {{word: string, factor: number, letters: string, atEnd: boolean, isForm: boolean}} Modifier
  *
  * `weights` has a row for each token; two classes have one logit. A token keeps `share` of its vote.
- * `usual` is the class if undecided, `lengths` are those of training texts, in characters.
+ * `lengths` are those of training texts, in characters.
  * @typedef {{name: string, classes: Label[], modifiers: Modifier[], scope: number, gate: number,
  *     share: number, neutralWeight: number, longestPhrase: number, overlapping: boolean,
  *     surfaces: string[], index: Map<string, number>, weights: Float32Array, bias: Float32Array,
- *     usual: number, lengths: any[] | null}} Model
+ *     lengths: any[] | null}} Model
  *
  * Place and factor of a modifier; null: a token attends to itself.
  * @typedef {[number, number, number] | null} Attended
@@ -186,7 +186,7 @@ function textTensors(data) {
     return Object.fromEntries(tensors);
 }
 
-/** The tokens, and how many training texts of each class have them, all added up: a token and its counts are a line.
+/** The tokens, and the number of classes: a token, and how many training texts of each class have it, are a line.
  * @param {Uint8Array} data */
 function textVocabulary(data) {
     const damaged = "vocabulary.txt is damaged or cut off: expected a token and its counts on every line";
@@ -195,12 +195,11 @@ function textVocabulary(data) {
     const cells = lines.map((line) => line.split("\t"));
     const columns = [...(cells[0] ?? []).keys()].slice(1);
     textMust(!cut && cells.every((row) => row.length === columns.length + 1), damaged);
-    const totals = columns.map((c) => cells.reduce((sum, row) => sum + Number(row[c]), 0));
     const surfaces = cells.map(([surface]) => surface);
     const index = new Map(surfaces.map((surface, id) => [surface, id]));
     const twice = surfaces.find((surface, id) => index.get(surface) !== id);
     textMust(twice === undefined, `vocabulary.txt has ${textShort(twice)} twice: expected each token once`);
-    return { surfaces, index, totals };
+    return { surfaces, index, columns: columns.length };
 }
 
 const textIsWhole = (/** @type {any} */ value, least = 0, most = Infinity) =>
@@ -228,7 +227,7 @@ function textModifier(given) {
 
 /** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
  * @param {ReturnType<typeof textVocabulary>} vocabulary */
-function textModel(config, tensors, { surfaces, index, totals }) {
+function textModel(config, tensors, { surfaces, index, columns }) {
     const { classes, scope, gate, neutral_weight: neutralWeight, tokeniser } = config;
     const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = Object(tokeniser);
     const tokens = surfaces.length;
@@ -258,7 +257,6 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     const isStep = alpha.p === 0n || (alpha.p > 0n && labels.length === 2);
     const wish = labels.length > 2 ? "0 with several classes" : "0 or more";
     textMust(isStep, `\`alpha\` in config.json must be ${wish}, not ${textShort(config.alpha)}`);
-    const columns = totals.length;
     textMust(columns === classes.length, `vocabulary.txt counts ${columns} classes: expected ${classes.length}`);
     const rows = classes.length === 2 ? 1 : classes.length;
     /** @type {Record<string, number[]>} */
@@ -272,7 +270,7 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     return {
         classes, modifiers, scope, gate, share: exactFloat(alpha.q, alpha.p + alpha.q), neutralWeight,
         longestPhrase, overlapping, surfaces, index, weights: tensors.weights.values,
-        bias: tensors.bias.values, usual: totals.indexOf(Math.max(...totals)),
+        bias: tensors.bias.values,
     };
 }
 
@@ -304,7 +302,7 @@ export function classify(model, text, withLeaders = true) {
     const probabilities = textProbabilities(logits);
     const [next, top] = [...probabilities].sort((a, b) => a - b).slice(-2);
     const decided = active.includes(true) && next < top;
-    const best = decided ? probabilities.indexOf(top) : model.usual;
+    const best = probabilities.indexOf(top);
     const [isTwo, row] = [rows.length === 1, rows.length === 1 ? 0 : best];
     const classOf = (/** @type {number[]} */ vote) => {
         if (isTwo) return Number(vote[0] > 0);
