@@ -13,13 +13,13 @@ import numpy as np
 import oracle
 import pytest
 from effort import THOROUGH, examples
+from hardmax._questions.families import METRICS, VALUES, Family
+from hardmax._questions.shrinking import simplify, size_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hardmax as hm
 from hardmax._questions import shrinking
-from hardmax._questions.families import METRICS, VALUES, Family
-from hardmax._questions.shrinking import simplify, size_of
 from hardmax._questions.statements import STATEMENTS
 from hardmax.results import Case
 

@@ -219,7 +219,10 @@ def falsify(
                 progress(tried, tries)
         if says is None or says:
             return False
-        found, broken = lim, says if isinstance(says, Broken) else Broken("it is false of this case")
+        found, broken = (
+            lim,
+            says if isinstance(says, Broken) else Broken("it is false of this case"),
+        )
         return True
 
     how: Any = {"settings": settings(QUIET, max_examples=tries), "random": Random(seed)}

@@ -138,7 +138,9 @@ def _settling(lim: Limit) -> Any:
             settled, first = sets, layer
         for token, chosen in enumerate(sets):
             if settled is not None and chosen != settled[token]:
-                detail = f"all follow leaders at layer {first}, and it turns from {settled[token][0]} to"
+                detail = (
+                    f"all follow leaders at layer {first}, and it turns from {settled[token][0]} to"
+                )
                 return Broken(f"{detail} {', '.join(map(str, chosen))}", layer, token)
     return True
 
@@ -179,7 +181,9 @@ def _leading_vertices_stay(lim: Limit) -> Any:
     return _vertices_stay(lim) if leads.issuperset(_vertices(_places(lim, 0))) else None
 
 
-@_name("every token ends at a leader", "within Theorem 1.1; ties end on faces", theorem=True, **FLAT)
+@_name(
+    "every token ends at a leader", "within Theorem 1.1; ties end on faces", theorem=True, **FLAT
+)
 def _ends_at_leaders(lim: Limit) -> Any:
     for token, end in enumerate(_ends(lim)):
         if not isinstance(lim.clusters.kind_of(token), Vertex):
@@ -256,7 +260,9 @@ def _leaders_whatever_alpha(lim: Limit) -> Any:
     for alpha in ("1/4", 1, 4):
         other = _beside(lim, Dynamics(alpha, lim.run.dynamics.matrix))
         if other.leaders.tolist() != lim.leaders.tolist():
-            detail = f"leaders {lim.leaders.tolist()}, and {other.leaders.tolist()} with alpha {alpha}"
+            detail = (
+                f"leaders {lim.leaders.tolist()}, and {other.leaders.tolist()} with alpha {alpha}"
+            )
             return Broken(detail, compared=(other,))
     return True
 

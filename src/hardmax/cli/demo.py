@@ -103,7 +103,9 @@ def _show_limit(folder: Path) -> list[Path]:
     lim.certificate.save(proof)
     command = [sys.executable, "-I", "-S", certificate.__file__, proof]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    print_text(f"The proof, as `python certificate.py {proof}` sees it:\n{done.stdout or done.stderr}")
+    print_text(
+        f"The proof, as `python certificate.py {proof}` sees it:\n{done.stdout or done.stderr}"
+    )
     if done.returncode:
         raise Exit(done.returncode)
     return [proof, *_draw(folder / "limit.png", "limits.limit_figure", lim)]
