@@ -246,9 +246,7 @@ class Dynamics:
         """The step size, if it is the same at all layers."""
         if isinstance(self.steps, Fraction):
             return self.steps
-        raise InputError(
-            "`alpha` differs from layer to layer: ask for `alpha_at(layer)`.", argument="alpha"
-        )
+        raise InputError("`alpha` differs from layer to layer: ask for `alpha_at(layer)`.")
 
     def alpha_at(self, layer: int) -> Fraction:
         """The step size of a layer.

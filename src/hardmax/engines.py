@@ -75,7 +75,6 @@ def solvers_for(
             raise InputError(
                 f"`arithmetic` {shorten(arithmetic)} knows the paper's layer only: "
                 "use 'certified'.",
-                argument="arithmetic",
             )
         return (GeneralSolver() if arithmetic == "exact" else FloatGeneralSolver(),)
     if isinstance(engine, Gpu):
@@ -84,7 +83,6 @@ def solvers_for(
             raise InputError(
                 f"`arithmetic` {shorten(arithmetic)} has no GPU engine: "
                 "use 'certified', or engine=Cpu().",
-                argument="arithmetic",
             )
         from hardmax._gpu.solver import GpuSolver
 

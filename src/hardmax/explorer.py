@@ -33,7 +33,7 @@ class _Checked(traitlets.TraitType[Any, Any]):
         try:
             return _check(str(self.name), value)
         except InputError as error:
-            raise _Refused(str(error), argument=error.argument) from None
+            raise _Refused(str(error)) from None
 
 
 def _check(name: str, value: Any) -> Any:

@@ -88,7 +88,7 @@ def read_cloud(path: str | Path, *, columns: ColumnChoice = None) -> Table | lis
     if columns in (None, "all") or suffix in _NAMED:
         return _READERS[suffix](data, name, columns)
     problem = f"`columns` is for {', '.join(_NAMED)} files, whose columns have names"
-    raise InputError(f"{problem}, not for {name}.", argument="columns")
+    raise InputError(f"{problem}, not for {name}.")
 
 
 def _read_csv(data: bytes, name: str, columns: ColumnChoice = None) -> Table:

@@ -481,9 +481,7 @@ def limit(
     if not is_rational(dynamics):
         if arithmetic != "certified" or engine is not None or is_stream(tokens):
             others = "`arithmetic`, `engine` nor a source of chunks"
-            raise InputError(
-                f"Softmax and normalisation take neither {others}.", argument="dynamics"
-            )
+            raise InputError(f"Softmax and normalisation take neither {others}.")
         return _enclosed(tokens, dynamics, max_layers, columns, progress)
     if max_layers is None and dynamics.is_plain and not dynamics.is_definite:
         max_layers = 500

@@ -125,7 +125,6 @@ def simulate(
             others = "`stop`, `arithmetic`, `record`, `engine` nor a source of chunks"
             raise InputError(
                 f"Softmax and normalisation take `layers`, and neither {others}.",
-                argument="layers",
             )
         return enclose_clouds(tokens, dynamics, layers, progress)
     asked = engine_for(tokens, engine)

@@ -383,7 +383,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             return read_texts(X, "`X`")
         if names is None:
             problem = f"`column` is {shorten(self.column)}, but `X` is a {type(X).__name__}"
-            raise InputError(f"{problem}: expected a DataFrame.", argument="column")
+            raise InputError(f"{problem}: expected a DataFrame.")
         column = names[0] if self.column is None and len(names) == 1 else self.column
         if column not in list(names):
             there = ", ".join(map(str, names))

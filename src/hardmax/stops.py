@@ -94,7 +94,6 @@ def check_memory(kept: Sequence[Any], tokens: int, dimension: int) -> None:
             f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need "
             f"{needed / 1e9:,.1f} GB, more than this machine has ({MEMORY / 1e9:,.1f} GB). "
             f"Use {every} or record=LastOnly().",
-            also=(every, "record=LastOnly()"),
         )
 
 

@@ -108,7 +108,6 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
         most = f"up to {MOST_TOKENS:,} distinct tokens"
         raise InputError(
             f"`check_theorem` works in integers on {most}, not {run.details.points.count:,}.",
-            argument="check_theorem",
         )
     if reason := theorem_reason(run):
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)

@@ -205,7 +205,7 @@ def test_bytes_that_are_not_utf8_are_refused_and_read_in_the_encoding_that_is_na
     path.write_bytes(written.encode(encoding))
     told = refusal(tmp_path / form)
     assert "not UTF-8" in told
-    assert (f"It looks like {encoding}: pass encoding='{encoding}'" in told) == (
+    assert (f"It looks like {encoding}: pass `encoding='{encoding}'`" in told) == (
         encoding in ("cp1252", "utf-16")
     )
     corpus = read_corpus(tmp_path / form, encoding=encoding)

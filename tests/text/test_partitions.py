@@ -115,7 +115,7 @@ def test_a_damaged_part_is_named_and_force_scores_it_alone(model, folder):
     part = folder.parent / "out" / NAMES[1]
     whole = part.read_bytes()
     part.write_bytes(whole[:200])
-    with refuses(r"lang=en/a.parquet` is damaged, .*: force=True scores"):
+    with refuses(r"lang=en/a.parquet` is damaged, .*: `force=True` scores"):
         score(model, folder)
     assert part.read_bytes() == whole[:200]
     assert score(model, folder, force=True).scored_before == 40

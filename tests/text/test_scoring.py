@@ -475,7 +475,7 @@ def test_parts_of_another_job_are_not_used(reviews, tmp_path, small_parts, monke
     assert score(reviews, tmp_path / "out.csv", model=small_model(1)).scored_before == 0
     changes: list[dict[str, Any]] = [{"abstain": 0.5}, {"model": small_model(1)}]
     for changed in changes:
-        with refuses(r"rows of another input, model or options: force=True replaces them"):
+        with refuses(r"rows of another input, model or options: `force=True` replaces them"):
             score(reviews, tmp_path / "out", **changed)
     reviews.touch()
     with refuses(r"another input"):
@@ -530,7 +530,7 @@ def test_a_damaged_part_is_named_and_force_scores_it_again(damage, reviews, tmp_
     score(reviews, tmp_path / "out")
     part = tmp_path / "out" / "part-000002.parquet"
     part.write_bytes(damage(part.read_bytes()))
-    with refuses(r"part-000002.parquet` is damaged, .*: force=True scores"):
+    with refuses(r"part-000002.parquet` is damaged, .*: `force=True` scores"):
         score(reviews, tmp_path / "out")
     assert score(reviews, tmp_path / "out", force=True).scored_before == 2 * 9
     assert [row["id"] for row in read_rows(tmp_path / "out")] == list(range(50))
@@ -593,7 +593,7 @@ def test_where_nothing_could_be_written_no_parts_are_promised(out, reviews, tmp_
             r"`out` `.*o.txt` has the suffix '.txt': expected one of .parquet, .csv",
         ),
         ("there.csv", "there.csv", {}, "is the input"),
-        ("reviews.parquet", "there.csv", {}, "exists: force=True replaces it"),
+        ("reviews.parquet", "there.csv", {}, "exists: `force=True` replaces it"),
         ("reviews.parquet", "none/o.csv", {}, "the folder `.*none` does not exist"),
         (".", "folder/o.csv", {}, "lies in it"),
     ],

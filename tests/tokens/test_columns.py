@@ -63,7 +63,7 @@ def test_a_column_that_numbers_the_rows_is_refused_by_name(form, name, tmp_path)
     tokens = given_as(form, {name: NUMBERS[name], **POINTS}, tmp_path)
     with refuses(f"column '{name}' numbers the rows") as refusal:
         hm.limit(tokens, HALF)
-    assert "Use columns='x,y' to leave it out, or columns='all'" in str(refusal.value)
+    assert "Use `columns='x,y'` to leave it out, or `columns='all'`" in str(refusal.value)
     expected = hm.limit(TOKENS, HALF).limit_points.tolist()
     for columns in ("x,y", ["x", "y"]):
         assert limits_of(tokens, columns=columns) == expected
@@ -113,12 +113,12 @@ def test_what_pandas_calls_its_index_and_files_without_a_header(tmp_path):
     read: Any = read_cloud(path, columns="x,y")
     assert read.tolist() == TOKENS
     path.write_text("0,1,5\n1,2,5\n2,-1,7\n")
-    with refuses(r"column '1' numbers the rows. Use columns='2,3'"):
+    with refuses(r"column '1' numbers the rows. Use `columns='2,3'`"):
         read_cloud(path)
     read = read_cloud(path, columns=["3", "2"])
     assert read.tolist() == [[5, 1], [5, 2], [7, -1]]
     path.write_text("name,x\nAnna,1\n")
-    with refuses(r"column 1 .*not 'Anna'. Use columns='x' to leave it"):
+    with refuses(r"column 1 .*not 'Anna'. Use `columns='x'` to leave it"):
         read_cloud(path)
 
 

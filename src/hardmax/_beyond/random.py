@@ -52,7 +52,6 @@ def random_leaders(n: int, d: int, *, mask: Any = None) -> float:
     if isinstance(allowed, np.ndarray) and len(allowed) != n:
         raise InputError(
             f"`mask` is {len(allowed)} by {len(allowed)}, but there are {n} tokens.",
-            argument="mask",
         )
     rivals = tokens = np.empty(0)
     if isinstance(allowed, np.ndarray):

@@ -178,7 +178,7 @@ def _depth(lim: Limit, beta: Fraction) -> int:
         message = (
             f"`layers`: at this alpha followers have weight only after over {_DEEPEST:,} layers"
         )
-        raise InputError(f"{message}; give a number.", argument="layers")
+        raise InputError(f"{message}; give a number.")
     return _BEYOND + math.ceil(growth / (rate or 1))
 
 

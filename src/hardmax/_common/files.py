@@ -89,7 +89,7 @@ def read_certificate(path: str | Path, effort: float) -> dict[str, Any]:
     """The certificate of a limit in a file, or on standard input for `-`; a larger effort reads
     larger files."""
     size = int(min(FILE_SIZE * max(1, effort), sys.maxsize - 1))
-    data = read_bytes(path, f"{CERTIFICATE}, or a larger `effort=` or `--effort`", at_most=size)
+    data = read_bytes(path, f"{CERTIFICATE}, or a larger `effort`", at_most=size)
     certificate = parse_json(data, shown_name(path), CERTIFICATE)
     if not isinstance(certificate, dict) or "format" not in certificate:
         raise InputError(f"{shown_name(path)} is JSON, but no certificate: {CERTIFICATE}.")
@@ -212,7 +212,7 @@ def make_folder(path: Path, name: str) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"{name} `{shorten(str(path))}` cannot be made: {reason(error)}.", argument=name
+            f"{name} `{shorten(str(path))}` cannot be made: {reason(error)}."
         ) from None
     return path.absolute()
 

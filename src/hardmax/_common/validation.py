@@ -18,37 +18,16 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 """Called with how much is done, and with the total."""
 
-# Also "`metric` (row 0, column 1) must ".
-_ABOUT = re.compile(r"`(\w+)`(?: \(.*\))?(?: must |: )")
 _LARGEST_INT = 10**1000  # Python would not print much larger ones
 
 
 class InputError(ValueError):
-    """Input that cannot be used as given, in one line; the command line exits with 2.
+    """Input that cannot be used as given. The message is one line: which argument, what was
+    expected, what was given, and the way out."""
 
-    Parameters
-    ----------
-    message : str
-        Which argument, what was expected, what was given, and the way out.
-    argument : str, default ""
-        The argument that the message is about; the command line replaces it by its option. Of a
-        message that begins "`layers` must " or "`layers`: " it is `layers`, if not given.
-    also : tuple of str, default ()
-        Other arguments in the message, likewise.
-
-    Examples
-    --------
-    >>> InputError("`layers` must be a whole number from 0 up.").argument
-    'layers'
-    """
-
-    def __init__(self, message: str, *, argument: str = "", also: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str) -> None:
         # Names of files and columns have any length; what to do stands at the end.
         super().__init__(shorten_middle(sanitize_line(message), LONGEST_LINE))
-        if not argument and (about := _ABOUT.match(message)):
-            argument = about[1]
-        # Of "`metric` (row 0, column 1)", metric.
-        self.argument, self.also = argument.removeprefix("`").partition("`")[0], also
 
 
 class InputIndexError(InputError, IndexError):

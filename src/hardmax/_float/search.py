@@ -98,7 +98,7 @@ class Cpu:
         """Refuse tokens of a dimension that `search` cannot take."""
         if self.search in ONLY_IN and dimension != ONLY_IN[self.search]:
             wish = f"for tokens of dimension {ONLY_IN[self.search]}; these have d = {dimension}"
-            raise InputError(f"`search` {self.search!r} is {wish}.", argument="search")
+            raise InputError(f"`search` {self.search!r} is {wish}.")
 
     def _argmax(
         self,

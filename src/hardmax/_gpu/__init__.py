@@ -41,7 +41,7 @@ class Gpu:
         installed."""
         if sys.platform != "linux":
             only_linux = "there is triton for Linux only. Leave `engine` out to use the processor."
-            raise InputError(f"`engine` cannot be used: {only_linux}", argument="engine")
+            raise InputError(f"`engine` cannot be used: {only_linux}")
         require_extra("The GPU engine", "gpu", "torch", "triton")
         import torch  # pyright: ignore[reportMissingImports]
 
@@ -52,7 +52,7 @@ class Gpu:
             no_device = (
                 f"torch finds no device {self.device!r}. Leave `engine` out to use the processor."
             )
-            raise InputError(f"`engine` cannot be used: {no_device}", argument="engine")
+            raise InputError(f"`engine` cannot be used: {no_device}")
 
     def limited(self) -> AbstractContextManager[None]:
         """Limit nothing: what is left to the processor is done by all its cores."""

@@ -132,7 +132,7 @@ def _in_words(attention: str) -> Attention:
         return kind(int(number) if number.strip().isdecimal() else number.strip())
     except InputError as error:
         problem = f"`attention` is {shorten(attention)}"
-        raise InputError(f"{problem}: {error}", argument="attention") from None
+        raise InputError(f"{problem}: {error}") from None
 
 
 def to_plain(attention: Attention) -> dict[str, Any]:

@@ -135,7 +135,7 @@ class FeedForward:
         if outer.shape != inner.shape[::-1]:
             shapes = "{} by {}, and `outer` {} by {}".format(*inner.shape, *outer.shape)
             wish = "must have as many rows as `outer` has columns, and the reverse"
-            raise InputError(f"`inner` {wish}: it is {shapes}.", argument="inner")
+            raise InputError(f"`inner` {wish}: it is {shapes}.")
         hidden, coordinates = inner.shape
         vars(self).update(
             inner=inner,
@@ -290,7 +290,7 @@ def read_mask(mask: Any) -> np.ndarray | str | None:
         raise InputError(f"`mask` must be {wish}, not {shorten(mask)}.")
     if not table.any(axis=1).all():
         token = int(np.flatnonzero(~table.any(axis=1))[0])
-        raise InputError(f"`mask` leaves token {token} nobody to attend to.", argument="mask")
+        raise InputError(f"`mask` leaves token {token} nobody to attend to.")
     table.flags.writeable = False
     return table
 

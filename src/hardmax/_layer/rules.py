@@ -37,7 +37,7 @@ def allowed_pairs(dynamics: "Dynamics", n: int) -> np.ndarray | None:
     mask = np.tri(n, dtype=bool) if isinstance(dynamics.mask, str) else dynamics.mask
     if len(mask) != n:
         message = f"`mask` is {len(mask)} by {len(mask)}, but there are {n} tokens."
-        raise InputError(message, argument="mask")
+        raise InputError(message)
     return mask
 
 
@@ -126,7 +126,6 @@ def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
             shape = "{} by {}".format(*np.shape(matrix))
             raise InputError(
                 f"`{name}` is {shape}, but the tokens have {dimension} coordinates.",
-                argument=name,
             )
     if dynamics.normalise == "layer" and dimension == 1:
         raise InputError(
@@ -149,7 +148,6 @@ def check_plain(dynamics: "Dynamics", who: str) -> "Dynamics":
     parts = "`value`, `mask`, `attention`, `heads`, `normalise` and `feed_forward`"
     raise InputError(
         f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without {parts}.",
-        argument="dynamics",
     )
 
 
@@ -157,7 +155,7 @@ def check_hardmax(dynamics: "Dynamics", who: str) -> "Dynamics":
     """These dynamics, if attention chooses; else an InputError that begins with who needs that."""
     if isinstance(dynamics.attention, Softmax):
         wish = "softmax attends to all tokens, and its layers are irrational: use `simulate`"
-        raise InputError(f"{who}: {wish}.", argument="dynamics")
+        raise InputError(f"{who}: {wish}.")
     return dynamics
 
 
@@ -166,7 +164,7 @@ def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
     that."""
     if check_hardmax(dynamics, who).normalise is not None:
         wish = "normalisation takes roots, and its layers are irrational: use `simulate`"
-        raise InputError(f"{who}: {wish}.", argument="dynamics")
+        raise InputError(f"{who}: {wish}.")
     return dynamics
 
 

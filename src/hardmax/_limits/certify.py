@@ -64,9 +64,7 @@ class Certificate(dict[str, Any]):
         """
         path = check_path(path)
         if path.suffix != ".json":
-            raise InputError(
-                f"`path` has the suffix {path.suffix!r}: expected .json.", argument="path"
-            )
+            raise InputError(f"`path` has the suffix {path.suffix!r}: expected .json.")
         document = self if cloud is None else self._referring(check_path(cloud), path.parent)
         write_whole(path, document.to_json().encode())
 

@@ -141,11 +141,11 @@ def basins(
     if noise is not None:
         if any(part is not None for part in (token, box, law)):
             both = "`noise` moves all tokens: it goes with no `token`, `box` or `law`."
-            raise InputError(both, argument="noise")
+            raise InputError(both)
         return _unchanged(cloud, dynamics, noise, tolerance, effort, progress)
     if d > _MOST_DIMENSIONS:
         most = f"`tokens` have {d} coordinates; `basins` knows at most {_MOST_DIMENSIONS}."
-        raise InputError(most, argument="tokens")
+        raise InputError(most)
     read = _read_law(law)
     starts = _read_box(box, cloud.tokens, read)
     sides = [high - low for low, high in starts.ends]
@@ -187,13 +187,13 @@ def _unchanged(
 ) -> Unchanged:
     most = read_number(noise, "`noise`")
     if most <= 0:
-        raise InputError(f"`noise` must be positive, not {shorten(noise)}.", argument="noise")
+        raise InputError(f"`noise` must be positive, not {shorten(noise)}.")
     if cloud.tokens.size > _MOST_MOVED:
         many = f"{cloud.tokens.size} coordinates are moved, and {_MOST_MOVED} are the most"
-        raise InputError(f"`noise`: {many}.", argument="noise")
+        raise InputError(f"`noise`: {many}.")
     if most * _FARTHEST < 1 or max(map(abs, [most, *cloud.tokens.flat])) > _FARTHEST:
         sizes = "`noise` must be at least 1e-60, and tokens at most 1e60"
-        raise InputError(f"{sizes}: measure them in another unit.", argument="noise")
+        raise InputError(f"{sizes}: measure them in another unit.")
     lim = limit(cloud.tokens, dynamics)
     radius = lim.radius()  # refuses a run that has not settled
     if most**2 * cloud.tokens.shape[1] <= Fraction(radius) ** 2:
@@ -211,7 +211,7 @@ def _read_law(law: Any) -> Any:
     if isinstance(law, list | tuple) and len(law) == 2:
         return Gaussian(*law)
     wish = "`law` must be None, 'uniform' or a pair (mean, std)"
-    raise InputError(f"{wish}, not {shorten(law)}.", argument="law")
+    raise InputError(f"{wish}, not {shorten(law)}.")
 
 
 def _read_box(box: Any, tokens: np.ndarray, law: Any) -> Box:
@@ -230,7 +230,7 @@ def _read_box(box: Any, tokens: np.ndarray, law: Any) -> Box:
         if all(low < high for low, high in pairs):
             return Box.of(pairs)
     wish = f"`box` must be {d} pairs (low, high) with low < high"
-    raise InputError(f"{wish}, not {shorten(box)}.", argument="box")
+    raise InputError(f"{wish}, not {shorten(box)}.")
 
 
 def _is_list(value: Any, length: int) -> bool:

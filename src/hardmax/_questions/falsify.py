@@ -204,7 +204,7 @@ def falsify(
         strategy = clouds_and_dynamics(**_read_drawn(named.drawn | drawn))
     elif not isinstance(strategy, SearchStrategy) or drawn:
         wish = "`strategy` must be one of Hypothesis, with nothing else to draw"
-        raise InputError(f"{wish}, not {shorten(strategy)}.", argument="strategy")
+        raise InputError(f"{wish}, not {shorten(strategy)}.")
     tried = undecided = 0
     found, broken, interrupted = None, None, False
 
@@ -246,7 +246,7 @@ def _ask(statement: Named, lim: Limit) -> Any:
     if says is None or isinstance(says, Broken) or type(says).__name__ in ("bool", "bool_"):
         return says
     wish = "`statement` must return True, False, Broken(…) or None"
-    raise InputError(f"{wish}, not {shorten(says)}.", argument="statement")
+    raise InputError(f"{wish}, not {shorten(says)}.")
 
 
 def _read_statement(statement: Any) -> Named:
@@ -256,7 +256,7 @@ def _read_statement(statement: Any) -> Named:
         name = getattr(statement, "__name__", None) or shorten(statement)
         return Named(name, "", statement, {})
     wish = "a function of a Limit, or a name that `hardmax falsify --list` has"
-    raise InputError(f"`statement` must be {wish}, not {shorten(statement)}.", argument="statement")
+    raise InputError(f"`statement` must be {wish}, not {shorten(statement)}.")
 
 
 def _read_drawn(drawn: dict[str, Any]) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _read_drawn(drawn: dict[str, Any]) -> dict[str, Any]:
     for name in ("numbers", "alphas", "attentions", *_KINDS):
         read[name] = check_list(read[name], f"`{name}`", "a list of at least one")
         if not read[name]:
-            raise InputError(f"`{name}` must be a list of at least one.", argument=name)
+            raise InputError(f"`{name}` must be a list of at least one.")
     for name, kinds in _KINDS.items():
         for word in read[name]:
             check_choice(word, kinds, f"`{name}` (each)")

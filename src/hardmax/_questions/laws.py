@@ -85,7 +85,7 @@ class Gaussian:
             object.__setattr__(self, name, _read_numbers(getattr(self, name), f"`{name}`"))
         stds = self.std if isinstance(self.std, tuple) else (self.std,)
         if min(stds) <= 0:
-            raise InputError(f"`std` must be positive, not {shorten(self.std)}.", argument="std")
+            raise InputError(f"`std` must be positive, not {shorten(self.std)}.")
 
 
 class Normal(NamedTuple):
@@ -144,7 +144,7 @@ def moments_of(law: Gaussian, dimension: int) -> list[tuple[Fraction, Fraction]]
         numbers = numbers if isinstance(numbers, tuple) else (numbers,) * dimension
         if len(numbers) != dimension:
             message = f"`{name}` has {len(numbers)} numbers for {dimension} coordinates."
-            raise InputError(message, argument=name)
+            raise InputError(message)
         columns.append(numbers)
     return list(zip(*columns, strict=True))
 

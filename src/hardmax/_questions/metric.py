@@ -182,7 +182,7 @@ def _read_wishes(
     """Pairs of a point and the point that it is to attend to."""
     if followers is not None and not isinstance(followers, Mapping):
         wish = "`followers` must map tokens to their leaders, such as {2: 0}"
-        raise InputError(f"{wish}, not {shorten(followers)}.", argument="followers")
+        raise InputError(f"{wish}, not {shorten(followers)}.")
     pairs = [(leader, leader) for leader in _read_leaders(leaders)]
     for token, leader in (followers or {}).items():
         pairs += [(leader, leader), (token, leader)]
@@ -204,7 +204,7 @@ def _read_leaders(leaders: Iterable[int]) -> list[int]:
         with suppress(Exception):  # of anybody's container
             return list(leaders)
     wish = "`leaders` must be a list of tokens, such as [0, 3]"
-    raise InputError(f"{wish}, not {shorten(leaders)}.", argument="leaders")
+    raise InputError(f"{wish}, not {shorten(leaders)}.")
 
 
 class _Search:

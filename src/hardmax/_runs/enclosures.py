@@ -180,7 +180,6 @@ class Enclosures(Trajectory):
         if number > at_most:
             raise InputError(
                 f"`layer` {number} lies beyond what is known: {self.stop_reason}.",
-                argument="layer",
             )
         return number
 
@@ -231,7 +230,6 @@ class Encloser:
             raise InputError(
                 f"`error` {self.allowed:g} is less than float64 can store of these tokens "
                 f"({self.largest * 2.0**-53:.1g}).",
-                argument="error",
             )
 
     @property
@@ -315,7 +313,7 @@ def enclose(
     if attempt.problem and encloser.is_convex:
         limit = f"`error` {encloser.allowed:g} cannot be proved with {_MOST_BITS:,} bits"
         message = f"{limit}: ask for fewer layers, a larger `error` or a smaller `beta`."
-        raise InputError(message, argument="error")
+        raise InputError(message)
     if attempt.problem:
         last = known["undecided_at"] = len(attempt.path) - 1
         undecided = f"undecided at layer {last}: with {attempt.bits:,} bits"

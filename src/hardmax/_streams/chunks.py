@@ -248,7 +248,7 @@ def open_chunks(
         return _open_dataset(tokens, progress, columns)
     if library == "dask" and "array" not in type(tokens).__module__:
         message = f"`tokens` must be a Dask array, not a {type(tokens).__name__} of Dask"
-        raise InputError(f"{message}: a DataFrame has `.to_dask_array()`.", argument="tokens")
+        raise InputError(f"{message}: a DataFrame has `.to_dask_array()`.")
     read_frame(tokens, columns)  # arrays have no columns to choose
     shape = _check_shape(tokens.shape)
     if library == "dask":
@@ -280,7 +280,7 @@ def _open_dataset(tokens: Any, progress: Progress | None, columns: ColumnChoice)
         files = sorted(glob.glob(path))  # noqa: PTH207  the path may be absolute
         if not files:
             wish = "a Parquet file, a folder of them or a pattern such as 'points/*.parquet'"
-            raise InputError(f"{name} does not exist: expected {wish}.", argument="tokens")
+            raise InputError(f"{name} does not exist: expected {wish}.")
         tokens = files[0] if files == [path] else files
     try:
         tokens = open_parquet(tokens) if isinstance(tokens, str | list) else tokens

@@ -419,7 +419,7 @@ def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> 
     if not dynamics.is_definite:
         wish = "must be symmetric positive definite for tokens in chunks"
         reason = f"{wish}: {dynamics.indefinite_reason}"
-        raise InputError(f"`metric` {reason}. Read the tokens into memory.", argument="metric")
+        raise InputError(f"`metric` {reason}. Read the tokens into memory.")
     snapshots: tuple[LayerSnapshot, ...] = ()
     known, finished, last = DistinctTokens.none(dimension), Followers.none(), _NOBODY
     bits, take_all = None, False

@@ -213,9 +213,7 @@ class Streamed:
         require_extra("`write`", "tables", "pyarrow")
         query, target = self._query(), make_folder(check_path(folder, "`folder`"), "`folder`")
         if any(target.iterdir()):
-            raise InputError(
-                f"`folder` must be new or empty, not {shorten(str(target))}.", argument="folder"
-            )
+            raise InputError(f"`folder` must be new or empty, not {shorten(str(target))}.")
         for _ in self._source.map(_write_part, target, query):
             pass
 

@@ -181,7 +181,7 @@ def read_one(tokens: Any) -> Cloud:
     clouds, form = read_batch(tokens)
     if not form.is_single:
         one_cloud = "`tokens` must be one cloud of shape (n, d), not a batch."
-        raise InputError(one_cloud, argument="tokens")
+        raise InputError(one_cloud)
     return clouds[0]
 
 

@@ -47,14 +47,14 @@ def refuse_row_numbers(names: Sequence[str], columns: Any, shown: str) -> None:
             rest += [name] * (_number(column[0]) is not None)  # texts are no coordinates either
     if rest and numbering:
         problem = f"{shown}: column {numbering[0]} numbers the rows."
-        raise leave_out(problem, rest, ", or columns='all' to take it as a coordinate")
+        raise leave_out(problem, rest, ", or `columns='all'` to take it as a coordinate")
 
 
 def leave_out(problem: str, rest: Sequence[str], otherwise: str = "") -> InputError:
     """An error about a column, which says how to choose the others."""
-    choice = f"columns='{truncate(','.join(rest), 60)}'"
+    choice = f"`columns='{truncate(','.join(rest), 60)}'`"
     way_out = f"Use {choice} to leave it out{otherwise}."
-    return InputError(f"{problem} {way_out}", also=(choice, "columns='all'"))
+    return InputError(f"{problem} {way_out}")
 
 
 def _counts(column: Any) -> bool:
@@ -82,7 +82,7 @@ def read_frame(tokens: Any, columns: ColumnChoice = None) -> Any:
     if names is None:
         if columns is not None:
             wish = "a file or data frame whose columns have names"
-            raise InputError(f"`columns` is for {wish}, not {shorten(tokens)}.", argument="columns")
+            raise InputError(f"`columns` is for {wish}, not {shorten(tokens)}.")
         return tokens
     table = as_array(tokens, "`tokens`")
     if columns is None:

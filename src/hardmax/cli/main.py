@@ -11,6 +11,7 @@ import errno
 import importlib
 import logging
 import os
+import re
 import signal
 import sys
 import threading
@@ -114,7 +115,7 @@ def describe_error(error: Exception, arguments: Sequence[str]) -> tuple[str, int
             for one in parameters
             if one.param_type_name == "option"
         }
-        return use_option_names(error, options), BAD_INPUT
+        return use_option_names(str(error), options), BAD_INPUT
     if isinstance(error, MissingExtra):
         return str(error), FAILED
     if isinstance(error, MemoryError):
@@ -142,26 +143,20 @@ def describe_error(error: Exception, arguments: Sequence[str]) -> tuple[str, int
     )
 
 
-def use_option_names(error: InputError, options: dict[str, str]) -> str:
+def use_option_names(message: str, options: dict[str, str]) -> str:
     """The message with options in place of the arguments of the package.
 
-    >>> message = "`layers` must be 0. Or pass force=True."
-    >>> wrong = InputError(message, argument="layers", also=("force=True",))
-    >>> use_option_names(wrong, {"layers": "--layers", "force": "--force"})
-    '`--layers` must be 0. Or pass --force.'
+    >>> use_option_names("`layers` must be 0, or `force=True`.", {"layers": "--layers"})
+    '`--layers` must be 0, or `force=True`.'
     """
-    message = str(error)
-    for written in (f"`{error.argument}`", *error.also):
-        name, _, value = written.strip("`").partition("=")
-        if option := _OPTION_OF.get(name) or options.get(name):
-            value = {"LastOnly()": "last", "True": ""}.get(value, value)
-            if value.startswith("Every("):
-                value = value[len("Every(") : -1].replace(",", "")
-            typed = value.strip("'")
-            message = message.replace(
-                written, f"`{option}`" if written[0] == "`" else f"{option} {typed}".strip()
-            )
-    return message
+
+    def typed(found: re.Match[str]) -> str:
+        name, value = found.groups(default="")
+        option = _OPTION_OF.get(name) or options.get(name)
+        value = value.strip("'").removeprefix("True")
+        return f"`{option} {value}".strip() + "`" if option else found[0]
+
+    return re.sub(r"`(\w+)(?:=([^`]*))?`", typed, message)
 
 
 def open_closed_streams() -> None:

@@ -47,7 +47,7 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
     """Write the page to a `.html` file, whole or not at all; the options are those of `render`."""
     path = check_path(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.", argument="path")
+        raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
     write_whole(path, render(data, **options).encode())
 
 
@@ -78,11 +78,11 @@ def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
     blocks = dynamics.heads, dynamics.normalise, dynamics.feed_forward
     if any(part is not None for part in blocks) or not isinstance(dynamics.mask, str | None):
         wish = "without `heads`, `normalise` and `feed_forward`, and with no `mask` but 'causal'"
-        raise InputError(f"The page shows layers {wish}.", argument="dynamics")
+        raise InputError(f"The page shows layers {wish}.")
     alpha = str(dynamics.alpha)
     if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:
         most = f"from {float(SMALLEST_STEP)} to {LARGEST_STEP}, of up to {LONGEST_STEP} characters"
-        raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.", argument="alpha")
+        raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.")
     plain = dynamics.to_dict()
     if dynamics.attention is not None:
         kind, number, *_ = plain["attention"].values()

@@ -137,7 +137,7 @@ def flip(
     goal = None if to is None else number_of_class(to, model.classes, "`to`")
     if decided and goal == before:
         problem = f"`to` is {shorten(to)}, which is the label now: name another class."
-        raise InputError(problem, argument="to")
+        raise InputError(problem)
     options = _options(text, instead, staying)
     search = _Search(model, text, before, goal, options if decided else [])
     flipping = search.greedily(most)
@@ -170,7 +170,7 @@ def _options(
         words = {word.surface for word in cut_words(token)}
         if places.keys().isdisjoint(words):
             problem = f"`protected` has {shorten(token)}, which is not in the text."
-            raise InputError(problem, argument="protected")
+            raise InputError(problem)
         staying |= words
     options = []
     for word, spans in places.items():

@@ -106,7 +106,7 @@ def check_output(source: str, target: Path, force: bool) -> None:
     if _is_file(target):
         tables.table_kind(target, "`out`")
         if target.exists() and not force:
-            raise InputError(f"`{target}` exists: force=True replaces it.", also=("force=True",))
+            raise InputError(f"`{target}` exists: `force=True` replaces it.")
 
 
 def _is_file(target: Path) -> bool:
@@ -361,8 +361,8 @@ def _stored(
     if not is_damaged:
         raise _other_files(folder)
     if not force:
-        problem = f"`{path}` is damaged, no whole Parquet file: force=True scores it again."
-        raise InputError(problem, also=("force=True",))
+        problem = f"`{path}` is damaged, no whole Parquet file: `force=True` scores it again."
+        raise InputError(problem)
     return again
 
 
@@ -371,8 +371,8 @@ def _other_files(folder: Path) -> InputError:
 
 
 def _other_job(folder: Path) -> InputError:
-    problem = f"`{folder}` has rows of another input, model or options: force=True replaces them."
-    return InputError(problem, also=("force=True",))
+    problem = f"`{folder}` has rows of another input, model or options: `force=True` replaces them."
+    return InputError(problem)
 
 
 def _files_in(folder: Path) -> list[Path]:

@@ -69,7 +69,6 @@ def table_kind(path: Path, name: str) -> str:
     if kind is None:
         raise InputError(
             f"{name} `{path}` has the suffix {path.suffix!r}: expected one of {', '.join(KINDS)}.",
-            argument=name,
         )
     return kind
 
@@ -86,7 +85,7 @@ def open_table(path: Path, encoding: str | None = None) -> "LineTable | ParquetT
         return LineTable(path, kind, encoding=encoding)
     if encoding is not None:
         problem = "`encoding` is for CSV, JSON lines and .txt files: Parquet is always UTF-8"
-        raise InputError(f"{problem}.", argument="encoding")
+        raise InputError(f"{problem}.")
     require_extra("Reading Parquet", "tables", "pyarrow")
     return ParquetTable(path)
 
@@ -97,12 +96,12 @@ def choose_column(name: str | None, role: str, columns: Sequence[str], shown: st
     if name is not None:
         if check_str(name, f"`{role}`") not in columns:
             problem = f"`{role}` is {shorten(name)}, but {known}. Name one of them."
-            raise InputError(problem, argument=role)
+            raise InputError(problem)
         return name
     candidates = [c for common in COMMON_NAMES[role] for c in columns if c.lower() == common]
     if not candidates:
-        problem = f"Cannot guess the {role} column: {known}. Name it with {role}=COLUMN."
-        raise InputError(problem, argument=role, also=(f"{role}=COLUMN",))
+        problem = f"Cannot guess the {role} column: {known}. Name it with `{role}`."
+        raise InputError(problem)
     chosen, *rest = candidates
     if rest:
         also = f"{', '.join(rest)} would be possible, too (choose with `{role}`)"
@@ -295,7 +294,6 @@ class ParquetTable(Table):
             raise InputError(
                 f"`text` is {text!r}, but that column of {self.shown} has type {kind}: "
                 "expected texts.",
-                argument="text",
             )
         schema = self._read.set(self.names.index(text), pa.field(text, kind))
         if not self._is_folder:
@@ -349,8 +347,8 @@ def _unify(schemas: list[Any]) -> Any:
 
 def refusal(place: str, fault: str) -> InputError:
     """The error about the first bad row."""
-    way_out = "Fix it, or leave such rows out with on_bad_rows=skip"
-    return InputError(f"{place}: {fault}. {way_out}.", also=("on_bad_rows=skip",))
+    way_out = "Fix it, or leave such rows out with `on_bad_rows='skip'`"
+    return InputError(f"{place}: {fault}. {way_out}.")
 
 
 @contextmanager
@@ -394,12 +392,10 @@ def encoding_fault(place: str, cells: Sequence[str], encoding: str | None) -> st
     if encoding is not None:
         return f"not {encoding}"
     likely = _guess_encoding("".join(cells).encode("utf-8", "surrogateescape"))
-    reading = f"encoding='{likely or 'cp1252'}'"
+    reading = f"`encoding='{likely or 'cp1252'}'`"
     guess = f"It looks like {likely}: pass" if likely else "Pass its encoding, such as"
-    other = "encoding='utf-8' to treat such rows as bad ones"
-    raise InputError(
-        f"{place} is not UTF-8. {guess} {reading}, or {other}.", also=(reading, "encoding='utf-8'")
-    )
+    other = "`encoding='utf-8'` to treat such rows as bad ones"
+    raise InputError(f"{place} is not UTF-8. {guess} {reading}, or {other}.")
 
 
 def _guess_encoding(data: bytes) -> str:

@@ -138,7 +138,7 @@ class Settings:
             problem = (
                 "`vectors` may turn words against their counts: leave it out, or `consistent`."
             )
-            raise InputError(problem, argument="vectors", also=("consistent",))
+            raise InputError(problem)
         if self.alpha is not None:
             alpha = read_number(self.alpha, "`alpha`")
             if alpha < 0:

@@ -131,9 +131,9 @@ def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: i
             numbers[word] = number
             vectors.append(vector)
             continue
-        raise InputError(f"{place} {number}: {problem}.", argument="vectors")
+        raise InputError(f"{place} {number}: {problem}.")
     if not vectors:
-        raise InputError(f"{place} {first} is missing: expected a word.", argument="vectors")
+        raise InputError(f"{place} {first} is missing: expected a word.")
     firsts: dict[str, np.ndarray] = {}
     for word, vector in zip(numbers, vectors, strict=True):
         firsts.setdefault(fold(word), vector)  # of words that differ in case, the first counts
