@@ -157,4 +157,4 @@ def test_another_layer_is_passed_on_in_the_words_of_the_options(hardmax, here):
     assert len(cloud["tokens"][0]) == 2
     (here / "mask.csv").write_text("1,0,0\n1,1,0\n1,1,1\n")
     refused = hardmax(f"{page} --mask mask.csv")
-    assert_refused(refused, "The page shows layers", "no `mask` but 'causal'")
+    assert_refused(refused, "The page shows layers", "no `--mask` but 'causal'")
