@@ -86,7 +86,7 @@ def measure(name: str) -> dict[str, object]:
     cloud, times = WORK[name](), [time.process_time()]
     lim = hm.limit(cloud, hm.Dynamics("1/2"))
     times.append(time.process_time())
-    text = lim.certificate.to_json()
+    text = lim.prove().to_json()
     times.append(time.process_time())
     check = certificate.Check(json.loads(text), MOST, Path())
     verdict = "accepted"
@@ -129,7 +129,7 @@ def measure_page(name: str) -> dict[str, object]:
         )
         write_page(page_file, {})
         np.save(cloud, WORK[IN_PAGE[name]]())
-        hm.limit(np.load(cloud), hm.Dynamics("1/2")).certificate.save(proof, cloud=cloud)
+        hm.limit(np.load(cloud), hm.Dynamics("1/2")).prove().save(proof, cloud=cloud)
         files = [[f.name, base64.b64encode(f.read_bytes()).decode()] for f in (cloud, proof)]
         with Watched(browser) as watched:
             page = watched.open(page_file)

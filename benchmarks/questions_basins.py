@@ -34,7 +34,7 @@ def ends_of(cloud, starts, dynamics):
         added = np.concatenate(
             [np.broadcast_to(cloud, (len(some), *cloud.shape)), some[:, None]], axis=1
         )
-        limits = hm.limit(added, dynamics)
+        limits = hm.limits(added, dynamics)
         points = np.asarray(limits.limit_points)
         leading = np.zeros(points.shape[:2], dtype=bool)
         for row, leaders in zip(leading, limits.leaders, strict=True):

@@ -255,7 +255,7 @@ class Answer:
         keeps, goes_on = self.problem.keeps, self.places[-1] != self.places[-2]
         if keeps and self.problem.parts.value is not None and goes_on:
             return  # where tokens stop short is not known, and not said
-        ends = oracle.table_of(self.lim.exact_limit_points.tolist())
+        ends = oracle.table_of(self.lim.exact_limit_points().tolist())
         squares = [largest_square(place - ends) for place in self.places]
         if keeps is not None:
             if ends != self.end_of_rule(keeps):

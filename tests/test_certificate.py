@@ -380,11 +380,11 @@ def test_a_lead_is_called_negative_if_it_is_so_at_every_layer(case, layers):
 
 def test_a_slack_that_is_no_whole_number_is_that_of_the_layer():
     tokens, wide = [[2], [1], [-2]], Dynamics(1, attention=Localmax("7/3"))
-    proof = limit(tokens, wide).certificate
+    proof = limit(tokens, wide).prove()
     assert verify(proof)
     assert not verify(changed(proof, "layer", "attention", "localmax", to="5/3"))
     assert proof["cloud"]["multiplicities"] is None
-    assert limit([*tokens, [1]], wide).certificate["cloud"]["multiplicities"] == [1, 2, 1]
+    assert limit([*tokens, [1]], wide).prove()["cloud"]["multiplicities"] == [1, 2, 1]
 
 
 def test_weights_are_not_unique_and_may_be_zero():
@@ -617,7 +617,7 @@ def certificates_of_layers(numbers: range) -> list[Document]:
             warnings.simplefilter("ignore")
             lim = limit(problem.cloud, problem.dynamics, max_layers=25)
         if lim.certified and problem.keeps is None:
-            documents.append(lim.certificate)
+            documents.append(lim.prove())
     return documents
 
 
@@ -638,7 +638,7 @@ def test_a_certificate_is_about_one_cloud_and_one_layer(tmp_path: Path):
     tokens = np.random.default_rng(3).normal(size=(30, 2))
     tokens[7] = tokens[3]
     np.save(tmp_path / "points.npy", tokens)
-    proof = limit(tokens, Dynamics("1/2")).certificate
+    proof = limit(tokens, Dynamics("1/2")).prove()
     proof.save(tmp_path / "proof.json", cloud=tmp_path / "points.npy")
     for one in (proof, tmp_path / "proof.json"):
         verdict = verify_of(one, of=tokens, dynamics=Dynamics("1/2"))
@@ -691,5 +691,5 @@ def test_odd_objects_are_refused(odd):
 )
 def test_a_multiple_of_a_projection_leaves_its_share_of_the_way(value, shares):
     lim = limit([[1, 0], [0, 2], [-1, -1]], Dynamics("1/3", value=value))
-    check = checker.Check(lim.certificate, 1, Path())
+    check = checker.Check(lim.prove(), 1, Path())
     assert check.contraction == shares

@@ -33,7 +33,6 @@ from hardmax import Dynamics, Head, limit
 from hardmax import certificate as checker
 from hardmax.certificate import Verdict, verify
 from hardmax.clouds import nonleader_clusters
-from hardmax.limits import certify_radius
 
 CHECKER = Path(checker.__file__)
 MEBIBYTES = 1000
@@ -124,7 +123,7 @@ HONEST: dict[str, tuple[Callable[[], Any], str, int, float]] = {
 
 @pytest.mark.parametrize(("tokens", "alpha", "layers", "effort"), HONEST.values(), ids=HONEST)
 def test_what_the_package_writes_is_accepted_well_within_the_budget(tokens, alpha, layers, effort):
-    proof = limit(tokens(), Dynamics(alpha)).certificate
+    proof = limit(tokens(), Dynamics(alpha)).prove()
     assert proof["settled_at"] >= layers
     assert verify(proof, effort=effort), verify(proof, effort=effort).reason
 
@@ -151,7 +150,7 @@ def test_what_would_not_fit_is_refused_before_it_is_made():
 def test_more_heads_cost_as_much_more():
     work = {}
     for heads in (1, 3):
-        proof = limit(cloud(60, 2), Dynamics(1, heads=[Head()] * heads)).certificate
+        proof = limit(cloud(60, 2), Dynamics(1, heads=[Head()] * heads)).prove()
         check = checker.Check(proof, 1, Path())
         check.facts()
         check.walk()
@@ -162,7 +161,7 @@ def test_more_heads_cost_as_much_more():
 @given(problems(max_d=3, max_n=6), st.floats(1e-7, 1e-2), st.booleans())
 def test_whatever_is_decided_is_decided_so_at_any_effort(problem, effort, lie):
     tokens, metric, alpha = problem
-    proof = limit(tokens, Dynamics(alpha, metric)).certificate
+    proof = limit(tokens, Dynamics(alpha, metric)).prove()
     if lie:
         proof = json.loads(
             certificate(
@@ -176,7 +175,7 @@ def test_whatever_is_decided_is_decided_so_at_any_effort(problem, effort, lie):
 
 
 def test_a_check_that_is_given_up_says_what_would_do():
-    proof = limit(cloud(40, 2), Dynamics("1/2")).certificate
+    proof = limit(cloud(40, 2), Dynamics("1/2")).prove()
     spent = checker.Check(proof, 1, Path())
     spent.facts()
     spent.walk()
@@ -208,7 +207,7 @@ PRICES = {
 def test_an_effort_that_was_enough_stays_enough(find, work, request):
     # Efforts are written into scripts: what a check costs changes on purpose, or not at all.
     found = find()
-    proof = certify_radius(found) if "radius" in request.node.name else found.certificate
+    proof = found.prove(radius="radius" in request.node.name)
     check = checker.Check(proof, 1, Path())
     check.walk()
     assert check.work == work
@@ -315,6 +314,6 @@ def test_no_product_is_made_that_is_not_charged_for(name: str, monkeypatch: pyte
     monkeypatch.setattr(checker.Check, name, watched)
     square = rational("1 1", "1 -1", "-1 1", "-1 -1", *(f"{k}/200 0" for k in range(1, 200)))
     clouds = [CHAIN, square, *(case[0] for case in CLAUSES.values())]
-    assert all(verify(limit(tokens, Dynamics(1)).certificate) for tokens in clouds)
-    assert verify(certify_radius(limit(cloud(20, 3), Dynamics(1))))
+    assert all(verify(limit(tokens, Dynamics(1)).prove()) for tokens in clouds)
+    assert verify(limit(cloud(20, 3), Dynamics(1)).prove(radius=True))
     assert made[0] > 0

@@ -61,7 +61,7 @@ def test_the_tokens_of_figure_2_lead_follow_and_end_as_the_figure_shows(name):
         assert np.allclose(run.at(layer), np.array(walk[layer][0], dtype=float), atol=1e-15)
     vertices = {leader: np.array(walk[30][0][leader]) for leader in leaders}
     ends = [sum(vertices[leader] for leader in goal) / Fraction(len(goal)) for goal in goals]
-    assert (lim.exact_limit_points == np.array(ends)).all()
+    assert (lim.exact_limit_points() == np.array(ends)).all()
     assert {statement.verdict for statement in hm.check_theorem(lim)} == {"holds"}
 
 

@@ -98,8 +98,8 @@ model = hm.load_model("sentiment-en")
 began = time.process_time()
 model.explain(text).removals, model.flip(text), model.predict([text, text])
 lim = hm.limit(cloud, hm.Dynamics("1/2"))
-hm.verify(lim.certificate), hm.check_theorem(lim)
-hm.limit([cloud, cloud], hm.Dynamics("1/2")).limit_points
+hm.verify(lim.prove()), hm.check_theorem(lim)
+hm.limits([cloud, cloud], hm.Dynamics("1/2")).limit_points
 print(time.process_time() - began)
 """
     done = run(program, NUMBA_CACHE_DIR=str(tmp_path))

@@ -137,7 +137,7 @@ small, large = generator.standard_normal((30, 2)), generator.standard_normal((40
 
 def work():
     lim, told = hm.limit(small, hm.Dynamics("1/2")), model.explain("A great film, an awful script.")
-    about = lim.leaders.tolist(), lim.polytope.facets, lim.radius(), lim.certificate
+    about = lim.leaders.tolist(), lim.polytope().facets, lim.radius(), lim.prove()
     return *about, told.leaders, told.removals, hm.limit(large, hm.Dynamics("1/3")).leaders.tolist()
 
 def go_on():

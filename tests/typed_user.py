@@ -23,8 +23,8 @@ def use() -> None:
     cloud = np.random.default_rng(0).normal(size=(5, 2))
     assert_type(hm.limit(cloud, half), hm.Limit)
     assert_type(hm.limit(np.array([[1.0, 2.0]]), half), hm.Limit)
-    assert_type(hm.limit(np.zeros((5, 3, 2)) + 1, half), hm.results.Limits)
-    assert_type(hm.limit([cloud, cloud], half), hm.results.Limits)
+    assert_type(hm.limits(np.zeros((5, 3, 2)) + 1, half), hm.results.Limits)
+    assert_type(hm.limits([cloud, cloud], half), hm.results.Limits)
     assert_type(hm.limit("points.csv", half, columns=["x", "y"]), Any)
     assert_type(hm.limit(np.memmap("points", shape=(9, 2)), half), hm.results.StreamedLimit)
     assert_type(hm.simulate(cloud, half, layers=1), hm.Trajectory)
@@ -34,10 +34,8 @@ def use() -> None:
     assert_type(hm.simulate(np.zeros((5, 3, 2)) + 1, half, layers=1), hm.results.Trajectories)
     lim = hm.limit([["1/3", "2/3"], ["0.5", "1"]], half)
     assert_type(lim, hm.Limit)
-    assert_type(hm.limit(hm.Ragged([[1.0], [2.0]], offsets=[0, 1, 2]), half), hm.results.Limits)
-    print(
-        run.leaders.tolist(), len(run), run[0].tolist(), lim.settled_at, hm.verify(lim.certificate)
-    )
+    assert_type(hm.limits(hm.Ragged([[1.0], [2.0]], offsets=[0, 1, 2]), half), hm.results.Limits)
+    print(run.leaders.tolist(), len(run), run[0].tolist(), lim.settled_at, hm.verify(lim.prove()))
     model: hm.text.TextModel = hm.load_model("sentiment-en")
     print(model.explain("A fine film.").label)
     hm.simulate([[1.0]], half, layers="three")  # type: ignore[call-overload]

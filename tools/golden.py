@@ -250,7 +250,8 @@ def of_limit(hm: Any, lim: Any, *, exact: bool, proof: bool) -> dict[str, Any]:
         found["clusters"] = digest(np.array(lim.clusters.labels).tolist())
         found["kinds"] = digest([str(kind) for kind in lim.clusters.kinds])
         if exact:
-            found["exact points"] = exactly(lim.exact_limit_points)
+            ends = lim.exact_limit_points
+            found["exact points"] = exactly(ends() if callable(ends) else ends)
     except hm.InputError as error:  # some tokens move for ever
         found["endless"] = str(error)[:12]
     if proof and lim.certified:

@@ -20,7 +20,7 @@ import hardmax as hm
 run = hm.simulate([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics("1/2"), layers=30)
 assert run.certified and run.leaders.tolist() == [0, 1, 2, 3]
 lim = hm.limit(hm.clouds.square(), hm.Dynamics(1))
-assert hm.verify(lim.certificate)
+assert hm.verify(lim.prove())
 print(hm.load_model("sentiment-en").explain("A wonderful film with a great cast.").label)
 """
 

@@ -70,7 +70,7 @@ def certify_csv(folder: Path) -> None:
     (folder / "cloud.csv").write_text(CLOUD)
     lim = hm.limit(read_cloud(folder / "cloud.csv"), hm.Dynamics("1/2"))
     assert isinstance(lim, hm.Limit)
-    assert hm.verify(lim.certificate)
+    assert hm.verify(lim.prove())
 
 
 def explain_review(folder: Path) -> None:

@@ -125,13 +125,13 @@ record("2508.09628 v1, Theorem 4.2", (closed_form_holds() for _ in range(100)))
 # leader 1 and ends at 3/4.
 shrinking = hm.Steps(lambda t: Fraction(1, (t + 1) * (t + 3)), product="1/2")
 stopped = hm.limit([[1], ["1/2"]], hm.Dynamics(shrinking))
-record("the same, any shares in (0, 1)", [stopped.exact_limit_points[1, 0] == 1])
+record("the same, any shares in (0, 1)", [stopped.exact_limit_points()[1, 0] == 1])
 
 # %%
 # Without its first hypothesis vertices need not stand still: the vertex (0, 1/4) of the emerging leader goes to (1, 1/3).
 cloud = hm.clouds.emerging_leader()
 token = cloud.tolist().index([0, Fraction(1, 4)])
-end = hm.limit(cloud, hm.Dynamics("1/2")).exact_limit_points[token].tolist()
+end = hm.limit(cloud, hm.Dynamics("1/2")).exact_limit_points()[token].tolist()
 record("the same, without its hypothesis", [end == cloud[token].tolist()])
 assert token not in hm.attended(cloud, hm.Dynamics("1/2"))[token]
 
@@ -145,7 +145,7 @@ meetings = {
     "1/3, too": hm.limit([[-1], [3]], hm.Dynamics(frank_wolfe, [[-1]])),
 }
 for name, lim in meetings.items():
-    ends = lim.exact_limit_points.ravel().tolist()
+    ends = lim.exact_limit_points().ravel().tolist()
     assert ends == [Fraction(name.removesuffix(", too"))] * 2
 record("2508.09628 v1, abstract", [False] * len(meetings))
 

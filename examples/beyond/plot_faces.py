@@ -39,7 +39,7 @@ def shares(batch):
     # not counted.
     settled = [
         lim
-        for lim in hm.limit(batch, hm.Dynamics("1/2"), max_layers=40)
+        for lim in hm.limits(batch, hm.Dynamics("1/2"), max_layers=40)
         if lim.settled_at is not None
     ]
     on_face = [~np.isin(lim.clusters.labels, lim.clusters.labels[lim.leaders]) for lim in settled]

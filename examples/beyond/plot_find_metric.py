@@ -29,7 +29,7 @@ for kind in ("any", "symmetric", "definite"):
 # Yes, even a positive definite one. Its numbers are fractions, and the run with it is exact.
 found = hm.find_metric(CLOUD, followers=wishes, kind="definite")
 lim = hm.limit(CLOUD, hm.Dynamics("1/2", found.metric))
-ends = lim.exact_limit_points.tolist()
+ends = lim.exact_limit_points().tolist()
 print("leaders", lim.leaders.tolist(), "token 4 ends at", ends[4], "and token 5 at", ends[5])
 assert (ends[4], ends[5]) == (CLOUD[0], CLOUD[1])
 

@@ -42,7 +42,7 @@ def count(clouds):
     first = np.array(
         [len(leaders) for leaders in hm.simulate(clouds, hm.Dynamics("1/2"), layers=0).leaders]
     )
-    last = np.array([len(leaders) for leaders in hm.limit(clouds, hm.Dynamics("1/2")).leaders])
+    last = np.array([len(leaders) for leaders in hm.limits(clouds, hm.Dynamics("1/2")).leaders])
     return first.mean(), last.mean(), first.std(ddof=1) / len(clouds) ** 0.5
 
 

@@ -66,7 +66,7 @@ warnings.filterwarnings("ignore", "the theorem does not apply")
 steps = hm.Steps(lambda layer: Fraction(2, layer + 1), product=0)  # they add up to infinity
 for name, (first, second) in CLOUDS.items():
     limit = hm.limit([[second], [first]], hm.Dynamics(steps, NEGATIVE))
-    ends = limit.exact_limit_points.ravel().tolist()
+    ends = limit.exact_limit_points().ravel().tolist()
     assert ends == [(first + 2 * second) / 3] * 2
     print(f"tokens {name}: both end at {ends[0]}, proved; the energy there is {ends[0] ** 2 / 2}")
 

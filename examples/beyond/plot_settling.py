@@ -28,7 +28,7 @@ settled, near = {}, {}
 for d in (2, 4, 8):
     clouds: list[np.ndarray] = list(rng.standard_normal((CLOUDS, TOKENS, d)))
     for alpha in ALPHAS:
-        limits = hm.limit(clouds, hm.Dynamics(alpha))
+        limits = hm.limits(clouds, hm.Dynamics(alpha))
         settled[d, alpha] = np.array(limits.settled_at)
         near[d, alpha] = np.mean([lim.layers_to(NEAR) for lim in limits[:20]])
 

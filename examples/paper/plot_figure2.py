@@ -49,11 +49,11 @@ plt.show()
 # %%
 # Not all limits are leaders: two tokens of the last row end in the middle of an edge.
 for name, limit in limits.items():
-    leaders = {tuple(point) for point in limit.exact_limit_points[limit.leaders].tolist()}
+    leaders = {tuple(point) for point in limit.exact_limit_points()[limit.leaders].tolist()}
     others = sorted(
         {
             tuple(map(str, point))
-            for point in limit.exact_limit_points.tolist()
+            for point in limit.exact_limit_points().tolist()
             if tuple(point) not in leaders
         }
     )

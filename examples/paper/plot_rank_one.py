@@ -39,7 +39,7 @@ for row, case in zip(panels, CASES.values(), strict=True):
     leading = np.array([alone(run, layer) for layer in range(LAYERS + 1)])
     print(f"u = {case['u']}, v = {case['v']}: {lim.stop_reason};")
     if lim.settled_at is not None:
-        lines = len(set(lim.exact_limit_points @ case["v"]))
+        lines = len(set(lim.exact_limit_points() @ case["v"]))
         print(f"    {len(lim.clusters)} distinct limits on {lines} lines <v, z> = const,")
     once = f"{leading.any(0).sum()} tokens attend to themselves alone at some of {LAYERS} layers"
     print(f"    {once}, {len(lim.leaders)} in the end")

@@ -34,13 +34,13 @@ lim.plot()
 # %%
 # Token 5 attends to both right corners, of which the upper one is there twice, so it ends at that one. Token 6, on the
 # other side, attends to two single corners and ends between them.
-print("token 5:", lim.exact_limit_points[5], "· token 6:", lim.exact_limit_points[6])
+print("token 5:", lim.exact_limit_points()[5], "· token 6:", lim.exact_limit_points()[6])
 
 # %%
 # The stranger's side: an empty folder with the proof and ``certificate.py``. Python runs isolated (``-I``) and without
 # installed packages (``-S``), so the checker can import only the standard library.
 folder = Path(tempfile.mkdtemp())
-lim.certificate.save(folder / "proof.json")
+lim.prove().save(folder / "proof.json")
 shutil.copy(checker.__file__, folder / "certificate.py")
 
 

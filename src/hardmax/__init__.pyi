@@ -17,7 +17,7 @@ from ._runs.trajectory import Trajectory
 from ._tokens.batches import Ragged
 from .dynamics import Dynamics, attended
 from .explorer import Explorer
-from .limits import Limit, limit, verify
+from .infinite_depth import Limit, limit, limits, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Settled
 from .sweeps import sweep
@@ -57,6 +57,7 @@ __all__ = [
     "geometry",
     "io",
     "limit",
+    "limits",
     "load_model",
     "random_leaders",
     "results",

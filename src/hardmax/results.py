@@ -1,7 +1,7 @@
 """What the functions of the package return, for annotations and `isinstance`.
 
 >>> import hardmax as hm
->>> isinstance(hm.limit([[[1.0], [2.0]]], hm.Dynamics(1)), hm.results.Limits)
+>>> isinstance(hm.limits([[[1.0], [2.0]]], hm.Dynamics(1)), hm.results.Limits)
 True
 """
 
@@ -20,7 +20,7 @@ from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectories, Trajectory
 from hardmax._streams.streamed import StreamedLimit, StreamedRun
 from hardmax.certificate import Verdict
-from hardmax.limits import Limit, Limits
+from hardmax.infinite_depth import Limit, Limits
 from hardmax.theorem import TheoremReport
 
 __all__ = [

@@ -18,7 +18,7 @@ from hardmax._common.validation import InputError, check_int, check_path, requir
 from hardmax._tokens.rationals import plain
 from hardmax.clouds import gaussian
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.limits import Limit, limit
+from hardmax.infinite_depth import Limit, limits
 
 if TYPE_CHECKING:
     import pyarrow
@@ -150,10 +150,10 @@ def _run(
             table = parquet.read_table(path)
             if table.schema.metadata[b"digest"].decode() == joblib.hash(table.to_pydict()):
                 return table, len(table)
-    limits: Any = limit([maker(**cell) for cell in cells], dynamics)
+    found = limits([maker(**cell) for cell in cells], dynamics)
     columns = {"dynamics": [name] * len(cells)}
     columns |= {argument: [cell[argument] for cell in cells] for argument in cells[0]}
-    columns |= {what: [_value(lim, seen[what]) for lim in limits] for what in seen}
+    columns |= {what: [_value(lim, seen[what]) for lim in found] for what in seen}
     table = pa.table(columns)
     if path:
         digest = joblib.hash(table.to_pydict())

@@ -20,7 +20,7 @@ from hardmax._exact.vectors import DIGIT
 from hardmax._limits.clusters import FaceProjection, Vertex
 from hardmax._runs.run import Plan, run_points
 from hardmax._runs.trajectory import Trajectory
-from hardmax.limits import Limit
+from hardmax.infinite_depth import Limit
 from hardmax.stops import Every, Settled
 
 MOST_TOKENS = 2000

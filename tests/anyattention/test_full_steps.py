@@ -82,7 +82,7 @@ def test_the_limit_after_full_steps_is_proved_and_has_no_certificate():
     assert lim.certified
     assert np.allclose(lim.limit_points, far, atol=1e-15)
     with pytest.raises(hm.InputError, match="full steps"):
-        lim.certificate  # noqa: B018
+        lim.prove()
 
 
 @pytest.mark.parametrize(

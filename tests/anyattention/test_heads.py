@@ -27,7 +27,7 @@ def test_heads_that_are_alike_are_one(problem, shares):
         assert paper.attended(layer).tolist() == runs.attended(layer).tolist()
     end, same = hm.limit(cloud, one), hm.limit(cloud, several, max_layers=15)
     if same.settled_at is not None:
-        assert (end.exact_limit_points == same.exact_limit_points).all()
+        assert (end.exact_limit_points() == same.exact_limit_points()).all()
         assert end.leaders.tolist() == same.leaders.tolist()
 
 

@@ -44,7 +44,7 @@ def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
         assert one.attended(layer).tolist() == two.attended(layer).tolist()
     ends, same = hm.limit(cloud, paper), hm.limit(cloud, other, max_layers=15)
     if same.settled_at is not None:
-        assert (ends.exact_limit_points == same.exact_limit_points).all()
+        assert (ends.exact_limit_points() == same.exact_limit_points()).all()
         assert ends.leaders.tolist() == same.leaders.tolist()
     elif ends.settled_at <= 15:
         # What is left open are chains that last: there both must say the same of every layer looked

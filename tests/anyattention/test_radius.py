@@ -12,7 +12,6 @@ from strategies import problems
 
 import hardmax as hm
 from hardmax._limits.certify import digest
-from hardmax.limits import certify_radius
 
 CLOUDS, PERTURBED = (500, 200) if THOROUGH else (40, 12)
 
@@ -87,11 +86,11 @@ def test_the_checker_accepts_the_radius_and_what_is_less_and_nothing_more(proble
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
     assume(lim.radius() < math.inf and lim.settled_at < 20)
-    assert hm.verify(certify_radius(lim))
-    assert {*certify_radius(lim)} - {*lim.certificate} == {"radius"}
+    assert hm.verify(lim.prove(radius=True))
+    assert {*lim.prove(radius=True)} - {*lim.prove()} == {"radius"}
 
     def said(radius):
-        document = {key: value for key, value in certify_radius(lim).items() if key != "sha256"}
+        document = {key: value for key, value in lim.prove(radius=True).items() if key != "sha256"}
         return hm.verify(
             document | {"radius": str(radius), "sha256": digest(document | {"radius": str(radius)})}
         )
@@ -117,7 +116,7 @@ def test_it_is_known_on_the_line():
     )
     assert twice.radius() == pytest.approx(math.sqrt(2) - 1, rel=1e-12)
     assert once.radius() > 0.6
-    assert hm.verify(certify_radius(twice))
+    assert hm.verify(twice.prove(radius=True))
     # In units of any size it is the same share of the cloud.
     shares = [
         hm.limit([[3 * s], [-1 * s], [1 * s]], hm.Dynamics(1)).radius() / s

@@ -271,15 +271,15 @@ def test_a_proof_has_its_numbers_and_no_more():
     assert str(cap).startswith("cap of radius")
     assert lim.limit_error == cap.radius
     for refused in (
-        lambda: lim.certificate,
-        lambda: lim.exact_limit_points,
+        lambda: lim.prove(),
+        lambda: lim.exact_limit_points(),
         lambda: lim.layers_to(0.1),
         lambda: lim.radius(),
     ):
         with pytest.raises(hm.InputError):
             refused()
-    batch = hm.limit([cloud, cloud[:2]], lim.run.dynamics)
-    assert batch.certified == [True, True]
+    batch = hm.limits([cloud, cloud[:2]], lim.run.dynamics)
+    assert batch.certified.all()
     assert batch[0].settled_at == lim.settled_at
 
 

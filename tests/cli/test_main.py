@@ -262,7 +262,7 @@ def test_a_second_signal_does_not_stop_the_cleaning_up(here):
 
 HEAVY = ("matplotlib", "numba", "scipy", "sklearn", "torch")
 # What one text has no use for, either; of our own rooms, those of runs, pages and pictures.
-OURS = ("hardmax._runs.trajectory", "hardmax.limits", "hardmax.geometry", "hardmax.train")
+OURS = ("hardmax._runs.trajectory", "hardmax.infinite_depth", "hardmax.geometry", "hardmax.train")
 IDLE = (*HEAVY, "llvmlite", "pandas", "pyarrow", "rich", *OURS)
 REFUSED = """simulate nowhere.csv --alpha 1/2 --layers 3
 limit points.csv --alpha 1/2 --picture nowhere/limit.png

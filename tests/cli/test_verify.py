@@ -15,7 +15,7 @@ from hardmax.results import Certificate
 # In integers, for which nothing has to be compiled while tests are collected.
 CERTIFICATE: Certificate = limit(
     clouds.nonleader_clusters(), Dynamics("1/2"), arithmetic="exact"
-).certificate
+).prove()
 
 
 def signed(**changes: Any) -> bytes:

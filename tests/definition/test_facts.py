@@ -71,7 +71,7 @@ def test_a_leader_is_at_its_limit_from_the_layer_on_that_is_given(problem):
     path = oracle.run(cloud, alpha, metric, layers=lim.settled_at + 2)
     for leader, since in zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True):
         assert {tuple(layer[leader]) for layer in path[since:]} == {
-            tuple(lim.exact_limit_points[leader])
+            tuple(lim.exact_limit_points()[leader])
         }
 
 
@@ -102,7 +102,7 @@ def test_once_every_token_follows_one_leader_all_go_straight_to_them_for_ever(pr
         assert layer == (moved, sets)
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
     assert lim.settled_at in range(first + 1)
-    assert lim.exact_limit_points.tolist() == goals
+    assert lim.exact_limit_points().tolist() == goals
 
 
 @given(clouds(max_d=3, max_n=8), alphas, st.data())
@@ -144,7 +144,7 @@ def test_norms_grow_and_a_token_attends_to_none_that_is_shorter(problem):
 
 def test_clouds_in_general_position_end_in_vertices():
     clouds: list[np.ndarray] = list(np.random.default_rng(0).standard_normal((200, 20, 2)))
-    limits = hm.limit(clouds, hm.Dynamics("1/2"))
+    limits = hm.limits(clouds, hm.Dynamics("1/2"))
     assert {type(kind).__name__ for lim in limits for kind in lim.clusters.kinds} == {"Vertex"}
 
 
@@ -159,8 +159,8 @@ def test_a_limit_off_the_vertices_needs_a_tie(problem):
         for layer, sets in oracle.walk(cloud, alpha, metric, lim.settled_at)
         for chosen in sets
     ]
-    vertices = {tuple(lim.exact_limit_points[leader]) for leader in lim.leaders.tolist()}
-    assert any(ties) or {tuple(point) for point in lim.exact_limit_points.tolist()} == vertices
+    vertices = {tuple(lim.exact_limit_points()[leader]) for leader in lim.leaders.tolist()}
+    assert any(ties) or {tuple(point) for point in lim.exact_limit_points().tolist()} == vertices
 
 
 @given(problems(min_d=2, max_d=3, max_n=8), st.data())
@@ -177,7 +177,7 @@ def test_where_all_vertices_lead_a_token_goes_to_the_leader_of_its_cell(problem,
     reach = float(max(abs(x) for leader in leaders for x in leader)) + 1
     window = (-reach, reach, -reach, reach)
     cells = leader_cells(leaders, window, metric) if len(leaders[0]) == 2 else None
-    for token, limit in zip(inside, lim.exact_limit_points[len(leaders) :].tolist(), strict=True):
+    for token, limit in zip(inside, lim.exact_limit_points()[len(leaders) :].tolist(), strict=True):
         scores = [dot(apply(metric, token), leader) for leader in leaders]
         furthest = [i for i, score in enumerate(scores) if score == max(scores)]
         # On the border of cells it may go elsewhere.

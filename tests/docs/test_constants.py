@@ -55,7 +55,7 @@ def test_a_leader_that_emerges_very_late_is_checked_without_walking_there():
     cloud = [[late, 2], [late, -2], [2, 1], [2, -1], ["1/2", 0]]
     limit = hm.limit(cloud, hm.Dynamics("1/2"))
     assert limit.settled_at == 13_510_798_882_111_489
-    assert hm.verify(limit.certificate).accepted
+    assert hm.verify(limit.prove()).accepted
 
 
 def test_a_vote_is_the_weight_divided_by_the_size_of_the_text():

@@ -13,7 +13,6 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.limits import certify_radius
 from hardmax.text import (
     Modifier,
     Tokeniser,
@@ -151,7 +150,7 @@ def result_calls() -> Iterator[Call]:
     for sequence in (
         batch,
         run.attended(0),
-        hm.limit([SQUARE, SQUARE], HALF),
+        hm.limits([SQUARE, SQUARE], HALF),
         hm.Ragged(SQUARE, [0, 2, 5]),
     ):
         yield (
@@ -165,8 +164,7 @@ def result_calls() -> Iterator[Call]:
     yield "Clusters.kind_of", lim.clusters.kind_of, {"token": 1}
     yield "check_theorem", hm.check_theorem, {"result": lim}
     yield "theorem_reason", theorem_reason, {"result": lim}
-    yield "certify_radius", certify_radius, {"lim": lim}
-    yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}
+    yield "verify", hm.verify, {"certificate": lim.prove(), "effort": 1.0}
 
 
 def _streamed_calls() -> Iterator[Call]:

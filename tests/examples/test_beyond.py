@@ -17,7 +17,7 @@ def test_layers_to_settle_are_a_time_and_a_few_layers_more():
     clouds: list[np.ndarray] = list(np.random.default_rng(0).standard_normal((300, 100, 2)))
     steps = np.array([1 / 64, 1 / 16, 1 / 4, 1, 16])
     every = [hm.Dynamics(alpha) for alpha in steps.tolist()]
-    settled: list[Any] = [hm.limit(clouds, dynamics).settled_at for dynamics in every]
+    settled: list[Any] = [hm.limits(clouds, dynamics).settled_at for dynamics in every]
     layers = np.mean(settled, axis=1)
     times = np.log1p(steps)
     tau, c = np.linalg.lstsq(np.stack([np.ones_like(times), times], axis=1), layers * times)[0]

@@ -71,7 +71,7 @@ def test_cards_have_the_facts_and_a_picture(name):
 def test_pictures_are_sharp_and_those_of_a_line_are_low(name):
     for thing in (
         hm.simulate(CLOUDS[name], HALF, layers=6),
-        hm.limit([CLOUDS[name]], HALF),
+        hm.limits([CLOUDS[name]], HALF),
         model_of(2),
     ):
         html = thing._repr_html_()
@@ -108,7 +108,7 @@ def test_many_tokens_are_sampled_soon():
 
 def test_a_batch_shows_its_first_clouds_and_how_many_settled():
     many = [clouds.gaussian(5 + n, 2, seed=n) for n in range(MOST_CLOUDS + 2)]
-    for batch in (hm.simulate(many, HALF, layers=9), hm.limit(many, HALF)):
+    for batch in (hm.simulate(many, HALF, layers=9), hm.limits(many, HALF)):
         html = batch._repr_html_()
         assert len(pictures(html)) == MOST_CLOUDS
         assert f"the first {MOST_CLOUDS} of {len(many)} clouds" in html
@@ -137,7 +137,7 @@ def test_without_matplotlib_a_card_is_a_table(monkeypatch):
         ["1", "0", "-1, 0.5"],
     ]
     assert "<table" in hm.limit([[1, 1], [-1, 0.5]], HALF)._repr_html_()
-    assert "cloud 1" in hm.limit([[[1, 1], [-1, 0.5]]] * 2, HALF)._repr_html_()
+    assert "cloud 1" in hm.limits([[[1, 1], [-1, 0.5]]] * 2, HALF)._repr_html_()
     assert "word" in model_of(3)._repr_html_()
     with pytest.raises(ImportError, match="hardmax\\[figures\\]"):
         run.plot()

@@ -91,7 +91,7 @@ def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Any:
 def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
     cloud = CLOUDS[name] * scale
     lim, certified = hm.limit(cloud, HALF, arithmetic="exact"), hm.limit(cloud, HALF)
-    limits = lim.exact_limit_points.tolist()
+    limits = lim.exact_limit_points().tolist()
     path = oracle.run(fractions(cloud), ALPHA, None, 60)
     apart = [furthest(tokens, limits) for tokens in path]
     assert (
@@ -155,7 +155,7 @@ def test_limits_further_out_than_any_token_was_are_rounded_by_more():
     cloud = ["-5/2", -5], [-9, 4], ["-3/2", -2], [4, "5/2"], [9, "-17/2"], ["-15/2", "7/2"]
     layer = {"value": [[4, -4], [2, -2]], "attention": "topk:7"}
     lim = hm.limit([*cloud, ["5/2", 2]], hm.Dynamics("1/3", **layer))
-    off = furthest(fractions(lim.limit_points), lim.exact_limit_points.tolist())
+    off = furthest(fractions(lim.limit_points), lim.exact_limit_points().tolist())
     assert 0 < off <= Fraction(lim.limit_error) ** 2
 
 
@@ -217,7 +217,7 @@ def test_layers_to_a_distance_are_those_of_the_definition_also_within_an_event(a
     lim = hm.limit(OVERTAKEN, hm.Dynamics("1/20"), arithmetic=arithmetic)
     assert lim.settled_at == 28
     path = oracle.run([[Fraction(x) for x in z] for z in OVERTAKEN], Fraction(1, 20), None, 250)
-    squares = [furthest(tokens, lim.exact_limit_points.tolist()) for tokens in path]
+    squares = [furthest(tokens, lim.exact_limit_points().tolist()) for tokens in path]
     for eps in EPS:
         beyond = [layer for layer, square in enumerate(squares) if square > Fraction(eps) ** 2]
         assert lim.layers_to(eps) == (beyond[-1] + 1 if beyond else 0)

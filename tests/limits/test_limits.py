@@ -48,14 +48,14 @@ def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies
     path = oracle.run(cloud, alpha, metric, DEEP)
     shrunk = lim.run.dynamics.contraction ** (DEEP - lim.settled_at)
     # From settling on every token goes straight, so layer 60 is known to the last digit.
-    pairs = zip(lim.exact_limit_points.tolist(), path[lim.settled_at], strict=True)
+    pairs = zip(lim.exact_limit_points().tolist(), path[lim.settled_at], strict=True)
     assert path[DEEP] == [mixed(w, z, shrunk) for w, z in pairs]
     assert_kinds_are_right(lim, metric)
     assert hm.verify(lim), hm.verify(lim).reason
 
 
 def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
-    limits = lim.exact_limit_points.tolist()
+    limits = lim.exact_limit_points().tolist()
     places = {leader: limits[leader] for leader in lim.leaders.tolist()}
     for w, kind in zip(limits, map(lim.clusters.kind_of, range(lim.n)), strict=True):
         match kind:
@@ -94,7 +94,7 @@ def test_certified_and_exact_give_the_same_limit(problem):
         np.linalg.norm(certified.limit_points - exact.limit_points, axis=1).max()
         <= certified.limit_error + exact.limit_error
     )
-    assert certified.certificate == exact.certificate
+    assert certified.prove() == exact.prove()
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
@@ -104,7 +104,7 @@ def test_known_clouds_end_where_they_should(known, arithmetic):
     assert np.allclose(lim.limit_points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
     assert tuple(lim.leaders) == known.leaders
     assert tuple(lim.run.leader_layers) == known.leader_layers
-    assert hm.verify(lim.certificate)
+    assert hm.verify(lim.prove())
 
 
 @settings(max_examples=examples(300))
@@ -116,7 +116,7 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
         assert not lim.certified
         assert set(map(type, lim.clusters.kinds)) == {OtherLimit}
         with refuses("no proof"):
-            _ = lim.certificate
+            _ = lim.prove()
         with refuses("not settled"):
             lim.layers_to(0.1)
         later = np.array(oracle.run(cloud, alpha, metric, 45)[-1], dtype=float)
@@ -124,7 +124,7 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
     else:
         assert hm.verify(lim), hm.verify(lim).reason
         path = oracle.run(cloud, alpha, metric, lim.settled_at + 3)
-        pairs = zip(lim.exact_limit_points.tolist(), path[lim.settled_at], strict=True)
+        pairs = zip(lim.exact_limit_points().tolist(), path[lim.settled_at], strict=True)
         assert path[-1] == [mixed(w, z, lim.run.dynamics.contraction**3) for w, z in pairs]
 
 
@@ -140,7 +140,7 @@ def test_it_says_when_the_theorem_does_not_apply(tokens, reason):
 
 def test_the_theorem_is_about_tokens_that_stand_for_no_others():
     pairs = [[1.0, 0.0], [-1.0, 0.5]] * 2
-    alone, several = hm.limit(hm.Ragged(pairs, [0, 2, 4], [1, 1, 1, 2]), hm.Dynamics(1))
+    alone, several = hm.limits(hm.Ragged(pairs, [0, 2, 4], [1, 1, 1, 2]), hm.Dynamics(1))
     assert not theorem_reason(alone)
     assert "repeated" in theorem_reason(several)
 
@@ -159,24 +159,24 @@ def test_leaders_that_have_met_share_a_place():
     lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]]))
     assert (lim.leaders.tolist(), lim.distinct_leaders.tolist()) == ([0, 1], [0])
     assert lim.clusters.labels.tolist() == [0, 0]
-    assert lim.polytope.f_vector == (1,)
+    assert lim.polytope().f_vector == (1,)
 
 
 def test_the_polytope_is_the_hull_of_the_leaders():
     lim = hm.limit(hm.clouds.gaussian(200, 3, seed=1), HALF)
-    assert lim.polytope.f_vector[0] == len(lim.leaders)
+    assert lim.polytope().f_vector[0] == len(lim.leaders)
     for point in lim.clusters.limit_points:  # within it
-        nearest, _ = hm.geometry.project_exact(lim.polytope.vertices, target=point)
+        nearest, _ = hm.geometry.project_exact(lim.polytope().vertices, target=point)
         np.testing.assert_allclose(np.array(nearest, dtype=float), point, atol=1e-12)
     with refuses("no leaders"):
-        _ = hm.limit(CORNERS, QUARTER_TURN, max_layers=5).polytope
+        _ = hm.limit(CORNERS, QUARTER_TURN, max_layers=5).polytope()
 
 
 def test_every_leader_is_a_vertex_however_close_and_facets_that_floats_do_not_find_are_refused():
     lim = hm.limit([[1, 1e-13], [1, -1e-13], [-1, 0]], hm.Dynamics(1))
-    assert np.array_equal(lim.polytope.vertices, lim.limit_points[lim.leaders])
+    assert np.array_equal(lim.polytope().vertices, lim.limit_points[lim.leaders])
     with refuses("vertices floats find"):
-        _ = lim.polytope.facets
+        _ = lim.polytope().facets
 
 
 # One token ties leaders, until another overtakes them: after 1.335 / alpha layers.
@@ -201,7 +201,7 @@ def _batch() -> np.ndarray:
 
 
 def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
-    limits: Any = hm.limit(_batch(), HALF)
+    limits: Any = hm.limits(_batch(), HALF)
     single = [hm.limit(cloud, HALF) for cloud in _batch()]
     monkeypatch.setattr(
         BatchTrajectories, "make", lambda *_: pytest.fail("a cloud is walked again")
@@ -225,33 +225,42 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
     )
 
 
-def test_a_batch_has_as_many_clusters_as_its_limits_before_and_behind_their_leaders():
-    lines = np.array([[3.0, 1.0, -2.0, -1.0], [1.0, 3.0, -1.0, -2.0]])
-    limits: Any = hm.limit(lines[:, :, None], hm.Dynamics(1))
-    assert isinstance(limits.runs, BatchTrajectories)
-    assert limits._counts()["clusters"] == [len(lim.clusters) for lim in limits] == [2, 2]
-
-
 def test_what_it_does_not_know_is_walked_once(monkeypatch):
-    limits: Any = hm.limit(_batch()[8:], HALF)
+    limits: Any = hm.limits(_batch()[8:], HALF)
     walked, run = [], BatchTrajectories.make
     monkeypatch.setattr(
         BatchTrajectories, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud)
     )
     for _ in range(3):
-        assert all(lim.run.attended(0).tolist()[0] and lim.certificate for lim in limits)
+        assert all(lim.run.attended(0).tolist()[0] and lim.prove() for lim in limits)
     assert sorted(walked) == list(range(32))
 
 
-def test_where_a_cloud_that_has_not_settled_ends_is_not_known():
+def test_where_a_cloud_has_not_settled_limit_points_are_its_last_layer():
     slow = np.random.default_rng(3).standard_normal((2, 200, 3))
-    with refuses("Cloud 0 has not settled"):
-        _ = hm.limit(slow, hm.Dynamics("1/10"), max_layers=0).limit_points
+    found = hm.limits(slow, hm.Dynamics("1/10"), max_layers=0)
+    assert found.settled_at == [None, None]
+    assert np.array_equal(found.limit_points, slow)
+
+
+@pytest.mark.parametrize(
+    ("find", "tokens"),
+    [(hm.limit, [SQUARE]), (hm.limit, np.ones((2, 1, 1))), (hm.limits, SQUARE), (hm.limits, [1])],
+)
+def test_one_cloud_and_many_are_asked_for_apart(find, tokens):
+    with refuses("`limit` takes one" if find is hm.limits else "`limits` takes many"):
+        find(tokens, HALF)
+
+
+def test_properties_do_not_raise():
+    lim = hm.limit(CORNERS, QUARTER_TURN, max_layers=5)
+    for name in dir(type(lim)):
+        assert hasattr(lim, name)
 
 
 def test_a_limit_of_a_batch_can_be_pickled_without_the_batch():
     clouds: list[np.ndarray] = list(np.random.default_rng(0).normal(size=(1000, 20, 2)))
-    lim = hm.limit(clouds, HALF)[3]
+    lim = hm.limits(clouds, HALF)[3]
     data = pickle.dumps(lim)
     assert len(data) < 50_000
     assert np.array_equal(pickle.loads(data).limit_points, lim.limit_points)
@@ -270,14 +279,14 @@ def test_a_limit_is_a_table():
 
 def test_a_certificate_is_checked_as_data_as_a_file_and_as_a_limit(tmp_path):
     lim, path = hm.limit(SQUARE, HALF), tmp_path / "proof.json"
-    lim.certificate.save(path)
-    assert hm.verify(lim) == hm.verify(path) == hm.verify(str(path)) == hm.verify(lim.certificate)
+    lim.prove().save(path)
+    assert hm.verify(lim) == hm.verify(path) == hm.verify(str(path)) == hm.verify(lim.prove())
     assert hm.verify(path)
-    path.write_text(json.dumps(lim.certificate | {"settled_at": 7}))
+    path.write_text(json.dumps(lim.prove() | {"settled_at": 7}))
     assert hm.verify(path).decided
     assert not hm.verify(path)
     with refuses(r"expected .json"):
-        lim.certificate.save(tmp_path / "proof.npz")
+        lim.prove().save(tmp_path / "proof.npz")
 
 
 @pytest.mark.parametrize("certificate", [None, [{}], b"{}", "nowhere.json", "data.json"])

@@ -18,7 +18,6 @@ SHARED = {
     "limit_points",
     "limit_error",
     "clusters",
-    "polytope",
 }
 # Leaders are repeated, and two tokens end on a face.
 CLOUD = np.array([[1, 1], [1, -1], [-1, -1], [1, 1], [-1, 1], [0.5, 0], [0.25, 0], [0.1, 0.2]])
@@ -28,7 +27,7 @@ CLOUD = np.array([[1, 1], [1, -1], [-1, -1], [1, 1], [-1, 1], [0.5, 0], [0.25, 0
 def limits(tmp_path):
     np.save(tmp_path / "points.npy", CLOUD)
     half, chunked = hm.Dynamics("1/2"), np.load(tmp_path / "points.npy", mmap_mode="r")
-    return hm.limit(CLOUD, half), hm.limit([CLOUD, CLOUD[:4]], half), hm.limit(chunked, half)
+    return hm.limit(CLOUD, half), hm.limits([CLOUD, CLOUD[:4]], half), hm.limit(chunked, half)
 
 
 def test_they_share_attributes(limits):
@@ -42,8 +41,6 @@ def values(lim: Any, name: str) -> Any:
     if name == "clusters":
         names = "labels", "limit_points", "sizes"
         return value.kinds, [getattr(value, part).tolist() for part in names]
-    if name == "polytope":
-        return value.vertices.tolist()
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 

@@ -92,8 +92,8 @@ def all_limits_are(kind):
     ("name", "tokens", "wrong", "expected"),
     [
         ("theorem.run_points", hm.clouds.emerging_leader(), settled_at_once, {CONVERGE, BOUNDARY}),
-        ("limits.find_clusters", TIES, all_limits_are(OtherLimit()), {PROJECT}),
-        ("limits.find_clusters", TIES, all_limits_are(Vertex(0)), {SEPARATE}),
+        ("infinite_depth.find_clusters", TIES, all_limits_are(OtherLimit()), {PROJECT}),
+        ("infinite_depth.find_clusters", TIES, all_limits_are(Vertex(0)), {SEPARATE}),
     ],
 )
 def test_what_is_said_of_limits_fails_if_it_is_false(name, tokens, wrong, expected, monkeypatch):
@@ -136,10 +136,10 @@ def test_leaders_are_the_vertices_and_limits_on_the_boundary_of_their_hull(probl
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits = lim.exact_limit_points.tolist()
+    limits = lim.exact_limit_points().tolist()
     vertices = [limits[leader] for leader in lim.distinct_leaders.tolist()]
     assert {*map(tuple, vertices)} == {tuple(limits[leader]) for leader in lim.leaders.tolist()}
-    assert np.allclose(lim.polytope.vertices, np.array(vertices, dtype=float), atol=1e-12)
+    assert np.allclose(lim.polytope().vertices, np.array(vertices, dtype=float), atol=1e-12)
     # <A l, .> is largest at the leader l alone, so it is a vertex; and <A w, .> at the limit w.
     for vertex in vertices:
         scores = [dot(apply(metric, vertex), place) for place in vertices]
@@ -157,7 +157,7 @@ def test_every_token_comes_as_close_to_its_limit_as_you_like(problem):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits = lim.exact_limit_points.tolist()
+    limits = lim.exact_limit_points().tolist()
     layers = oracle.run(cloud, alpha, metric, lim.settled_at + 2)[-3:]
     ways = [[subtracted(z, w) for z, w in zip(layer, limits, strict=True)] for layer in layers]
     for now, next_layer in pairwise(ways):
@@ -173,7 +173,7 @@ def test_a_limit_is_a_vertex_or_the_projection_of_the_origin_onto_a_face(problem
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits, leaders = lim.exact_limit_points.tolist(), lim.distinct_leaders.tolist()
+    limits, leaders = lim.exact_limit_points().tolist(), lim.distinct_leaders.tolist()
     for limit, kind in zip(limits, map(lim.clusters.kind_of, range(lim.n)), strict=True):
         if isinstance(kind, Vertex):
             face, weights = (kind.leader,), (Fraction(1),)
@@ -202,7 +202,7 @@ def test_a_hyperplane_through_a_token_near_a_vertex_has_the_other_limits_behind_
     cloud, metric, _ = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     assume(lim.settled_at is not None)
-    limits = lim.exact_limit_points.tolist()
+    limits = lim.exact_limit_points().tolist()
     vertices = [limits[leader] for leader in lim.leaders.tolist()]
     deltas = [Fraction(1)]
     for s, t in [(s, t) for s, t in product(vertices, limits) if s != t]:

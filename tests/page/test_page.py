@@ -233,7 +233,7 @@ def test_the_rotated_cloud_shows_floats_and_truth_apart_and_names_the_tie(files,
     cloud = [line.split(",") for line in caught.value.path().read_text().split()]
     exact = hm.limit(cloud, hm.Dynamics("1/2"))
     for token, _, point, why in found:
-        assert [str(x) for x in exact.exact_limit_points[int(token)]] == point.split(", ")
+        assert [str(x) for x in exact.exact_limit_points()[int(token)]] == point.split(", ")
         tied = [str(other) for other in exact.run.attended(0)[int(token)].tolist()]
         assert f"ties between {' and '.join(tied)}" in why
 
@@ -639,7 +639,7 @@ def test_every_export_is_what_is_shown(files, browser):
         lim = hm.limit(tokens, hm.Dynamics("1/2"))
         certificate = json.loads(save(page, "Certificate"))
         assert hm.verify(certificate)
-        theirs = json.loads(lim.certificate.to_json())
+        theirs = json.loads(lim.prove().to_json())
         assert [certificate[key] for key in ("cloud", "layer", "attended", "leaders")] == [
             theirs[key] for key in ("cloud", "layer", "attended", "leaders")
         ]
@@ -655,7 +655,7 @@ def test_every_export_is_what_is_shown(files, browser):
         lines = page.evaluate("navigator.clipboard.readText()")
         names: dict[str, Any] = {}
         exec(lines, names)
-        assert np.array_equal(names["lim"].exact_limit_points, lim.exact_limit_points)
+        assert np.array_equal(names["lim"].exact_limit_points(), lim.exact_limit_points())
         assert watched.heard == []
 
 
@@ -728,7 +728,7 @@ def test_a_certificate_that_is_dropped_is_checked_and_may_be_stopped(files, watc
     page = watched.open(files["plain"])
     np.save(tmp_path / "points.npy", np.random.default_rng(0).normal(size=(12_000, 2)))
     points = (tmp_path / "points.npy").read_bytes()
-    proof = dict(hm.limit(np.load(tmp_path / "points.npy"), hm.Dynamics("1/2")).certificate)
+    proof = dict(hm.limit(np.load(tmp_path / "points.npy"), hm.Dynamics("1/2")).prove())
     sha256 = hashlib.sha256(points).hexdigest()
     del proof["sha256"]
     proof["cloud"] = {"file": "points.npy", "sha256": sha256, "multiplicities": None}

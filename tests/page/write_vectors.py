@@ -27,7 +27,6 @@ from test_certificate import is_negative, leads, mutated, signed
 
 import hardmax as hm
 from hardmax.certificate import Stop, once, verify
-from hardmax.limits import certify_radius
 
 LAYERS = 3  # of each cloud that are compared one by one
 MOST_LAYERS = 25  # of problems with other layers
@@ -105,9 +104,9 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
     ends: dict[str, Any] = dict.fromkeys(("kinds", "exact_limit_points", "floats", "certificate"))
     if settled:
         ends["kinds"] = [str(lim.clusters.kind_of(token)) for token in range(lim.n)]
-        ends["exact_limit_points"] = plain(lim.exact_limit_points)
+        ends["exact_limit_points"] = plain(lim.exact_limit_points())
         ends["floats"] = lim.limit_points.tolist()
-        ends["certificate"] = lim.certificate.to_json()
+        ends["certificate"] = lim.prove().to_json()
     since = run.details.leader_since.tolist()
     return {
         "tokens": plain(tokens),
@@ -140,7 +139,7 @@ def clouds(count: int) -> list[dict[str, Any]]:
 def other_texts() -> list[str]:
     """The texts of certificates, written otherwise: some say the same, some are no JSON, some say
     another thing."""
-    text = json.dumps(hm.limit(SQUARE, hm.Dynamics("1/2")).certificate, separators=(",", ":"))
+    text = json.dumps(hm.limit(SQUARE, hm.Dynamics("1/2")).prove(), separators=(",", ":"))
     versions = ("2.0", "2e0", "02", "+2", "2.", "true", '"2"', "2 ", "-2")
     settled = ("0.0", "0e-1", "NaN", "Infinity", "0x0", "0n", "null", "18446744073709551616")
     steps = ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", r"\u0031/2", "0.5", "#1/2", " 1/2")
@@ -164,7 +163,7 @@ def certified(numbers: range) -> list[dict[str, Any]]:
         problem = draw(number)
         lim = hm.limit(problem.cloud, problem.dynamics, max_layers=MOST_LAYERS)
         try:
-            found.append(dict(lim.certificate))
+            found.append(dict(lim.prove()))
         except hm.InputError:  # no proof was found, or it cannot be written down
             continue
     return found
@@ -195,7 +194,7 @@ def by_reference(folder: Path) -> list[str]:
     files["latin.csv"] = b"x,\xe9\n1,1\n"
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    proof = hm.limit(tokens, hm.Dynamics("1/2")).certificate
+    proof = hm.limit(tokens, hm.Dynamics("1/2")).prove()
     found = []
     for name in [*files, *(f"{name}.npy" for name in arrays)]:
         sha256 = hashlib.sha256((folder / name).read_bytes()).hexdigest()
@@ -221,12 +220,12 @@ def telling() -> list[dict[str, Any]]:
     another k."""
     found = []
     for cloud in ([[2], [-2], [1]], [[2, 0], [0, 1.5], [-1, -1]]):
-        proof = dict(certify_radius(hm.limit(cloud, hm.Dynamics(1))))
+        proof = dict(hm.limit(cloud, hm.Dynamics(1)).prove(radius=True))
         larger = str(Fraction(proof["radius"]) * Fraction(5, 4))
         found += [proof, signed(proof | {"radius": larger})]
-    found.append(dict(hm.limit(SQUARE, hm.Dynamics(3, value=[[2, 0], [0, 2]])).certificate))
+    found.append(dict(hm.limit(SQUARE, hm.Dynamics(3, value=[[2, 0], [0, 2]])).prove()))
     for k in (1, 2, 3):
-        proof = hm.limit([[5], [3], [-4], [-1]], hm.Dynamics(1, attention=hm.TopK(k))).certificate
+        proof = hm.limit([[5], [3], [-4], [-1]], hm.Dynamics(1, attention=hm.TopK(k))).prove()
         for said in (1, 2, 3):
             layer = proof["layer"] | {"attention": {"topk": said}}
             found.append(signed(dict(proof) | {"layer": layer}))
@@ -235,7 +234,7 @@ def telling() -> list[dict[str, Any]]:
 
 def certificates(problems: int, mutations: int, folder: Path) -> list[dict[str, Any]]:
     rng, true = random.Random(0), certified(range(problems))
-    true += [*telling(), *(dict(hm.limit(FAR, hm.Dynamics(alpha)).certificate) for alpha in (1, 3))]
+    true += [*telling(), *(dict(hm.limit(FAR, hm.Dynamics(alpha)).prove()) for alpha in (1, 3))]
     forged = []
     for k in range(mutations):
         document = rng.choice(true)

@@ -161,7 +161,7 @@ def test_draws_agree_with_probabilities(law):
         low, high = np.array(found.box, dtype=np.float64).T
         draws = low + (high - low) * rng.random((4_000, 2))
     added = np.concatenate([np.broadcast_to(cloud, (len(draws), 6, 2)), draws[:, None]], axis=1)
-    limits = hm.limit(added, hm.Dynamics(1))
+    limits = hm.limits(added, hm.Dynamics(1))
     points = np.asarray(limits.limit_points)
     for region in found.regions:
         (leader,) = region.attended

@@ -254,7 +254,7 @@ def test_batches_are_sequences_that_can_be_pickled(arithmetic, tokens):
 def test_a_table_is_the_same_in_pandas_polars_and_arrow():
     polars = pytest.importorskip("polars")
     batch = [CLOUDS[2], CLOUDS[2][:3]]
-    limits = hm.limit(batch, HALF), hm.limit(CLOUDS[2], HALF), hm.limit([[1.0]], HALF)
+    limits = hm.limits(batch, HALF), hm.limit(CLOUDS[2], HALF), hm.limit([[1.0]], HALF)
     for result in (hm.simulate(batch, HALF, layers=2), *limits):
         table = result.to_arrow()
         assert result.to_polars().equals(polars.DataFrame(table))

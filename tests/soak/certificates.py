@@ -28,7 +28,6 @@ from layer_problems import SECONDS, draw, limited
 from test_certificate import mutated, signed
 
 import hardmax as hm
-from hardmax.limits import certify_radius
 
 Document = dict[str, Any]
 SCRIPT = Path(__file__).parents[1] / "page" / "verdicts.js"
@@ -100,9 +99,9 @@ def certified(number: int, tally: Tally) -> list[Document]:
             tally.counts[kind] += 1
             if not lim.certified:
                 return []
-            found = [dict(lim.certificate)]
+            found = [dict(lim.prove())]
             if problem.dynamics.is_plain and problem.dynamics.is_definite:
-                found.append(dict(certify_radius(lim)))
+                found.append(dict(lim.prove(radius=True)))
     except (TimeoutError, hm.InputError) as error:
         tally.wrong("certified, but no certificate", (number, error))
         return []

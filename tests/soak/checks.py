@@ -160,11 +160,9 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
         for each in (lim, exact)
     )
     outcome.expect(told == true, f"leaders of the limit {told}, in integers {true}")
-    verdict = hm.verify(lim.certificate)
+    verdict = hm.verify(lim.prove())
     outcome.expect(bool(verdict), f"certificate refused: {verdict.reason}")
-    outcome.expect(
-        _is_of(lim.certificate, problem.truth), "the certificate is that of another cloud"
-    )
+    outcome.expect(_is_of(lim.prove(), problem.truth), "the certificate is that of another cloud")
 
 
 def _compare_limits(
@@ -174,7 +172,7 @@ def _compare_limits(
         settled_at == exact.settled_at,
         f"settled at {settled_at}, in integers at {exact.settled_at}",
     )
-    ends = ExactCloud.of_fractions(exact.exact_limit_points)
+    ends = ExactCloud.of_fractions(exact.exact_limit_points())
     off = ends.further_than(points, bound)
     outcome.expect(not off, f"limits of tokens such as {off[:3]} are further off than {bound:.3e}")
 

@@ -46,7 +46,7 @@ def test_a_memory_map(tmp_path):
     found = assert_streams(np.load(tmp_path / "points.npy", mmap_mode="r"))
     assert len(list(found.chunks())) == 8
     assert repr(found).startswith("StreamedLimit(2,000 tokens in 2 dimensions: ")
-    assert found.polytope.vertices.tolist() == TOKENS[found.leaders].tolist()
+    assert found.polytope().vertices.tolist() == TOKENS[found.leaders].tolist()
 
 
 def test_parquet_by_folder_pattern_and_dataset(folder):

@@ -16,7 +16,7 @@ from hardmax._layer.rules import check_plain
 from hardmax._tokens.batches import read_one
 from hardmax._tokens.rationals import Number, above, read_number
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.limits import Limit, limit
+from hardmax.infinite_depth import Limit, limit
 from hardmax.simulation import simulate
 
 _BEYOND, _DEEPEST = 60, 10_000
@@ -183,7 +183,7 @@ def _depth(lim: Limit, beta: Fraction) -> int:
 
 
 def _delta(lim: Limit) -> Fraction | None:
-    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_limit_points.tolist()))))
+    points = np.array(list(dict.fromkeys(map(tuple, lim.exact_limit_points().tolist()))))
     scores = _scores(points, lim.run.dynamics)
     pairs = permutations(range(len(points)), 2)
     return min((scores[s, s] - scores[s, t] for s, t in pairs), default=None)

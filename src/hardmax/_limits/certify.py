@@ -36,12 +36,12 @@ _WALKED = 16  # layers that are walked rather than proved by a closed form
 
 
 class Certificate(dict[str, Any]):
-    """Proof of a limit as plain data, ready for JSON. Made by `Limit.certificate`.
+    """Proof of a limit as plain data, ready for JSON. Made by `Limit.prove`.
 
     Examples
     --------
     >>> from hardmax import Dynamics, limit
-    >>> proof = limit([[3.0], [-1.0], [1.0]], Dynamics(1)).certificate
+    >>> proof = limit([[3.0], [-1.0], [1.0]], Dynamics(1)).prove()
     >>> proof["limits"], proof["limit_of"], proof["settled_at"]
     ([{'vertex': 0}, {'vertex': 1}], [0, 1, 0], 0)
     """

@@ -3,6 +3,7 @@ to the limit."""
 
 import math
 from bisect import bisect_left
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from hardmax._common.validation import normalize_index
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
-from hardmax._exact.vectors import Vector, power
+from hardmax._exact.vectors import TooLong, Vector, power
 from hardmax._layer.parts import Steps
 from hardmax._layer.rules import moves_to_means
 from hardmax._runs.enclosures import Cap, Enclosures
@@ -28,6 +29,7 @@ from hardmax._tokens.rationals import (
     rounding_of,
     unit_of,
 )
+from hardmax.dynamics import Dynamics
 from hardmax.geometry.projection import project_exact
 
 _LONGEST_PERIOD = 64  # phases
@@ -60,7 +62,8 @@ class FaceProjection:
 
 @dataclass(frozen=True)
 class OtherLimit:
-    """Neither of the two: the theorem does not apply, or the run has not settled."""
+    """Neither of the two, or not known: the theorem does not apply, the run has not settled, or
+    exact positions are too long to be compared."""
 
     def __str__(self) -> str:
         return "elsewhere"
@@ -131,6 +134,7 @@ def limit_error(run: Trajectory) -> float:
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
+    kinds: tuple[Kind, ...]
     if isinstance(run, Enclosures) and (meeting := run.details.meeting) is not None:
         cap_of = meeting.labels[run.details.points.of_token]
         labels, first = number(cap_of)
@@ -141,42 +145,45 @@ def find_clusters(run: Trajectory) -> Clusters:
         labels, first = number(leader_of)
         kinds = tuple(map(Vertex, leader_of[first].tolist()))
         return Clusters(labels, run._floats_at("limit")[first], kinds)
-    if run.settled_at is None or len(run._moving):  # to infinity
-        labels, first = number(run.details.points.of_token)
-        return Clusters(labels, run._floats_at(run.layers)[first], (OtherLimit(),) * len(first))
-    return _clusters_by_exact_limits(run)
+    ends_are_known = run.settled_at is not None and not len(run._moving)
+    if ends_are_known:
+        with suppress(TooLong):
+            return _clusters_by_exact_ends(run)
+    labels, first = number(run.details.points.of_token)
+    kinds = (OtherLimit(),) * len(first)
+    layer = "limit" if ends_are_known else run.layers
+    return Clusters(labels, run._floats_at(layer)[first], kinds)
 
 
-def _clusters_by_exact_limits(run: Trajectory) -> Clusters:
+def _clusters_by_exact_ends(run: Trajectory) -> Clusters:
     """The clusters of a run that settled, in which some tokens follow no single leader."""
-    of_token, choices = run.details.points.of_token, run.details.phases[-1].choices
-    exactly = run.details.exactly(run.details.phases[-1])
+    points, last = run.details.points, run.details.phases[-1]
+    choices, exactly = last.choices, run.details.exactly(last)
     leaders = np.flatnonzero(run.details.leader_since >= 0).tolist()
-    # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
-    # definite.
     places = exactly.later(leaders, 0)
+    # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
+    # definite: then the first counts.
     leader_at = dict(zip(reversed(places), reversed(leaders), strict=True))
     first_leader = np.arange(len(choices))
     first_leader[leaders] = [leader_at[place] for place in places]
-    # Followers of a leader end where it is; the limits of the others are compared exactly.
-    ends_there = moves_to_means(run.dynamics) and not isinstance(run.dynamics.steps, Steps)
-    follows = choices.follows_leader if ends_there else np.zeros(len(choices), dtype=bool)
-    compared = np.flatnonzero(~follows).tolist()
-    targets = dict(zip(compared, exactly.targets(compared), strict=True))
-    limit_of = first_leader[choices.indices[choices.offsets[:-1]]]
-    first_at = leader_at.copy()
-    for point, target in targets.items():
-        limit_of[point] = first_at.setdefault(target, point)
-    labels, first = number(limit_of[of_token])
-    first_token = np.unique(of_token, return_index=True)[1].tolist()  # at each point
-    leading = sorted((leader, place) for place, leader in leader_at.items())
+    # Followers of a leader end where it is; where others end is compared exactly.
+    ends: list[int | Vector] = first_leader[choices.indices[choices.offsets[:-1]]].tolist()
+    others = np.arange(len(choices))
+    if moves_to_means(run.dynamics) and not isinstance(run.dynamics.steps, Steps):
+        others = np.flatnonzero(~choices.follows_leader)
+    for point, end in zip(others.tolist(), exactly.targets(others.tolist()), strict=True):
+        ends[point] = leader_at.get(end, end)
+    number_of = {end: label for label, end in enumerate(dict.fromkeys(ends))}
+    labels = np.array([number_of[end] for end in ends])[points.of_token]
+    first = np.unique(labels, return_index=True)[1]
+    first_token = np.unique(points.of_token, return_index=True)[1].tolist()
+    vertices = {first_token[leader]: place for place, leader in leader_at.items()}
     kinds: list[Kind] = []
-    for point in limit_of[of_token[first]].tolist():
-        target = targets.get(point)
-        if target is None or target in leader_at:
-            kinds.append(Vertex(first_token[point]))
+    for end in number_of:
+        if isinstance(end, int):
+            kinds.append(Vertex(first_token[end]))
         else:
-            kinds.append(_face(target, leading, run, first_token))
+            kinds.append(_face(end, vertices, run.dynamics))
     return Clusters(labels, run._floats_at("limit")[first], tuple(kinds))
 
 
@@ -190,23 +197,20 @@ def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (np.cumsum(is_first) - 1)[first], np.flatnonzero(is_first)
 
 
-def _face(
-    limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, first_token: list[int]
-) -> Kind:
+def _face(end: Vector, leading: dict[int, Vector], dynamics: Dynamics) -> Kind:
     """The face onto which a limit is the projection of the origin, if there is one."""
-    dynamics = run.dynamics
     has_faces = dynamics.is_definite and moves_to_means(dynamics) and not dynamics.heads
     if not leading or not has_faces:
         return OtherLimit()
-    places = np.array([place for _, place in leading], dtype=object)
+    tokens = sorted(leading)
+    places = np.array([leading[token] for token in tokens], dtype=object)
     # The only face that the limit can lie on is that of the leaders furthest along A w.
-    limits = IntegerCloud.of(np.array([limit], dtype=object))
+    limits = IntegerCloud.of(np.array([end], dtype=object))
     (furthest,) = by_all_scores(limits, IntegerCloud.of(places), dynamics).sets
     nearest, weights = project_exact(places[furthest], dynamics.metric)
-    if nearest != limit:
+    if nearest != end:
         return OtherLimit()
-    vertices = tuple(first_token[leading[i][0]] for i in furthest)
-    return FaceProjection(vertices, tuple(weights))
+    return FaceProjection(tuple(tokens[i] for i in furthest), tuple(weights))
 
 
 def find_period(run: Trajectory) -> int | None:

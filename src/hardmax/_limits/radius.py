@@ -44,7 +44,7 @@ def radius(run: Trajectory) -> float:
     """The radius of all layers of a run that has settled; 0 if a token attends to several."""
     check_plain(run.dynamics, "`radius`")
     check_proved(run, "`radius`")
-    if run.settled_at > MOST_LAYERS:
+    if (run.settled_at or 0) > MOST_LAYERS:
         settled = f"settled at layer {run.settled_at:,}"
         raise InputError(f"`radius`: {settled}, but only {MOST_LAYERS:,} are looked at.")
     counts, smallest = run.details.points.multiplicities, math.inf

@@ -24,7 +24,7 @@ from hardmax._tokens.batches import Cloud, read_one
 from hardmax._tokens.points import merge
 from hardmax._tokens.rationals import Number, read_number, to_fractions
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.limits import limit
+from hardmax.infinite_depth import limit
 
 _MOST_DIMENSIONS = 4
 _MOST_MOVED = 40  # coordinates

@@ -24,7 +24,7 @@ from hardmax._limits.certify import Certificate
 from hardmax._questions.statements import STATEMENTS, Broken, Named
 from hardmax._tokens.rationals import read_number
 from hardmax.dynamics import Dynamics
-from hardmax.limits import Limit, limit, verify
+from hardmax.infinite_depth import Limit, limit, verify
 
 _USUAL: dict[str, Any] = {
     "tokens": (2, 6),
@@ -85,7 +85,7 @@ class Falsification:
         proofs = []
         for lim in limits:
             with suppress(InputError):  # there is no format for what was proved
-                proofs.append(lim.certificate)
+                proofs.append(lim.prove())
         return tuple(proof for proof in proofs if verify(proof))
 
     @property

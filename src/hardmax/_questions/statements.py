@@ -16,7 +16,7 @@ from hardmax._limits.clusters import Vertex
 from hardmax._tokens.rationals import dot
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.projection import project_exact
-from hardmax.limits import Limit, limit
+from hardmax.infinite_depth import Limit, limit
 from hardmax.simulation import simulate
 from hardmax.theorem import CLAIMS, FAILS, UNDECIDED, check_theorem
 
@@ -336,7 +336,7 @@ def _places(lim: Limit, layer: int) -> list[Row]:
 
 
 def _ends(lim: Limit) -> list[Row]:
-    return [*map(tuple, lim.exact_limit_points.tolist())]
+    return [*map(tuple, lim.exact_limit_points().tolist())]
 
 
 def _sets(lim: Limit, layer: int) -> list[list[int]]:

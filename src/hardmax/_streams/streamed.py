@@ -304,9 +304,14 @@ class StreamedLimit(Streamed):
         """Tokens with equal limits. The source is read once more for their `labels`."""
         return self._clusters[0]
 
-    @cached_property
     def polytope(self) -> Polytope:
-        """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
+        """The hull of the leaders.
+
+        Returns
+        -------
+        Polytope
+            Its vertex v is the token `distinct_leaders[v]`.
+        """
         run = self._gathered.run
         return Polytope(run._floats_at(run.layers)[run.leaders], all_vertices=True)
 

@@ -100,7 +100,7 @@ def _show_limit(folder: Path) -> list[Path]:
     print_text(LIMIT)
     show_limit(lim, document(lim))
     proof = folder / "certificate.json"
-    lim.certificate.save(proof)
+    lim.prove().save(proof)
     command = [sys.executable, "-I", "-S", certificate.__file__, proof]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     print_text(

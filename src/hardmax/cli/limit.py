@@ -14,7 +14,7 @@ from hardmax.cli import output as out
 if TYPE_CHECKING:
     from hardmax._limits.clusters import Clusters, Kind
     from hardmax.dynamics import Dynamics
-    from hardmax.limits import Limit, Limits
+    from hardmax.infinite_depth import Limit, Limits
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
 _LARGE = 2**24  # bytes of a Parquet file
@@ -76,12 +76,13 @@ def limit_command(
             )
 
     # Only now: scipy takes most of a second to import.
-    from hardmax.limits import Limit, limit
+    from hardmax.infinite_depth import Limit, limit, limits
     from hardmax.theorem import check_theorem
 
     engine = opt.choose_engine(gpu, threads)
     with out.progress_bar("clouds") as progress:
-        result = limit(
+        find = limit if getattr(tokens, "ndim", None) == 2 else limits
+        result: Any = find(
             tokens,
             dynamics,
             max_layers=max_layers,
@@ -89,23 +90,23 @@ def limit_command(
             engine=engine,
             progress=progress,
         )
-    limits = [result] if isinstance(result, Limit) else list(result)
+    found = [result] if isinstance(result, Limit) else list(result)
     with out.progress_bar("statements"):
-        reports = [check_theorem(lim) for lim in limits] if check else []
+        reports = [check_theorem(lim) for lim in found] if check else []
     _write(result, output, certificate, picture)
-    found = [document(lim) for lim in limits]
-    for one, report in zip(found, reports, strict=False):
+    documents = [document(lim) for lim in found]
+    for one, report in zip(documents, reports, strict=False):
         one["check"] = [asdict(statement) for statement in report]
     many = not isinstance(result, Limit)
     if as_json:
-        out.print_json({"clouds": found} if many else found[0])
+        out.print_json({"clouds": documents} if many else documents[0])
     elif output is None and not many:
-        show_limit(limits[0], found[0] | layer)
+        show_limit(found[0], documents[0] | layer)
     elif output is None:
         names = ("n", "settled_at", "arithmetic")
         rows = (
             [n, *map(one.get, names), len(one["leaders"]), len(one["clusters"])]
-            for n, one in enumerate(found)
+            for n, one in enumerate(documents)
         )
         out.print_table(["cloud", "tokens", "settled", "arithmetic", "leaders", "clusters"], rows)
     if check and not as_json:
@@ -121,7 +122,7 @@ def limit_command(
 def _stream(
     file: str, dynamics: "Dynamics", how: dict[str, Any], output: str | None, as_json: bool
 ) -> None:
-    from hardmax.limits import limit
+    from hardmax.infinite_depth import limit
 
     with out.progress_bar("tokens") as progress:
         found: Any = limit(file, dynamics, **how, progress=progress)
@@ -152,10 +153,10 @@ def _write(
     result: "Limit | Limits", output: str | None, certificate: str | None, picture: str | None
 ) -> None:
     """Write what was asked for, first the certificate: if there is no proof, nothing is written."""
-    from hardmax.limits import Limit
+    from hardmax.infinite_depth import Limit
 
     if isinstance(result, Limit) and certificate is not None:
-        result.certificate.save(certificate)
+        result.prove().save(certificate)
         out.notify(f"wrote {certificate}")
     if isinstance(result, Limit) and picture is not None:
         from hardmax.figures.limits import limit_figure

@@ -37,7 +37,7 @@ def verify_command(
     statement that is false (exit code 1); or undecided, if the check would cost more than the
     effort allows (exit code 3). With --of, or --alpha and other parts of a layer, a certificate
     of another cloud or layer is refused."""
-    from hardmax.limits import verify_document
+    from hardmax.infinite_depth import verify_document
 
     if not effort > 0:
         raise InputError(

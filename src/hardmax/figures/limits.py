@@ -13,7 +13,7 @@ from hardmax.figures.palette import ELSEWHERE, LEADER, PROJECTION, look_of_leade
 from hardmax.figures.style import Axes, Figure, Line2D, PathCollection
 
 if TYPE_CHECKING:
-    from hardmax.limits import Limit
+    from hardmax.infinite_depth import Limit
 
 MOST_CLUSTERS_IN_LEGEND = 18
 

@@ -133,18 +133,18 @@ def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     from hardmax._limits.clusters import Vertex
     from hardmax._runs.run import BatchTrajectories
     from hardmax.dynamics import Dynamics
-    from hardmax.limits import limit
+    from hardmax.infinite_depth import limits
 
     if not len(votes):
         return np.empty(0, dtype=int)
     starts = np.flatnonzero(np.diff(texts, prepend=-1))
     bounds = np.append(starts, len(votes))
-    limits = limit(Ragged(votes, bounds), Dynamics(1))
+    found = limits(Ragged(votes, bounds), Dynamics(1))
     ends = np.full(len(votes), -1)
-    if isinstance(limits.runs, BatchTrajectories):
-        ends = limits.runs.leader_of.copy()
+    if isinstance(found.runs, BatchTrajectories):
+        ends = found.runs.leader_of.copy()
     for text in np.flatnonzero(ends[starts] < 0).tolist():  # not all of its tokens follow leaders
-        clusters = limits[text].clusters
+        clusters = found[text].clusters
         vertices = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
         ends[bounds[text] : bounds[text + 1]] = np.array(vertices)[clusters.labels]
     return np.where(ends < 0, -1, ends + np.repeat(starts, np.diff(bounds)))

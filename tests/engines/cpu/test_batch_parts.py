@@ -44,7 +44,7 @@ def batch_of(problem: Problem) -> np.ndarray:
 def test_limits_of_a_batch_are_those_of_fractions():
     known = 0
     for number, problem in problems(20_000):
-        limits: Any = hm.limit(batch_of(problem), problem.dynamics, max_layers=problem.max_layers)
+        limits: Any = hm.limits(batch_of(problem), problem.dynamics, max_layers=problem.max_layers)
         assert not [*Answer(problem, limits[0]).wrong()], number
         known += 0 not in limits.runs.exact
     assert known >= MANY // 20
@@ -78,6 +78,6 @@ def test_whoever_follows_a_leader_may_leave_it_under_a_mask():
     random = np.random.default_rng(1)
     dynamics = hm.Dynamics(1, [[0, 0], [1, 2]], mask="causal")
     clouds = random.integers(-20, 21, (150, 5, 2)) + random.integers(-99, 99, (150, 5, 2)) / 2**10
-    together = hm.limit(clouds, dynamics).settled_at
+    together = hm.limits(clouds, dynamics).settled_at
     alone = [hm.limit(cloud, dynamics, arithmetic="exact").settled_at for cloud in clouds]
     assert together == alone

@@ -217,4 +217,4 @@ def test_sets_are_computed_where_they_may_change_and_not_before(
         run,
         oracle.walk([[Fraction(x) for x in token] for token in tokens], dynamics.alpha, None, 12),
     )
-    assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, max_layers=12).certificate)
+    assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, max_layers=12).prove())

@@ -1,4 +1,4 @@
-"""Infinite-depth limits: `limit`, what it returns, and `verify`."""
+"""Infinite-depth limits: `limit` of a cloud, `limits` of many, and `verify`."""
 
 import math
 import warnings
@@ -18,7 +18,7 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
     Progress,
-    check_instance,
+    check_bool,
     check_int,
     check_path,
     check_progress,
@@ -30,29 +30,19 @@ from hardmax._limits.caps import CapWatch
 from hardmax._limits.certify import Certificate, certify, cloud_digest, layer_data
 from hardmax._limits.clusters import (
     Clusters,
-    Vertex,
     find_clusters,
     find_period,
     first_within,
     float_limits,
     limit_error,
-    number,
 )
 from hardmax._limits.radius import check_proved, radius
 from hardmax._runs.enclosures import Enclosures, enclose_clouds
-from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.observers import gather
 from hardmax._streams.streamed import StreamedLimit, open_stream
-from hardmax._tokens.batches import (
-    BatchArray,
-    BatchList,
-    CloudArray,
-    CloudList,
-    as_array,
-    read_batch,
-)
+from hardmax._tokens.batches import CloudArray, CloudList, Ragged, depth, read_batch
 from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
@@ -115,9 +105,8 @@ class Limit(Tabular):
 
     @property
     def certified(self) -> bool:
-        """Whether the limit is proved. `certificate` writes the proof down, unless steps follow a
-        rule (`Steps`) or are full, layers are irrational, or they have a feed-forward block or
-        heads with value matrices."""
+        """Whether the limit is proved. `prove` writes the proof down, unless layers are irrational,
+        or have a feed-forward block or heads with value matrices."""
         return self.run.certified and self.settled_at is not None
 
     @property
@@ -138,9 +127,14 @@ class Limit(Tabular):
         did not settle. Tokens that move for ever (`run.details.moving`) have none."""
         return self.run.at(self.run.layers) if self.settled_at is None else self.run.at("limit")
 
-    @cached_property
     def exact_limit_points(self) -> np.ndarray:
-        """The limit of every token as Fractions, (n, d), if it is proved."""
+        """The limit of every token, if it is proved.
+
+        Returns
+        -------
+        ndarray of Fraction
+            (n, d).
+        """
         check_proved(self.run, "`exact_limit_points`")
         return self.run.at("limit", exact=True)
 
@@ -155,9 +149,14 @@ class Limit(Tabular):
         """Tokens with equal limits."""
         return find_clusters(self.run)
 
-    @cached_property
     def polytope(self) -> Polytope:
-        """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
+        """The hull of the leaders.
+
+        Returns
+        -------
+        Polytope
+            Its vertex v is the token `distinct_leaders[v]`.
+        """
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
         tokens = self.run._floats_at(self.run.layers)
@@ -204,29 +203,41 @@ class Limit(Tabular):
         """
         return radius(self.run)
 
-    @cached_property
-    def certificate(self) -> Certificate:
-        """Plain data that proves the limit, for `verify` or any other checker
-        (docs/certificate.md)."""
-        return certify(self.run, self.clusters)
+    def prove(self, *, radius: bool = False) -> Certificate:
+        """Plain data that proves the limit, for `verify` or any other checker.
+
+        Parameters
+        ----------
+        radius : bool, default False
+            Prove the `radius`, too: for the paper's layer with a symmetric metric.
+
+        Returns
+        -------
+        Certificate
+            docs/certificate.md says what it contains.
+        """
+        reach = self.radius() if check_bool(radius, "`radius`") else None
+        if reach == math.inf:
+            raise InputError("`radius`: a single token may be moved anywhere.")
+        return certify(self.run, self.clusters, reach)
 
     def _columns(self) -> Columns:
         since = np.full(self.n, -1)
         since[self.leaders] = self.run.leader_layers
         kinds = np.array(list(map(str, self.clusters.kinds)), dtype=object)
-        labels = self.clusters.labels
-        return _columns_of(np.arange(self.n), float_limits(self.run), labels, kinds[labels], since)
+        labels, points = self.clusters.labels, float_limits(self.run)
+        columns: Columns = {"token": np.arange(self.n)}
+        columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
+        columns |= {"cluster": labels, "kind": kinds[labels]}
+        return columns | {"leader_since": np.ma.masked_less(since, 0)}
 
     def __repr__(self) -> str:
         layer = self.settled_at
         settled = "not settled" if layer is None else f"settled at layer {layer}"
-        try:
-            clusters = f"{pluralize(len(self.clusters), 'cluster')}, "
-        except InputError:  # exact positions are too long to be compared
-            clusters = ""
+        clusters = pluralize(len(self.clusters), "cluster")
         size = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
         leaders = pluralize(len(self.leaders), "leader")
-        return f"Limit({size}: {leaders}, {clusters}{settled}, {self.run._arithmetic})"
+        return f"Limit({size}: {leaders}, {clusters}, {settled}, {self.run._arithmetic})"
 
     def plot(
         self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
@@ -257,18 +268,18 @@ class Limit(Tabular):
 
 
 class Limits(Tabular, Sequence[Limit]):
-    """Limits of a batch of clouds, in order. Made by `limit`.
+    """Limits of many clouds, in order. Made by `limits`.
 
-    It has the attributes of `Limit`, with a list that has an entry for each cloud in place of a
-    value. As a table it has the rows of every `Limit`, with a column `cloud` before them.
+    Each attribute of `Limit` is here an array or a list with an entry for each cloud. As a table it
+    has the rows of every `Limit`, with a column `cloud` before them.
 
     Examples
     --------
-    >>> from hardmax import Dynamics, limit
-    >>> limits = limit([[[1.0], [2.0]], [[3.0]]], Dynamics(1))
-    >>> limits
+    >>> from hardmax import Dynamics, limits
+    >>> found = limits([[[1.0], [2.0]], [[3.0]]], Dynamics(1))
+    >>> found
     Limits(2 clouds, 2 settled)
-    >>> [points.tolist() for points in limits.limit_points]
+    >>> [points.tolist() for points in found.limit_points]
     [[[2.0], [2.0]], [[3.0]]]
     """
 
@@ -287,14 +298,14 @@ class Limits(Tabular, Sequence[Limit]):
         return Limit(runs) if isinstance(runs, Trajectory) else [Limit(run) for run in runs]
 
     @property
-    def n(self) -> list[int]:
+    def n(self) -> np.ndarray:
         """Number of tokens of each cloud."""
-        return [run.n for run in self.runs]
+        return np.array([lim.n for lim in self])
 
     @property
     def d(self) -> int:
         """Dimension of the tokens."""
-        return self.runs[0].d
+        return self[0].d
 
     @property
     def settled_at(self) -> list[int | None]:
@@ -307,9 +318,9 @@ class Limits(Tabular, Sequence[Limit]):
         return [lim.stop_reason for lim in self]
 
     @property
-    def certified(self) -> list[bool]:
+    def certified(self) -> np.ndarray:
         """Whether the limit of each cloud is proved."""
-        return [lim.certified for lim in self]
+        return np.array([lim.certified for lim in self])
 
     @property
     def leaders(self) -> list[np.ndarray]:
@@ -323,28 +334,23 @@ class Limits(Tabular, Sequence[Limit]):
 
     @property
     def limit_points(self) -> Tables:
-        """The limits of all tokens in the form in which the clouds came; all clouds must have
-        settled."""
+        """The limits of all tokens in the form in which the clouds came; a list, if a cloud did not
+        settle."""
+        if None in self.settled_at:
+            return [lim.limit_points for lim in self]
         return self.runs.at("limit")
 
     @property
-    def limit_error(self) -> list[float]:
+    def limit_error(self) -> np.ndarray:
         """For each cloud, no limit is further than this from `limit_points`."""
-        return [lim.limit_error for lim in self]
+        return np.array([lim.limit_error for lim in self])
 
     @property
     def clusters(self) -> list[Clusters]:
         """Tokens of each cloud with equal limits."""
         return [lim.clusters for lim in self]
 
-    @property
-    def polytope(self) -> list[Polytope]:
-        """The hull of the leaders of each cloud."""
-        return [lim.polytope for lim in self]
-
     def _columns(self) -> Columns:
-        if isinstance(self.runs, BatchTrajectories):
-            return _columns_of_batch(self, self.runs)
         return stacked([lim._columns() for lim in self])
 
     def __repr__(self) -> str:
@@ -357,45 +363,8 @@ class Limits(Tabular, Sequence[Limit]):
         return batch_card(self)
 
 
-def _columns_of(
-    tokens: np.ndarray, points: np.ndarray, labels: np.ndarray, kinds: np.ndarray, since: np.ndarray
-) -> Columns:
-    columns: Columns = {"token": tokens}
-    columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
-    return columns | {"cluster": labels, "kind": kinds, "leader_since": np.ma.masked_less(since, 0)}
-
-
-def _columns_of_batch(limits: Limits, runs: BatchTrajectories) -> Columns:
-    """The rows of all clouds at once, as far as all tokens of a cloud follow leaders."""
-    offsets, leader_of = runs.clouds.offsets, runs.leader_of
-    clouds = np.repeat(np.arange(len(runs)), np.diff(offsets))
-    first_token = offsets[clouds]  # of the cloud of each token
-    # Leaders are counted in their clouds, and clusters in the whole table.
-    labels, first_of_cluster = number(np.maximum(leader_of, 0) + first_token)
-    labels -= np.searchsorted(first_of_cluster, first_token)
-    names = [str(Vertex(leader)) for leader in range(max(1, leader_of.max() + 1))]
-    kinds, since = np.array(names, dtype=object)[leader_of], _leader_since(runs).astype(int)
-    tokens = np.arange(len(clouds)) - first_token
-    limit_points = as_array(runs.arrived.tokens, "`tokens`").copy()
-    columns = {"cloud": clouds} | _columns_of(tokens, limit_points, labels, kinds, since)
-    for cloud in _without_leaders(runs):
-        rows = slice(offsets[cloud], offsets[cloud + 1])
-        for name, values in limits[cloud]._columns().items():
-            columns[name][rows] = values
-    return columns
-
-
-def _leader_since(runs: BatchTrajectories) -> np.ndarray:
-    return as_array(runs.outcome.leader_since, "`leader_since`")
-
-
-def _without_leaders(runs: BatchTrajectories) -> list[int]:
-    """The clouds in which not all tokens follow leaders."""
-    return np.flatnonzero(runs.leader_of[runs.clouds.offsets[:-1]] < 0).tolist()
-
-
 class Options(TypedDict, total=False):
-    """Options of `limit`."""
+    """Options of `limit` and `limits`."""
 
     max_layers: int | None
     arithmetic: str
@@ -411,11 +380,7 @@ def limit(tokens: np.memmap, dynamics: Dynamics, **options: Unpack[Options]) -> 
 @overload
 def limit(tokens: CloudList, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
 @overload
-def limit(tokens: BatchList, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
-@overload
 def limit(tokens: CloudArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
-@overload
-def limit(tokens: BatchArray, dynamics: Dynamics, **options: Unpack[Options]) -> Limits: ...
 @overload
 def limit(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def limit(
@@ -427,12 +392,12 @@ def limit(
     columns: ColumnChoice = None,
     engine: Engine | str | None = None,
     progress: Progress | None = None,
-) -> Limit | Limits | StreamedLimit:
+) -> Limit | StreamedLimit:
     """Infinite-depth limit of hardmax attention, with a certificate.
 
     Parameters
     ----------
-    tokens : array_like of shape (n, d), a batch of clouds, a file, or a source of chunks
+    tokens : array_like of shape (n, d), a file, or a source of chunks
         Starting points. Floats stand for the binary fractions they store, strings for what they
         say. The name of a CSV, JSON, npy or npz file is read as by `hardmax.io.read_cloud`. A cloud
         larger than memory is read chunk by chunk from a `numpy.memmap`, an array of
@@ -457,9 +422,8 @@ def limit(
 
     Returns
     -------
-    Limit, Limits or StreamedLimit
-        Limit points, leaders, polytope and clusters; `Limits` for a batch, `StreamedLimit` for a
-        source of chunks.
+    Limit or StreamedLimit
+        Limit points, leaders, polytope and clusters; `StreamedLimit` for a source of chunks.
 
     Notes
     -----
@@ -473,48 +437,114 @@ def limit(
     >>> lim.limit_points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
-    dynamics = check_dynamics(dynamics)
-    if not dynamics.is_definite:
-        warnings.warn(
-            f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2
-        )
-    if not is_rational(dynamics):
-        if arithmetic != "certified" or engine is not None or is_stream(tokens):
-            others = "`arithmetic`, `engine` nor a source of chunks"
-            raise InputError(f"Softmax and normalisation take neither {others}.")
-        return _enclosed(tokens, dynamics, max_layers, columns, progress)
-    if max_layers is None and dynamics.is_plain and not dynamics.is_definite:
-        max_layers = 500
-    stop = Settled(max_layers)
+    tokens = _read(tokens, columns)
     if is_stream(tokens):
-        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
-        return StreamedLimit(chunks, gather(chunks, dynamics, stop))
-    run = simulate(
-        tokens,
-        dynamics,
-        stop=stop,
-        arithmetic=arithmetic,
-        record=_record(dynamics),
-        columns=columns,
-        progress=progress,
-        engine=engine,
-    )
-    return Limit(run) if isinstance(run, Trajectory) else Limits(run)
+        return _of_stream(tokens, dynamics, max_layers, arithmetic, engine, columns, progress)
+    if _are_many(tokens):
+        raise InputError("`tokens` must be one cloud of shape (n, d): `limits` takes many.")
+    return Limit(_run(tokens, dynamics, max_layers, arithmetic, engine, progress))
 
 
-def _enclosed(
+def limits(
+    tokens: Any,
+    dynamics: Dynamics,
+    *,
+    max_layers: int | None = None,
+    arithmetic: str = "certified",
+    columns: ColumnChoice = None,
+    engine: Engine | str | None = None,
+    progress: Progress | None = None,
+) -> Limits:
+    """Infinite-depth limits of many clouds.
+
+    Parameters
+    ----------
+    tokens : list of array_like, array_like of shape (clouds, n, d), Ragged, or a file
+        The clouds, all of one dimension.
+    dynamics : Dynamics
+        Step size and metric.
+    max_layers, arithmetic, columns, engine, progress
+        As in `limit`.
+
+    Returns
+    -------
+    Limits
+        A sequence of `Limit`, with the same attributes as arrays or lists.
+
+    Examples
+    --------
+    >>> limits([[[1.0], [2.0]], [[3.0]]], Dynamics(1)).leaders
+    [array([1]), array([0])]
+    """
+    tokens = _read(tokens, columns)
+    if is_stream(tokens) or not _are_many(tokens):
+        raise InputError("`tokens` must be many clouds: `limit` takes one.")
+    return Limits(_run(tokens, dynamics, max_layers, arithmetic, engine, progress))
+
+
+def _read(tokens: Any, columns: ColumnChoice) -> Any:
+    """What a file or a data frame holds; sources of chunks stay closed."""
+    if is_stream(tokens):
+        return tokens
+    read = read_cloud if isinstance(tokens, str | Path) else read_frame
+    return read(tokens, columns=columns)
+
+
+def _are_many(tokens: Any) -> bool:
+    return isinstance(tokens, Ragged) or depth(tokens) > 2
+
+
+def _run(
     tokens: Any,
     dynamics: Dynamics,
     max_layers: int | None,
-    columns: ColumnChoice,
+    arithmetic: str,
+    engine: Engine | str | None,
     progress: Progress | None,
-) -> Limit | Limits:
-    """The clusters of layers that are irrational, where they are proved."""
+) -> Any:
+    """The run of a cloud to where it settles, or the runs of many."""
+    _warn_if_indefinite(check_dynamics(dynamics))
+    if is_rational(dynamics):
+        return simulate(
+            tokens,
+            dynamics,
+            stop=_stop(dynamics, max_layers),
+            arithmetic=arithmetic,
+            record=_record(dynamics),
+            progress=progress,
+            engine=engine,
+        )
+    if arithmetic != "certified" or engine is not None:
+        others = "neither `arithmetic` nor `engine`"
+        raise InputError(f"Softmax and normalisation take {others}.")
     check_progress(progress)
     layers = 500 if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
-    read = read_cloud if isinstance(tokens, str | Path) else read_frame
-    run = enclose_clouds(read(tokens, columns=columns), dynamics, layers, progress, CapWatch)
-    return Limit(run) if isinstance(run, Trajectory) else Limits(run)
+    return enclose_clouds(tokens, dynamics, layers, progress, CapWatch)
+
+
+def _of_stream(
+    source: Any,
+    dynamics: Dynamics,
+    max_layers: int | None,
+    arithmetic: str,
+    engine: Engine | str | None,
+    columns: ColumnChoice,
+    progress: Progress | None,
+) -> StreamedLimit:
+    _warn_if_indefinite(check_dynamics(dynamics))
+    chunks = open_stream(source, dynamics, progress, arithmetic, engine, columns)
+    return StreamedLimit(chunks, gather(chunks, dynamics, _stop(dynamics, max_layers)))
+
+
+def _warn_if_indefinite(dynamics: Dynamics) -> None:
+    if not dynamics.is_definite:
+        why = f"the theorem does not apply to the metric: {dynamics.indefinite_reason}."
+        warnings.warn(why, stacklevel=4)
+
+
+def _stop(dynamics: Dynamics, max_layers: int | None) -> Settled:
+    may_cycle = dynamics.is_plain and not dynamics.is_definite
+    return Settled(500 if max_layers is None and may_cycle else max_layers)
 
 
 def _record(dynamics: Dynamics) -> Record:
@@ -523,33 +553,6 @@ def _record(dynamics: Dynamics) -> Record:
     if not dynamics.is_plain:
         return EachPhase()
     return LastOnly() if dynamics.is_definite else Every(1)
-
-
-def certify_radius(lim: Limit) -> Certificate:
-    """The certificate of a limit with its radius, which is then proved, too.
-
-    Parameters
-    ----------
-    lim : Limit
-        A limit of several tokens, for a symmetric metric.
-
-    Returns
-    -------
-    Certificate
-        That of `Limit.certificate`, with an entry `radius`.
-
-    Examples
-    --------
-    >>> from hardmax import Dynamics, limit
-    >>> proof = certify_radius(limit([[3.0], [-1.0]], Dynamics(1)))
-    >>> bool(verify(proof)), round(float(Fraction(proof["radius"])), 3)
-    (True, 0.562)
-    """
-    check_instance(lim, Limit, "`lim`", "a Limit")
-    reach = lim.radius()
-    if reach == math.inf:
-        raise InputError("`certify_radius`: a single token may be moved anywhere.")
-    return certify(lim.run, lim.clusters, reach)
 
 
 def verify(
@@ -582,7 +585,7 @@ def verify(
     Examples
     --------
     >>> from hardmax import Dynamics, limit
-    >>> proof = limit([[3.0], [-1.0], [1.0]], Dynamics(1)).certificate
+    >>> proof = limit([[3.0], [-1.0], [1.0]], Dynamics(1)).prove()
     >>> verify(proof)
     Verdict(accepted=True, reason='every point has its limit, settled at layer 0')
     >>> verify(proof, of=[[5.0], [-1.0], [1.0]])
@@ -592,12 +595,12 @@ def verify(
     effort = effort if boundless else check_real(effort, "`effort`", above=0)
     folder = Path()
     if isinstance(certificate, Limit):
-        certificate = certificate.certificate
+        certificate = certificate.prove()
     elif isinstance(certificate, str | Path):
         path = check_path(certificate)
         certificate, folder = read_certificate(path, effort), path.parent
     if not isinstance(certificate, dict):
-        wish = "what `Limit.certificate` gives, a file with it or a Limit"
+        wish = "what `Limit.prove` gives, a file with it or a Limit"
         raise InputError(f"`certificate` must be {wish}, not {shorten(certificate)}.")
     return verify_document(certificate, folder, of=of, dynamics=dynamics, effort=effort)
 
