@@ -39,11 +39,7 @@ def layers(draw, max_n=7, max_d=3):
     mask = draw(st.one_of(st.none(), st.just("causal"), masks(n)))
     steps = draw(st.one_of(alphas, st.lists(alphas, min_size=1, max_size=4)))
     try:
-        dynamics = hm.Dynamics(steps, metric, value=value, mask=mask)
-        if draw(st.booleans()):
-            return cloud, dynamics, metric, value
-        rule = hm.Steps(dynamics.alpha_at, product=0)
-        return cloud, hm.Dynamics(rule, metric, value=value, mask=mask), metric, value
+        return cloud, hm.Dynamics(steps, metric, value=value, mask=mask), metric, value
     except hm.InputError as error:
         assume("no inverse" not in str(error))
         raise

@@ -23,11 +23,6 @@ FURTHER = 300
 SECONDS = 20
 """Of processor time, after which an answer counts as wrong."""
 ALPHAS = [Fraction(text) for text in ("1/2", "1", "2", "1/3", "3", "1/20")]
-RULES = [
-    hm.Steps(lambda k: Fraction(1, k + 1), product=0),
-    hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), product="1/2"),
-    hm.Steps(lambda k: Fraction(1, 2), product=0),
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +34,6 @@ class Problem:
     names: frozenset[str]
     """Of the parts that are not the paper's."""
     max_layers: int | None
-
-    @property
-    def keeps(self) -> Fraction | None:
-        """What a rule of steps leaves of every way; None: it is no rule."""
-        steps = self.dynamics.steps
-        return Fraction(steps.product or 0) if isinstance(steps, hm.Steps) else None
 
 
 def draw(number: int) -> Problem:
@@ -151,7 +140,7 @@ def draw_attention(random: np.random.Generator, n: int) -> tuple[str, Fraction]:
 def draw_steps(random: np.random.Generator) -> Any:
     if random.random() < 0.5:
         return [choose(random, ALPHAS) for _ in range(random.integers(2, 5))]
-    return choose(random, RULES)
+    return choose(random, ALPHAS)
 
 
 @contextmanager
@@ -190,8 +179,7 @@ class Answer:
         self.settled, self.moving = lim.settled_at, lim.run.details.moving.tolist()
         self.leaders = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
         self.last = lim.run.layers
-        endless = self.settled is not None or self.moving
-        self.depth = self.last + FURTHER if endless else min(self.last, 40)
+        self.depth = min(self.last, 40) if self.settled is None else self.last + FURTHER
 
     def claims(self) -> set[str]:
         said = {
@@ -211,7 +199,6 @@ class Answer:
         if self.depth >= self.last:
             yield from self.wrong_leaders()
         if self.settled is None:
-            yield from self.wrong_trap() if self.moving else ()
             return
         yield from self.wrong_settling(self.settled)
         if self.moving:
@@ -252,18 +239,11 @@ class Answer:
             yield f"sets are those of layer {settled} before it"
 
     def wrong_limits(self, settled: int) -> Iterator[str]:
-        keeps, goes_on = self.problem.keeps, self.places[-1] != self.places[-2]
-        if keeps and self.problem.parts.value is not None and goes_on:
-            return  # where tokens stop short is not known, and not said
         ends = oracle.table_of(self.lim.exact_limit_points().tolist())
         squares = [largest_square(place - ends) for place in self.places]
-        if keeps is not None:
-            if ends != self.end_of_rule(keeps):
-                yield "limits of a rule of steps"
-        else:
-            yield from self.wrong_ends(ends)
-            if squares[-1] > Fraction(1, 10**6) and self.problem.parts.step(10**6) > Fraction(1, 4):
-                yield f"{float(squares[-1])} from the limits, {FURTHER} layers later"
+        yield from self.wrong_ends(ends)
+        if squares[-1] > Fraction(1, 10**6) and self.problem.parts.step(10**6) > Fraction(1, 4):
+            yield f"{float(squares[-1])} from the limits, {FURTHER} layers later"
         yield from self.wrong_distances(squares, settled)
         rows = ends.table()
         labels = self.lim.clusters.labels.tolist()
@@ -290,24 +270,6 @@ class Answer:
         if now != later:
             yield "limits do not stand still"
 
-    def end_of_rule(self, keeps: Fraction) -> fmpq_mat:
-        """z(m) = f + s(m) (z - f), s(m) the product of 1 / (1 + alpha a), V = a P: two layers tell
-        a and f."""
-        first, step = self.last, self.problem.parts.step
-        here, one, two = self.places[first : first + 3]
-        if one == here:
-            return here
-        way, next_way = chain(*(one - here).table()), chain(*(two - one).table())
-        ratio = next(fraction(b / a) for a, b in zip(way, next_way, strict=True) if a != 0)
-        # The ways are (1 - g) (f - z) and (1 - g') g (f - z), so their ratio is alpha' / alpha / (1
-        # + alpha' a).
-        scale = (step(first + 1) / (step(first) * ratio) - 1) / step(first + 1)
-        far = here + (one - here) * flint_of(1 + 1 / (step(first) * scale))
-        left = keeps
-        for layer in range(first):
-            left *= 1 + step(layer)
-        return far + (here - far) * flint_of(left)
-
     def wrong_distances(self, squares: list[Fraction], settled: int) -> Iterator[str]:
         for layer in {0, settled, settled + 3}:
             eps = Fraction(float(squares[layer]) ** 0.5)
@@ -333,14 +295,6 @@ class Answer:
                 abs(fraction(x) - y) > Fraction(1, 10**6) for x, y in zip(row, limit, strict=True)
             ):
                 yield f"token {i} has another limit, or none"
-
-    def wrong_trap(self) -> Iterator[str]:
-        for layer in range(self.last, self.depth):
-            before, after = self.places[layer].table(), self.places[layer + 1].table()
-            moved = [i for i, row in enumerate(before) if row != after[i]]
-            if moved != self.moving:
-                yield f"at layer {layer} {moved} move, not {self.moving}"
-                return
 
 
 def fraction(number: fmpq) -> Fraction:

@@ -9,7 +9,7 @@ from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
-from ._layer.parts import FeedForward, Head, Steps
+from ._layer.parts import FeedForward, Head
 from ._questions.basins import basins
 from ._questions.falsify import falsify
 from ._questions.metric import find_metric
@@ -41,7 +41,6 @@ __all__ = [
     "Ragged",
     "Settled",
     "Softmax",
-    "Steps",
     "TieSlack",
     "TopK",
     "Trajectory",

@@ -47,16 +47,14 @@ from hardmax._layer.attended import AttendedIndices, AttendedSets
 from hardmax._layer.attention import Attention, Softmax, read_attention, to_plain
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
-    FULL,
     FeedForward,
     Head,
-    Steps,
+    read_alpha,
     read_feed_forward,
     read_heads,
     read_mask,
     read_normalise,
     read_square,
-    read_steps,
     read_value,
 )
 from hardmax._layer.rules import (
@@ -83,11 +81,9 @@ class Dynamics:
 
     Parameters
     ----------
-    alpha : number, str, sequence of them or Steps
+    alpha : number, str or sequence of them
         Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10. A
-        sequence, or "2,1,1/2", has the steps of the first layers, of which the last stays for ever;
-        all but that one may be "inf", a full step, by which a token jumps onto its target. `Steps`
-        is a rule.
+        sequence, or "2,1,1/2", has the steps of the first layers, of which the last stays for ever.
     metric : array_like of shape (d, d) or str, optional
         The matrix A, also typed as "2,1;1,1"; the identity by default. Unless it is symmetric
         positive definite, leaders and limits need not exist, and `limit` warns.
@@ -115,8 +111,8 @@ class Dynamics:
     (Dynamics(alpha='1', value=[['1', '1'], ['1', '1']]), Fraction(1, 1))
     """
 
-    steps: Fraction | tuple[Fraction, ...] | Steps
-    """The step size, those of the first layers, or a rule."""
+    alpha: Fraction | tuple[Fraction, ...]
+    """The step size, or those of the first layers, of which the last stays."""
     matrix: np.ndarray | None
     """The metric, read-only: float64, or Fractions where float64 cannot represent it; None for the
     identity."""
@@ -135,7 +131,7 @@ class Dynamics:
 
     def __init__(
         self,
-        alpha: Number | Sequence[Number] | Steps,
+        alpha: Number | Sequence[Number],
         metric: Any = None,
         *,
         value: Any = None,
@@ -146,7 +142,7 @@ class Dynamics:
         feed_forward: Any = None,
     ) -> None:
         vars(self).update(
-            steps=read_steps(alpha),
+            alpha=read_alpha(alpha),
             matrix=read_square(metric, "metric"),
             value=read_value(value),
             mask=read_mask(mask),
@@ -155,22 +151,15 @@ class Dynamics:
             normalise=read_normalise(normalise),
             feed_forward=read_feed_forward(feed_forward),
         )
-        one_step = isinstance(self.steps, Fraction)
+        one_step = isinstance(self.alpha, Fraction)
         is_usual = self.attention is None or isinstance(self.attention, Softmax)
         if heads is not None and not (one_step and metric is None and is_usual):
             raise InputError(
                 "`heads` take one `alpha`, no `metric` and no `attention` but softmax: "
                 "each has its own metric."
             )
-        listed: tuple[Any, ...] = self.steps if isinstance(self.steps, tuple) else (self.steps,)
-        is_softmax = isinstance(self.attention, Softmax)
-        others = (self.value, self.normalise, self.feed_forward)
-        if FULL in listed and (is_softmax or any(part is not None for part in others)):
-            without = "neither `value`, `normalise`, `feed_forward` nor softmax"
-            raise InputError(f"`alpha`: a full step ('inf') goes with {without}.")
-        is_divided = self.normalise is None and not isinstance(self.steps, Steps)
-        if is_divided and mean_value(self) is not None:
-            for step in listed:
+        if self.normalise is None and mean_value(self) is not None:
+            for step in self.steps:
                 rescaling(self, step)  # refused if there is none
 
     def __eq__(self, other: object) -> bool:
@@ -178,7 +167,7 @@ class Dynamics:
             return NotImplemented
         pairs = [(self.matrix, other.matrix), (self.value, other.value), (self.mask, other.mask)]
         return (
-            self.steps == other.steps
+            self.alpha == other.alpha
             and self.attention == other.attention
             and self._plain_heads() == other._plain_heads()
             and self.normalise == other.normalise
@@ -187,11 +176,10 @@ class Dynamics:
         )
 
     def __hash__(self) -> int:
-        return hash(self.steps)
+        return hash(self.alpha)
 
     def __repr__(self) -> str:
-        alpha = self.steps if isinstance(self.steps, Steps) else self._plain_steps()
-        parts = {"alpha": alpha} | self._tables("metric", "value", "mask")
+        parts = {"alpha": self._plain_steps()} | self._tables("metric", "value", "mask")
         shown = [f"{name}={part!r}" for name, part in parts.items()]
         if self.attention is not None:
             shown.append(f"attention={self.attention}")
@@ -203,11 +191,6 @@ class Dynamics:
     def to_dict(self) -> dict[str, Any]:
         """Return the step, the metric and, where they are not the paper's, the other parts as plain
         data, exactly."""
-        if isinstance(self.steps, Steps):
-            raise InputError(
-                "`alpha` is a rule, which cannot be written down: "
-                "give the steps of the first layers."
-            )
         plain = {"alpha": self._plain_steps(), "metric": _plain(self.metric)}
         plain |= self._tables("value", "mask")
         if self.attention is not None:
@@ -222,7 +205,7 @@ class Dynamics:
         return {name: table for name, table in tables.items() if table is not None}
 
     def _plain_steps(self) -> list[str] | str:
-        return [*map(str, self.steps)] if isinstance(self.steps, tuple) else str(self.steps)
+        return [*map(str, self.alpha)] if isinstance(self.alpha, tuple) else str(self.alpha)
 
     def _plain_heads(self) -> list[dict[str, Any]]:
         plain = []
@@ -242,11 +225,9 @@ class Dynamics:
         return plain
 
     @property
-    def alpha(self) -> Fraction:
-        """The step size, if it is the same at all layers."""
-        if isinstance(self.steps, Fraction):
-            return self.steps
-        raise InputError("`alpha` differs from layer to layer: ask for `alpha_at(layer)`.")
+    def steps(self) -> tuple[Fraction, ...]:
+        """The step sizes of the first layers, of which the last stays: one, if all are alike."""
+        return self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
 
     def alpha_at(self, layer: int) -> Fraction:
         """The step size of a layer.
@@ -255,17 +236,8 @@ class Dynamics:
         ----------
         layer : int
             From 0 up.
-
-        Returns
-        -------
-        Fraction
-            Or `math.inf`, for a full step.
         """
         layer = check_int(layer, "`layer`", at_least=0)
-        if isinstance(self.steps, Steps):
-            return self.steps.at(layer)
-        if isinstance(self.steps, Fraction):
-            return self.steps
         return self.steps[min(layer, len(self.steps) - 1)]
 
     @property
@@ -273,7 +245,7 @@ class Dynamics:
         """Whether this is the paper's layer: one step, hardmax, no value matrix, no mask, and
         nothing after attention. All engines can do that."""
         parts = (self.mask, self.attention, self.heads)
-        is_usual = isinstance(self.steps, Fraction) and all(part is None for part in parts)
+        is_usual = isinstance(self.alpha, Fraction) and all(part is None for part in parts)
         return is_usual and moves_to_means(self)
 
     @cached_property
@@ -297,8 +269,8 @@ class Dynamics:
     @cached_property
     def contraction(self) -> Fraction:
         """The factor 1 / (1 + alpha) by which a layer shrinks the distance of a token to its
-        target."""
-        return 1 / (1 + self.alpha)
+        target, in the end."""
+        return 1 / (1 + self.steps[-1])
 
     @cached_property
     def metric_denominator(self) -> int:
@@ -368,15 +340,11 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     for cloud in clouds:
         points, heads = _attended_points(cloud, dynamics)
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities
-        if alpha == FULL:
-            (chosen,) = heads
-            after = _means(z, counts.astype(object), chosen)
-        else:
-            after = z
-            for weight, value, chosen in zip(weights, values, heads, strict=True):
-                means = _means(z, counts.astype(object), chosen)
-                after = after + alpha * weight * (means if value is None else means @ value.T)
-            after = after @ scale.T if isinstance(scale, np.ndarray) else scale * after
+        after = z
+        for weight, value, chosen in zip(weights, values, heads, strict=True):
+            means = _means(z, counts.astype(object), chosen)
+            after = after + alpha * weight * (means if value is None else means @ value.T)
+        after = after @ scale.T if isinstance(scale, np.ndarray) else scale * after
         if dynamics.feed_forward is not None:
             after = dynamics.feed_forward(after)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])

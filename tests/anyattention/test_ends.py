@@ -20,7 +20,6 @@ from strategies import alphas, any_metric_problems, clouds, problems, spd_metric
 import hardmax as hm
 from hardmax._exact.general import GeneralSolver
 from hardmax._exact.power_sums import Means
-from hardmax._exact.trapped import _vanishes
 from hardmax._exact.vectors import exact_table
 from hardmax._layer.attended import AttendedIndices
 from hardmax._limits.certify import digest
@@ -53,20 +52,12 @@ def test_sets_that_are_said_to_last_for_ever_do_and_limits_are_approached(proble
     for layer in range(lim.settled_at, 13):
         assert run.attended(layer).tolist() == lim.run.attended(layer).tolist()
     # Far on, tokens are where they are said to end, or far away.
-    far = lim.run.settled_at + (3_000 if isinstance(dynamics.steps, hm.Steps) else 10**9)
+    far = lim.run.settled_at + 10**9
     near, ends = lim.run.at(far), lim.limit_points
     moving = np.isinf(ends)
     assert np.isin(np.flatnonzero(moving.any(axis=1)), lim.run.details.moving).all()
-    # A rule with a small value matrix takes more layers than that: then they are nearer than
-    # before.
-    left, start = np.abs(near - ends)[~moving], lim.run.at(lim.settled_at)
-    is_slow = isinstance(dynamics.steps, hm.Steps) and dynamics.value is not None
     size = 1 + np.abs(ends[~moving]).max(initial=0)
-    assert (left <= np.abs(start - ends)[~moving] + 1e-9 if is_slow else left <= size / 10).all()
-    if not isinstance(dynamics.steps, hm.Steps):
-        assert np.allclose(
-            near[~moving], ends[~moving], atol=1e-9 * (1 + np.abs(ends[~moving]).max(initial=0))
-        )
+    assert np.allclose(near[~moving], ends[~moving], atol=1e-9 * size)
     assert (near[moving] * np.sign(ends[moving]) > 1000).all()
 
 
@@ -184,12 +175,10 @@ def test_the_general_walker_notices_every_change(tokens, alpha, small):
     alpha = "1/50" if small else alpha
     plain = hm.limit(tokens, hm.Dynamics(alpha))
     walked = hm.limit(tokens, hm.Dynamics(alpha, mask=np.ones((len(tokens), len(tokens)), bool)))
-    ruled = hm.limit(tokens, hm.Dynamics(hm.Steps(lambda _: Fraction(alpha), product=0)))
     assert walked.settled_at == plain.settled_at
-    assert ruled.settled_at >= plain.settled_at  # nothing is known of the steps to come
     for layer in range(plain.settled_at + 2):
         sets = plain.run.attended(layer).tolist()
-        assert walked.run.attended(layer).tolist() == ruled.run.attended(layer).tolist() == sets
+        assert walked.run.attended(layer).tolist() == sets
 
 
 # The first token follows others for two layers, and would go too far with them.
@@ -275,70 +264,6 @@ def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
     assert len(alone[0]) == 12
     assert np.abs(np.asarray(run)).max() < 6.734
     assert (run.at(layers_walked, exact=True) @ [1, 1] == run.at(0, exact=True) @ [1, 1]).all()
-    lim = hm.limit(square(), dynamics)
-    assert lim.stop_reason == "38 points move for ever within bounds, the others stand still"
-    assert {*lim.run.details.moving.tolist()} == {*range(50)} - alone[0]
-    assert lim.settled_at is None
-    assert lim.run.layers == 63
-    assert lim.leaders.tolist() == sorted(alone[0])
-
-
-@settings(max_examples=30)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.sampled_from([(1, 1), (1, -2), (0, 1), (3, 1)]),
-    st.sampled_from(["1/4", "1/8"]),
-)
-def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
-    random = np.random.default_rng(seed)
-    corners = [[8, 1], [1, 8], [-8, 2], [-2, -8], [7, -6]]
-    cloud = [*corners, *(random.integers(-16, 17, (4, 2)) / 8).tolist(), [2, 1]]
-    u = [-v[1], v[0]]
-    dynamics = hm.Dynamics(alpha, value=[[x * y for y in v] for x in u])
-    lim = hm.limit(cloud, dynamics, max_layers=70)
-    if not len(lim.run.details.moving):
-        return
-    assert lim.settled_at is None
-    run = hm.simulate(cloud, dynamics, layers=lim.run.layers + 20)
-    for layer in range(lim.run.layers, run.layers):
-        moved = (run.at(layer + 1, exact=True) != run.at(layer, exact=True)).any(axis=1)
-        assert np.flatnonzero(moved).tolist() == lim.run.details.moving.tolist()
-    # Within the hull of those that stand still.
-    assert (
-        np.abs(np.asarray(run)[lim.run.layers :]).max()
-        <= np.abs(np.delete(lim.limit_points, lim.run.details.moving, axis=0)).max()
-    )
-
-
-def test_nothing_moves_for_ever_where_the_proof_does_not_apply():
-    # V is neither a projection nor nilpotent: everything stands still in the end.
-    corners = [[19, 5], [8, 18], [-9, 18], [-20, 4], [-15, -13], [1, -20], [16, -12], [1, -3]]
-    lim = hm.limit(corners, hm.Dynamics("1/25", value=[["1/10", 1], [-1, "1/10"]]))
-    assert lim.settled_at == 153
-    assert lim.run.details.moving.tolist() == []
-    assert len(lim.leaders) == 8
-    # Neither is it about attention to more than the furthest, other steps, masks or heads.
-    nilpotent = [["1/2", "1/2"], ["-1/2", "-1/2"]]
-    n = len(square())
-    others = [
-        hm.Dynamics(1, value=nilpotent, attention=hm.Localmax(1)),
-        hm.Dynamics(1, value=nilpotent, attention=hm.TopK(1)),
-        hm.Dynamics([2, 1], value=nilpotent),
-        hm.Dynamics(1, value=nilpotent, mask=np.ones((n, n), bool)),
-        hm.Dynamics(1, value=nilpotent, heads=[hm.Head()]),
-    ]
-    proved = hm.limit(square(), hm.Dynamics(1, value=nilpotent), max_layers=63)
-    assert len(proved.run.details.moving) == 38
-    for dynamics in others:
-        assert not len(hm.limit(square(), dynamics, max_layers=63).run.details.moving)
-
-
-def test_fewer_than_three_tokens_that_stand_still_prove_nothing():
-    lim = hm.limit(
-        [[5, -5], [-1, -5], [-5, -5]],
-        hm.Dynamics(3, value=[[-2, -2], [0, 0]], attention=hm.TopK(3)),
-    )
-    assert not len(lim.run.details.moving)
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")
@@ -352,39 +277,6 @@ def test_attention_whose_supports_alternate_for_ever_is_walked_layer_by_layer():
     assert lim.run.layers > 0
 
 
-def test_a_distance_under_a_rule_needs_no_long_fractions_where_nothing_is_near_it():
-    steps = hm.Steps(lambda _: 1 + Fraction(1, 2**6000), product=0)
-    lim = hm.limit([[1], [-1], ["1/2"]], hm.Dynamics(steps))
-    assert lim.layers_to("1e-25") == 83  # half of the way is left by each, and a hair less
-
-
-@pytest.mark.parametrize(
-    ("rule", "keeps", "layers"),
-    [
-        (lambda k: Fraction(1, k + 1), 0, {"2": 0, "0.01": 199, "0.001": 1999}),
-        (lambda k: Fraction(1, (k + 1) * (k + 3)), "1/2", {"1": 0, "0.01": 99, "0.001": 999}),
-    ],
-)
-def test_distances_under_a_rule_of_steps_follow_its_product(rule, keeps, layers):
-    # 2 / (m + 1) are left, or 1 / (m + 1) in addition to the 1 that stays.
-    lim = hm.limit([[3], [1], [-1]], hm.Dynamics(hm.Steps(rule, product=keeps)))
-    assert {eps: lim.layers_to(eps) for eps in layers} == layers
-    with pytest.raises(hm.InputError, match="each has its own step"):
-        lim.layers_to("1e-6")
-    with pytest.raises(hm.InputError, match="more than 100,000 digits"):
-        lim.run.at(10**5, exact=True)
-    unknown = hm.limit([[3], [1], [-1]], hm.Dynamics(hm.Steps(rule)))
-    with pytest.raises(hm.InputError, match="is not known"):
-        unknown.layers_to(1)
-    with pytest.raises(hm.InputError, match="is not known"):
-        _ = unknown.clusters
-
-
-def test_followers_that_stop_short_of_their_leader_are_no_cluster_with_it():
-    steps = hm.Steps(lambda k: Fraction(1, (k + 1) * (k + 3)), product="1/2")
-    assert hm.limit([[3], [1], [2]], hm.Dynamics(steps)).clusters.labels.tolist() == [0, 1, 2]
-
-
 def test_equal_tokens_that_a_mask_keeps_apart_lead_and_end_as_one():
     # Token 1 attends to 0 alone and is where it is, until 0 moves.
     mask = np.array([[False, False, True], [True, False, False], [False, False, True]])
@@ -394,18 +286,6 @@ def test_equal_tokens_that_a_mask_keeps_apart_lead_and_end_as_one():
     apart = hm.limit([[2], [2]], hm.Dynamics(1, mask=np.eye(2, dtype=bool)))
     assert apart.leaders.tolist() == [0, 1]
     assert apart.clusters.labels.tolist() == [0, 0]
-
-
-@given(
-    st.lists(st.integers(-4, 4), min_size=2, max_size=2),
-    st.fractions(-3, 3, max_denominator=4),
-    st.integers(0, 3),
-)
-def test_a_direction_that_vanishes_on_the_way_is_noticed(way, where, width):
-    way = np.array([Fraction(part) for part in way])
-    bounds = where - width, where + width
-    assert _vanishes(-where * way, way, bounds)
-    assert _vanishes(-where * way, way, (where + 1, where + 2)) == (not way.any())
 
 
 def test_means_that_go_round_never_come_to_rest_and_chains_do():
@@ -460,25 +340,8 @@ def test_tokens_that_move_for_ever_are_said_to():
     [
         ("1/2", Fraction(1, 3)),
         ("1/10", Fraction(1519, 14641)),
-        # A token keeps 1 - 2 / (k + 3): the step size of Frank and Wolfe, after a first layer that
-        # swaps both.
-        (hm.Steps(lambda k: Fraction(2, k + 1), product=0), Fraction(1, 3)),
     ],
 )
 def test_two_tokens_under_the_negative_metric_do_not_end_at_the_origin(alpha, end):
-    cloud = [[-1], [3]] if isinstance(alpha, hm.Steps) else [[3], [-1]]
-    lim = hm.limit(cloud, hm.Dynamics(alpha, [[-1]]))
+    lim = hm.limit([[3], [-1]], hm.Dynamics(alpha, [[-1]]))
     assert lim.exact_limit_points().ravel().tolist() == [end, end]
-
-
-@pytest.mark.parametrize("keeps", [0, "1/2"])
-def test_steps_that_add_up_to_little_stop_tokens_short(keeps):
-    # The product of (k + 1)(k + 3) / (k + 2)^2 is 1/2: a follower stops in the middle.
-    rule = (lambda k: Fraction(1, (k + 1) * (k + 3))) if keeps else (lambda k: Fraction(1, k + 1))
-    lim = hm.limit([[2], [1]], hm.Dynamics(hm.Steps(rule, product=keeps)))
-    end = 2 - Fraction(keeps)
-    assert lim.exact_limit_points().ravel().tolist() == [2, end]
-    assert abs(lim.run.at(3000)[1, 0] - end) < 1e-3
-    unknown = hm.limit([[2], [1]], hm.Dynamics(hm.Steps(rule)))
-    with pytest.raises(hm.InputError, match="is not known"):
-        _ = unknown.exact_limit_points()

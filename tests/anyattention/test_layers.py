@@ -1,8 +1,6 @@
 """Layers with a value matrix, a mask or steps: each is that of the definition, and the paper's is
 one of them."""
 
-from fractions import Fraction
-
 import numpy as np
 import oracle
 import pytest
@@ -38,20 +36,18 @@ def test_every_layer_of_a_run_is_that_of_the_definition(problem):
     assert (np.abs(run.at(LAYERS) - path[LAYERS].astype(float)) <= 2 * run.error).all()
 
 
-@given(problems(max_n=8, max_d=3), st.sampled_from(["value", "multiple", "mask", "steps"]))
+@given(problems(max_n=8, max_d=3), st.sampled_from(["value", "multiple", "mask"]))
 def test_parts_that_are_the_papers_change_nothing(problem, part):
     cloud, metric, alpha = problem
     d, n = len(cloud[0]), len(cloud)
     if part == "multiple":
         other = hm.Dynamics(1, metric, value=[scaled(alpha, row) for row in identity(d)])
     else:
-        steps = hm.Steps(lambda layer: alpha, product=0) if part == "steps" else alpha
         given_parts = {
             "value": {"value": identity(d)},
             "mask": {"mask": np.ones((n, n), dtype=bool)},
-            "steps": {},
         }
-        other = hm.Dynamics(steps, metric, **given_parts[part])
+        other = hm.Dynamics(alpha, metric, **given_parts[part])
     assert not other.is_plain
     paper, run = (
         hm.simulate(cloud, each, layers=LAYERS) for each in (hm.Dynamics(alpha, metric), other)
@@ -113,16 +109,6 @@ def test_parts_that_are_none_are_refused(parts, message):
         hm.Dynamics(**{"alpha": 1} | parts)
 
 
-@pytest.mark.parametrize("keeps", [-1, "-1/1000", 1, "3/2"])
-def test_a_share_that_no_product_of_steps_keeps_is_refused(keeps):
-    with pytest.raises(hm.InputError, match="`product` must be from 0 to less than 1, not"):
-        hm.Steps(lambda layer: 1, product=keeps)
-    assert [hm.Steps(lambda layer: 1, product=share).product for share in (0, "999/1000")] == [
-        0,
-        Fraction(999, 1000),
-    ]
-
-
 def test_what_does_not_fit_or_has_no_engine_is_refused():
     cloud = [[1, 2], [3, 4]]
     with pytest.raises(hm.InputError, match="`value` is 1 by 1, but the tokens have 2 coordinates"):
@@ -133,8 +119,6 @@ def test_what_does_not_fit_or_has_no_engine_is_refused():
         hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1, arithmetic="float")
     with pytest.raises(hm.InputError, match="The page shows layers without `heads`"):
         hm.simulate(cloud, hm.Dynamics(1, heads=[hm.Head()]), layers=1).save("page.html")
-    with pytest.raises(hm.InputError, match="`alpha` differs from layer to layer"):
-        _ = hm.Dynamics([1, 2]).alpha
 
 
 def test_dynamics_compare_print_and_are_plain_data():
@@ -148,5 +132,4 @@ def test_dynamics_compare_print_and_are_plain_data():
         "mask=[[True, False], [True, True]])"
     )
     assert hm.Dynamics([2, 2]) == hm.Dynamics(2)
-    with pytest.raises(hm.InputError, match="a rule, which cannot be written down"):
-        hm.Dynamics(hm.Steps(lambda k: Fraction(1, k + 1))).to_dict()
+    assert (hm.Dynamics([1, 2]).alpha, hm.Dynamics(1).alpha) == ((1, 2), 1)

@@ -255,9 +255,6 @@ def test_what_cannot_be_said_is_not_said():
     lim = hm.limit(cloud, hm.Dynamics(1, value=turn, normalise="sphere"), max_layers=30)
     assert not lim.certified
     assert [str(kind) for kind in lim.clusters.kinds] == ["elsewhere"] * 3
-    by_rule = hm.Steps(lambda k: Fraction(1, k + 1))
-    soft = hm.Dynamics(by_rule, normalise="sphere", attention=hm.Softmax(1))
-    assert not hm.limit(cloud, soft, max_layers=12).certified
     late = hm.Dynamics([1] * 7 + [2], normalise="sphere", attention=hm.Softmax(1))
     assert (hm.limit(cloud, late, max_layers=40).settled_at or 0) >= 7
 

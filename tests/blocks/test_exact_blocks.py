@@ -47,11 +47,10 @@ def test_step_and_attended_are_the_definition():
 def test_a_block_is_plain_data_and_back():
     for number in range(PROBLEMS // 2):
         dynamics = draw(number).dynamics
-        if not isinstance(dynamics.steps, hm.Steps):
-            again = hm.Dynamics(**dynamics.to_dict())
-            assert again == dynamics
-            assert repr(again) == repr(dynamics)
-            assert dynamics.feed_forward is None or not dynamics.is_plain
+        again = hm.Dynamics(**dynamics.to_dict())
+        assert again == dynamics
+        assert repr(again) == repr(dynamics)
+        assert dynamics.feed_forward is None or not dynamics.is_plain
 
 
 def test_a_head_without_a_value_has_that_of_the_layer():

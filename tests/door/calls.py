@@ -91,7 +91,6 @@ def core_calls() -> Iterator[Call]:
             "normalise": "layer",
         },
     )
-    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "product": 0.5}
     yield (
         "bifurcations",
         hm.bifurcations,
@@ -106,7 +105,6 @@ def core_calls() -> Iterator[Call]:
     found = hm.basins(SQUARE, effort=50)
     yield "Basins.at", found.at, {"start": [0.25, 0.125]}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
-    yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
     yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}
     block = {"inner": TILTED, "inner_bias": [1, 2], "outer": TILTED, "outer_bias": [0, 1]}

@@ -33,8 +33,6 @@ VALUES = {
 # Arguments that take more than their kind: "call.argument" and values, each with `*` for any.
 TAKEN = [
     ("Dynamics.alpha", "list of halves"),  # steps of the first layers
-    ("Steps.rule", "*"),  # anything that can be called
-    ("Steps.contraction", "None"),
     ("Dynamics.*", "None"),
     ("Head.*", "None"),
     ("FeedForward.*_bias", "None"),

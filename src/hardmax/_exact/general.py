@@ -22,11 +22,9 @@ from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError
 from hardmax._exact.argmax import Attended, directions_of, product_matrix, relative_lead
 from hardmax._exact.leads import (
-    STRAIGHT,
     Lead,
     Scores,
     Term,
-    is_negative_throughout,
     sign_of,
     soonest,
 )
@@ -42,22 +40,17 @@ from hardmax._exact.power_sums import (
     fed,
     one_layer,
 )
-from hardmax._exact.trapped import never_settle
 from hardmax._exact.vectors import (
     DIGIT,
-    MOST_DIGITS,
-    TooLong,
     Vector,
     check_length,
     exact_table,
     flint,
     power,
-    running_products,
 )
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import FULL, Steps
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
@@ -70,8 +63,6 @@ from hardmax._tokens.rationals import dot, fractions_of
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
-_MOST_LAYERS = 10**5  # of a rule, which has to be asked for each
-_BITS = 256  # of what a rule leaves of the way: a layer loses less than 2^-254 of it
 
 
 class AttentionHead:
@@ -211,22 +202,6 @@ class AttentionHead:
                 return False
         return True
 
-    def stays_whatever_the_steps(
-        self, course: Course, sets: AttendedIndices, pending: Sequence[int]
-    ) -> bool:
-        """Whether points that go straight keep their attended sets all the way."""
-        form = course.form
-        if self.dynamics.attention is not None or not form.keys() <= {*STRAIGHT}:
-            return False
-        for i, scores in self.scores(form, pending):
-            chosen = sets[i].tolist()
-            for j in self.may_attend(i):
-                lead = scores.straight_lead(j, chosen[0])
-                stays = not any(lead) if j in chosen else is_negative_throughout(*lead)
-                if not stays:
-                    return False
-        return True
-
 
 def threshold_leads(
     scores: Scores, among: Sequence[int], inside: set[int], slack: Fraction, mark: int
@@ -282,8 +257,6 @@ class GeneralPhase(Phase):
     """Points in closed form."""
 
     course: Course
-    counts: np.ndarray
-    dynamics: Dynamics
     bits: int
     """Of the longest denominator."""
     products: int
@@ -292,10 +265,6 @@ class GeneralPhase(Phase):
     @property
     def form(self) -> PowerSum:
         return self.course.form
-
-    @property
-    def _is_by_rule(self) -> bool:
-        return isinstance(self.dynamics.steps, Steps)
 
     def _power(self, exponent: int, *, exact: bool) -> Fraction:
         """g^exponent: exactly, or to 50 digits where that is long."""
@@ -306,47 +275,12 @@ class GeneralPhase(Phase):
             return self.contraction**exponent
         return power(self.contraction, exponent)
 
-    def _share(self, m: int, *, exact: bool) -> Fraction:
-        """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50
-        digits."""
-        bits = math.inf if exact else _BITS
-        for layer, (above, below) in enumerate(running_products(self._contractions(), bits)):
-            if layer == m:
-                return Fraction(above, below)
-            if exact and below.bit_length() > 4 * MOST_DIGITS:
-                break
-        raise TooLong.at(self.layer + m, "an earlier layer")
-
-    def _contractions(self) -> Iterator[tuple[int, int]]:
-        """g = 1 / (1 + alpha a), V = a P, of each layer from the first of this phase on: numerator,
-        denominator."""
-        alpha_at = self.dynamics.alpha_at
-        motion = Motion.of(self.dynamics, alpha_at(self.layer))
-        assert motion.contraction is not None, "there is a closed form"
-        scale = (1 / motion.contraction - 1) / alpha_at(self.layer)
-        for layer in itertools.count(self.layer):
-            alpha = alpha_at(layer)
-            part = scale.denominator * alpha.denominator
-            yield part, part + scale.numerator * alpha.numerator
-
-    def _left(self) -> Fraction | None:
-        """What is left of the way in the end; None: not known."""
-        steps = self.dynamics.steps
-        if not isinstance(steps, Steps):
-            return Fraction(0)
-        if steps.product is None or (steps.product and self.dynamics.value is not None):
-            return None
-        shares = (1 + self.dynamics.alpha_at(k) for k in range(self.layer))
-        return math.prod(shares, start=Fraction(steps.product))
-
     def _at(self, m: int, *, exact: bool = False) -> Table:
         """The points m layers later."""
         corners, total = self.course.corners, 0
         form = corners[0] if corners and not m else self.form
         for (e, r, k), table in form.items():
-            if r and self._is_by_rule:
-                total = total + flint(self._share(m, exact=exact)) * table
-            elif m >= k and table.any():
+            if m >= k and table.any():
                 share = math.comb(m, k) * flint(self._power(e + r * m, exact=exact))
                 total = total + share * table
         return total + 0 * next(iter(form.values()))
@@ -355,25 +289,14 @@ class GeneralPhase(Phase):
         """Where the points end."""
         if len(self.moving):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
-        course = self.course
-        ends, left = course.ends, self._left() if course.corners and course.moves else Fraction(0)
-        if left is None:
-            unknown = "the product of all 1 / (1 + alpha) is not known"
-            raise InputError(f"`alpha`: {unknown}: give Steps `product`.")
-        total = sum(flint(self._power(e, exact=exact)) * table for (e, *_), table in ends.items())
-        if left:
-            total = total + flint(left) * self.form[Term(0, 1)]
-        return total
+        ends = self.course.ends.items()
+        return sum(flint(self._power(e, exact=exact)) * table for (e, *_), table in ends)
 
     @cached_property
     def moving(self) -> np.ndarray:
-        """The points that are proved to move for ever: to infinity, if the phase lasts for ever, or
-        within bounds."""
+        """The points that move for ever, to infinity, as the phase lasts for ever."""
         if self.until is not None:
-            # Where this can be proved, no power of g is in the positions.
-            here = np.array([*map(fractions_of, next(iter(self.course.ends.values())))])
-            endless = never_settle(here, self.counts, self.choices.lists(), self.dynamics)
-            return np.array(endless, dtype=int)
+            return np.empty(0, dtype=int)
         drifts = np.zeros(len(self.choices), dtype=bool)
         for term, table in self.course.ends.items():
             if term.degree:
@@ -416,8 +339,6 @@ def _rounded(table: Table) -> np.ndarray:
 def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
     """The last layer at which a squared distance of a point from its limit is larger than the goal,
     or -1."""
-    if phases[-1]._is_by_rule:
-        return _last_outside_by_rule(phases, goal)
     ends = {term: table for term, table in phases[-1].form.items() if term.rate == 0}
     for phase in reversed(phases):
         ways = {term: phase.form.get(term, 0 * table) - table for term, table in ends.items()}
@@ -435,36 +356,6 @@ def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
         if last >= 0:
             return phase.layer + last
     return -1
-
-
-def _last_outside_by_rule(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
-    """The same, if steps follow a rule: all phases but the last are single layers, and in that one
-    all points go straight, so that distances shrink with what is left of the way."""
-    *before, last = phases
-    limits, left = last._limits(exact=True), last._left() or Fraction(0)
-    ways = last.form.get(Term(0, 1), 0 * limits)
-    (longest_way,) = fractions_of([(ways**2).sum(axis=1).max()])
-
-    def is_outside(share: Fraction) -> bool:
-        return (share - left) ** 2 * longest_way > goal
-
-    # Where nobody moves any more there need not be a closed form.
-    shares = running_products(last._contractions(), _BITS) if longest_way else iter([(0, 1)])
-    for m, pair in enumerate(itertools.islice(shares, _MOST_LAYERS)):
-        share = Fraction(*pair)
-        if is_outside(share):
-            continue
-        if is_outside(share + share / 2**200) and is_outside(last._share(m, exact=True)):
-            continue
-        if m:
-            return last.layer + m - 1
-        for phase in reversed(before):
-            if ((phase._at(0) - limits) ** 2).sum(axis=1).max() > flint(goal):
-                return phase.layer
-        return -1
-    raise InputError(
-        f"`eps`: tokens are not that near after {_MOST_LAYERS:,} layers, and each has its own step."
-    )
 
 
 @dataclass(frozen=True)
@@ -498,18 +389,13 @@ class GeneralWalker(Walker[GeneralPhase]):
     unchanged = _stays_once = takes_lists = False
 
     def __init__(self, points: Points, dynamics: Dynamics, head_type: type[AttentionHead]) -> None:
-        self.dynamics, self.counts, steps = dynamics, points.multiplicities, dynamics.steps
-        self.constant_from: float = len(steps) - 1 if isinstance(steps, tuple) else 0
+        self.dynamics, self.counts = dynamics, points.multiplicities
+        self.constant_from = len(dynamics.steps) - 1
         # Powers of g are those of the step that stays.
-        self.motion = Motion.of(dynamics, dynamics.alpha_at(int(self.constant_from)))
+        self.motion = Motion.of(dynamics, dynamics.alpha_at(self.constant_from))
         self.contraction = self.motion.contraction or Fraction(1)
-        if isinstance(steps, Steps):
-            self.constant_from = math.inf
         parts = (dynamics.mask, dynamics.attention, dynamics.heads)
-        # After a full step a follower is where its leader is, and attended to like it.
-        are_short = not isinstance(steps, tuple) or FULL not in steps
-        is_usual = all(part is None for part in parts) and moves_to_means(dynamics)
-        self.followers_stay = are_short and is_usual
+        self.followers_stay = all(part is None for part in parts) and moves_to_means(dynamics)
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         # Known for many layers only if nothing moves.
         self.has_no_form = is_mixed or has_own_values(dynamics) or dynamics.feed_forward is not None
@@ -561,9 +447,6 @@ class GeneralWalker(Walker[GeneralPhase]):
         elif self.layer >= self.constant_from:
             heads = zip(self.heads, self.sets_of_heads, strict=True)
             change = soonest(head.first_change(form, chosen, pending) for head, chosen in heads)
-        elif isinstance(self.dynamics.steps, Steps):
-            stays = self.heads[0].stays_whatever_the_steps(form, sets, pending)
-            change = FOREVER if stays else ONE_LAYER
         if change != ONE_LAYER:
             self.course = form
         return change
@@ -577,8 +460,6 @@ class GeneralWalker(Walker[GeneralPhase]):
             contraction=self.contraction,
             unchanged=self.unchanged,
             course=self.course,
-            counts=self.counts,
-            dynamics=self.dynamics,
             bits=self.place.bits(),
             products=self.heads[0].products,
         )

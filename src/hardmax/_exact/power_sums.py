@@ -29,7 +29,7 @@ from hardmax._common.cached import cached_property
 from hardmax._exact.leads import Term
 from hardmax._exact.vectors import SHORT, common_rows, exact_table, flint
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.parts import FULL, FeedForward, feed
+from hardmax._layer.parts import FeedForward, feed
 from hardmax._layer.rules import has_own_values, head_values, head_weights, rescaling
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -99,7 +99,7 @@ class Motion(NamedTuple):
 
     push: Any
     contraction: Fraction | None
-    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else; 0 for a full step."""
+    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else."""
     projection: np.ndarray | None = None
 
     @classmethod
@@ -108,7 +108,7 @@ class Motion(NamedTuple):
         if has_own_values(dynamics):
             return cls(None, None)
         if value is None:
-            contraction = Fraction(0) if alpha == FULL else 1 / (1 + alpha)
+            contraction = 1 / (1 + alpha)
             return cls(flint(1 - contraction), contraction)
         push = exact_table(rescaling(dynamics, alpha) @ value * alpha)
         square = value @ value
@@ -260,8 +260,7 @@ def course_of(
 ) -> "Course | None":
     """Where the points are m layers later as long as the sets stay, if that is known; `linear`
     holds for a layer."""
-    # A full step is never the one that stays, so a layer of it is all that is asked for.
-    if motion.contraction in (0, 1) or not linear.moves:
+    if motion.contraction == 1 or not linear.moves:
         return Course.straight_on(linear)
     if motion.contraction is None:
         return None

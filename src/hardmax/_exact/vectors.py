@@ -4,7 +4,7 @@ An exact power has as many digits as m times the denominator of g, and m may be 
 alpha is small. So long powers are enclosed, in balls of python-flint's `arb`."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from operator import mul
@@ -121,25 +121,6 @@ def float_powers(contraction: Fraction, first: int, count: int) -> np.ndarray:
         if powers[row] == 0.0:
             break
     return powers
-
-
-def running_products(
-    factors: Iterable[tuple[int, int]], bits: float = math.inf
-) -> Iterator[tuple[int, int]]:
-    """1 and the products of the first of some fractions, one after the other: exactly, or from
-    below to so many bits.
-
-    >>> from itertools import islice, repeat
-    >>> list(islice(running_products(repeat((1, 2))), 3))
-    [(1, 1), (1, 2), (1, 4)]
-    """
-    above = below = 1
-    for numerator, denominator in factors:
-        yield above, below
-        above, below = above * numerator, below * denominator
-        spare = min(above.bit_length(), below.bit_length()) - bits
-        if spare > 0:
-            above, below = above >> int(spare), (below >> int(spare)) + 1
 
 
 def check_length(contraction: Fraction, layer: int) -> None:

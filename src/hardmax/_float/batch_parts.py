@@ -37,7 +37,6 @@ from hardmax._float.batch import (
 )
 from hardmax._float.bounds import LARGEST, SAFETY, UNIT, float_metric, kernel_factors
 from hardmax._kernels.compiling import njit, njit_parallel
-from hardmax._layer.parts import Steps
 from hardmax._layer.rules import rescaling
 from hardmax._tokens.points import find_equal_rows
 from hardmax.dynamics import Dynamics
@@ -426,7 +425,7 @@ def suits(dynamics: Dynamics, sizes: np.ndarray) -> bool:
     """Whether clouds of these sizes can be walked so."""
     others = dynamics.attention, dynamics.heads, dynamics.feed_forward, dynamics.normalise
     has_others = any(part is not None for part in others)
-    if has_others or isinstance(dynamics.steps, Steps):
+    if has_others:
         return False
     if isinstance(dynamics.mask, np.ndarray) and (sizes != len(dynamics.mask)).any():
         return False
@@ -435,8 +434,7 @@ def suits(dynamics: Dynamics, sizes: np.ndarray) -> bool:
 
 def _kept(dynamics: Dynamics, dimension: int) -> list[np.ndarray]:
     """R of the first layers; the last one stays."""
-    count = len(dynamics.steps) if isinstance(dynamics.steps, tuple) else 1
-    kept = [rescaling(dynamics, dynamics.alpha_at(layer)) for layer in range(count)]
+    kept = [rescaling(dynamics, step) for step in dynamics.steps]
     if dynamics.value is None:
         return [np.eye(dimension) * float(part) for part in kept]
     return [part.astype(np.float64) for part in kept]

@@ -27,7 +27,7 @@ Of the pairs that are left, integers decide (`leads`). Localmax adds its slack t
 and localmax, those who count must stay ahead of the last of them, or close to the first."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ from hardmax._exact.general import (
     GeneralSolver,
     threshold_leads,
 )
-from hardmax._exact.leads import Scores, Term, is_negative_throughout
+from hardmax._exact.leads import Term
 from hardmax._exact.power_sums import Course, PowerSum
 from hardmax._exact.walker import ONE_LAYER
 from hardmax._float.bounds import (
@@ -186,24 +186,6 @@ class FloatHead(AttentionHead):
     def _is_large(self, rows: np.ndarray) -> bool:
         return len(rows) * len(self.everybody) > _MOST_IN_CHAINS
 
-    def stays_whatever_the_steps(
-        self, course: Course, sets: AttendedIndices, pending: Sequence[int]
-    ) -> bool:
-        rows = np.array(pending, dtype=np.int64)
-        doubts, corners = None, self._corners(course, rows)
-        if self.dynamics.attention is None and corners is not None and course.depth == 1:
-            doubts = self._doubts_of(corners, sets, rows, sets.firsts(rows))
-        if doubts is None:
-            return not self._is_large(rows) and super().stays_whatever_the_steps(
-                course, sets, pending
-            )
-        for (first, *tied), left, scores in self._leads(course.form, sets, rows, doubts):
-            if any(any(scores.straight_lead(j, first)) for j in tied):
-                return False
-            if not all(is_negative_throughout(*scores.straight_lead(j, first)) for j in left):
-                return False
-        return True
-
     def _thresholds_stay(self, course: Course, sets: AttendedIndices) -> bool:
         rows, form = np.arange(len(self.everybody)), course.form
         if isinstance(self.dynamics.attention, TopK):
@@ -249,18 +231,6 @@ class FloatHead(AttentionHead):
         if self.mask is None:
             return np.full(len(counts), counts.sum())
         return self.mask @ counts
-
-    def _leads(
-        self, form: PowerSum, sets: AttendedIndices, rows: np.ndarray, doubts: AttendedIndices
-    ) -> Iterator[tuple[list[int], list[int], Scores]]:
-        """For each row that integers have to look at: scores, in which those are numbered that it
-        attends to, and its doubtful rivals."""
-        chosen = sets.of_rows(rows)
-        for row in np.flatnonzero((chosen.sizes > 1) | (doubts.sizes > 0)).tolist():
-            tied, left = chosen[row].tolist(), doubts[row].tolist()
-            ((_, scores),) = self.scores(form.only([rows[row], *tied, *left]), [0])
-            numbers = list(range(1, 1 + len(tied) + len(left)))
-            yield numbers[: len(tied)], numbers[len(tied) :], scores
 
     def _corners(self, course: Course, rows: np.ndarray) -> Corners | None:
         """The corners of a course, if there are any and many scores."""

@@ -1,8 +1,6 @@
-"""What a layer may have besides a step and a metric: other steps, a value matrix, a mask, heads, a
+"""What a layer may have besides a step and a metric: a value matrix, a mask, heads, a
 feed-forward block, normalisation."""
 
-import math
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,58 +9,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from hardmax._common.validation import InputError, check_choice, check_int, shorten
+from hardmax._common.validation import InputError, check_choice, shorten
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import Number, fractions_of, read_number, to_fractions
-
-FULL: Any = math.inf
-"""A full step: alpha is infinite, and a token jumps onto its target."""
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Step sizes by a rule: layer k has the step ``rule(k)``.
-
-    Parameters
-    ----------
-    rule : callable
-        From the layer 0, 1, … to its step size, a positive number.
-    product : number or str, optional
-        The product of all ``1 / (1 + rule(k))``: 0 if the steps add up to infinity. It cannot be
-        checked, so it is yours to prove; without it, tokens that still move have no known limit.
-
-    Examples
-    --------
-    >>> Steps(lambda k: Fraction(2, k + 2), product=0).at(1)
-    Fraction(2, 3)
-    """
-
-    rule: Callable[[int], Number]
-    product: Number | None = None
-
-    def __post_init__(self) -> None:
-        if not callable(self.rule):
-            raise InputError(
-                f"`rule` must be a function of the layer, not {shorten(self.rule)}.",
-            )
-        if self.product is not None:
-            product = read_number(self.product, "`product`")
-            if not 0 <= product < 1:
-                raise InputError(
-                    f"`product` must be from 0 to less than 1, not {shorten(self.product)}.",
-                )
-            vars(self).update(product=product)
-
-    def at(self, layer: int) -> Fraction:
-        """The step of a layer.
-
-        Parameters
-        ----------
-        layer : int
-            From 0 up.
-        """
-        layer = check_int(layer, "`layer`", at_least=0)
-        return read_step(self.rule(layer), f"`alpha` at layer {layer}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,28 +171,19 @@ def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
     return step
 
 
-def _read_first(alpha: Any, name: str) -> Fraction:
-    """A step that does not stay for ever, so it may be full: "inf"."""
-    is_full = isinstance(alpha, str | float) and str(alpha).strip() == str(FULL)
-    return FULL if is_full else read_step(alpha, name)
-
-
-def read_steps(alpha: Any) -> Fraction | tuple[Fraction, ...] | Steps:
-    """One step size for all layers, one for each of the first layers ("2,1,1/2"), or a rule."""
-    if isinstance(alpha, Steps):
-        return alpha
+def read_alpha(alpha: Any) -> Fraction | tuple[Fraction, ...]:
+    """One step size for all layers, or one for each of the first layers ("2,1,1/2"), of which the
+    last one stays."""
     if isinstance(alpha, str) and "," in alpha:
         alpha = alpha.split(",")
-    if isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1):
-        if not len(alpha):
-            raise InputError("`alpha` must have at least one step.")
-        *first, last = alpha
-        steps = [_read_first(each, f"`alpha` (layer {layer})") for layer, each in enumerate(first)]
-        steps.append(read_step(last, f"`alpha` (layer {len(first)})"))
-        while len(steps) > 1 and steps[-2] == steps[-1]:  # the last one stays for ever
-            steps.pop()
-        return tuple(steps) if len(steps) > 1 else steps[0]
-    return read_step(alpha)
+    if not (isinstance(alpha, list | tuple) or (isinstance(alpha, np.ndarray) and alpha.ndim == 1)):
+        return read_step(alpha)
+    if not len(alpha):
+        raise InputError("`alpha` must have at least one step.")
+    steps = [read_step(each, f"`alpha` (layer {layer})") for layer, each in enumerate(alpha)]
+    while len(steps) > 1 and steps[-2] == steps[-1]:
+        steps.pop()
+    return tuple(steps) if len(steps) > 1 else steps[0]
 
 
 def split_rows(matrix: Any) -> Any:

@@ -105,7 +105,7 @@ def split_heads(dynamics: "Dynamics") -> list["Dynamics"]:
         return [dynamics]
     make: Any = type(dynamics)
     value, mask = dynamics.value, dynamics.mask
-    return [make(dynamics.steps, head.metric, value=value, mask=mask) for head in dynamics.heads]
+    return [make(dynamics.alpha, head.metric, value=value, mask=mask) for head in dynamics.heads]
 
 
 def head_weights(dynamics: "Dynamics") -> list[Fraction]:
@@ -136,7 +136,7 @@ def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
 def is_causal(dynamics: "Dynamics") -> bool:
     """Whether this is the paper's layer with a causal mask."""
     others = (dynamics.attention, dynamics.heads)
-    is_alone = isinstance(dynamics.steps, Fraction) and all(part is None for part in others)
+    is_alone = isinstance(dynamics.alpha, Fraction) and all(part is None for part in others)
     return is_alone and moves_to_means(dynamics) and isinstance(dynamics.mask, str)
 
 

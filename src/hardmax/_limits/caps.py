@@ -64,7 +64,6 @@ import numpy as np
 from flint import arb, arb_mat
 
 from hardmax._layer.attention import Softmax
-from hardmax._layer.parts import Steps
 from hardmax._layer.rules import head_values, head_weights, rescaling
 from hardmax._runs.balls import (
     BallLayer,
@@ -136,10 +135,10 @@ class CapProof:
 
     def find(self) -> Meeting | None:
         """Clusters, if they are proved."""
-        steps, number = self.dynamics.steps, self.state.layer
-        is_constant = not isinstance(steps, tuple) or number >= len(steps) - 1
+        number = self.state.layer
+        is_constant = number >= len(self.dynamics.steps) - 1
         is_ready = number > 0 or self.dynamics.normalise is None
-        if isinstance(steps, Steps) or not (is_constant and is_ready):
+        if not (is_constant and is_ready):
             return None
         return self._by_leaders() or self._by_caps()
 

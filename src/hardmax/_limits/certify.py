@@ -23,7 +23,6 @@ from hardmax._exact.general import (
 from hardmax._exact.leads import Term
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.parts import FULL, Steps
 from hardmax._layer.rules import has_own_values, rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.enclosures import Enclosures
@@ -102,12 +101,6 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
         raise InputError(f"`certificate`: there is no proof to write down ({why}).")
-    if isinstance(run.dynamics.steps, Steps):
-        by_rule = "a rule of steps cannot be written down: give the steps of the first layers"
-        raise InputError(f"`certificate`: {by_rule}.")
-    if isinstance(run.dynamics.steps, tuple) and FULL in run.dynamics.steps:
-        full = "full steps (alpha 'inf') are not part of its format"
-        raise InputError(f"`certificate`: {full}.")
     if run.dynamics.feed_forward is not None or has_own_values(run.dynamics):
         others = "feed-forward blocks and value matrices of single heads"
         raise InputError(f"`certificate`: it cannot have {others}.")
@@ -179,8 +172,7 @@ def _inverses(dynamics: Dynamics) -> list[list[list[str]]] | None:
     """(I + alpha V)^-1 at each step."""
     if dynamics.value is None:
         return None
-    steps = dynamics.steps if isinstance(dynamics.steps, tuple) else [dynamics.alpha]
-    return [_strings(rescaling(dynamics, step)) for step in steps]
+    return [_strings(rescaling(dynamics, step)) for step in dynamics.steps]
 
 
 def _strings(table: Any) -> list[list[str]]:

@@ -17,7 +17,6 @@ from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
 from hardmax._exact.vectors import TooLong, Vector, power
-from hardmax._layer.parts import Steps
 from hardmax._layer.rules import moves_to_means
 from hardmax._runs.enclosures import Cap, Enclosures
 from hardmax._runs.trajectory import Trajectory
@@ -169,7 +168,7 @@ def _clusters_by_exact_ends(run: Trajectory) -> Clusters:
     # Followers of a leader end where it is; where others end is compared exactly.
     ends: list[int | Vector] = first_leader[choices.indices[choices.offsets[:-1]]].tolist()
     others = np.arange(len(choices))
-    if moves_to_means(run.dynamics) and not isinstance(run.dynamics.steps, Steps):
+    if moves_to_means(run.dynamics):
         others = np.flatnonzero(~choices.follows_leader)
     for point, end in zip(others.tolist(), exactly.targets(others.tolist()), strict=True):
         ends[point] = leader_at.get(end, end)

@@ -12,7 +12,6 @@ from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactView, PhaseView
 from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._layer.attended import AttendedSets
-from hardmax._layer.parts import Steps
 from hardmax._layer.rules import moves_to_means
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
@@ -105,8 +104,7 @@ class RunDetails:
 
     @cached_property
     def moving(self) -> np.ndarray:
-        """Tokens that are proved to move for ever, which needs a value matrix: to infinity, if the
-        run has settled, or within bounds, with attended sets that never stop changing."""
+        """Tokens that move for ever, to infinity, as a value matrix may make them."""
         last = self.phases[-1]
         if self.dynamics.value is None or not isinstance(last, GeneralPhase):
             return np.empty(0, dtype=int)
@@ -175,10 +173,7 @@ class RunDetails:
         leader for ever."""
         choices, of_token = self.phases[-1].choices, self.points.of_token
         layer = self.dynamics
-        # A mask keeps equal leaders apart, and followers may stop short of their leader if steps
-        # follow a rule.
-        by_rule = isinstance(layer.steps, Steps)
-        ends_there = moves_to_means(layer) and layer.mask is None and not by_rule
+        ends_there = moves_to_means(layer) and layer.mask is None  # which keeps leaders apart
         is_known = ends_there and self.settled_at is not None and choices.all_single
         if not is_known or self.leader_since[choices.indices].min() < 0:
             return np.full(self.points.tokens, -1)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, Progress, check_int, shorten
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
@@ -236,9 +235,6 @@ class PhaseCollector:
     def _give_up(self, phase: Any) -> str | None:
         """Why a run that has not reached its end had better stop here, if so."""
         decisions, until_settled = len(self.decided), self.plan.stop.when_settled
-        if until_settled and (moving := _proved_to_move(phase, decisions)):
-            self.last = phase.layer
-            return f"{moving} move for ever within bounds, the others stand still"
         most = _MOST_DECISIONS if self.plan.dynamics.is_plain else _FEWER_DECISIONS
         if self.last == NO_LIMIT and decisions > most:
             self.last = phase.layer
@@ -264,13 +260,6 @@ class PhaseCollector:
         assert until is not None, "a phase that lasts for ever ends the run"
         self.last = until - 1
         return f"gave up at layer {self.last:,}: {reason}{_ties(self.latest, self.points)}"
-
-
-def _proved_to_move(phase: Any, decisions: int) -> str:
-    """How many points never settle, if that is proved. It is looked for seldom."""
-    if not isinstance(phase, GeneralPhase) or decisions < 16 or decisions & (decisions - 1):
-        return ""
-    return pluralize(len(phase.moving), "point") if len(phase.moving) else ""
 
 
 def _ties(phase: Any, points: Points) -> str:

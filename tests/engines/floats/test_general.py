@@ -44,7 +44,6 @@ def layer(random, n, d):
         "topk": {"attention": hm.TopK(3)},
         "causal localmax": {"attention": hm.Localmax("1/2"), "mask": "causal"},
         "projection": {"value": np.diag([1.0] + [0.0] * (d - 1))},
-        "rule": {"alpha": hm.Steps(lambda k: Fraction(1, k + 1), product=0), "mask": "causal"},
         "steps": {"alpha": ["1", "1/3", "1/2"]},
     }
     return {name: hm.Dynamics(**{"alpha": "1/2"} | parts) for name, parts in kinds.items()}
@@ -184,5 +183,3 @@ def test_leads_that_are_said_to_stay_negative_do(data, n, d, is_causal):
     sets = AttendedIndices.of_sets(exact.attended(course.corners[0], range(n)).sets)
     change = head.first_change(course, sets, range(n))
     assert change == exact.first_change(course, sets, range(n))
-    stays = head.stays_whatever_the_steps(course, sets, range(n))
-    assert stays == exact.stays_whatever_the_steps(course, sets, range(n))
