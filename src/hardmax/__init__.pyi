@@ -5,7 +5,6 @@ from ._beyond.bifurcations import bifurcations
 from ._beyond.random import random_leaders
 from ._beyond.softmax_gap import softmax_gap
 from ._common.validation import InputError
-from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer.attention import Localmax, Softmax, TopK
@@ -41,7 +40,6 @@ __all__ = [
     "Ragged",
     "Settled",
     "Softmax",
-    "TieSlack",
     "TopK",
     "Trajectory",
     "attended",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from hardmax._common.validation import InputError, check_choice, shorten
+from hardmax._common.validation import InputError, shorten
 from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
@@ -13,7 +13,6 @@ from hardmax._float.batch import BatchOutcome, Then, walk_batch
 from hardmax._float.batch_parts import suits as suits_parts
 from hardmax._float.batch_parts import walk_batch as walk_parts
 from hardmax._float.general import FloatGeneralSolver
-from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._gpu import Gpu
@@ -23,7 +22,7 @@ from hardmax.dynamics import Dynamics
 if TYPE_CHECKING:
     from hardmax._gpu.solver import GpuSolver
 
-__all__ = ["ARITHMETICS", "Cpu", "Engine", "Gpu", "TieSlack"]
+__all__ = ["ARITHMETICS", "Cpu", "Engine", "Gpu"]
 
 Engine = Cpu | Gpu
 """What `engine=` takes, `Cpu` or `Gpu`; it changes how long a run takes, never its result.
@@ -34,8 +33,7 @@ Engine = Cpu | Gpu
 [1]
 """
 ARITHMETICS = ("certified", "exact", "float")
-"""What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats
-without a proof."""
+"""What `arithmetic=` takes: floats with a proof, integers alone, floats without a proof."""
 Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver | FloatGeneralSolver"
 AnyPhase = FloatPhase | ExactPhase | GeneralPhase
 
@@ -59,23 +57,14 @@ def engine_for(tokens: Any, asked: Engine | str | None) -> Engine:
     )
 
 
-def solvers_for(
-    arithmetic: str | TieSlack, engine: Engine, *, plain: bool = True
-) -> tuple[Solver, ...]:
+def solvers_for(arithmetic: str, engine: Engine, *, plain: bool = True) -> tuple[Solver, ...]:
     """The solvers for an arithmetic, to be tried in turn; the last one decides everything.
 
     What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU
     hands the cloud to the processor. `exact` does without floats altogether, so that it can check
     the others. Where attended sets stay as they are for long, but may change, the general solver
     takes over; layers that are not `plain` are left to it."""
-    if not isinstance(arithmetic, TieSlack):
-        check_choice(arithmetic, ARITHMETICS, "`arithmetic`", also=", or a TieSlack")
     if not plain:
-        if isinstance(arithmetic, TieSlack) or arithmetic == "float":
-            raise InputError(
-                f"`arithmetic` {shorten(arithmetic)} knows the paper's layer only: "
-                "use 'certified'.",
-            )
         return (GeneralSolver() if arithmetic == "exact" else FloatGeneralSolver(),)
     if isinstance(engine, Gpu):
         engine.check()
@@ -89,10 +78,7 @@ def solvers_for(
         return GpuSolver(engine), FloatSolver(), GeneralSolver()
     if arithmetic == "exact":
         return ExactSolver(engine), GeneralSolver()
-    if arithmetic == "certified":
-        return FloatSolver(engine=engine), GeneralSolver()
-    slack = arithmetic if isinstance(arithmetic, TieSlack) else TieSlack()
-    return (FloatSolver(slack, engine),)
+    return FloatSolver(engine), GeneralSolver()
 
 
 def takes_batch(engine: Engine, clouds: PackedClouds, dynamics: Dynamics) -> bool:

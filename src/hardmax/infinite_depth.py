@@ -19,6 +19,7 @@ from hardmax._common.validation import (
     InputError,
     Progress,
     check_bool,
+    check_choice,
     check_int,
     check_path,
     check_progress,
@@ -409,8 +410,8 @@ def limit(
         Give up (`settled_at` is None) if the attended sets may still change after so many layers.
         By default, after they had to be computed 10,000 times, or 500 times where tokens may never
         settle: if the metric is not symmetric positive definite, or the layer not the paper's.
-    arithmetic : {"certified", "exact", "float"}, default "certified"
-        As in `simulate`; "float" proves nothing.
+    arithmetic : {"certified", "exact"}, default "certified"
+        As in `simulate`.
     columns : sequence of str or str, optional
         Columns of a file or data frame that are the coordinates: ["x", "y"] or "x,y". By default
         all of them, but one that numbers the rows is refused; "all" takes that one, too.
@@ -504,6 +505,7 @@ def _run(
 ) -> Any:
     """The run of a cloud to where it settles, or the runs of many."""
     _warn_if_indefinite(check_dynamics(dynamics))
+    check_choice(arithmetic, ("certified", "exact"), "`arithmetic`")
     if is_rational(dynamics):
         return simulate(
             tokens,

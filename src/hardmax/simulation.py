@@ -9,14 +9,16 @@ from hardmax import dynamics as definition
 from hardmax._common.validation import (
     InputError,
     Progress,
+    check_choice,
     check_instance,
     check_progress,
+    check_real,
     require_extra,
 )
-from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._layer.rules import check_rational, is_causal, is_rational
-from hardmax._runs.enclosures import enclose_clouds
+from hardmax._layer.rules import check_rational, is_causal
+from hardmax._layer.rules import is_rational as dynamics_are_rational
+from hardmax._runs.enclosures import ERROR, enclose_clouds, float_clouds
 from hardmax._runs.run import Plan, run_clouds
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
@@ -26,7 +28,7 @@ from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList
 from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.engines import Engine, Gpu, engine_for, solvers_for
+from hardmax.engines import ARITHMETICS, Engine, Gpu, engine_for, solvers_for
 from hardmax.io import read_cloud
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop
 
@@ -38,7 +40,8 @@ class Options(TypedDict, total=False):
 
     layers: int | None
     stop: Stop | None
-    arithmetic: str | TieSlack
+    arithmetic: str
+    error: float
     record: Record
     columns: ColumnChoice
     progress: Progress | None
@@ -65,7 +68,8 @@ def simulate(
     *,
     layers: int | None = None,
     stop: Stop | None = None,
-    arithmetic: str | TieSlack = "certified",
+    arithmetic: str = "certified",
+    error: float = ERROR,
     record: Record = EVERY_LAYER,
     columns: ColumnChoice = None,
     progress: Progress | None = None,
@@ -84,9 +88,12 @@ def simulate(
         Number of layers; either this or `stop` must be given.
     stop : Stop, optional
         When to stop, such as `Settled()`.
-    arithmetic : {"certified", "exact", "float"} or TieSlack, default "certified"
+    arithmetic : {"certified", "exact", "float"}, default "certified"
         Floats with every choice proved or decided by integers; integers alone; or floats that prove
-        nothing.
+        nothing. "certified" encloses softmax and normalisation in balls.
+    error : float, default 1e-12
+        Of softmax and normalisation: no coordinate may be off by more; precision is raised until
+        that is proved.
     record : Record, default Every(1)
         Which layers to keep, such as `Every(10)` or `LastOnly()`.
     columns : sequence of str or str, optional
@@ -119,14 +126,21 @@ def simulate(
         read = read_cloud if is_file else read_frame
         tokens = read(tokens, columns=columns)
     check_progress(progress)
-    if not is_rational(check_dynamics(dynamics)):
-        usual = arithmetic == "certified" and record == EVERY_LAYER and engine is None
-        if layers is None or not usual or is_stream(tokens):
-            others = "`stop`, `arithmetic`, `record`, `engine` nor a source of chunks"
-            raise InputError(
-                f"Softmax and normalisation take `layers`, and neither {others}.",
-            )
-        return enclose_clouds(tokens, dynamics, layers, progress)
+    check_choice(arithmetic, ARITHMETICS, "`arithmetic`")
+    is_rational = dynamics_are_rational(check_dynamics(dynamics))
+    if arithmetic == "float" or not is_rational:
+        usual = record == EVERY_LAYER and engine is None and not is_stream(tokens)
+        if layers is None or not usual:
+            who = "`arithmetic` 'float'" if is_rational else "Softmax and normalisation"
+            others = "`stop`, `record`, `engine` nor a source of chunks"
+            raise InputError(f"{who}: give `layers`, and neither {others}.")
+        given = tokens, dynamics, layers
+        if arithmetic == "float":
+            return float_clouds(*given)
+        if arithmetic == "exact":
+            irrational = "softmax and normalisation are irrational: use 'certified' or 'float'"
+            raise InputError(f"`arithmetic` 'exact': {irrational}.")
+        return enclose_clouds(*given, progress, error=check_real(error, "`error`", above=0))
     asked = engine_for(tokens, engine)
     if layers is not None:
         stop = AfterLayers(layers)

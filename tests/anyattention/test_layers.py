@@ -115,8 +115,6 @@ def test_what_does_not_fit_or_has_no_engine_is_refused():
         hm.simulate(cloud, hm.Dynamics(1, value=[[1]]), layers=1)
     with pytest.raises(hm.InputError, match="`mask` is 1 by 1, but there are 2 tokens"):
         hm.limit(cloud, hm.Dynamics(1, mask=[[True]]))
-    with pytest.raises(hm.InputError, match="`arithmetic` 'float' knows the paper's layer only"):
-        hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1, arithmetic="float")
     with pytest.raises(hm.InputError, match="The page shows layers without `heads`"):
         hm.simulate(cloud, hm.Dynamics(1, heads=[hm.Head()]), layers=1).save("page.html")
 

@@ -130,8 +130,6 @@ def test_what_has_no_radius_says_why():
     assert hasattr(masked, "radius")
     with pytest.raises(hm.InputError, match="`radius` knows the paper's layer only"):
         masked.radius()
-    with pytest.raises(hm.InputError, match="`radius` needs a limit that is proved"):
-        _ = hm.limit([[1, 2], [3, 4]], hm.Dynamics(1), arithmetic="float").radius()
     x = 2 - Fraction(1, 2**14)
     with pytest.raises(hm.InputError, match="settled at layer 49,153"):
         _ = hm.limit([[x, 2], [x, -2], [2, 1], [2, -1], ["1/2", 0]], hm.Dynamics("1/2")).radius()

@@ -4,12 +4,9 @@ depth."""
 import json
 import math
 from fractions import Fraction
-from itertools import islice
 from operator import mul
 from pathlib import Path
-from typing import Any
 
-import flint
 import mpmath
 import numpy as np
 import pytest
@@ -19,10 +16,6 @@ from hypothesis import strategies as st
 from strategies import clouds, identity, spd_metrics
 
 import hardmax as hm
-from hardmax._runs import softmax_floats
-from hardmax._runs.balls import BallLayer
-from hardmax._runs.softmax_floats import float_layers
-from hardmax._tokens.points import Points
 
 RUNS = 2000 if THOROUGH else 60
 FIGURE_2 = Path(__file__).parents[2] / "examples/paper/data/authors.json"
@@ -246,79 +239,3 @@ def test_a_tie_alone_does_not_keep_softmax_away_and_one_limit_has_no_delta():
     found = hm.softmax_gap([[1, 2]] * 3, hm.Dynamics(1), [10])
     assert (found.delta, found.threshold, found.constant) == (None, None, None)
     assert found.distances.max() <= found.errors.max()
-
-
-# ---------------------------------------------------------------- floats with bounds
-
-
-@settings(max_examples=examples(120), deadline=None)
-@given(st.integers(0, 2**32))
-def test_floats_stay_within_their_error_of_arb_in_every_kind_of_cloud(seed):
-    random = np.random.default_rng(seed)
-    n, d = int(random.integers(1, 7)), int(random.integers(1, 4))
-    cloud = random.standard_normal((n, d)).round(int(random.integers(0, 4)))
-    cloud *= random.choice([1, 1e-3, 30])
-    cloud[random.integers(n)] *= random.choice([0, 1])  # a token that is zero
-    cloud[random.integers(n)] = cloud[0]  # or repeated
-    metric = random.integers(-2, 3, (d, d)).tolist() if seed % 2 else None
-    masks = [None, "causal", (random.random((n, n)) < 0.5) | np.eye(n, dtype=bool)]
-    alpha = Fraction(int(random.integers(1, 9)), 4)
-    soft = hm.Softmax(float(random.choice([0.1, 7, 300, 1e5, 1e14])))
-    parts: Any = {"heads": [hm.Head(metric), hm.Head(None, 2)]} if seed % 5 else {"metric": metric}
-    dynamics = hm.Dynamics(alpha, mask=masks[seed % 3], attention=soft, **parts)
-    points = Points(cloud + 0, random.integers(1, 4, n), np.arange(n))
-    with flint.ctx.workprec(1500):
-        layer = BallLayer(points, dynamics)
-        state = layer.start()
-        for tokens, errors in islice(float_layers(points, dynamics), 13):
-            balls = [state.places[place] for place in state.labels]
-            columns = *tokens, errors, np.array(balls)
-            for high, low, error, truth in zip(*(x.flat for x in columns), strict=True):
-                assert abs(truth - flint.arb(high) - flint.arb(low)) <= error
-            state = layer.move(state, layer.choose(state))
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.integers(0, 2**32))
-def test_what_tokens_are_off_by_is_passed_on(seed):
-    random = np.random.default_rng(seed)
-    n, d, beta = int(random.integers(2, 4)), int(random.integers(1, 3)), int(random.choice([1, 5]))
-    z, metric = random.standard_normal((n, d)), random.integers(-2, 3, (d, d))
-    known = z, np.zeros_like(z)
-    errors = 10.0 ** random.uniform(-9, -4, (n, d))
-    points = Points(z, np.ones(n, dtype=int), np.arange(n))
-    # A token that hardly moves is off by what its mean is off by.
-    alpha, everyone = random.choice([1, 10**6]), np.ones((n, n), dtype=bool)
-    table = softmax_floats._rounded(metric.astype(object) * Fraction(beta))
-    layer = softmax_floats._Layer(points, hm.Dynamics(alpha, attention=hm.Softmax(beta)), [table])
-    moved = layer.move(known, errors, Fraction(1, 1 + int(alpha)))
-    assert moved is not None
-    tokens, off = moved
-    for signs in random.choice([-1.0, 1.0], (20, n, d)):
-        truth = definition(z + signs * errors, beta, int(alpha), metric.tolist(), everyone, 1)
-        gaps = np.abs(np.array(truth, dtype=float) - tokens[0])
-        assert (gaps <= off + 2.0**-50).all()
-
-
-def test_weights_are_proved_by_an_exponential_of_our_own():
-    random = np.random.default_rng(0)
-    x = np.append(random.uniform(-64, 1, 3000), [-64.0, 0.0, 1.0, -1e-300])
-    rest = x * random.uniform(-(2.0**-53), 2.0**-53, len(x))
-    with mpmath.workdps(40):
-        off = [
-            abs((mpmath.mpf(high) + low) / mpmath.exp(mpmath.mpf(a) + b) - 1)
-            for high, low, a, b in zip(*softmax_floats._exp(x, rest), x, rest, strict=True)
-        ]
-    assert max(off) < 2.0**-73
-
-
-def test_what_floats_cannot_prove_is_left_to_arb():
-    # Token 2 is as far from both others, for ever; floats lose that where beta is large.
-    cloud = [[1, "1/3"], [1, "-1/3"], ["1/7", 0]]
-    runs: Any = [
-        hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(beta)), layers=9)
-        for beta in (10, 10**18)
-    ]
-    assert runs[0].details.bits == 53 < runs[1].details.bits
-    for run in runs:
-        assert np.abs(run.tokens[:, 2, 1]).max() <= run.error

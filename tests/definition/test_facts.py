@@ -201,7 +201,7 @@ def test_softmax_loses_a_tie_the_later_the_colder_it_is():
     cloud, betas = hm.clouds.nonleader_clusters(), [10**2, 10**4, 10**6, 10**8]
     hard, lost = np.asarray(hm.simulate(cloud, hm.Dynamics("1/2"), layers=60)), []
     for beta in betas:
-        soft = hm.simulate(cloud, hm.Dynamics("1/2", attention=hm.Softmax(beta, 1e-9)), layers=60)
+        soft = hm.simulate(cloud, hm.Dynamics("1/2", attention=hm.Softmax(beta)), layers=60)
         apart = np.abs(soft.tokens - hard).max(axis=(1, 2))
         assert apart.max() > 0.99
         lost.append(int((apart > 0.5).argmax()))

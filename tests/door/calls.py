@@ -114,13 +114,12 @@ def core_calls() -> Iterator[Call]:
     yield "limit of a block", hm.limit, {"tokens": SQUARE, "dynamics": normal, "max_layers": 5}
     yield "Localmax", hm.Localmax, {"slack": "1/2"}
     yield "TopK", hm.TopK, {"k": 2}
-    yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
+    yield "Softmax", hm.Softmax, {"beta": 2}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
     yield "Enclosures.at", soft.at, {"layer": 1}
     yield "Enclosures.attended", soft.attended, {"layer": 1}
     yield "softmax_gap", hm.softmax_gap, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
-    yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
     yield "Cpu", hm.Cpu, {"threads": 1}
     yield "Gpu", hm.Gpu, {"device": "cuda"}
     yield "AfterLayers", hm.AfterLayers, {"layers": 3}

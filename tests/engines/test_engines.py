@@ -95,4 +95,4 @@ def test_what_a_gpu_cannot_prove_integers_decide(gpu):
 
 def test_a_gpu_has_no_other_arithmetic(gpu):
     with refuses("has no GPU engine"):
-        hm.simulate(CLOUD, HALF, layers=1, arithmetic="float", engine=gpu)
+        hm.simulate(CLOUD, HALF, layers=1, arithmetic="exact", engine=gpu)

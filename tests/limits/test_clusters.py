@@ -223,17 +223,6 @@ def test_layers_to_a_distance_are_those_of_the_definition_also_within_an_event(a
         assert lim.layers_to(eps) == (beyond[-1] + 1 if beyond else 0)
 
 
-@pytest.mark.parametrize("scale", [0.001, 1, 1000])
-def test_layers_to_a_distance_are_the_same_in_floats_alone(scale):
-    cloud = scale * np.array([[3.0, 1], [-2, 2], [0, -3], [1, 1], [-0.5, 0.25]])
-    proved, floats = hm.limit(cloud, HALF), hm.limit(cloud, HALF, arithmetic="float")
-    assert not floats.certified
-    layers = [proved.layers_to(eps * scale) for eps in (1e-6, 1e-3, 0.1, 1.0)]
-    assert layers == [floats.layers_to(eps * scale) for eps in (1e-6, 1e-3, 0.1, 1.0)]
-    assert layers == sorted(layers, reverse=True)
-    assert layers[0] > 20
-
-
 @pytest.mark.parametrize("alpha", ["1/5000", "1e-12"])
 def test_a_limit_with_a_long_event_answers_at_once(alpha):
     lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), max_layers=10**13)

@@ -145,7 +145,7 @@ def test_the_theorem_is_about_tokens_that_stand_for_no_others():
     assert "repeated" in theorem_reason(several)
 
 
-@pytest.mark.parametrize("arithmetic", ["float", "certified", "exact"])
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
 def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arithmetic):
     lim = hm.limit([[1.0], [-2.0], [0.5], [-1.0], [3.0]], hm.Dynamics(1), arithmetic=arithmetic)
     assert lim.leaders.tolist() == [1, 4]
@@ -295,14 +295,6 @@ def test_what_is_no_certificate_is_an_error_and_not_refused(certificate, tmp_pat
     (tmp_path / "data.json").write_text("[1, 2]")
     with refuses():
         hm.verify(certificate)
-
-
-def test_floats_find_a_limit_but_prove_none():
-    lim = hm.limit(hm.clouds.gaussian(30, 2), hm.Dynamics(1), arithmetic="float")
-    assert lim.settled_at is not None
-    assert not lim.certified
-    with refuses("proves nothing"):
-        hm.verify(lim)
 
 
 def test_why_a_run_ended_is_said_in_words():

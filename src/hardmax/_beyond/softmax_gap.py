@@ -130,8 +130,8 @@ def softmax_gap(
     hard = simulate(tokens, plain, layers=layers)
     distances, errors = [], []
     for beta in numbers:
-        softmax = Dynamics(plain.alpha, plain.matrix, attention=Softmax(beta, error))
-        soft = simulate(tokens, softmax, layers=layers)
+        softmax = Dynamics(plain.alpha, plain.matrix, attention=Softmax(beta))
+        soft = simulate(tokens, softmax, layers=layers, error=error)
         distances.append(float(np.abs(soft.tokens - np.asarray(hard)).max()))
         errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
     delta, margin = _delta(lim), _margin(lim, layers)

@@ -1,13 +1,11 @@
-"""What counts as a tie in floats: close scores under a `TieSlack`; else every choice is proved,
-where floats cannot by exact positions."""
+"""Who attends to whom, proved: by floats, and where they cannot by exact positions."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import sub
 
 import numpy as np
 
-from hardmax._common.validation import check_real
 from hardmax._exact.leads import soonest
 from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.solver import first_change
@@ -44,39 +42,12 @@ from hardmax.dynamics import Dynamics
 _FEW, _BLOCK = 4, 2**20
 
 
-@dataclass(frozen=True)
-class TieSlack:
-    """Tie policy: scores within a fixed share of ``|A z_i| |z_j|`` are ties. Nothing is proved.
-
-    Parameters
-    ----------
-    relative : float, default 1e-12
-        The share. With 0 scores are compared with ``==``, which rounding makes wrong as soon as
-        there are ties.
-
-    Examples
-    --------
-    >>> import hardmax as hm
-    >>> cloud, slack = [[1, 1], [1, -1], [0.5, 0]], hm.TieSlack(1e-9)
-    >>> run = hm.simulate(cloud, hm.Dynamics(1), layers=3, arithmetic=slack)
-    >>> run.attended(0).tolist(), run.certified
-    ([[0], [1], [0, 1]], False)
-    """
-
-    relative: float = 1e-12
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relative", check_real(self.relative, "`relative`", at_least=0))
-
-
 class TieResolver:
-    """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan:
-    nothing is promised."""
+    """Decides the choices of one run, in the scale of `frame`."""
 
-    def __init__(self, points: Points, dynamics: Dynamics, slack: TieSlack | None) -> None:
+    def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self.frame, self.metric = Frame.of(points), float_metric(dynamics)
-        self.error = self.frame.error if slack is None else np.nan
-        self._dynamics, self._slack = dynamics, slack
+        self.error, self._dynamics = self.frame.error, dynamics
         self._factors = SlackFactors.of(points.dimension, self.metric)
         self._exact = ExactPositions(points, dynamics)
 
@@ -86,7 +57,7 @@ class TieResolver:
         """Whom the pending points attend to: all who are candidates. Guesses may save time."""
         self._exact.begin(active.layer)
         found = self._search(active, pending, guesses, cpu)
-        if self._slack is not None or not len(found.contested):
+        if not len(found.contested):
             return found
         # Tokens are floats, of which some metrics give directions without rounding.
         directions = (
@@ -109,13 +80,11 @@ class TieResolver:
     def _search(
         self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu
     ) -> ArgmaxResult:
-        if self._slack is None and are_spread(active.positions, active.norms):
+        if are_spread(active.positions, active.norms):
             return search_in_bands(cpu._argmax, active, pending, self.metric, self._offsets)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         directions, off = look(active.positions[rows], active.errors[rows], self.metric)
-        if self._slack is not None:
-            slack = self._slack.relative * self.metric.norm * active.norms[rows] * active.longest
-        elif self.metric.matrix is None or active.layer:
+        if self.metric.matrix is None or active.layer:
             slack = self._factors.slack(
                 active.norms[rows], active.off[rows], active.longest, float(active.off.max())
             )
@@ -178,7 +147,7 @@ class TieResolver:
 
     def is_leader(self, choices: AttendedIndices) -> np.ndarray:
         """Which points attend to their own position alone."""
-        if self._slack is not None or self._dynamics.is_definite or choices.all_single:
+        if self._dynamics.is_definite or choices.all_single:
             return choices.is_leader
         # With a metric that is not positive definite distinct points can meet; those that have met
         # are one.
@@ -190,9 +159,9 @@ class TieResolver:
             leading[point] = all(self._exact.place(j) == here for j in choices[point].tolist())
         return leading
 
-    def exactly(self) -> ExactView | None:
-        """Exact positions in the phase that was decided last, where every choice is proved."""
-        return self._exact.view() if self._slack is None else None
+    def exactly(self) -> ExactView:
+        """Exact positions in the phase that was decided last."""
+        return self._exact.view()
 
     def lasting(
         self, active: ActiveSet, choices: AttendedIndices, decided: np.ndarray, pending: np.ndarray
@@ -203,14 +172,13 @@ class TieResolver:
         Whoever follows a leader does so for ever, and its target stands still. So only the pending
         points matter: floats tell most of them apart, exact positions the rest. What must hold is
         derived in `_exact.solver`."""
-        if self._slack is None:
-            self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
+        self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
         if not len(pending):
             return None
         attended = choices.of_rows(pending)
         single = attended.indices[attended.offsets[:-1][attended.sizes == 1]]
         moves = self._dynamics.is_definite and (choices.sizes[single] == 1).any()
-        if self._slack is not None or moves:
+        if moves:
             # Somebody attends to a point that is no leader, and so moves towards another one: the
             # target moves.
             return 1

@@ -1,5 +1,4 @@
-"""The dynamics in float64, under a tie policy (see `policies`), and phases whose points and targets
-are floats."""
+"""The dynamics in float64, and phases whose points and targets are floats."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -13,7 +12,7 @@ from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.bounds import relative_margin, rounding_error
 from hardmax._float.kernels import mark_furthest
-from hardmax._float.policies import TieResolver, TieSlack
+from hardmax._float.policies import TieResolver
 from hardmax._float.search import CPU, Cpu
 from hardmax._kernels.compiling import interpreted
 from hardmax._layer.attended import AttendedIndices
@@ -34,12 +33,11 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FloatPhase(Phase):
-    """Points and targets as floats, to within `error` at any layer that the phase covers (nan:
-    nothing promised), with exact positions, where every choice is proved."""
+    """Points and targets as floats, to within `error` at any layer of the phase, and exactly."""
 
     source: ActiveSet
     error: float
-    exactly: ExactView | None = None
+    exactly: ExactView
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -54,7 +52,7 @@ class FloatPhase(Phase):
         targets = _without_overflow(
             lambda z: mean_positions(z, self.choices, counts), self.positions
         )
-        if self.until is None and self.exactly is not None and not self.choices.all_single:
+        if self.until is None and not self.choices.all_single:
             few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))
             if len(few):
                 targets[few] = np.array(self.exactly.targets(few.tolist()), dtype=np.float64)
@@ -82,20 +80,16 @@ def _without_overflow(mix: Callable[..., np.ndarray], *tables: np.ndarray) -> np
 
 @dataclass(frozen=True)
 class FloatSolver:
-    """Floats compute; without a tie slack every choice is proved."""
+    """Floats compute, and every choice is proved."""
 
-    slack: TieSlack | None = None
     engine: Cpu = CPU
-
-    @property
-    def arithmetic(self) -> str:
-        return "certified" if self.slack is None else "float"
+    arithmetic: str = "certified"
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         shape = points.coordinates.shape
         with interpreted_if_small(*shape):
-            ties = TieResolver(points, dynamics, self.slack)
+            ties = TieResolver(points, dynamics)
         active = ActiveSet(
             layer=0,
             contraction=dynamics.contraction,

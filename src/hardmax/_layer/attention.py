@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.validation import InputError, check_int, check_real, shorten
+from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._tokens.rationals import Number, read_number
 
 
@@ -85,8 +85,6 @@ class Softmax:
     ----------
     beta : number or str
         Inverse temperature, positive.
-    error : float, default 1e-12
-        No coordinate may be off by more; precision is raised until that is proved.
 
     Examples
     --------
@@ -97,13 +95,12 @@ class Softmax:
     """
 
     beta: Number
-    error: float = 1e-12
 
     def __post_init__(self) -> None:
         beta = read_number(self.beta, "`beta`")
         if beta <= 0:
             raise InputError(f"`beta` must be positive, not {beta}.")
-        vars(self).update(beta=beta, error=check_real(self.error, "`error`", above=0))
+        vars(self).update(beta=beta)
 
 
 Attention = Localmax | TopK | Softmax

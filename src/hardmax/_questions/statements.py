@@ -294,8 +294,8 @@ def _masks_add_no_leaders(lim: Limit) -> Any:
 )
 def _softmax_is_near(lim: Limit) -> Any:
     dynamics = lim.run.dynamics
-    soft = Dynamics(dynamics.alpha, dynamics.matrix, attention=Softmax(_BETA, error=1e-6))
-    run: Any = simulate(lim.run.at(0, exact=True), soft, layers=_DEPTH)
+    soft = Dynamics(dynamics.alpha, dynamics.matrix, attention=Softmax(_BETA))
+    run: Any = simulate(lim.run.at(0, exact=True), soft, layers=_DEPTH, error=1e-6)
     error = Fraction(run.error)
     columns = [[*map(Fraction, column)] for column in run.at(_DEPTH).T.tolist()]
     box = [(min(column) - error, max(column) + error) for column in columns]

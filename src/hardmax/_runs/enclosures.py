@@ -1,5 +1,4 @@
-"""Runs whose layers are irrational, with an error that is proved: by floats with bounds where these
-prove enough, else in balls (`balls`).
+"""Runs whose layers are irrational, with an error that is proved, in balls (`balls`).
 
 Balls grow from layer to layer. Once one is larger than asked, or does not decide whom a token
 attends to, everything is computed again with twice as many bits, up to a limit. What is undecided
@@ -7,21 +6,21 @@ then ends the run: of softmax, which decides nothing, no more is said than that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from flint import ctx
 
-from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, Progress, check_bool, check_int
 from hardmax._exact.general import union_of
 from hardmax._layer.attended import AttendedIndices, AttendedSets
 from hardmax._layer.attention import Softmax
-from hardmax._layer.rules import allowed_pairs, check_dimension, merge_points, moves_to_means
+from hardmax._layer.rules import check_dimension, merge_points, moves_to_means
 from hardmax._runs.balls import BallLayer, Choices, State, Unclear
 from hardmax._runs.details import Decisions, Layer, RunDetails, is_limit
-from hardmax._runs.softmax_floats import run_floats
+from hardmax._runs.floats import float_layers
 from hardmax._runs.trajectory import Table, Trajectories, Trajectory, collected
 from hardmax._tokens.batches import Cloud, read_batch
 from hardmax._tokens.points import Points
@@ -30,7 +29,7 @@ from hardmax.dynamics import Dynamics
 
 _MOST_BITS, _MOST_BITS_OF_CHOICES = 2**15, 2**12
 ERROR = 1e-12
-"""No coordinate may be off by more where `Softmax` does not say so; nor by less than rounding."""
+"""No coordinate may be off by more, by default; nor by less than rounding."""
 _ROUNDING = 2.0**-52
 
 
@@ -43,25 +42,18 @@ class EnclosedPhase:
     is_leader: np.ndarray
 
 
-class _Everybody(AttendedIndices):
-    """All that softmax may attend to, listed when somebody asks."""
-
-    def __init__(self, count: int, mask: np.ndarray | None) -> None:
-        able = np.ones((count, count), dtype=bool) if mask is None else mask
-        sizes = able.sum(axis=1)
-        offsets, is_leader = np.append(0, np.cumsum(sizes)), (sizes == 1) & able.diagonal()
-        vars(self).update(able=able, offsets=offsets, is_leader=is_leader)
-
-    @cached_property
-    def indices(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return np.nonzero(vars(self)["able"])[1]
-
-
 @dataclass(frozen=True)
 class Enclosing:
     """In the place of a solver."""
 
     arithmetic: str = "enclosed"
+
+    @property
+    def search(self) -> str:
+        return "balls" if self.arithmetic == "enclosed" else "float"
+
+
+ENCLOSING = Enclosing()
 
 
 @dataclass(frozen=True)
@@ -149,7 +141,10 @@ class Enclosures(Trajectory):
             float64, or a tensor if tensors were given.
         """
         if check_bool(exact, "`exact`"):
-            raise InputError("`exact`: coordinates are irrational, and enclosed within `error`.")
+            reason = "coordinates are irrational, and enclosed within `error`"
+            if not self.certified:
+                reason = "arithmetic 'float' proves nothing: use 'certified'"
+            raise InputError(f"`exact`: {reason}.")
         return self._returned(self._floats_at(layer))
 
     def _floats_at(self, layer: Layer) -> np.ndarray:
@@ -187,9 +182,8 @@ class Enclosures(Trajectory):
         tokens = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
         layers = pluralize(self.layers, "layer")
         end = "" if self.details.undecided_at is None else ", then undecided"
-        return (
-            f"Enclosures({tokens}, {layers}{end}, no coordinate off by more than {self.error:.2g})"
-        )
+        error = f"no coordinate off by more than {self.error:.2g}"
+        return f"Enclosures({tokens}, {layers}{end}, {error if self.certified else 'float'})"
 
 
 @dataclass
@@ -218,11 +212,9 @@ class Watch(Protocol):
 class Encloser:
     """Layers of one cloud, one by one."""
 
-    def __init__(self, points: Points, dynamics: Dynamics) -> None:
-        self.points, self.dynamics = points, dynamics
-        attention = dynamics.attention
-        self.is_softmax = isinstance(attention, Softmax)
-        self.allowed = attention.error if isinstance(attention, Softmax) else ERROR
+    def __init__(self, points: Points, dynamics: Dynamics, error: float) -> None:
+        self.points, self.dynamics, self.allowed = points, dynamics, error
+        self.is_softmax = isinstance(dynamics.attention, Softmax)
         self.largest = float(np.abs(points.floats).max())
         # Tokens that stay in their hull are never rounded by more than at the start.
         self.rounding = 0.0 if self.is_convex else _ROUNDING
@@ -292,21 +284,14 @@ def enclose(
     dynamics: Dynamics,
     layers: int,
     *,
+    error: float = ERROR,
     watch: Watch | None = None,
     kind: TensorKind | None = None,
     progress: Progress | None = None,
 ) -> Enclosures:
     """So many layers, or fewer if it is watched, with a proved error."""
     points, layers = merge_points(dynamics, cloud), check_int(layers, "`layers`", at_least=0)
-    encloser = Encloser(points, dynamics)
-    if watch is None and encloser.is_convex:
-        found = run_floats(points, dynamics, layers, encloser.allowed)
-        if found is not None:
-            path, error = found
-            known = {"path": path, "error": error, "bits": 53, "stop_reason": _all_done(layers)}
-            mask = allowed_pairs(dynamics, points.count)
-            sets = [_Everybody(points.count, mask)] * (layers + 1)
-            return Enclosures(_details(points, dynamics, sets, None, **known), kind)
+    encloser = Encloser(points, dynamics, error)
     attempt = encloser.run(layers, watch, progress)
     known = {"path": np.array(attempt.path), "error": attempt.error, "bits": attempt.bits}
     known["stop_reason"] = _all_done(layers)
@@ -332,15 +317,31 @@ def enclose_clouds(
     layers: int,
     progress: Progress | None,
     watch_type: type[Watch] | None = None,
+    *,
+    error: float = ERROR,
 ) -> Trajectory | Trajectories:
     """The run of a cloud, or the runs of a batch, each with a watch of its own."""
     clouds, container = read_batch(tokens)
     check_dimension(dynamics, clouds[0].tokens.shape[1])
-    how: Any = {"kind": container.tensors, "progress": progress}
+    how: Any = {"kind": container.tensors, "progress": progress, "error": error}
     runs = []
     for cloud in clouds:
         watch = watch_type and watch_type()
         runs.append(enclose(cloud, dynamics, layers, watch=watch, **how))
+    return collected(runs, container, clouds)
+
+
+def float_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Trajectory | Trajectories:
+    """The same in plain floats: nothing is proved."""
+    clouds, container = read_batch(tokens)
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    runs, layers = [], check_int(layers, "`layers`", at_least=0)
+    for cloud in clouds:
+        points = merge_points(dynamics, cloud)
+        path, sets = zip(*islice(float_layers(points, dynamics), layers + 1), strict=True)
+        known = {"path": np.array(path), "error": np.nan, "bits": 53}
+        known |= {"stop_reason": _all_done(layers), "solver": Enclosing("float")}
+        runs.append(Enclosures(_details(points, dynamics, sets, None, **known), container.tensors))
     return collected(runs, container, clouds)
 
 
@@ -355,6 +356,7 @@ def _details(
     places: Sequence[np.ndarray] | None,
     *,
     settled_at: int | None = None,
+    solver: Enclosing = ENCLOSING,
     **known: Any,
 ) -> EnclosedDetails:
     """What a run found out, a phase for each layer."""
@@ -374,10 +376,10 @@ def _details(
         **known,
         points=points,
         dynamics=dynamics,
-        solver=Enclosing(),  # pyright: ignore[reportArgumentType]
+        solver=solver,  # pyright: ignore[reportArgumentType]
         phases=tuple(phases),
         recorded=layers,
         leader_since=since,
-        decisions=Decisions(layers, ("balls",) * count, unknown, "enclosed"),
+        decisions=Decisions(layers, (solver.search,) * count, unknown, solver.arithmetic),
         settled_at=settled_at,
     )

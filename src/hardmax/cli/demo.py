@@ -61,14 +61,10 @@ def demo_command(
 def _show_arithmetics(folder: Path) -> list[Path]:
     import numpy as np
 
-    from hardmax import Dynamics, TieSlack, clouds, simulate
+    from hardmax import Dynamics, clouds, simulate
 
     cloud = clouds.rotated(clouds.nonleader_clusters())
-    arithmetics = {
-        "floats, ==": TieSlack(0.0),
-        "floats, tie slack": "float",
-        "certified": "certified",
-    }
+    arithmetics = {"floats": "float", "certified": "certified"}
     runs = {
         name: simulate(cloud, Dynamics("1/2"), layers=DEPTHS[-1], arithmetic=arithmetic)
         for name, arithmetic in arithmetics.items()

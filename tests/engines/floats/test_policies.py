@@ -143,8 +143,3 @@ def test_of_many_neighbours_integers_compare_few(monkeypatch):
     )
     assert len(compared) > 100
     assert np.mean(compared) < 10
-
-
-def test_ties_in_floats_alone_need_no_exact_positions():
-    run = hm.simulate([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), layers=3, arithmetic="float")
-    assert np.array_equal(np.asarray(run.details.phases[0].targets), [[1, 1], [1, -1], [1, 0]])
