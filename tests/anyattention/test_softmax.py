@@ -58,8 +58,8 @@ def test_no_coordinate_is_outside_its_enclosure():
             root, alpha = random.integers(-2, 3, (d, d)), [1, 2, 5][case % 3]
             mask = np.tri(n, dtype=bool) if case % 2 else np.ones((n, n), dtype=bool)
             error = float(random.choice([1e-6, 1e-12, 1e-15]))
-            dynamics = hm.Dynamics(alpha, root, mask=mask, attention=hm.Softmax(beta, error))
-            run = hm.simulate(cloud, dynamics, layers=layers)
+            dynamics = hm.Dynamics(alpha, root, mask=mask, attention=hm.Softmax(beta))
+            run = hm.simulate(cloud, dynamics, layers=layers, error=error)
             assert run.error <= error
             truth = definition(cloud, beta, alpha, root.tolist(), mask, layers)
             for row, found in zip(truth, run.at(layers).tolist(), strict=True):
@@ -83,8 +83,8 @@ def test_enclosures_hold_the_truth_at_every_magnitude(cloud, beta, scale, alpha,
     n, d = cloud.shape
     metric, error = data.draw(spd_metrics(d)), float(np.abs(cloud).max() or 1) * 1e-12
     mask = data.draw(st.sampled_from([np.ones((n, n), dtype=bool), np.tri(n, dtype=bool)]))
-    dynamics = hm.Dynamics(alpha, metric, mask=mask, attention=hm.Softmax(beta, error))
-    run = hm.simulate(cloud, dynamics, layers=layers)
+    dynamics = hm.Dynamics(alpha, metric, mask=mask, attention=hm.Softmax(beta))
+    run = hm.simulate(cloud, dynamics, layers=layers, error=error)
     assert np.isfinite(run.tokens).all()
     assert run.error <= error
     # At a tie a layer makes errors larger by beta times a score: so many digits, and some to spare.
@@ -98,14 +98,14 @@ def test_enclosures_hold_the_truth_at_every_magnitude(cloud, beta, scale, alpha,
 
 
 @pytest.mark.parametrize(
-    ("scale", "softmax"),
-    [(1e9, hm.Softmax(100, 1e-3)), (1, hm.Softmax(1e21)), (1e150, hm.Softmax(1e300, 1e140))],
+    ("scale", "beta", "error"), [(1e9, 100, 1e-3), (1, 1e21, 1e-12), (1e150, 1e300, 1e140)]
 )
-def test_exponents_too_large_for_floats_leave_no_coordinate_unknown(scale, softmax):
+def test_exponents_too_large_for_floats_leave_no_coordinate_unknown(scale, beta, error):
     # All three lead, by far more than 1 / beta: softmax leaves them where they are.
     cloud = np.array([[1, 0.3], [0.7, -1], [-0.4, 0.9]]) * scale
-    run = hm.simulate(cloud, hm.Dynamics("1/2", attention=softmax), layers=30)
-    assert run.error <= softmax.error
+    soft = hm.Dynamics("1/2", attention=hm.Softmax(beta))
+    run = hm.simulate(cloud, soft, layers=30, error=error)
+    assert run.error <= error
     assert (np.abs(run.tokens - cloud) <= run.error).all()
 
 
@@ -145,7 +145,7 @@ def test_a_value_matrix_steps_and_copies_have_their_part():
 @given(clouds(min_n=2, max_n=4, max_d=2), st.sampled_from(["1/2", "2"]))
 def test_precision_is_raised_until_the_error_is_small(cloud, alpha):
     runs = [
-        hm.simulate(cloud, hm.Dynamics(alpha, attention=hm.Softmax(50, e)), layers=6)
+        hm.simulate(cloud, hm.Dynamics(alpha, attention=hm.Softmax(50)), layers=6, error=e)
         for e in (1e-3, 1e-13)
     ]
     assert [run.error <= e for run, e in zip(runs, (1e-3, 1e-13), strict=True)] == [True, True]
@@ -156,11 +156,11 @@ def test_precision_is_raised_until_the_error_is_small(cloud, alpha):
 def test_what_cannot_be_enclosed_is_refused():
     cloud, soft = [[1.0], [2.0]], hm.Dynamics(1, attention=hm.Softmax(1))
     with pytest.raises(hm.InputError, match="less than float64 can store"):
-        hm.simulate(cloud, hm.Dynamics(1, attention=hm.Softmax(1, 1e-30)), layers=1)
+        hm.simulate(cloud, soft, layers=1, error=1e-30)
     for call in (hm.attended, hm.step):
         with pytest.raises(hm.InputError, match="softmax attends to all tokens"):
             call(cloud, soft)
-    with pytest.raises(hm.InputError, match="Softmax and normalisation take `layers`"):
+    with pytest.raises(hm.InputError, match="Softmax and normalisation: give `layers`"):
         hm.simulate(cloud, soft, stop=hm.Settled())
 
 

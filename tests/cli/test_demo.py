@@ -12,7 +12,7 @@ def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax, here):
     outcome = hardmax("demo -o new/folder")
     folder = here / "new" / "folder"
     assert outcome.code == 0
-    assert "floats, ==: token 4 ends at a vertex, 1.00 from its limit." in outcome.out
+    assert "floats: token 4 ends at a vertex, 1.00 from its limit." in outcome.out
     assert "certified: token 4 ends on the edge" in outcome.out
     for depth in (10, 30, 100):
         left = (2 / 3) ** depth / 2  # of the way from (0.3, 0.4) to (0.6, 0.8)
