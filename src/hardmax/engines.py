@@ -10,8 +10,6 @@ from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
 from hardmax._float.batch import BatchOutcome, Then, walk_batch
-from hardmax._float.batch_parts import suits as suits_parts
-from hardmax._float.batch_parts import walk_batch as walk_parts
 from hardmax._float.general import FloatGeneralSolver
 from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatPhase, FloatSolver
@@ -83,14 +81,13 @@ def solvers_for(arithmetic: str, engine: Engine, *, plain: bool = True) -> tuple
 
 def takes_batch(engine: Engine, clouds: PackedClouds, dynamics: Dynamics) -> bool:
     """Whether one kernel can run all these clouds."""
-    sizes = np.diff(clouds.offsets)
-    if not (dynamics.is_plain or suits_parts(dynamics, sizes)):
+    if not dynamics.is_plain:
         return False
     if isinstance(engine, Gpu):
         from hardmax._gpu.batch import suits
 
         return suits(clouds.offsets, clouds.tokens.shape[1])
-    return int(sizes.max()) <= LARGEST_SMALL_CLOUD
+    return int(np.diff(clouds.offsets).max()) <= LARGEST_SMALL_CLOUD
 
 
 def run_batch(
@@ -106,8 +103,7 @@ def run_batch(
     tokens, offsets = clouds.tokens, clouds.offsets
     if isinstance(engine, Cpu):
         tokens = as_array(tokens, "`tokens`")
-        walk = walk_batch if dynamics.is_plain else walk_parts
-        return walk(tokens, offsets, dynamics, layers, then=then, cpu=engine, **watched)
+        return walk_batch(tokens, offsets, dynamics, layers, then=then, cpu=engine, **watched)
     from hardmax._gpu.batch import walk_batch_gpu
 
     outcome = walk_batch_gpu(tokens, offsets, dynamics, layers, engine.device, then)

@@ -14,7 +14,7 @@ from known import KNOWN
 from strategies import any_metric_problems, problems
 
 import hardmax as hm
-from hardmax._float import bands, shells
+from hardmax._float import shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
 
@@ -40,15 +40,7 @@ def run_doubting_everything(tokens, dynamics, layers, cpu=CPU):
         return run_certified(tokens, dynamics, layers, cpu)
 
 
-def run_in_bands(tokens, dynamics, layers, cpu=CPU):
-    """Certified, with points of sizes that differ by a factor of two in bands of their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bands, "_WIDTH", 1)
-        patch.setattr(bands, "_FEW", -1)
-        return run_certified(tokens, dynamics, layers, cpu)
-
-
-PROVED = [run_exact, run_certified, run_doubting_everything, run_in_bands]
+PROVED = [run_exact, run_certified, run_doubting_everything]
 
 
 @settings(max_examples=examples(2000))
@@ -92,11 +84,8 @@ def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(
     cloud, metric, alpha = data.draw(
         problems(*[ONLY_IN[search]] * 2) if search in ONLY_IN else problems()
     )
-    runs = [
-        run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search))
-        for run in (run_certified, run_in_bands)
-    ]
-    assert_same_as_oracle(runs, cloud, metric, alpha, 3)
+    run = run_certified(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search))
+    assert_same_as_oracle([run], cloud, metric, alpha, 3)
 
 
 @settings(max_examples=examples(300))
@@ -105,9 +94,8 @@ def test_in_cones_points_are_chosen_truly(problem):
     cloud, metric, alpha = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shells, "_OUTERMOST", 1)  # all but the outermost point: cones
-        ways = (run_certified, run_in_bands)
-        runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu("shells")) for run in ways]
-    assert_same_as_oracle(runs, cloud, metric, alpha, 3)
+        run = run_certified(cloud, hm.Dynamics(alpha, metric), 3, Cpu("shells"))
+    assert_same_as_oracle([run], cloud, metric, alpha, 3)
 
 
 @settings(max_examples=examples(300))

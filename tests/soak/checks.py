@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 
 import hardmax as hm
-from hardmax._float import bands, shells
+from hardmax._float import shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import Cpu
 from hardmax.engines import Gpu
@@ -251,10 +251,6 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
         case "cones":
             # Whoever asks for more than the outermost point is searched in cones.
             with patch.object(shells, "_OUTERMOST", 1):
-                return _by_processor(problem, layers)
-        case "bands":
-            # Points of sizes that differ by a factor of two are in bands of their own.
-            with patch.multiple(bands, _WIDTH=1, _FEW=-1):
                 return _by_processor(problem, layers)
         case "doubting":
             # Floats prove nothing: integers decide whatever is not ruled out by far.

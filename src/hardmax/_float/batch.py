@@ -9,8 +9,8 @@ which floats do not prove some choice is left to integers."""
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from fractions import Fraction
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,13 +102,7 @@ def _choose_all(room, count, rules, error):
     points, final, direction, metric = room.points, room.final, room.direction, rules.metric
     d = len(points)
     rounding, spread, tiny = rules.factors[0], rules.factors[1], rules.factors[2]
-    largest = 0.0
-    for i in range(count):
-        square = 0.0
-        for axis in range(d):
-            square += points[axis, i] * points[axis, i]
-        largest = max(largest, square)
-    largest = np.sqrt(largest) + 2.0**-500
+    largest = room.reach[0]
     for i in range(count):
         if final[i]:
             continue
@@ -130,13 +124,13 @@ def _choose_all(room, count, rules, error):
         )
         winner = _find_winner(room, count, along, slack)
         if winner < 0:
-            return False, largest
+            return False
         room.chosen[i] = winner
-    return True, largest
+    return True
 
 
 @njit
-def move(points, moved, count, chosen, share):
+def _move(points, moved, count, chosen, share):
     """Every point moves towards the one that it attends to; `share` is what it keeps of the way."""
     for axis in range(len(points)):
         for i in range(count):
@@ -148,7 +142,7 @@ def move(points, moved, count, chosen, share):
 
 
 @njit
-def set_reach(points, reach, count):
+def _set_reach(points, reach, count):
     longest = 0.0
     for i in range(count - 1, -1, -1):
         square = 0.0
@@ -159,21 +153,16 @@ def set_reach(points, reach, count):
 
 
 @njit(inline="always")
-def walk(room, count, rules):
+def _walk(room, count, rules):
     """Walk until all follow leaders, at most as far as the rules say: (last layer or UNDECIDED,
     whether it is for ever, the error of the points there, what the next step would add to it)."""
-    points, chosen, since, final, factors = (
-        room.points,
-        room.chosen,
-        room.since,
-        room.final,
-        rules.factors,
-    )
+    points, chosen, since, final = room.points, room.chosen, room.since, room.final
+    factors = rules.factors
     layer, error = 0, 0.0
     for i in range(count):
         since[i], final[i] = -1, False
     while True:
-        proved, largest = _choose_all(room, count, rules, error)
+        largest, proved = room.reach[0], _choose_all(room, count, rules, error)
         if not proved or (layer == 0 and not factors[4] <= largest <= factors[5]):
             return UNDECIDED, False, error, 0.0
         for i in range(count):
@@ -185,15 +174,13 @@ def walk(room, count, rules):
             pending |= not final[i]
         if not pending or layer == rules.layers:
             return layer, not pending, error, factors[3] * largest
-        move(points, room.moved, count, chosen, rules.contraction)
-        set_reach(points, room.reach, count)
+        _move(points, room.moved, count, chosen, rules.contraction)
+        _set_reach(points, room.reach, count)
         error += factors[3] * largest
         layer += 1
 
 
-LEVELS = 32  # of length
 WALKED = -1  # to the layer asked for, and not settled
-UNKNOWN = -3  # to the layer asked for; whether attended sets change later is not known
 
 
 class BatchOutcome(NamedTuple):
@@ -201,9 +188,8 @@ class BatchOutcome(NamedTuple):
 
     tokens: np.ndarray  # (total, d) at the last layer, or where the cloud settled
     leader_since: np.ndarray  # (total,) -1: not a leader
-    settled: (
-        np.ndarray
-    )  # (clouds,) the layer; WALKED: not yet; UNDECIDED: floats could not prove a choice
+    # (clouds,) the layer; WALKED: not yet; UNDECIDED: floats could not prove a choice
+    settled: np.ndarray
     errors: np.ndarray  # (clouds,) how far tokens can be from the truth
     # (total,) the first token, counted in its cloud, at the leader that each follows; -1 where it
     # has not settled
@@ -216,37 +202,23 @@ class BatchOutcome(NamedTuple):
 
 
 @njit
-def enter(tokens, first, count, lengths, places, order, points, reach):
-    """Bring the distinct tokens `first` into columns, from the longest to the shortest, as far as
-    LEVELS tell."""
-    d = len(points)
-    longest = 0.0
+def _enter(tokens, firsts, count, room, column_of):
+    """Bring the distinct tokens `firsts` into columns, from the longest to the shortest."""
+    points, reach, chosen = room.points, room.reach, room.chosen
     for p in range(count):
         square = 0.0
-        for axis in range(d):
-            square += tokens[first[p], axis] * tokens[first[p], axis]
-        lengths[p] = np.sqrt(square) + 2.0**-500
-        longest = max(longest, lengths[p])
-    for level in range(len(places)):
-        places[level] = 0
-    for p in range(count):
-        places[_level(lengths[p], longest) + 1] += 1
-    for level in range(1, LEVELS + 1):
-        places[level] += places[level - 1]
-    for p in range(count):
-        level = _level(lengths[p], longest)
-        column = places[level]
-        places[level] += 1
-        order[p], reach[column] = column, longest * (1.0 - level / LEVELS)
-        for axis in range(d):
-            points[axis, column] = tokens[first[p], axis]
-
-
-@njit(inline="always")
-def _level(length, longest):
-    share = length / longest
-    # Lengths may have overflown; `walk` then gives the cloud up.
-    return min(LEVELS - 1, np.int64((1.0 - share) * LEVELS)) if share <= 1.0 else 0
+        for axis in range(len(points)):
+            square += tokens[firsts[p], axis] * tokens[firsts[p], axis]
+        length, column = np.sqrt(square) + 2.0**-500, p
+        while column > 0 and reach[column - 1] < length:
+            reach[column], chosen[column] = reach[column - 1], chosen[column - 1]
+            column -= 1
+        reach[column], chosen[column] = length, p
+    for column in range(count):
+        p = chosen[column]
+        column_of[p] = column
+        for axis in range(len(points)):
+            points[axis, column] = tokens[firsts[p], axis]
 
 
 @njit_parallel(lambda task, offsets, *_: -(-(len(offsets) - 1) // task))
@@ -254,37 +226,30 @@ def walk_clouds(first, last, task, offsets, tokens, bits, longest, slots, rules,
     """Walk the clouds that have not settled yet, from the beginning; one that settles goes on by a
     power at once."""
     d = tokens.shape[1]
-    table, places, lengths = (
-        np.empty(slots, np.int64),
-        np.empty(LEVELS + 1, np.int64),
-        np.empty(longest),
-    )
-    of_token, firsts, order = (
-        np.empty(longest, np.int64),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.int64),
-    )
-    first_at = np.empty(longest, np.int64)  # the first token of the point in a column
+    table, of_token = np.empty(slots, np.int64), np.empty(longest, np.int64)
+    firsts, column_of = np.empty(longest, np.int64), np.empty(longest, np.int64)
     room = make_room(longest, d)
     for b in range(first * task, min(last * task, len(offsets) - 1)):
         if outcome.settled[b] != WALKED:
             continue
         start, end = offsets[b], offsets[b + 1]
         count = find_equal_rows(bits[start:end], table, of_token, firsts)
-        enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
-        layer, for_ever, error, more = walk(room, count, rules)
+        _enter(tokens[start:end], firsts, count, room, column_of)
+        layer, for_ever, error, more = _walk(room, count, rules)
         share = powers[rules.layers - layer] if for_ever else 1.0
         if share != 1.0:
-            move(room.points, room.moved, count, room.chosen, share)
+            _move(room.points, room.moved, count, room.chosen, share)
         if for_ever:  # also where the share is 1 by rounding: the true tokens have moved
             error += more
         outcome.settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
         outcome.errors[b] = error
+        first_at = room.scores  # the first token of the point in a column
         for p in range(count):
-            first_at[order[p]] = firsts[p]
+            first_at[column_of[p]] = firsts[p]
         for t in range(end - start):
-            column = order[of_token[t]]
-            outcome.leader_of[start + t] = first_at[room.chosen[column]] if for_ever else -1
+            column = column_of[of_token[t]]
+            leader = np.int64(first_at[room.chosen[column]])
+            outcome.leader_of[start + t] = leader if for_ever else -1
             outcome.leader_since[start + t] = room.since[column]
             for axis in range(d):
                 outcome.tokens[start + t, axis] = room.points[axis, column]
@@ -330,66 +295,39 @@ def walk_batch(
     layers: int,
     *,
     then: Then = Then.GO_ON,
-    **how: Any,
-) -> BatchOutcome:
-    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many
-    layers, and `then` on; `how` as `call_kernel` takes it."""
-    metric = float_metric(dynamics)
-    rules = Rules(
-        np.empty((0, 0)) if metric.matrix is None else metric.matrix,
-        float(dynamics.contraction),
-        layers,
-        np.array(kernel_factors(tokens.shape[1], metric)),
-    )
-
-    def shares(depth: int) -> np.ndarray:
-        return then.shares(dynamics.contraction, layers, depth)
-
-    return call_kernel(walk_clouds, tokens, offsets, rules, shares, **how)
-
-
-def call_kernel(
-    kernel: Any,
-    tokens: np.ndarray,
-    offsets: np.ndarray,
-    rules: Any,
-    shares: Callable[[int], np.ndarray],
-    *,
     cpu: Cpu = CPU,
     leave_long: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """What a kernel finds of all clouds by its rules; `shares` of the way are left after so many
-    layers less than some depth.
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many
+    layers, and `then` on.
 
     A call of the kernel cannot be interrupted: with `leave_long` clouds that could take a second
     are left undecided."""
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
-    sizes, count = np.diff(offsets), len(offsets) - 1
+    sizes, count, dimension = np.diff(offsets), len(offsets) - 1, tokens.shape[1]
     since, leader_of = np.empty((2, len(tokens)), dtype=np.int64)
-    outcome = BatchOutcome(
-        np.empty_like(tokens), since, np.full(count, WALKED), np.empty(count), leader_of
-    )
-    products = sizes**2 * tokens.shape[1]
+    settled = np.full(count, WALKED)
+    outcome = BatchOutcome(np.empty_like(tokens), since, settled, np.empty(count), leader_of)
+    products = sizes**2 * dimension
     task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
-    longest = int(sizes.max())
+    longest, metric = int(sizes.max()), float_metric(dynamics)
     clouds = (tokens, tokens.view(np.int64), longest, table_size(longest))
-    shares = cache(shares)
+    matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
+    factors = np.array(kernel_factors(dimension, metric))
+    rules = Rules(matrix, float(dynamics.contraction), layers, factors)
+    shares = cache(partial(then.shares, dynamics.contraction, layers))
     for first in range(0, count, _AT_ONCE):
         last = min(first + _AT_ONCE, count)
-        some = outcome._replace(
-            settled=outcome.settled[first:last], errors=outcome.errors[first:last]
-        )
-        for depth in depths(rules.layers):
-            some.settled[some.settled == UNKNOWN] = WALKED
+        some = outcome._replace(settled=settled[first:last], errors=outcome.errors[first:last])
+        for depth in depths(layers):
             if leave_long:
-                some.settled[(some.settled == WALKED) & (products[first:last] * depth > _MOST)] = (
-                    UNDECIDED
-                )
-            with cpu.limited(), interpreted(kernel, if_small=bool(products.sum() <= _SMALL)):
-                some_offsets, some_rules = offsets[first : last + 1], rules._replace(layers=depth)
-                kernel(task, some_offsets, *clouds, some_rules, shares(depth), some)
-            if not np.isin(some.settled, (WALKED, UNKNOWN)).any():
+                is_long = products[first:last] * depth > _MOST
+                some.settled[(some.settled == WALKED) & is_long] = UNDECIDED
+            with cpu.limited(), interpreted(walk_clouds, if_small=products.sum() <= _SMALL):
+                how = rules._replace(layers=depth), shares(depth)
+                walk_clouds(task, offsets[first : last + 1], *clouds, *how, some)
+            if not (some.settled == WALKED).any():
                 break
         if progress is not None:
             progress(last, count)

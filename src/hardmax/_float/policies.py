@@ -19,7 +19,6 @@ from hardmax._float.argmax import (
     nearest,
     nearest_rows,
 )
-from hardmax._float.bands import are_spread, search_in_bands
 from hardmax._float.bounds import (
     SAFETY,
     UNDERFLOW,
@@ -80,8 +79,6 @@ class TieResolver:
     def _search(
         self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu
     ) -> ArgmaxResult:
-        if are_spread(active.positions, active.norms):
-            return search_in_bands(cpu._argmax, active, pending, self.metric, self._offsets)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         directions, off = look(active.positions[rows], active.errors[rows], self.metric)
         if self.metric.matrix is None or active.layer:

@@ -11,8 +11,7 @@ from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, Progress, check_int, shorten
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
-from hardmax._float.batch import UNKNOWN, WALKED, BatchOutcome, Then
-from hardmax._float.batch_parts import LONGEST
+from hardmax._float.batch import WALKED, BatchOutcome, Then
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided, interpreted_if_small
 from hardmax._layer.rules import check_dimension, merge_points
@@ -298,15 +297,12 @@ class BatchTrajectories(Trajectories):
         self._at_hand = 1 + _AT_HAND * len(clouds) // math.prod(clouds.tokens.shape)
         stop, layers = plan.stop, plan.stop.last_layer
         if stop.when_settled:
-            layers = min(layers, _MOST_DECISIONS if plan.dynamics.is_plain else LONGEST)
-        self._depth = layers
+            layers = min(layers, _MOST_DECISIONS)
         then = Then.STAY if stop.when_settled else Then.GO_ON
         self.outcome = self._run_all(layers, then, leave_long=True, progress=progress)
         left = self.outcome.undecided
         if layers < stop.last_layer:
             left = np.flatnonzero(self.outcome.settled < 0)
-        elif stop.when_settled:
-            left = np.union1d(left, np.flatnonzero(self.outcome.settled == UNKNOWN))
         # What floats could not prove is decided at once: it is part of the answer.
         self.exact = {cloud: self.make(cloud) for cloud in left.tolist()}
         for cloud, run in self.exact.items():  # where the kernel gave up, its arrays mean nothing
@@ -339,8 +335,6 @@ class BatchTrajectories(Trajectories):
         return slice(*self.clouds.offsets[cloud : cloud + 2].tolist())
 
     def _run(self, cloud: int) -> Trajectory:
-        if self.outcome.settled[cloud] == UNKNOWN:
-            self._resolve(cloud)
         if cloud in self.exact:
             return self.exact[cloud]
         if cloud not in self._made:
@@ -367,31 +361,9 @@ class BatchTrajectories(Trajectories):
         )
         return LazyTrajectory(known, lambda: self.make(cloud).details, self._container.tensors)
 
-    @cached_property
-    def _later(self) -> BatchOutcome:
-        """Where clouds settle, also a little later than the last layer."""
-        return self._run_all(LONGEST, Then.STAY)
-
-    def _resolve(self, cloud: int) -> None:
-        """Find out where a cloud settles, of which that is not known."""
-        outcome, last = self.outcome, self.plan.stop.last_layer
-        settled = int(self._later.settled[cloud])
-        if settled > last or (settled == WALKED and last <= LONGEST):
-            outcome.settled[cloud] = WALKED
-        elif settled >= 0:
-            outcome.settled[cloud] = settled
-            outcome.errors[cloud] = max(outcome.errors[cloud], self._later.errors[cloud])
-        else:
-            run = self.exact[cloud] = self.make(cloud)
-            outcome.settled[cloud] = WALKED if run.settled_at is None else run.settled_at
-            vars(self).pop("arrived", None)
-
     @property
     def _latest(self) -> int:
-        """The last layer at which a cloud settled in the kernel; of other layers than the paper's,
-        up to which it may look for that."""
-        if not self.plan.dynamics.is_plain:
-            return max(LONGEST, self._depth)
+        """The last layer at which a cloud settled in the kernel."""
         return max(0, *np.delete(self.outcome.settled, list(self.exact)).tolist(), 0)
 
     @cached_property
@@ -452,8 +424,6 @@ class BatchTrajectories(Trajectories):
 
     @property
     def settled_at(self) -> list[int | None]:
-        for cloud in np.flatnonzero(self.outcome.settled == UNKNOWN).tolist():
-            self._run(cloud)
         return [None if layer == WALKED else layer for layer in self.outcome.settled.tolist()]
 
 

@@ -168,4 +168,4 @@ def test_a_lead_that_may_be_due_to_errors_proves_nothing(error, is_proved):
     room = make_room(2, 1)
     rules = Rules(np.empty((0, 0)), 0.5, 1, np.array(kernel_factors(1, float_metric(HALF))))
     room.points[0, :2], room.reach[:], room.final[:] = [1.0, 1.0 - 1e-4], 2.0, False
-    assert _choose_all(room, 2, rules, error)[0] == is_proved
+    assert _choose_all(room, 2, rules, error) == is_proved
