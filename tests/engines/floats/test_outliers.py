@@ -40,9 +40,9 @@ def test_tokens_far_out_or_next_to_nothing_do_not_keep_the_limit_waiting(d, size
     in_one_coordinate(tokens, size)
     place = ExactPositions.place
 
-    def counted(positions, point):
-        places.append(point)
-        return place(positions, point)
+    def counted(*arguments):
+        places.append(arguments)
+        return place(*arguments)
 
     monkeypatch.setattr(ExactPositions, "place", counted)
     assert hm.limit(tokens, hm.Dynamics("1/2")).settled_at is not None
