@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 from gpu_harness import COLUMNS, MACHINE, compare, matrix_rate, row, time_of, versions
-from gpu_reviews import repeating, reviews
 from harness import add_rows
 
 import hardmax as hm
@@ -151,7 +150,6 @@ if __name__ == "__main__":
     layers = ((65_536, 16), (65_536, 64), (65_536, 128), (16_384, 64), (1024, 64))
     works = [*(partial(one_layer, *size) for size in layers), partial(causal_layer, 65_536, 64)]
     works += [partial(limit, 65_536, 16), partial(limit, 1_000_000, 64)]
-    works += [partial(reviews, 65_536, 132, 2), partial(reviews, 65_536, 132, 16)]
-    works += [partial(reviews, 16_384, 218, 2, repeating), partial(engines, 65_536, 16)]
+    works += [partial(engines, 65_536, 16)]
     for work in works:  # what has been measured is kept, whatever becomes of the rest
         add_rows("gpu", COLUMNS, work(), folder=folder, **about)

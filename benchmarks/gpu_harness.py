@@ -67,14 +67,3 @@ def matrix_rate() -> float:
     """Operations a millisecond of a large fp16 product: what the machine can do."""
     square = torch.randn((8192, 8192), dtype=torch.float16, device="cuda")
     return 2 * 8192**3 / statistics.median(milliseconds(lambda: square @ square) for _ in range(20))
-
-
-def copy_rate() -> float:
-    """Bytes a millisecond, read and written, of a large copy: what the memory can do."""
-    source = torch.zeros(2**31, dtype=torch.uint8, device="cuda")
-    target = torch.empty_like(source)
-    return (
-        2
-        * len(source)
-        / statistics.median(milliseconds(lambda: target.copy_(source)) for _ in range(20))
-    )

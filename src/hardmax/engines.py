@@ -79,15 +79,10 @@ def solvers_for(arithmetic: str, engine: Engine, *, plain: bool = True) -> tuple
     return FloatSolver(engine), GeneralSolver()
 
 
-def takes_batch(engine: Engine, clouds: PackedClouds, dynamics: Dynamics) -> bool:
+def takes_batch(clouds: PackedClouds, dynamics: Dynamics) -> bool:
     """Whether one kernel can run all these clouds."""
-    if not dynamics.is_plain:
-        return False
-    if isinstance(engine, Gpu):
-        from hardmax._gpu.batch import suits
-
-        return suits(clouds.offsets, clouds.tokens.shape[1])
-    return int(np.diff(clouds.offsets).max()) <= LARGEST_SMALL_CLOUD
+    is_small = int(np.diff(clouds.offsets).max()) <= LARGEST_SMALL_CLOUD
+    return is_small and dynamics.is_plain
 
 
 def run_batch(
@@ -98,16 +93,8 @@ def run_batch(
     then: Then,
     **watched: Any,
 ) -> BatchOutcome:
-    """Run many clouds in one kernel; a GPU leaves tensors where they are. `watched`: more arguments
-    of `walk_batch`."""
-    tokens, offsets = clouds.tokens, clouds.offsets
-    if isinstance(engine, Cpu):
-        tokens = as_array(tokens, "`tokens`")
-        return walk_batch(tokens, offsets, dynamics, layers, then=then, cpu=engine, **watched)
-    from hardmax._gpu.batch import walk_batch_gpu
-
-    outcome = walk_batch_gpu(tokens, offsets, dynamics, layers, engine.device, then)
-    progress = watched.get("progress")
-    if progress is not None:
-        progress(len(clouds), len(clouds))
-    return outcome
+    """Run many clouds in one kernel, on the processor. `watched`: more arguments of
+    `walk_batch`."""
+    tokens = as_array(clouds.tokens, "`tokens`")
+    cpu = engine if isinstance(engine, Cpu) else CPU
+    return walk_batch(tokens, clouds.offsets, dynamics, layers, then=then, cpu=cpu, **watched)

@@ -13,7 +13,7 @@ class Gpu:
     """A GPU as the engine of `simulate` and `limit`, through torch and triton (extra `gpu`).
 
     Tokens stay on it, and those that came as tensors are given back there. A cloud that floats
-    cannot prove goes to the processor.
+    cannot prove goes to the processor, and so do batches of small clouds.
 
     Parameters
     ----------

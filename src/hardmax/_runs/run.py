@@ -113,7 +113,7 @@ def _fit_one_kernel(clouds: PackedClouds, plan: Plan) -> bool:
         clouds.tokens.dtype != object
         and plan.solvers == solvers_for("certified", plan.engine, plain=plan.dynamics.is_plain)
         and (plan.stop.when_settled or plan.stop.last_layer <= DEEPEST_KERNEL)
-        and takes_batch(plan.engine, clouds, plan.dynamics)
+        and takes_batch(clouds, plan.dynamics)
     )
 
 
@@ -383,10 +383,7 @@ class BatchTrajectories(Trajectories):
         """The leader that each token follows for ever, as its first token counted in its cloud; -1:
         none."""
         leader_of = self.outcome.leader_of
-        if leader_of is None:  # a GPU does not find them
-            again = run_batch(CPU, self.clouds, self.plan.dynamics, self._latest, Then.STAY)
-            leader_of = again.leader_of
-        assert leader_of is not None, "the CPU finds them"
+        assert leader_of is not None, "the kernel finds them"
         for cloud, run in self.exact.items():
             leader_of[self._rows_of(cloud)] = run._leader_of()
         return leader_of

@@ -23,6 +23,8 @@ from hardmax._gpu import argmax, argmax_kernels
 from hardmax._gpu.argmax import Search, find_furthest
 from hardmax._gpu.solver import move_once
 
+pytestmark = pytest.mark.check
+
 TILTED = [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
 
 

@@ -13,13 +13,11 @@ torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
-import hardmax as hm
-from hardmax._float.batch import Then, walk_batch
 from hardmax._float.bounds import SlackFactors
 from hardmax._gpu import argmax
-from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu.argmax import Search, find_furthest
-from hardmax._gpu.batch import walk_batch_gpu
+
+pytestmark = pytest.mark.check
 
 FENCE = 2**10  # numbers before a tensor, and behind it
 EMPTY = torch.empty
@@ -96,21 +94,3 @@ def test_a_search_reads_and_writes_nothing_but_its_tensors(n, d, fenced, monkeyp
     assert np.allclose(
         found.moved.cpu().numpy(), (points + points[winners]) / 2, rtol=0, atol=1e-12
     )
-
-
-@pytest.mark.parametrize("metric", [None, [[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]]])
-def test_a_batch_reads_and_writes_nothing_but_its_tensors(metric, fenced, monkeypatch):
-    monkeypatch.setattr(
-        gpu_batch, "_PROGRAMS", 2
-    )  # a program does several clouds in the same memory
-    sizes = (1, 33, 2, 31, 32, 5)
-    rng = np.random.default_rng(8)
-    dynamics = hm.Dynamics("1/2", metric)
-    tokens, offsets = rng.standard_normal((sum(sizes), 3)), np.cumsum([0, *sizes])
-    tokens[-1] = tokens[-5] * (1 + 2.0**-40)  # nearer to each other than float32 can tell
-    ours = walk_batch_gpu(fenced.copied(tokens), offsets, dynamics, 20, DEVICE, Then.GO_ON)
-    fenced.assert_whole()
-    truth = walk_batch(tokens, offsets, dynamics, 20)
-    assert truth.settled.min() >= 0
-    assert np.array_equal(ours.tokens.cpu().numpy(), truth.tokens)
-    assert ours.settled.tolist() == truth.settled.tolist()

@@ -18,13 +18,13 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 import hardmax as hm
 from hardmax._float.solver import Undecided
 from hardmax._gpu import argmax as gpu_argmax
-from hardmax._gpu import batch as gpu_batch
 from hardmax._runs import tensors as gpu_simulation
-from hardmax._runs.run import BatchTrajectories
 from hardmax._runs.tensors import step_table
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 from hardmax.theorem import theorem_reason
+
+pytestmark = pytest.mark.check
 
 GPU = hm.Gpu(DEVICE)
 HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/10")
@@ -271,61 +271,16 @@ def test_what_float64_does_not_hold_goes_to_the_processor():
     assert "gpu" not in run.details.decisions.searches
 
 
-def batches(dtype=torch.float64) -> dict:
-    tables = [
-        there(table, dtype) for table in (*gauss(5, 2, 6, 2), [*SQUARE, [1, 1]], repeated(3, 2))
-    ]
-    ragged = hm.Ragged(
-        torch.cat(tables), np.arange(len(tables) + 1) * 6, 1 + np.arange(6 * len(tables)) % 3
-    )
-    return {"list": [*tables, tables[0][:3]], "stack": torch.stack(tables), "ragged": ragged}
-
-
-def off_device(batch):
-    if isinstance(batch, hm.Ragged):
-        return hm.Ragged(here(batch.tokens), batch.offsets, batch.multiplicities)
-    return list(map(here, batch)) if isinstance(batch, list) else here(batch)
-
-
-@pytest.mark.parametrize(
-    ("form", "stop"),
-    [("list", hm.Settled()), ("stack", hm.AfterLayers(6)), ("ragged", hm.Settled())],
-)
-def test_a_batch_is_walked_as_by_the_processor(form, stop):
-    given_tokens, calls = batches()[form], []
-    ours = hm.simulate(
-        given_tokens, HALF, stop=stop, engine=GPU, progress=lambda *done: calls.append(done)
-    )
-    truth = hm.simulate(off_device(given_tokens), HALF, stop=stop)
-    assert isinstance(ours, BatchTrajectories)
-    assert calls == [(len(ours), len(ours))]
-    for fact in ("certified", "settled_at", "error"):
-        assert getattr(ours, fact) == getattr(truth, fact)
-    assert [led.tolist() for led in ours.leaders] == [led.tolist() for led in truth.leaders]
-    for mine, its in (
-        (ours.at("limit"), truth.at("limit")),
-        *((ours.at(k), truth.at(k)) for k in (0, 6, 10**9)),
-    ):
-        assert type(mine) is type(given_tokens)
-        assert all(np.array_equal(here(mine[cloud]), its[cloud]) for cloud in range(len(ours)))
-    for one, other in zip(ours, truth, strict=True):
-        assert one.details.decisions.arithmetic == other.details.decisions.arithmetic
-        assert one.attended(1).tolist() == other.attended(1).tolist()
-        assert np.array_equal(here(one.tokens), other.tokens)
-    assert repr(ours) == repr(truth)
-
-
-@pytest.mark.parametrize(("form", "largest"), [("list", 1024), ("stack", 5), ("ragged", 5)])
-def test_limits_of_a_batch_whose_clouds_may_be_too_large_for_a_program(form, largest, monkeypatch):
-    monkeypatch.setattr(gpu_batch, "LARGEST_CLOUD", largest)
-    given_tokens = batches(torch.float32)[form]
-    ours = hm.limit(given_tokens, HALF, engine=GPU)
-    truth = hm.limit(off_device(given_tokens), HALF)
-    assert isinstance(ours.runs, BatchTrajectories) == (largest != 5)
-    assert type(ours.limit_points) is type(given_tokens)
-    for cloud in range(len(ours)):
-        assert ours.limit_points[cloud].dtype == torch.float32
-        assert np.abs(here(ours.limit_points[cloud]) - truth.limit_points[cloud]).max() <= 1e-6
+def test_a_batch_goes_to_the_processor_and_comes_back_in_its_form_on_its_device():
+    tables = [there(table) for table in (*gauss(5, 2, 6, 2), [*SQUARE, [1, 1]])]
+    ragged = hm.Ragged(torch.cat(tables), [0, 6, 12, 18])
+    truth = hm.limits([here(table) for table in tables], HALF)
+    for batch in (tables, torch.stack(tables), ragged):
+        ours = hm.limits(batch, HALF, engine=GPU)
+        assert type(ours.limit_points) is type(batch)
+        for mine, its in zip(ours.limit_points, truth.limit_points, strict=True):
+            assert np.array_equal(here(mine), its)
+        assert ours.settled_at == truth.settled_at
 
 
 @pytest.mark.parametrize("sizes", [(5, 3), (300, 20_000)] if HAS_GPU else [(5, 3)])
