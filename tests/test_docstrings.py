@@ -45,13 +45,12 @@ RETURNED |= {
     "AlgebraicNumber",
     "Basins",
     "Bifurcations",
-    "Enclosure",
     "Enclosures",
+    "Estimate",
     "Falsification",
     "MetricSearch",
     "Region",
     "SoftmaxGap",
-    "Unchanged",
 }
 
 

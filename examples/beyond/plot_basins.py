@@ -29,11 +29,11 @@ clouds = {
 # Black is what is undecided: a thin seam along the curves. Lines bound the cells of the leaders.
 figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
-    found = hm.basins(cloud, dynamics=dynamics, law="uniform")
+    found = hm.basins(cloud, dynamics=dynamics)
     print(name)
     for region in found.regions:
-        print(f"  {region.name}: probability {region.probability}")
-    print(f"  undecided: area {found.undecided.area}")
+        print(f"  {region.name}: {100 * region.share:.1f} % of the box")
+    print(f"  undecided: {100 * found.undecided.share:.1f} %")
     found.plot(ax=ax)
     ax.set_title(name)
     base = hm.limit(cloud, dynamics)
@@ -43,11 +43,12 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
 plt.show()
 
 # %%
-# A token of the cloud can be moved as well, and its start be Gaussian: token 1 of the emerging leader is the one that leads
-# at layer 1 only.
-found = hm.basins(clouds["emerging leader"], 1, dynamics=dynamics, law=(0, 1))
-for region in (*found.regions, found.undecided):
-    print(f"{region.name}: probability {region.probability}")
+# A token of the cloud can be moved as well, and its start drawn from any law: token 1 of the emerging leader is the one
+# that leads at layer 1 only.
+found = hm.basins(clouds["emerging leader"], 1, dynamics=dynamics)
+starts = np.random.default_rng(0).standard_normal((4_000, 2))
+for end, estimate in found.estimates(starts).items():
+    print(end, estimate)
 found.plot()
 plt.show()
 
@@ -56,12 +57,11 @@ plt.show()
 cloud = np.round(np.random.default_rng(7).standard_normal((6, 2)) * 64) / 64
 radius = hm.limit(cloud, dynamics).radius()
 noises = [radius * factor for factor in (0.7, 1, 1.5, 2, 3, 4, 5)]
-bounds = [hm.basins(cloud, dynamics=dynamics, noise=noise).probability for noise in noises]
-low, high = zip(*bounds, strict=True)
+shares = [hm.basins(cloud, dynamics=dynamics, noise=noise, draws=500) for noise in noises]
+low, high = zip(*(estimate.interval for estimate in shares), strict=True)
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-ax.fill_between(np.divide(noises, radius), low, high, color="0.6", label="proved bounds")
-ax.plot(np.divide(noises, radius), low, "k.-", lw=0.6)
-ax.plot(np.divide(noises, radius), high, "k.-", lw=0.6)
-ax.set(xlabel="noise / radius", ylabel="probability that nothing changes", ylim=(0, 1.05))
+ax.fill_between(np.divide(noises, radius), low, high, color="0.7", label="99 % intervals")
+ax.plot(np.divide(noises, radius), [estimate.share for estimate in shares], "k.-", lw=0.6)
+ax.set(xlabel="noise / radius", ylabel="share in which nothing changes", ylim=(0, 1.05))
 ax.legend(frameon=False)
 plt.show()

@@ -10,10 +10,10 @@ from hardmax._beyond.bifurcations import Bifurcations
 from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
+from hardmax._questions.basins import Basins, Region
+from hardmax._questions.chances import Estimate
 from hardmax._questions.falsify import Falsification
-from hardmax._questions.laws import Enclosure
 from hardmax._questions.metric import MetricSearch
-from hardmax._questions.regions import Basins, Region, Unchanged
 from hardmax._questions.statements import Broken
 from hardmax._runs.details import Decisions, RunDetails
 from hardmax._runs.enclosures import Enclosures
@@ -31,8 +31,8 @@ __all__ = [
     "Broken",
     "Certificate",
     "Decisions",
-    "Enclosure",
     "Enclosures",
+    "Estimate",
     "Falsification",
     "Limit",
     "Limits",
@@ -45,6 +45,5 @@ __all__ = [
     "TheoremReport",
     "Trajectories",
     "Trajectory",
-    "Unchanged",
     "Verdict",
 ]

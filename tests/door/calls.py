@@ -98,12 +98,13 @@ def core_calls() -> Iterator[Call]:
     )
     wishes = {"leaders": [0], "followers": {4: 1}, "kind": "definite", "max_cuts": 9}
     yield "find_metric", hm.find_metric, {"tokens": SQUARE, **wishes}
-    starts = {"token": 4, "box": [(-2, 2), (-2, 2)], "law": "uniform"}
+    starts = {"token": 4, "box": [(-2, 2), (-2, 2)]}
     searching = {"tolerance": 0.1, "effort": 50}
     yield "basins", hm.basins, {**shared, **starts, **searching}
-    yield "basins with noise", hm.basins, {**shared, "noise": Fraction(1, 9), **searching}
+    yield "basins with noise", hm.basins, {**shared, "noise": Fraction(1, 9), "draws": 2, "seed": 1}
     found = hm.basins(SQUARE, effort=50)
     yield "Basins.at", found.at, {"start": [0.25, 0.125]}
+    yield "Basins.estimates", found.estimates, {"starts": [[0.25, 0.125]]}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
     yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}

@@ -1,5 +1,4 @@
-"""Cells of starting points: convex polygons in the plane, boxes in other dimensions, with rational
-corners.
+"""Cells of starting points: convex polygons with rational corners.
 
 A quadratic q(x) = c + <b, x> + k <A x, x> on a convex cell with the corners v_1, … is the mix of
 its values at pairs of corners: x = sum of p_i v_i gives q(x) = sum of p_i p_j q(v_i, v_j), where
@@ -8,113 +7,47 @@ holds in the cell, and if one of the values is not 0, q > 0 inside."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from typing import TypeAlias
 
-from flint import fmpq
+import numpy as np
+from flint import fmpq, fmpz_mat
 
 from hardmax._common.cached import cached_property
-from hardmax._exact.argmax import products
 from hardmax._tokens.rationals import dot
 
 Corner: TypeAlias = tuple[int, ...]
-"""(w, x, y, …) stands for the point (x / w, y / w, …); w is positive."""
+"""(w, x, y) stands for the point (x / w, y / w); w is positive."""
 Quadratic: TypeAlias = Sequence[int]
-"""c, b and k; if k is left out it is linear."""
-_FINE = 2**40  # so fine are the coefficients of lines that stand for curves
+"""The four coefficients c, b and k."""
+_FINE = 40  # bits of the coefficients of lines that stand for curves
 
 
-@dataclass(frozen=True, eq=False)
 class Cell:
-    """A part of the space in which one token starts."""
+    """A part of the plane in which one token starts; its corners are counterclockwise."""
 
-    corners: tuple[Corner, ...]
+    def __init__(self, corners: Sequence[Corner], metric: Sequence[Sequence[int]]) -> None:
+        self.corners, self.metric = tuple(corners), metric
+
+    @classmethod
+    def of_box(
+        cls, ends: Sequence[tuple[Fraction, Fraction]], metric: Sequence[Sequence[int]]
+    ) -> "Cell":
+        """A rectangle, from two intervals."""
+        (left, right), (bottom, top) = ends
+        unit = math.lcm(*(end.denominator for pair in ends for end in pair))
+        places = (left, bottom), (right, bottom), (right, top), (left, top)
+        return cls([(unit, int(unit * x), int(unit * y)) for x, y in places], metric)
 
     @cached_property
-    def floats(self) -> list[list[float]]:
+    def floats(self) -> np.ndarray:
         """The corners, up to rounding."""
-        return [[x / w for x in rest] for w, *rest in self.corners]
-
-    def pairs(self, metric: Sequence[Sequence[int]]) -> list[list[int]]:
-        """For each pair of corners what the coefficients of a quadratic are multiplied by: its
-        values are the products, divided by the first entries. The first pairs are those of corners
-        with themselves."""
-        same = [(corner, corner) for corner in self.corners]
-        rows = []
-        for (v, *x), (w, *y) in (*same, *combinations(self.corners, 2)):
-            square = dot([dot(row, x) for row in metric], y) + dot(
-                [dot(row, y) for row in metric], x
-            )
-            rows.append([2 * v * w, *(a * w + b * v for a, b in zip(x, y, strict=True)), square])
-        return rows
-
-    def halves(self) -> "list[Cell]":
-        """The cell in two parts."""
-        raise NotImplementedError
-
-    def has_inside(self, point: Sequence[Fraction]) -> bool:
-        """Whether a point is inside, and not on the border."""
-        raise NotImplementedError
-
-    def cut(self, line: Sequence[int]) -> "tuple[Cell | None, Cell | None] | None":
-        """The parts where c + <b, x> is positive and negative; None if the cell cannot be cut."""
-        raise NotImplementedError
+        return np.array([[x / w for x in rest] for w, *rest in self.corners])
 
     @cached_property
-    def volume(self) -> fmpq:
-        """Length, area or volume."""
-        raise NotImplementedError
-
-    def split(self, lead: Quadratic, metric: Sequence[Sequence[int]]) -> "list[Cell]":
-        """Parts of the cell: the more of them keep a sign of the quadratic, the better."""
-        *line, curvature = lead
-        parts = self._beside_curve(lead, metric) if curvature else self.cut(line)
-        return [part for part in parts or () if part] or self.halves()
-
-    def _beside_curve(
-        self, lead: Quadratic, metric: Sequence[Sequence[int]]
-    ) -> "list[Cell | None]":
-        """Three parts: where a linear function that is close to the quadratic says that this is
-        positive, where negative, and what is left; none if that is more than half."""
-        c, *b, k = lead
-        middle = [sum(column) / len(column) for column in zip(*self.floats, strict=True)]
-        points = [Fraction(x).limit_denominator(_FINE) for x in middle]
-        # The gradient there, and the value of that plane at 0.
-        slopes = []
-        for r, (row, slope) in enumerate(zip(metric, b, strict=True)):
-            both = [entry + other[r] for entry, other in zip(row, metric, strict=True)]
-            slopes.append(slope + k * dot(both, points))
-        square = sum(dot(row, points) * x for row, x in zip(metric, points, strict=True))
-        wanted = [c - k * square, *slopes]
-        unit = max(1, int(max(map(abs, wanted))) // _FINE)
-        line = [round(x / unit) for x in wanted]
-        rest = [x - unit * y for x, y in zip(lead, [*line, 0], strict=True)]
-        pairs = self.pairs(metric)
-        values = [
-            Fraction(int(value), pair[0] * unit)
-            for value, pair in zip(products([rest], pairs)[0], pairs, strict=True)
-        ]
-        low, high = math.floor(min(values)), math.ceil(max(values))
-        found = []
-        band: Cell | None = self
-        for offset, part in ((low, 0), (high, 1)):
-            parts = band and band.cut([line[0] + offset, *line[1:]])
-            if not parts:
-                return found
-            found.append(parts[part])
-            band = parts[1 - part]
-        if band is not None and 2 * band.volume > self.volume:
-            return []
-        return [*found, band]
-
-
-class CellPolygon(Cell):
-    """A convex polygon, its corners counterclockwise."""
-
-    @cached_property
-    def volume(self) -> fmpq:
+    def area(self) -> fmpq:
+        """The area, exactly."""
         (w, x, y), *others = self.corners
         total = fmpq(0)
         for (v, a, b), (u, c, d) in pairwise(others):  # a fan of triangles
@@ -122,15 +55,52 @@ class CellPolygon(Cell):
             total += fmpq(twice, 2 * w * v * u)
         return total
 
-    def has_inside(self, point: Sequence[Fraction]) -> bool:
-        a, b = point
-        for (w, x, y), (v, c, d) in pairwise([*self.corners, self.corners[0]]):
+    @cached_property
+    def _pairs(self) -> list[list[int]]:
+        """What coefficients are multiplied by for each pair of corners, first those of a corner
+        with itself: the value of a quadratic is the sum, divided by the first of these."""
+        rows = []
+        same = zip(self.corners, self.corners, strict=True)
+        for (v, *x), (w, *y) in (*same, *combinations(self.corners, 2)):
+            square = self._product(x, y) + self._product(y, x)
+            rows.append([2 * v * w, *(a * w + b * v for a, b in zip(x, y, strict=True)), square])
+        return rows
+
+    def _product(self, x: Sequence[int], y: Sequence[int]) -> int:
+        return dot([dot(row, x) for row in self.metric], y)
+
+    @cached_property
+    def _all_pairs(self) -> fmpz_mat:
+        return fmpz_mat(self._pairs).transpose()
+
+    @cached_property
+    def _corners_alone(self) -> fmpz_mat:
+        return fmpz_mat(self._pairs[: len(self.corners)]).transpose()
+
+    def values(self, quadratics: Sequence[Quadratic]) -> list[list[int]]:
+        """Positive multiples of their values at pairs of corners; at corners if all are linear."""
+        is_linear = not any(bend for *_, bend in quadratics)
+        places = self._corners_alone if is_linear else self._all_pairs
+        return (fmpz_mat(list(quadratics)) * places).tolist()
+
+    def value_inside(self, quadratic: Quadratic) -> int:
+        """A weighted sum of the values at corners, with positive weights."""
+        return dot(quadratic, self._weighted_middle)
+
+    @cached_property
+    def _weighted_middle(self) -> list[int]:
+        return [sum(column) for column in zip(*self._pairs[: len(self.corners)], strict=True)]
+
+    def has_inside(self, x: Fraction, y: Fraction) -> bool:
+        """Whether a point is inside, and not on the border."""
+        for (w, a, b), (v, c, d) in pairwise([*self.corners, self.corners[0]]):
             # The sides are those of homogeneous coordinates.
-            if (x * d - y * c) + (y * v - w * d) * a + (w * c - x * v) * b <= 0:
+            if (a * d - b * c) + (b * v - w * d) * x + (w * c - a * v) * y <= 0:
                 return False
         return True
 
-    def cut(self, line: Sequence[int]) -> tuple[Cell | None, Cell | None]:
+    def cut(self, line: Sequence[int]) -> "tuple[Cell | None, Cell | None]":
+        """The parts where c + <b, x> is positive and negative."""
         heights = [dot(line, corner) for corner in self.corners]
         if min(heights) >= 0:
             return self, None
@@ -150,68 +120,48 @@ class CellPolygon(Cell):
                 above.append(here)
             if height <= 0:
                 below.append(here)
-        return CellPolygon(tuple(above)), CellPolygon(tuple(below))
+        return Cell(above, self.metric), Cell(below, self.metric)
 
-    def halves(self) -> list[Cell]:
-        pairs = combinations(self.floats, 2)
-        (x, y), (a, b) = max(pairs, key=lambda ends: math.dist(*ends))
-        length = max(abs(a - x), abs(b - y))
-        if not length:
+    def split(self, lead: Quadratic) -> "list[Cell]":
+        """Parts of the cell: the more of them keep a sign of the quadratic, the better."""
+        *line, bend = lead
+        parts = self._beside_curve(lead) if bend else self.cut(line)
+        return [part for part in parts if part] or self._halves()
+
+    def _beside_curve(self, lead: Quadratic) -> "Sequence[Cell | None]":
+        """Three parts: where a linear function that is close to the quadratic says that this is
+        positive, where negative, and what is left; none if that is more than half."""
+        fine = [x << _FINE for x in lead]
+        line = self._tangent(fine)
+        unit = max(1, max(map(abs, line)) >> _FINE)
+        line = [x // unit for x in line]
+        rest = [x - unit * y for x, y in zip(fine, [*line, 0], strict=True)]
+        scales = [unit * pair[0] for pair in self._pairs]
+        values = [fmpq(*pair) for pair in zip(self.values([rest])[0], scales, strict=True)]
+        low, high = int(min(values).floor()), int(max(values).ceil())
+        positive, band = self.cut([line[0] + low, *line[1:]])
+        if band is None:
+            return [positive]
+        band, negative = band.cut([line[0] + high, *line[1:]])
+        if band is not None and 2 * band.area > self.area:
             return []
-        way = [round(16 * (end - start) / length) for start, end in ((x, a), (y, b))]
-        heights = [dot(way, corner) for corner in self.floats]
-        t = middle(min(heights), max(heights))
-        parts = self.cut([-t.numerator, *(t.denominator * step for step in way)])
-        return [part for part in parts if part]
+        return [positive, negative, band]
 
+    def _tangent(self, lead: Quadratic) -> list[int]:
+        """The linear function that touches a quadratic about in the middle of the cell."""
+        c, *b, k = lead
+        middle = [Fraction(x) for x in self.floats.mean(axis=0)]
+        look = [dot(row, middle) for row in self.metric]
+        back = [dot(column, middle) for column in zip(*self.metric, strict=True)]
+        slopes = [x + k * (y + z) for x, y, z in zip(b, look, back, strict=True)]
+        return [round(x) for x in (c - k * dot(look, middle), *slopes)]
 
-@dataclass(frozen=True, eq=False)
-class Box(Cell):
-    """An interval in each coordinate."""
-
-    ends: tuple[tuple[Fraction, Fraction], ...]
-
-    @classmethod
-    def of(cls, ends: Sequence[tuple[Fraction, Fraction]]) -> "Box":
-        corners = []
-        for corner in product(*ends):
-            w = math.lcm(*(x.denominator for x in corner))
-            corners.append((w, *(int(w * x) for x in corner)))
-        return cls(tuple(corners), tuple(ends))
-
-    @cached_property
-    def volume(self) -> fmpq:
-        size = math.prod((high - low for low, high in self.ends), start=Fraction(1))
-        return fmpq(size.numerator, size.denominator)
-
-    def has_inside(self, point: Sequence[Fraction]) -> bool:
-        return all(low < x < high for (low, high), x in zip(self.ends, point, strict=True))
-
-    def cut(self, line: Sequence[int]) -> tuple[Cell | None, Cell | None] | None:
-        (low, high), *others = self.ends
-        if others:
-            return None
-        constant, slope = line
-        if not slope:
-            return (self, None) if constant >= 0 else (None, self)
-        root = min(max(Fraction(-constant, slope), low), high)
-        left = Box.of([(low, root)]) if low < root else None
-        right = Box.of([(root, high)]) if root < high else None
-        return (right, left) if slope > 0 else (left, right)
-
-    def halves(self) -> list[Cell]:
-        axis = max(range(len(self.ends)), key=lambda k: self.ends[k][1] - self.ends[k][0])
-        low, high = self.ends[axis]
-        t = middle(float(low), float(high))
-        if not low < t < high:
-            return []
-        return [
-            Box.of([*self.ends[:axis], ends, *self.ends[axis + 1 :]])
-            for ends in ((low, t), (t, high))
-        ]
-
-
-def middle(low: float, high: float) -> Fraction:
-    """A number about in the middle of two others, of few digits."""
-    unit = Fraction(2) ** (math.frexp(high - low)[1] - 20)
-    return round(Fraction((low + high) / 2) / unit) * unit
+    def _halves(self) -> "list[Cell]":
+        """Two parts, cut across the longer side; none if floats see no middle."""
+        low, high = self.floats.min(axis=0), self.floats.max(axis=0)
+        axis = int(np.argmax(high - low))
+        middle = Fraction((low[axis] + high[axis]) / 2)
+        line = [-middle.numerator, 0, 0]
+        line[1 + axis] = middle.denominator
+        parts = [part for part in self.cut(line) if part]
+        return parts if len(parts) == 2 else []

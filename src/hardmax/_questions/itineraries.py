@@ -3,83 +3,113 @@
 As long as attended sets are known, each point is at a + b x, with a point a and a number b, since
 layers take means. So the score <A z_i, z_j> is a quadratic c + <b, x> + k <A x, x>, and so is the
 lead of one point over another. An itinerary is what is attended to, layer by layer; cells that have
-it in common share all positions and quadratics."""
+it in common share all positions and quadratics. Points with b = 0 are where they are whatever x is:
+who of them is furthest is known at once."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from flint import fmpz_mat
 
 from hardmax._common.cached import cached_property
-from hardmax._exact.argmax import products
 from hardmax._questions.cells import Cell, Quadratic
-from hardmax._tokens.rationals import IntegerCloud, dot
-from hardmax.dynamics import Dynamics
+from hardmax._tokens.rationals import dot
 
 Sets = Mapping[int, tuple[int, ...]]
 """Points that each of some points attends to, or may attend to."""
+Rows = Sequence[Sequence[int]]
 
 
-class Layer(NamedTuple):
-    """The paper's layer, A up to a factor, and the multiplicities of points."""
+@dataclass(frozen=True)
+class Layer:
+    """The paper's layer, and the multiplicities of points."""
 
-    dynamics: Dynamics
-    metric: Sequence[Sequence[int]]
+    alpha: Fraction
+    metric: Rows
+    """A up to a factor."""
     counts: Sequence[int]
+    furthest: dict[tuple[tuple[int, ...], ...], Sets] = field(default_factory=dict)
+    """By points with b = 0, whom of them each attends to if there is nobody else."""
 
 
 class Itinerary:
-    """All points at a layer, before which attended sets are known; the last point starts at x."""
+    """All points at a layer, before which attended sets are known: rows (a, b), up to a common
+    positive factor. The last point starts at x."""
 
-    def __init__(self, places: IntegerCloud, layer: Layer, followers: Sets, number: int) -> None:
-        self.places, self.layer, self.number = places, layer, number
-        self.followers = followers
-        """Those that follow a leader, for ever."""
-        everybody = tuple(range(len(places.numerators)))
-        self.anybody: Sets = {i: everybody for i in everybody if i not in followers}
+    def __init__(self, rows: Rows, layer: Layer, followers: Sets, number: int) -> None:
+        self.rows, self.layer, self.followers, self.number = rows, layer, followers, number
+        self._scores: dict[tuple[int, int], Quadratic] = {}
         self._steps: dict[tuple[tuple[int, ...], ...], Step] = {}
 
     @cached_property
-    def scores(self) -> dict[int, list[Quadratic]]:
-        """For each point that follows no leader the scores of all."""
-        return {i: self.scores_along(self.places.numerators[i]) for i in self.anybody}
+    def candidates(self) -> Sets:
+        """Whom points that follow no leader may attend to."""
+        everybody = tuple(range(len(self.rows)))
+        moving = tuple(j for j in everybody if self.rows[j][-1])
+        still = [j for j in everybody if not self.rows[j][-1]]
+        key = tuple(tuple(self.rows[j]) for j in still)
+        if key not in self.layer.furthest:
+            self.layer.furthest[key] = self._furthest(still)
+        first = self.layer.furthest[key]
+        pending = [i for i in everybody if i not in self.followers]
+        return {i: (*first[i], *moving) if i in first else everybody for i in pending}
 
-    def scores_along(self, row: Sequence[int]) -> list[Quadratic]:
-        """The scores of all points along A (a + b x), up to a positive factor."""
-        *a, b = row
-        metric = self.layer.metric
-        look = [dot(line, a) for line in metric]
-        scores = []
-        for *place, share in self.places.numerators:
-            back = [dot(column, place) for column in zip(*metric, strict=True)]
-            linear = [share * x + b * y for x, y in zip(look, back, strict=True)]
-            scores.append([dot(look, place), *linear, b * share])
-        return scores
+    def _furthest(self, still: Sequence[int]) -> Sets:
+        if not still:
+            return {}
+        places = fmpz_mat([list(self.rows[j][:-1]) for j in still])
+        directions = places * fmpz_mat([list(row) for row in self.layer.metric]).transpose()
+        table = (directions * places.transpose()).tolist()
+        found = {}
+        for i, scores in zip(still, table, strict=True):
+            best = max(scores)
+            found[i] = tuple(j for j, score in zip(still, scores, strict=True) if score == best)
+        return found
 
-    def attended(self, cell: Cell, candidates: Sets) -> tuple[Sets, Quadratic | None]:
-        """Whom points may attend to at almost all x in a cell, if these are the candidates; and a
-        lead that has no sign there, if there is one. Without one, they attend to all that are
-        left."""
-        asked = [i for i, several in candidates.items() if len(several) > 1]
-        if not asked:
-            return candidates, None
-        pairs = cell.pairs(self.layer.metric)
-        middle = [sum(column) for column in zip(*pairs[: len(cell.corners)], strict=True)]
-        left, doubtful = dict(candidates), None
+    def score(self, i: int, j: int) -> Quadratic:
+        """<A z_i, z_j>, up to a positive factor that is the same for all."""
+        if (i, j) not in self._scores:
+            self._scores[i, j] = self.score_along(self.rows[i], j)
+        return self._scores[i, j]
+
+    def score_along(self, row: Sequence[int], j: int) -> Quadratic:
+        """The score of a point along A (a + b x)."""
+        (*a, b), (*place, share) = row, self.rows[j]
+        look = [dot(line, a) for line in self.layer.metric]
+        back = [dot(column, place) for column in zip(*self.layer.metric, strict=True)]
+        linear = [share * x + b * y for x, y in zip(look, back, strict=True)]
+        return [dot(look, place), *linear, b * share]
+
+    def narrowed(
+        self, cell: Cell, candidates: Sets, asked: Iterable[int]
+    ) -> tuple[Sets, Quadratic | None]:
+        """Candidates of whom some points attend to at almost all x in a cell, fewer for those
+        asked; and a lead that has no sign there, if there is one. Without one, these attend to all
+        that are left."""
+        left, doubts = dict(candidates), []
         for i in asked:
-            scores = self.scores[i]
-            best = max(candidates[i], key=lambda j: dot(scores[j], middle))
-            leads = []
-            for j in candidates[i]:
-                leads.append([x - y for x, y in zip(scores[best], scores[j], strict=True)])
+            several = candidates.get(i, ())
+            if len(several) < 2:
+                continue
+            scores = [self.score(i, j) for j in several]
+            best = max(scores, key=cell.value_inside)
+            leads = [[x - y for x, y in zip(best, score, strict=True)] for score in scores]
             kept = []
-            for j, lead, values in zip(candidates[i], leads, products(leads, pairs), strict=True):
+            for j, lead, values in zip(several, leads, cell.values(leads), strict=True):
                 low = min(values)
                 if low < 0 or not any(values):
                     kept.append(j)
-                if low < 0 and (doubtful is None or doubtful[-1]):
-                    doubtful = lead  # one that is linear, if there is one
+                if low < 0:
+                    doubts.append((bool(lead[-1]), low, lead))  # linear ones first
             left[i] = tuple(kept)
-        return left, doubtful
+        return left, min(doubts)[-1] if doubts else None
+
+    def follows_leader(self, i: int, candidates: Sets) -> bool:
+        """Whether a point attends to a leader alone, as it then does for ever."""
+        sets = {**self.followers, **candidates}
+        return len(sets[i]) == 1 and sets[sets[i][0]] == sets[i]
 
     def step(self, sets: Sets) -> "Step":
         """What follows if points attend to these."""
@@ -98,9 +128,9 @@ class Step:
         """Those that follow a leader from now on."""
 
     @cached_property
-    def _targets(self) -> tuple[list[list[int]], int]:
+    def _targets(self) -> tuple[Rows, int]:
         """The means of attended sets times a common denominator, and that."""
-        counts, rows = self.itinerary.layer.counts, self.itinerary.places.numerators
+        counts, rows = self.itinerary.layer.counts, self.itinerary.rows
         totals = [sum(counts[j] for j in self.sets[i]) for i in range(len(rows))]
         common = math.lcm(*totals)
         targets = []
@@ -114,47 +144,39 @@ class Step:
     def after(self) -> Itinerary:
         """All points one layer on."""
         now, (targets, common) = self.itinerary, self._targets
-        alpha = now.layer.dynamics.alpha
-        here, there = alpha.denominator * common, alpha.numerator
+        here, there = now.layer.alpha.denominator * common, now.layer.alpha.numerator
         moved = [
             [here * x + there * y for x, y in zip(*rows, strict=True)]
-            for rows in zip(now.places.numerators, targets, strict=True)
+            for rows in zip(now.rows, targets, strict=True)
         ]
-        denominator = (alpha.numerator + alpha.denominator) * common * now.places.denominator
-        places = IntegerCloud(moved, denominator).reduced()
-        return Itinerary(places, now.layer, self.stay, now.number + 1)
+        return Itinerary(moved, now.layer, self.stay, now.number + 1)
 
     @cached_property
-    def _ties(self) -> list[tuple[tuple[int, ...], list[Quadratic]]] | None:
-        """The attended sets of points that move and have a tie, with the scores of all points along
-        A times their targets; None if a target moves."""
-        now, (targets, common) = self.itinerary, self._targets
-        ways = [
-            [common * x - y for x, y in zip(*rows, strict=True)]
-            for rows in zip(now.places.numerators, targets, strict=True)
-        ]
-        counts = now.layer.counts
+    def _ties(self) -> list[tuple[int, Sequence[int]]] | None:
+        """The points that move and have a tie, with their targets; None if a target moves."""
+        (targets, common), rows = self._targets, self.itinerary.rows
+        counts = self.itinerary.layer.counts
+        ways = []
+        for row, target in zip(rows, targets, strict=True):
+            ways.append([common * x - y for x, y in zip(row, target, strict=True)])
         for attended in self.sets.values():
             left = [[counts[j] * x for x in ways[j]] for j in attended]
             if any(map(sum, zip(*left, strict=True))):
                 return None
         ties = [i for i, attended in self.sets.items() if len(attended) > 1 and any(ways[i])]
-        return [(self.sets[i], now.scores_along(targets[i])) for i in ties]
+        return [(i, targets[i]) for i in ties]
 
     def lasts(self, cell: Cell) -> bool:
         """Whether it is sure that these sets stay for ever at almost all x in the cell: all targets
         stand still, and along A times the target of a point that moves and has a tie nobody lies
-        further out than those tied (`_exact.solver`)."""
-        if len(self.stay) == len(self.sets):
-            return True
+        further out than those tied."""
         if self._ties is None:
             return False
-        pairs = cell.pairs(self.itinerary.layer.metric) if self._ties else []
-        for attended, scores in self._ties:
-            values = products(scores, pairs)
-            first = values[attended[0]]
-            if any(values[j] != first for j in attended):
-                return False
-            if any(x < y for row in values for x, y in zip(first, row, strict=True)):
+        for i, target in self._ties:
+            scores = [self.itinerary.score_along(target, j) for j in range(len(self.sets))]
+            first = scores[self.sets[i][0]]
+            leads = [[x - y for x, y in zip(first, score, strict=True)] for score in scores]
+            values = cell.values(leads)
+            if any(any(values[j]) for j in self.sets[i]) or min(map(min, values)) < 0:
                 return False
         return True

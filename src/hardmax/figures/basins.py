@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._common.validation import InputError
 from hardmax.figures import style
 from hardmax.figures.palette import FAINT, LEADER, SHADE, look_of_leader
 from hardmax.figures.plane import marks
 from hardmax.figures.style import Axes, MarkerPath, PathPatch
 
 if TYPE_CHECKING:
-    from hardmax._questions.regions import Basins, Region
+    from hardmax._questions.basins import Basins, Region
 
 _HATCHES = "", "//", "..", "\\\\", "--", "xx", "||", "++", "oo"
 _MOST_NAMED = 12  # regions in the legend
@@ -21,9 +20,6 @@ _MARKED = (0, 0, 0, 0.25)
 
 def plot_basins(found: "Basins", ax: Any, figsize: Any) -> Axes:
     """Regions on the axes, or on those of a new figure: a colour and a hatch for each."""
-    if len(found.box) > 2:
-        message = f"`plot` draws basins in the plane or on the line, not in {len(found.box)}"
-        raise InputError(f"{message} dimensions.")
     given = style.axes_for(ax, figsize, (6.4, 4.8 if len(found.box) == 2 else 2.4))
     with style.style_context():
         if ax is None:
