@@ -171,18 +171,18 @@ class Basins:
         ends = Counter(self._known(row) or self._run(row) for row in rows)
         return {end: Estimate(hits, len(rows)) for end, hits in ends.most_common()}
 
-    def _read(self, values: Any, name: str) -> list[list[Fraction]]:
+    def _read(self, values: Any, name: str) -> list[list[Any]]:
         table = to_fractions(read_table(values, name), name)
         if table.shape[1] != len(self.box):
             wish = f"{name} must have {len(self.box)} coordinates"
-            raise InputError(f"{wish}, not {table.shape[1]}.", argument=name.strip("`"))
+            raise InputError(f"{wish}, not {table.shape[1]}.")
         return table.tolist()
 
-    def _known(self, start: list[Fraction]) -> tuple[int, ...] | None:
+    def _known(self, start: list[Any]) -> tuple[int, ...] | None:
         place = [*start, _strip(self.box[0])[1] / 2][:2]
         return next((each.attended for each in self.regions if each._holds(*place)), None)
 
-    def _run(self, start: list[Fraction]) -> tuple[int, ...] | None:
+    def _run(self, start: list[Any]) -> tuple[int, ...] | None:
         place = min(self.token, len(self.tokens))
         lim = limit(np.insert(self.tokens, place, start, axis=0), self._dynamics)
         if lim.settled_at is None:
@@ -338,11 +338,11 @@ def basins(
     if noise is not None:
         if token is not None or box is not None:
             both = "`noise` moves all tokens: it goes with no `token` or `box`."
-            raise InputError(both, argument="noise")
+            raise InputError(both)
         return estimate_unchanged(cloud.tokens, dynamics, noise, draws, seed, progress)
     if d > 2:
         most = f"`tokens` have {d} coordinates; `basins` cuts the plane or the line"
-        raise InputError(f"{most}.", argument="tokens")
+        raise InputError(f"{most}.")
     starts = _read_box(box, cloud.tokens)
     names, weight = [*range(n), n], 1
     if token is not None:
@@ -506,7 +506,7 @@ def _read_box(box: Any, tokens: np.ndarray) -> Intervals:
 
 def _no_box(box: Any, d: int) -> InputError:
     wish = f"`box` must be {d} pairs (low, high) with low < high"
-    return InputError(f"{wish}, not {shorten(box)}.", argument="box")
+    return InputError(f"{wish}, not {shorten(box)}.")
 
 
 def _is_list(value: Any, length: int) -> bool:

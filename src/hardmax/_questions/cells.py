@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import fmpq, fmpz_mat
@@ -77,7 +77,7 @@ class Cell:
     def _corners_alone(self) -> fmpz_mat:
         return fmpz_mat(self._pairs[: len(self.corners)]).transpose()
 
-    def values(self, quadratics: Sequence[Quadratic]) -> list[list[int]]:
+    def values(self, quadratics: Sequence[Quadratic]) -> Sequence[Sequence[Any]]:
         """Positive multiples of their values at pairs of corners; at corners if all are linear."""
         is_linear = not any(bend for *_, bend in quadratics)
         places = self._corners_alone if is_linear else self._all_pairs

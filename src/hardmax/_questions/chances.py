@@ -60,7 +60,7 @@ def estimate_unchanged(
     most = read_number(noise, "`noise`")
     if not 1 <= most * _LARGEST <= _LARGEST**2:
         wish = "`noise` must be from 1e-60 to 1e60"
-        raise InputError(f"{wish}, not {shorten(noise)}.", argument="noise")
+        raise InputError(f"{wish}, not {shorten(noise)}.")
     draws = check_int(draws, "`draws`", at_least=1)
     rng = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
     base = limit(tokens, dynamics)
