@@ -73,10 +73,10 @@ def solvers_for(arithmetic: str, engine: Engine, *, plain: bool = True) -> tuple
             )
         from hardmax._gpu.solver import GpuSolver
 
-        return GpuSolver(engine), FloatSolver(), GeneralSolver()
+        return GpuSolver(engine), FloatSolver(), FloatGeneralSolver()
     if arithmetic == "exact":
         return ExactSolver(engine), GeneralSolver()
-    return FloatSolver(engine), GeneralSolver()
+    return FloatSolver(engine), FloatGeneralSolver()
 
 
 def takes_batch(clouds: PackedClouds, dynamics: Dynamics) -> bool:

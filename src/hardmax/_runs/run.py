@@ -54,7 +54,7 @@ from hardmax.stops import (
 DEEPEST_KERNEL = 100_000  # layers that one kernel walks a batch through
 # Products of digits of exact positions, some 5 ns each, after which a cloud that has not settled is
 # given up.
-_MOST_WORK = 10**9
+_MOST_WORK = 10**8
 # Decisions after which a cloud is given up; layers other than the paper's may never settle.
 _MOST_DECISIONS, _FEWER_DECISIONS = 10_000, 500
 _MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
@@ -163,10 +163,9 @@ def _until_slow(phases: Iterable[AnyPhase], endless: bool) -> Iterator[AnyPhase]
             choices = phase.choices
             same = before is not None and np.array_equal(choices.indices, before.indices)
             unchanged = unchanged + 1 if same and "integers" in phase.decided_by else 0
-            # The leads that the other solver has to look at: a layer costs at least as much as two.
             leads = len(choices) * int((~choices.follows_leader).sum())
             too_many = endless and decided == _MOST_DECISIONS - 1 and leads < _MOST_LEADS
-            if too_many or unchanged > 32 + leads // 2:
+            if too_many or unchanged > 8 + len(choices) // 256:
                 raise Undecided
             before = choices
             yield phase
