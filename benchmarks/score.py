@@ -9,16 +9,14 @@ only its speed is measured.
 python benchmarks/score.py kill [TEST.parquet] [--rows 200000] [--form .parquet]: a job killed at
 ten random moments writes the same rows as one that is left alone.
 
-python benchmarks/score.py folder TEST.parquet [--rows 1000000]: a folder of Parquet files, scored
-by one process and by two, beside pyarrow and polars that only read and write it. Then both
-processes are killed at ten random moments."""
+python benchmarks/score.py folder TEST.parquet [--rows 1000000]: a folder of Parquet files, scored,
+beside pyarrow and polars that only read and write it."""
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
 
 import argparse
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -128,7 +126,6 @@ def score_folder(data: Path, rows: int) -> None:
                 [sys.executable, "-c", code, str(given), str(folder / f"copy{number}")]
             )[0]
         found["hardmax score"] = run(command(given, folder / "one"))[0]
-        found["hardmax score, two processes"] = run_two(command(given, folder / "two"))
         peer, *_ = found
         timings = [
             Timing(
@@ -147,45 +144,6 @@ def score_folder(data: Path, rows: int) -> None:
                 f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most"
             )
         record("score", timings)
-        whole = parquet.read_table(folder / "one")
-        assert parquet.read_table(folder / "two").equals(whole)
-        run_two(command(given, folder / "killed"), KILLS, found["hardmax score"].seconds)
-        assert parquet.read_table(folder / "killed").equals(whole)
-        left = [path.name for path in (folder / "killed").iterdir() if path.suffix != ".parquet"]
-        print(
-            f"two processes, killed {KILLS} times: the same rows, left behind: {left or 'nothing'}"
-        )
-        assert not left
-
-
-def run_two(line: list[str], kills: int = 0, seconds: float = 0.0) -> Ended:
-    """Runs a command twice at once, each on one thread; one of the two is killed and started again
-    so many times."""
-    chance, began, before = (
-        random.Random(0),
-        time.perf_counter(),
-        resource.getrusage(resource.RUSAGE_CHILDREN),
-    )
-
-    def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*line, "--threads", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-
-    started, peak = [start(), start()], 0.0
-    for _ in range(kills):
-        time.sleep(chance.uniform(SOON, LATE) * seconds)
-        victim = chance.randrange(2)
-        started[victim].kill()
-        started[victim].wait()
-        started[victim] = start()
-    while any(each.poll() is None for each in started):
-        peak = max(peak, sum(most_memory(each.pid) for each in started))
-        time.sleep(0.02)
-    assert not any(each.returncode for each in started)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Ended(time.perf_counter() - began, worked, peak)
 
 
 def score_with_peer(data: Path, big: Path, out: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import hardmax as hm
 from hardmax import certificate, page, theorem
 from hardmax._float import solver
-from hardmax.text import encoding, score_files
+from hardmax.text import encoding, tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ def test_pages_name_limits_as_they_are():
     most = f"up to {page.MOST_TOKENS:,} tokens of up to {page.MOST_DIMENSIONS} dimensions"
     assert most in words_of("page")
     assert f"takes at most {theorem.MOST_TOKENS:,} distinct tokens" in words_of("limitations")
-    assert f"in parts of {score_files.PART_ROWS:,} rows" in words_of("text")
+    assert f"in parts of {tables.PART_ROWS:,} rows" in words_of("text")
     in_the_plane = math.isqrt(solver._SMALL // 2)
     told = f"Texts of up to {encoding.SHORT:,} characters and clouds of up to {in_the_plane} tokens"
     assert told in words_of("speed")

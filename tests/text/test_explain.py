@@ -4,7 +4,6 @@ is shown.
 That votes, factors, links and leaders are those of the definition, test_reading asks.
 """
 
-import copy
 import io
 import json
 import pickle
@@ -22,7 +21,6 @@ from text.units import cut
 import hardmax as hm
 from hardmax.text.explain import LENGTHS
 from hardmax.text.reading import Modifier
-from hardmax.text.storage import digest
 from hardmax.text.tokeniser import Tokeniser, cut_words, places_of
 from hardmax.text.view import WHOLE, pieces, sentence
 
@@ -309,27 +307,7 @@ def test_shipped_models_have_names_and_notes_about_unusual_texts():
     assert "longer than 99 %" in why.notes[0]
 
 
-@every_model
-def test_a_pickle_has_the_explanation_without_the_model(name, tmp_path):
-    model = MODELS[name]
-    why = back = model.explain(TEXT)
-    for text in (TEXT, "", *random_texts(10)):
-        why = model.explain(text)
-        back = pickle.loads(pickle.dumps(why))
-        assert back.to_dict() == why.to_dict()
-        assert (str(back), back._repr_html_()) == (str(why), why._repr_html_())
-        assert pickle.loads(pickle.dumps(back)).to_dict() == why.to_dict()
-    assert digest(back.model) == digest(model)
-    for ask in (lambda: back.removals, lambda: back.model.predict([TEXT])):
-        with refuses("needs the model, which a pickled explanation leaves"):
-            ask()
-    assert copy.copy(why).model is copy.deepcopy(why).model is model
-
-
-def test_a_pickle_is_small():
-    model = hm.load_model("sentiment-en")
-    words = [surface for surface in model.vocabulary.surfaces if " " not in surface]
-    review = f"{' '.join(words[:9000:30])}, but it never gets boring."
-    why = model.explain(review)
-    assert len(why.ledger) >= 300
-    assert len(pickle.dumps(why)) <= 100_000
+def test_an_explanation_can_be_pickled():
+    why = MODELS["plain"].explain(TEXT)
+    back = pickle.loads(pickle.dumps(why))
+    assert (back.to_dict(), str(back)) == (why.to_dict(), str(why))

@@ -74,12 +74,7 @@ def test_a_folder_gives_the_model_of_its_texts_in_memory(classes, options, tmp_p
     assert not list((tmp_path / "temporary").iterdir())
 
 
-def as_dask(frame: pd.DataFrame) -> Any:
-    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=5)
-
-
 SOURCES: dict[str, Callable[[pd.DataFrame], Any]] = {
-    "dask": as_dask,
     "pandas": lambda frame: (
         frame[first : first + 50] for first in range(0, 250, 50)
     ),  # the last one is empty
@@ -94,10 +89,7 @@ def test_tables_one_after_another_are_a_corpus(source):
     given = SOURCES[source](frame)
     if source == "arrow":
         given = (pa.Table.from_batches([each]) for each in given)
-    # One of them chooses everything, but for word vectors: words that only these know are ranked by
-    # weights that nearly tie, which rounding may swap.
-    settings = Settings(vectors=None) if source == "dask" else QUICK
-    assert_same(fit_tables(given, settings), fit(frame["text"], frame["label"], settings))
+    assert_same(fit_tables(given, QUICK), fit(frame["text"], frame["label"], QUICK))
 
 
 def test_numbers_stay_numbers_and_bad_rows_are_told():
@@ -117,7 +109,7 @@ def test_numbers_stay_numbers_and_bad_rows_are_told():
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (7, "`source` must be a path, a Dask DataFrame, or tables .* not int"),
+        (7, "`source` must be a path, or a list of tables .* not int"),
         ([7], "`source` must be"),
         ([], "no text with a label: it has no rows"),
         ([pd.DataFrame({"text": ["a"], "y": [1]})], "only the label 1"),

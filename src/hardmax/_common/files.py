@@ -4,7 +4,6 @@ one line.
 `wish` says what was expected; it ends the line of an error.
 """
 
-import errno
 import io
 import json
 import os
@@ -215,29 +214,6 @@ def make_folder(path: Path, name: str) -> Path:
             f"{name} `{shorten(str(path))}` cannot be made: {reason(error)}."
         ) from None
     return path.absolute()
-
-
-@contextmanager
-def locked(path: Path, timeout: float) -> Iterator[None]:
-    """Hold the lock of a file, which ends with the process; wait for it so many seconds, -1 for
-    ever.
-
-    The file is removed in the end: filelock tries again if the one that it waited for is gone.
-    """
-    from filelock import FileLock
-
-    with ExitStack() as stack:
-        with suppress(FileExistsError):  # a folder without room for new files is no contention
-            path.touch(exist_ok=False)
-        try:
-            stack.enter_context(FileLock(path, timeout=timeout))
-        except NotImplementedError:
-            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from None
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # Windows does not remove open files; filelock removes it there
-                path.unlink()
 
 
 def sync_folder(folder: Path) -> None:

@@ -43,8 +43,7 @@ def score_command(
     written.
 
     Of a folder all Parquet files are read, in the order of their names: part-10 before part-2.
-    Anything else in it is named on stderr. From a folder to a folder, run it as often as you like
-    at the same time, on any machine that sees both: each scores what is left.
+    Anything else in it is named on stderr. From a folder to a folder, each becomes one of its name.
     """
     require_extra("`hardmax score`", "tables", "pyarrow", "narwhals")
 
@@ -97,7 +96,7 @@ def _warn(report: "ScoringReport", on_bad_rows: str) -> None:
     """Print to stderr what those who use the file should know."""
     if report.scored_before:
         rows = pluralize(report.scored_before, "row")
-        notify(f"continued after {rows} that an earlier run or another process scored")
+        notify(f"continued after {rows} that an earlier run scored")
     renamed = [f"{name} as {ours}" for name, ours in report.columns.items() if name != ours]
     if renamed:
         shown = ", ".join(renamed)

@@ -1,5 +1,6 @@
 """Texts with labels: from files and folders, or synthetic."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.files import read_bytes
+from hardmax._common.files import open_bytes
 from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
@@ -21,6 +22,8 @@ from hardmax._common.validation import (
 from hardmax.text import tables
 from hardmax.text._texts import is_missing
 from hardmax.text.tables import Row
+
+Choose = Callable[[Sequence[str], str], list[str]]  # the columns of texts and labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +55,7 @@ class Corpus:
         """One line about the rows that were left out; empty if there are none."""
         if not self.bad:
             return ""
-        shown = tables.join_first([f"{row.place}: {row.fault}" for row in self.bad], len(self.bad))
+        shown = tables.join_first([f"{row.place}: {row.fault}" for row in self.bad])
         return f"left out {pluralize(len(self.bad), 'bad row')} ({shown})"
 
 
@@ -79,7 +82,7 @@ def read_corpus(
         Whether to leave out rows that are broken or have no text or label, or to raise an error.
     encoding : str, optional
         That of CSV, JSON lines and .txt files, such as "cp1252". By default UTF-8, and anything
-        else is an error; if it is given, what cannot be decoded is a bad row.
+        else is an error; if it is given, what cannot be decoded becomes U+FFFD.
 
     Returns
     -------
@@ -108,96 +111,102 @@ def stream_corpus(
     label: str | None = None,
     on_bad_rows: str = "skip",
     encoding: str | None = None,
-    characters: int | None = None,
+    characters: float = math.inf,
 ) -> Iterator[Corpus]:
-    """The texts of a file or folder, a Dask DataFrame, or tables one after another; in parts of so
-    many characters."""
+    """The texts of a file or folder, or of tables one after another; in parts of so many
+    characters."""
     check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
-    tables.check_encoding(encoding)
+    tables.codec(encoding)
 
     def choose(names: Sequence[str], shown: str) -> list[str]:
         roles = {"text": text, "label": label}.items()
         return [tables.choose_column(name, role, names, shown) for role, name in roles]
 
-    columns, shown = ["text", "label"], f"`{source}`"
-    if not isinstance(source, str | Path):
-        shown = "`source`"
-        rows = _table_rows(source, choose)
-    elif Path(source).is_dir() and not tables.parquet_files(Path(source)):
-        rows = _folder_rows(Path(source), encoding)
-    else:
-        table = tables.open_table(Path(source), encoding)
-        columns = choose(table.names, table.shown)
-        rows = table.rows(columns)
-    read, bad = 0, ()
-    while (corpus := _collect(rows, columns, characters)).texts or corpus.bad:
+    read = 0
+    bad: tuple[Row, ...] = ()
+    rows = _rows(source, encoding, choose)
+    while (corpus := _collect(rows, characters)).texts or corpus.bad:
         if on_bad_rows == "refuse" and corpus.bad:
             raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)
         read, bad = read + len(corpus), bad or corpus.bad
         yield corpus
     if not read:
         why = Corpus([], [], bad).describe_bad() or "it has no rows"
+        shown = f"`{source}`" if isinstance(source, str | Path) else "`source`"
         raise InputError(f"{shown} has no text with a label: {why}.")
 
 
-def _table_rows(source: Any, choose: Callable[[list[str], str], list[str]]) -> Iterator[Row]:
-    """The texts and labels of tables in memory; partitions of Dask are computed one at a time."""
-    is_dask = hasattr(source, "partitions")
+def _rows(source: Any, encoding: str | None, choose: Choose) -> Iterator[Row]:
+    """Rows with two cells, the text and the label."""
+    if not isinstance(source, str | Path):
+        yield from _table_rows(source, choose)
+    elif Path(source).is_dir() and not tables.parquet_files(Path(source)):
+        yield from _folder_rows(Path(source), encoding)
+    else:
+        table = tables.open_table(Path(source), encoding)
+        names = choose(table.names, table.shown)
+        for place, cells, fault in table.rows(names):
+            text, label = map(cells.get, names)
+            yield Row(place, {"text": text, "label": label}, fault)
+
+
+def _table_rows(source: Any, choose: Choose) -> Iterator[Row]:
+    """The texts and labels of tables in memory."""
     try:
-        for number, table in enumerate(source.partitions if is_dask else source, 1):
-            table = table.compute() if is_dask else table
+        for number, table in enumerate(source, 1):
             frame = tables.as_frame(table, "`source`", eager_only=True)
             names = choose([str(name) for name in frame.columns], "`source`")
             for row, (text, label) in enumerate(frame.select(names).iter_rows(), 1):
                 yield Row(f"table {number} row {row}", {"text": text, "label": label})
     except (TypeError, NotImplementedError):  # the second of a memoryview of a table
         raise InputError(
-            "`source` must be a path, a Dask DataFrame, or tables of pandas, polars or pyarrow, "
+            "`source` must be a path, or a list of tables of pandas, polars or pyarrow, "
             f"not {type(source).__name__}.",
         ) from None
 
 
-def _collect(rows: Iterator[Row], columns: Sequence[str], characters: int | None) -> Corpus:
+def _collect(rows: Iterator[Row], characters: float) -> Corpus:
     texts, labels, bad, size = [], [], [], 0
     for place, cells, broken in rows:
-        text, label = (cells.get(column) for column in columns)
-        if fault := broken or _fault(text, label):
-            bad.append(Row(place, cells if characters is None else {}, fault))
+        text, label = cells["text"], cells["label"]
+        if fault := broken or tables.text_fault(text) or _label_fault(label):
+            bad.append(Row(place, {}, fault))
             continue
         texts.append(text)
         labels.append(label.strip() if isinstance(label, str) else label)
-        size += len(texts[-1])
-        if characters is not None and size >= characters:
+        size += len(text)
+        if size >= characters:
             break
     return Corpus(texts, labels, tuple(bad))
 
 
-def _fault(text: Any, label: Any) -> str:
-    if fault := tables.text_fault(text):
-        return fault
+def _label_fault(label: Any) -> str:
     if is_missing(label) or not str(label).strip():
         return "no label"
-    if not isinstance(label, str | int | float):
-        return f"the label is of type {type(label).__name__}"
-    return "" if tables.is_utf8([text, str(label)]) else "not UTF-8"
+    known = isinstance(label, str | int | float)
+    return "" if known else f"the label is of type {type(label).__name__}"
 
 
 def _folder_rows(path: Path, encoding: str | None) -> Iterator[Row]:
-    root = path / "train" if (path / "train").is_dir() and not any(path.glob("*.txt")) else path
+    root = path / "train" if (path / "train").is_dir() else path
     files = []
-    for file in sorted(root.glob("*/*")):
+    for file in sorted(root.glob("*/*.txt")):
         # aclImdb keeps texts without labels in a folder of this name.
-        if file.suffix.lower() == ".txt" and file.is_file() and file.parent.name != "unsup":
+        if file.is_file() and file.parent.name != "unsup":
             files.append(file)
     wish = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
     if not files:
         raise InputError(f"`{path}` has no texts: expected {wish}.")
     tables.warn_of_unread(path, files, "only the .txt files in folders of classes are read")
     for file in files:
-        text = read_bytes(file, wish).decode(tables.codec(encoding), "surrogateescape")
-        fault = tables.encoding_fault(f"`{file}`", [text], encoding)
         label = file.parent.name
-        yield Row(f"{label}/{file.name}", {"text": text, "label": label}, fault)
+        with (
+            tables.failure_named(f"`{file}`"),
+            open_bytes(file, wish) as stored,
+            tables.decoded(stored, encoding) as lines,
+        ):
+            text = lines.read()
+        yield Row(f"{label}/{file.name}", {"text": text, "label": label})
 
 
 # ---------------------------------------------------------------- synthetic

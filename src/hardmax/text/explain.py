@@ -18,7 +18,6 @@ from hardmax.text._analysis import LENGTHS, Analysis, weigh_text
 from hardmax.text._characters import fold
 from hardmax.text.encoding import Read
 from hardmax.text.removals import Removal, rank_removals
-from hardmax.text.storage import AbsentModel, digest
 from hardmax.text.tokeniser import Span
 
 if TYPE_CHECKING:
@@ -337,18 +336,6 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return page.fragment(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A pickle leaves the model behind; what was looked up in it goes along.
-        looked_up = {name: getattr(self, name) for name in ("_best", "_words")}
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return own | looked_up | {"model": AbsentModel(self.model, digest(self.model))}
-
-    def __copy__(self) -> "Explanation":
-        return self
-
-    def __deepcopy__(self, memo: Any) -> "Explanation":
-        return self
 
     # ---------------------------------------------------------------- how it works inside
 

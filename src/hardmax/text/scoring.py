@@ -1,12 +1,8 @@
-"""Tables scored: every row gets what `explain` says of its text, in columns after its own. Lazy
-tables stay lazy."""
+"""Tables scored: every row gets what `explain` says of its text, in columns after its own."""
 
 # pyright: reportAttributeAccessIssue=false
-import os
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from typing import Any
 
 import narwhals as nw
@@ -14,12 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from hardmax._common.validation import InputError, check_choice, check_real
-from hardmax._kernels.parallel import limit_threads
 from hardmax.text import tables
 from hardmax.text._analysis import Analysis, weigh_parts
 from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.shipped import MODELS, load_model
-from hardmax.text.storage import digest, saved_in
 from hardmax.text.text_model import TextModel
 
 _TOKENS, _NUMBERS = pa.list_(pa.string()), pa.list_(pa.float64())
@@ -55,101 +48,43 @@ class ScoreOptions:
     def __post_init__(self) -> None:
         vars(self).update(abstain=check_real(self.abstain, "`abstain`", at_least=0, at_most=1))
         check_choice(self.on_bad_rows, ("null", "skip", "refuse"), "`on_bad_rows`")
-        tables.check_encoding(self.encoding)
+        tables.codec(self.encoding)
 
 
 def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
     """The table with our columns after its own, of the kind that it came as; see
     `TextModel.score_table`."""
-
-    def score(part: Any) -> Any:
-        return score_table(model, part, options)
-
     frame = tables.as_frame(table, "`table`", pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        frame, answers = _answer_frame(model, frame, options)
-        ours = nw.from_arrow(answers, backend=frame.implementation)
-        # Columns of pandas are put beside each other by their index, and rows have no other here
-        # than their place.
-        return frame.with_columns(*ours.iter_columns()).to_native()
-    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
-        schema = score(table.head(0).collect()).schema
-        return table.map_batches(score, schema=schema, streamable=True)
-    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
-        return _score_dask(model, table, options)
+    if not isinstance(frame, nw.DataFrame):
+        return _score_stream(model, table, options)
+    names = [str(name) for name in frame.columns]
+    values = frame[tables.choose_column(options.text, "text", names, "`table`")].to_list()
+    texts = [encode_text(value).decode() if isinstance(value, str) else None for value in values]
+    faults = tables.text_faults(values)
+    scorer = Scorer(model, names, options)
+    kept, answers = scorer.answer(pa.array(texts, pa.large_string()), faults, "row {}".format)
+    frame = frame if kept is None else frame[kept.tolist()]
+    ours = nw.from_arrow(answers, backend=frame.implementation)
+    # Columns of pandas are put beside each other by their index, and rows have no other here than
+    # their place.
+    return frame.with_columns(*ours.iter_columns()).to_native()
+
+
+def _score_stream(model: TextModel, table: Any, options: ScoreOptions) -> Any:
+    """The batches of an Arrow stream, such as a DuckDB relation, one after another."""
     try:
-        # DuckDB, and readers of pyarrow; a column has no names that batches could have.
         reader = pa.RecordBatchReader.from_stream(table)
     except (pa.ArrowInvalid, TypeError):
         raise InputError(
-            "`table` must be a table that narwhals knows, such as of pandas, polars or pyarrow, "
+            "`table` must be a table in memory, of pandas, polars or pyarrow, or an Arrow stream, "
             f"not {type(table).__name__}.",
         ) from None
-    scored = (score(pa.Table.from_batches([batch])) for batch in reader)
-    return pa.RecordBatchReader.from_batches(
-        score(reader.schema.empty_table()).schema,
-        (batch for part in scored for batch in part.to_batches()),
-    )
 
+    def score(batches: list[Any]) -> Any:
+        return score_table(model, pa.Table.from_batches(batches, reader.schema), options)
 
-def _answer_frame(model: TextModel, frame: Any, options: ScoreOptions) -> tuple[Any, Any]:
-    """The rows that are kept, and the answers to them."""
-    names = [str(name) for name in frame.columns]
-    column = tables.choose_column(options.text, "text", names, "`table`")
-    values = frame[column].to_list()
-    texts = [encode_text(value).decode() if isinstance(value, str) else None for value in values]
-    column = pa.array(texts, pa.large_string())
-    faults = tables.text_faults(values)
-    kept, answers = Scorer(model, names, options).answer(column, faults, "row {}".format)
-    return (frame if kept is None else frame[kept.tolist()]), answers
-
-
-def _score_dask(model: TextModel, table: Any, options: ScoreOptions) -> Any:
-    """The graph has the name or folder of the model; workers load it from there."""
-    folder = saved_in(model)
-    if folder is None:
-        raise InputError(
-            "A Dask worker loads the model from its folder: save it first, with "
-            "`model.save(folder)`."
-        )
-    name = folder.name if folder.parent == MODELS else str(folder)
-    meta = _score_pandas(model, table._meta, options)
-    return table.map_partitions(_score_partition, name, digest(model), options, meta=meta)
-
-
-def _score_partition(part: Any, name: str, mark: str, options: ScoreOptions) -> Any:
-    with _loading():
-        model = _load(name, mark)
-    with limit_threads(1):  # Dask has a thread for each task already
-        return _score_pandas(model, part, options)
-
-
-def _score_pandas(model: TextModel, part: Any, options: ScoreOptions) -> Any:
-    """A partition, with columns of Arrow types: these do not change where rows have no answer, or
-    there are none."""
-    import pandas as pd
-
-    frame, answers = _answer_frame(model, nw.from_native(part, eager_only=True), options)
-    kept = frame.to_native()
-    ours = answers.to_pandas(types_mapper=pd.ArrowDtype)
-    return pd.concat([kept, ours.set_index(kept.index)], axis=1)
-
-
-_loading = cache(threading.Lock)  # tasks that begin at once load a model once
-_loading()  # made here, by one thread
-if hasattr(os, "register_at_fork"):
-    # A child would wait for ever for a thread of its parent that loads: it has a lock of its own.
-    os.register_at_fork(after_in_child=_loading.cache_clear)
-
-
-@lru_cache(maxsize=4)
-def _load(name: str, mark: str) -> TextModel:
-    model = load_model(name)
-    if digest(model) != mark:
-        raise InputError(
-            f"The model `{name}` of this worker is not the one that was asked for: copy it again."
-        )
-    return model
+    scored = (batch for given in reader for batch in score([given]).to_batches())
+    return pa.RecordBatchReader.from_batches(score([]).schema, scored)
 
 
 class Scorer:

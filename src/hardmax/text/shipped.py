@@ -1,10 +1,11 @@
 """The models that ship with the package, and the function that loads them and any other."""
 
+import os
 from pathlib import Path
 
 from hardmax._common.format import truncate
 from hardmax._common.validation import InputError, check_path
-from hardmax.text.storage import identity, read_model
+from hardmax.text.storage import read_model
 from hardmax.text.text_model import TextModel
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -37,11 +38,8 @@ def load_model(name_or_path: str | Path) -> TextModel:
     path = check_path(name_or_path, "`name_or_path`")
     if str(path) in available():
         return read_model(MODELS / path, TextModel)
-    try:
+    if os.path.exists(path):  # noqa: PTH110 - Path raises for long names
         return read_model(path, TextModel)
-    except InputError:
-        if identity(path) is not None:
-            raise
     names = ", ".join(available()) or "none in this version"
     shown = truncate(str(path), 120)
     raise InputError(

@@ -281,9 +281,8 @@ class TextModel:
         Parameters
         ----------
         table : DataFrame or Table
-            Of pandas, polars, pyarrow, or another library that narwhals knows. A polars LazyFrame
-            and a Dask DataFrame stay lazy; an Arrow stream, such as a DuckDB relation, becomes a
-            `pyarrow.RecordBatchReader`.
+            Of pandas, polars, pyarrow, or another library that narwhals knows. An Arrow stream,
+            such as a DuckDB relation, becomes a `pyarrow.RecordBatchReader`.
         text : str, optional
             Column of the texts; guessed from common names if omitted.
         abstain : float, default 0.0

@@ -126,7 +126,7 @@ def fit_tables(
 
     Parameters
     ----------
-    source : str, Path, Dask DataFrame or iterable of tables
+    source : str, Path or iterable of tables
         What `read_corpus` reads, such as a folder of Parquet files; or tables of any library that
         narwhals knows, which are taken one after another.
     settings : Settings, optional
