@@ -253,10 +253,10 @@ def _opened(source: str, encoding: str | None) -> Iterator[Any]:
         return
     with TemporaryDirectory(prefix="hardmax-") as folder:
         path = Path(folder, "input")
-        with open_bytes("-", "expected a table of texts") as given, path.open("w+b") as stream:
+        with open_bytes("-", "expected a table of texts") as given, path.open("wb") as stream:
             shutil.copyfileobj(given, stream)
-            stream.seek(0)
-            start = tables.decoded(stream, encoding).readline()
+        with path.open("rb") as stream, tables.decoded(stream, encoding) as lines:
+            start = lines.readline()
         suffix = ".jsonl" if start.lstrip().startswith("{") else ".csv"
         yield tables.LineTable(path.rename(path.with_suffix(suffix)), "standard input", encoding)
 

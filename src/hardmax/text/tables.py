@@ -141,8 +141,11 @@ class LineTable:
 
     def rows(self, columns: Sequence[str] = ()) -> Iterator[Row]:
         """All rows, with all their cells."""
-        with failure_named(self.shown), open_bytes(self.path, _EXPECTED) as stored:
-            lines = decoded(stored, self.encoding)
+        with (
+            failure_named(self.shown),
+            open_bytes(self.path, _EXPECTED) as stored,
+            decoded(stored, self.encoding) as lines,
+        ):
             for row in self._csv_rows(lines) if self.is_csv else _json_rows(lines):
                 self._position = stored.tell()
                 yield row
@@ -277,7 +280,8 @@ def join_first(lines: Sequence[str], total: int = 0) -> str:
 
 def refusal(place: str, fault: str) -> InputError:
     """The error about the first bad row."""
-    return InputError(f"{place}: {fault}. Fix it, or leave such rows out with `on_bad_rows='skip'`.")
+    way_out = "Fix it, or leave such rows out with `on_bad_rows='skip'`"
+    return InputError(f"{place}: {fault}. {way_out}.")
 
 
 @contextmanager
