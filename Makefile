@@ -4,9 +4,9 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test check page-test browser lint types layers unit coverage docs proofs mutate soak bench release clean
+.PHONY: demo paper test check page-test browser lint types layers doctests unit heavy coverage docs proofs mutate soak bench release clean
 
-demo: .venv/ready
+demo: .venv/basic
 	$(BIN)/hardmax demo --output demo
 
 # The paper's figures and table in paper/report.html. FULL=1 DATA=FOLDER trains the classifiers again first, from
@@ -15,13 +15,14 @@ DEVICE ?= cpu
 paper: .venv/ready
 	$(BIN)/python examples/paper/report.py paper $(if $(FULL),--data $(DATA) --device $(DEVICE))
 
-# Two at a time: the type checker has a core for itself while the tests begin.
-test: .venv/ready browser tests/page/node_modules/ready
-	$(MAKE) --no-print-directory --jobs 2 lint types layers unit
+# Every behaviour once: minutes. Installs no more than it uses.
+test: .venv/basic tests/page/node_modules/ready
+	$(MAKE) --no-print-directory --jobs 2 lint layers doctests unit
 
-# What needs other Pythons, or minutes: skipped where they are missing, and says so.
-check: .venv/ready
-	$(BIN)/pytest -m check
+# Everything else: types, a browser, torch, Dask, notebooks, other Pythons, many more random examples. What is missing
+# on a machine is skipped, and says so.
+check: .venv/ready browser tests/page/node_modules/ready
+	$(MAKE) --no-print-directory --jobs 2 types heavy
 
 # All tests of the page, also in JupyterLab and against the clock: minutes.
 page-test: .venv/ready browser tests/page/node_modules/ready
@@ -40,18 +41,24 @@ browser:
 	{ command -v apt-get >/dev/null && { $(INSTALL_BROWSER) || { apt-get update --quiet && $(INSTALL_BROWSER); }; }; } \
 	    >/dev/null 2>&1 || echo "Chromium is not installed: tests of pages in a browser are skipped"
 
-lint: .venv/ready
+lint: .venv/basic
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 types: .venv/ready
 	$(BIN)/pyright
 
-layers: .venv/ready
+layers: .venv/basic
 	$(BIN)/lint-imports
 
-unit: .venv/ready
+doctests: .venv/basic
+	$(BIN)/pytest --doctest-modules --doctest-ignore-import-errors --quiet src
+
+unit: .venv/basic
 	$(BIN)/pytest --numprocesses auto --dist worksteal
+
+heavy: .venv/ready
+	HARDMAX_EXAMPLES=50 $(BIN)/pytest -m check --numprocesses auto --dist worksteal
 
 # Which lines and branches no test enters; loops in numba and triton are not seen. Takes as long as the tests.
 coverage: .venv/ready
@@ -101,13 +108,19 @@ release: test
 
 # Only pip 25.1 and newer know groups of dependencies; that of a new environment is often older.
 .venv/pip:
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; \
+	echo "$(PYTHON) cannot make a virtual environment: install its venv module (on Debian: apt install python3-venv)"; exit 1; }
 	$(BIN)/pip install --quiet 'pip>=25.1'
+	touch $@
+
+# What `make demo` and `make test` need: the core, and the extras that most people have.
+.venv/basic: .venv/pip pyproject.toml constraints.txt hatch_build.py
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[figures,tables,sweep,sklearn]' --group test
 	touch $@
 
 .venv/ready: .venv/pip pyproject.toml constraints.txt hatch_build.py
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[all]' --group dev
-	touch $@
+	touch $@ .venv/basic
 
 .venv/docs: .venv/pip pyproject.toml constraints.txt hatch_build.py
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[all]' --group docs
