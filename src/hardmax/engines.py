@@ -7,8 +7,6 @@ import numpy as np
 
 from hardmax._common.validation import InputError, shorten
 from hardmax._exact.general import GeneralPhase, GeneralSolver
-from hardmax._exact.positions import ExactPhase
-from hardmax._exact.solver import ExactSolver
 from hardmax._float.batch import BatchOutcome, Then, walk_batch
 from hardmax._float.general import FloatGeneralSolver
 from hardmax._float.search import CPU, Cpu
@@ -32,8 +30,8 @@ Engine = Cpu | Gpu
 """
 ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes: floats with a proof, integers alone, floats without a proof."""
-Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver | FloatGeneralSolver"
-AnyPhase = FloatPhase | ExactPhase | GeneralPhase
+Solver: TypeAlias = "FloatSolver | GpuSolver | GeneralSolver | FloatGeneralSolver"
+AnyPhase = FloatPhase | GeneralPhase
 
 LARGEST_SMALL_CLOUD = 2048
 
@@ -62,8 +60,8 @@ def solvers_for(arithmetic: str, engine: Engine, *, plain: bool = True) -> tuple
     hands the cloud to the processor. `exact` does without floats altogether, so that it can check
     the others. Where attended sets stay as they are for long, but may change, the general solver
     takes over; layers that are not `plain` are left to it."""
-    if not plain:
-        return (GeneralSolver() if arithmetic == "exact" else FloatGeneralSolver(),)
+    if not plain and arithmetic != "exact":
+        return (FloatGeneralSolver(),)
     if isinstance(engine, Gpu):
         engine.check()
         if arithmetic != "certified":
@@ -75,7 +73,7 @@ def solvers_for(arithmetic: str, engine: Engine, *, plain: bool = True) -> tuple
 
         return GpuSolver(engine), FloatSolver(), FloatGeneralSolver()
     if arithmetic == "exact":
-        return ExactSolver(engine), GeneralSolver()
+        return (GeneralSolver(),)
     return FloatSolver(engine), FloatGeneralSolver()
 
 

@@ -15,11 +15,12 @@ from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_instance
 from hardmax._exact.argmax import by_all_scores, directions_of, products
-from hardmax._exact.solver import ExactSolver
-from hardmax._exact.vectors import DIGIT
+from hardmax._exact.general import GeneralSolver
+from hardmax._exact.vectors import DIGIT, Vector
 from hardmax._limits.clusters import FaceProjection, Vertex
 from hardmax._runs.run import Plan, run_points
 from hardmax._runs.trajectory import Trajectory
+from hardmax._tokens.rationals import IntegerCloud
 from hardmax.infinite_depth import Limit
 from hardmax.stops import Every, Settled
 
@@ -111,7 +112,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
         )
     if reason := theorem_reason(run):
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
-    plan = Plan(run.dynamics, (ExactSolver(),), Settled(_patience(run)), Every(1))
+    plan = Plan(run.dynamics, (GeneralSolver(),), Settled(_patience(run)), Every(1))
     evidence = _Evidence(Limit(Trajectory(run_points(run.details.points, plan))))
     statements = []
     for claim in CLAIMS:
@@ -187,10 +188,18 @@ class _Evidence:
         self.settled = lim.settled_at is not None
         beyond = [last + more for more in AFTERWARDS] if self.settled else []
         layers = [*range(last + 1), *beyond]
-        self.clouds = [self.run.details.phase_at(layer).integers_at(layer) for layer in layers]
+        self.clouds = [self._integers(self._points_at(layer)) for layer in layers]
         self.sets = [by_all_scores(cloud, cloud, self.dynamics).sets for cloud in self.clouds]
         # A point for each position of leaders.
         self.leaders = self.run.details.points.of_token[lim.distinct_leaders].tolist()
+
+    def _points_at(self, layer: int) -> list[Vector]:
+        phase = self.run.details.phase_at(layer)
+        return phase.exactly.later(range(self.run.details.points.count), layer - phase.layer)
+
+    @staticmethod
+    def _integers(points: Sequence[Vector]) -> IntegerCloud:
+        return IntegerCloud.of(np.array(points, dtype=object))
 
     def observe(self, claim: str) -> Observed:
         """A claim, as far as it can be decided. What is said of all layers may fail at later ones
@@ -233,11 +242,17 @@ class _Evidence:
         return stay, f"{points}; settled at layer {self.last}"
 
     @cached_property
-    def limits(self) -> Sequence[Any]:
-        """The limit of each cluster, in integers with one denominator."""
+    def _ends(self) -> IntegerCloud:
+        """The limit of each cluster and the place of each leader, over one denominator."""
         first = np.unique(self.lim.clusters.labels, return_index=True)[1]
         examples = self.run.details.points.of_token[first].tolist()
-        return self.run.details.phase_at(self.last).targets.rows(examples).numerators
+        targets = self.run.details.phases[-1].exactly.targets(examples)
+        places = self._points_at(self.last)
+        return self._integers([*targets, *map(places.__getitem__, self.leaders)])
+
+    @property
+    def limits(self) -> Sequence[Any]:
+        return self._ends.numerators[: len(self.lim.clusters)]
 
     @cached_property
     def scores(self) -> Sequence[Any]:
@@ -246,7 +261,7 @@ class _Evidence:
 
     def limits_on_boundary(self) -> Observed:
         directions = directions_of(self.limits, self.dynamics)
-        leaders = self.run.details.phase_at(self.last).positions.rows(self.leaders).numerators
+        leaders = self._ends.numerators[len(self.lim.clusters) :]
         highest = [max(scores) for scores in products(directions, leaders)]
         heights = [scores[i] for i, scores in enumerate(self.scores)]
         detail = "K lies on one side of the hyperplane through each, with normal A w"

@@ -31,7 +31,7 @@ from hardmax._exact.vectors import (
 )
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import IntegerCloud, dot, fractions_of
+from hardmax._tokens.rationals import dot, fractions_of
 from hardmax.dynamics import Dynamics
 
 
@@ -282,51 +282,3 @@ class ExactPositions:
             total = weighted_sum(places, counts)
             self._means[key] = [number / sum(counts) for number in total]
         return self._means[key]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ExactPhase(Phase):
-    """Points and targets as integers over one and the same denominator."""
-
-    positions: IntegerCloud
-    targets: IntegerCloud
-
-    @property
-    def exactly(self) -> PhaseView:
-        rows = self.positions.numerators
-        digits = self.layer * self.contraction.denominator.bit_length() // DIGIT
-        return PhaseView(self, len(rows) * len(rows[0]) * digits**2)
-
-    def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
-        """The points at a layer, or their targets. What would be long was refused before, so these
-        are exact always."""
-        if layer is None:
-            cloud = self.targets.rows(points)
-        else:
-            cloud = self.integers_at(layer, points)
-        denominator = int(cloud.denominator)
-        return [tuple(Fraction(int(x), denominator) for x in row) for row in cloud.numerators]
-
-    def integers_at(self, layer: int, points: Sequence[int] | None = None) -> IntegerCloud:
-        """The points at a layer, or some of them; refused where their numbers would be too long,
-        unless nobody moves."""
-        here, targets = self.positions, self.targets
-        if points is not None:
-            here, targets = here.rows(points), targets.rows(points)
-        if layer == self.layer or here == targets:
-            return here.reduced()
-        check_length(self.contraction, layer)
-        return _mixed(here, targets, self.contraction ** (layer - self.layer)).reduced()
-
-    def floats_at(self, layer: int) -> np.ndarray:
-        share = power(self.contraction, layer - self.layer)
-        return _mixed(self.positions, self.targets, share).floats()
-
-
-def _mixed(here: IntegerCloud, targets: IntegerCloud, share: Fraction) -> IntegerCloud:
-    """Where points are if this share of the way to their targets is left."""
-    near, far = share.denominator - share.numerator, share.numerator
-    rows = []
-    for z, w in zip(here.numerators, targets.numerators, strict=True):
-        rows.append([far * x + near * y for x, y in zip(z, w, strict=True)])
-    return IntegerCloud(rows, here.denominator * share.denominator)

@@ -1,8 +1,8 @@
 """The one walker of exact arithmetic, from phase to phase.
 
 An arithmetic says where points are, whom they attend to there, where they are later as long as the
-attended sets stay, and when these change next: integers for the paper's layer (`solver`), sums of
-powers of g for any layer (`general`), polynomials in the step size for `bifurcations`."""
+attended sets stay, and when these change next: sums of powers of g for
+any layer (`general`), polynomials in the step size for `bifurcations`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

@@ -1,14 +1,39 @@
-"""Who attends to whom, proved: by floats, and where they cannot by exact positions."""
+"""Who attends to whom, and for how long, proved: by floats, where they cannot by exact
+positions.
 
-from collections.abc import Iterator
+**How long do attended sets stay as they are?** Write u_i = z_i - w_i for the way a point has still
+to go. A target w_i stands still over a layer if
+the ways of those it averages cancel: the sum of m_c u_c over C_i is 0. (One attended point must not
+move; several may, if they balance.) If some target moves, the sets are computed again after one
+layer. Otherwise all points go straight, at z_i(t) = w_i + t u_i with t = g^m, as long as the
+attended sets stay. Do they? For c in C_i, <A z_i, u_c> is not negative, since w_c is a mean of
+points none of which lies further along A z_i than z_c; and these numbers cancel, so each is 0.
+Hence:
+
+* *A still point (u_i = 0)* keeps its attended set: for j outside it, <A z_i, z_j(t) - z_c(t)> mixes
+  the value at z_j, which is negative, with the one at w_j, which is not positive.
+* *A point with a single attended point c* keeps it. c stands still, so it is among those that it
+  attends to itself. Then <A z_i(t), z_j(t) - c> mixes, with weights t^2, t(1-t), (1-t)t, (1-t)^2,
+  its values at (z_i, z_j), negative, and at (z_i, w_j), (c, z_j), (c, w_j), none of them positive.
+* *A moving point with a tie* keeps it for ever if along A w_i, too, nobody lies further out than
+  the tied points: the reasoning above then holds for w_i in place of z_i, and the same four corners
+  do the rest.
+* *Otherwise* the tie breaks in the next layer, or the first j joins or overtakes at the first m >=
+  1 at which a0 + a1 t + a2 t^2 is not negative, where with c in C_i
+
+      a0 = <A w_i, w_j - w_c>,   a1 = <A u_i, w_j - w_c> + <A w_i, u_j - u_c>,   a2 = <A u_i, u_j -
+      u_c>.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from operator import sub
+from operator import add, sub
 
 import numpy as np
 
-from hardmax._exact.leads import soonest
+from hardmax._exact.argmax import Rows, directions_of, products
+from hardmax._exact.leads import STRAIGHT, Scores, soonest
 from hardmax._exact.positions import ExactPositions, ExactView
-from hardmax._exact.solver import first_change
 from hardmax._exact.vectors import ExactVector, common_rows, numerators_of
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import (
@@ -168,7 +193,7 @@ class TieResolver:
 
         Whoever follows a leader does so for ever, and its target stands still. So only the pending
         points matter: floats tell most of them apart, exact positions the rest. What must hold is
-        derived in `_exact.solver`."""
+        derived above."""
         self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
         if not len(pending):
             return None
@@ -216,7 +241,7 @@ class TieResolver:
         z, w = rows[: len(points)], rows[len(points) :]
         u = [[*map(sub, here, there)] for here, there in zip(z, w, strict=True)]
         row, *tied_rows = np.searchsorted(points, [point, *tied]).tolist()
-        return first_change(row, w, u, tied_rows, self._dynamics)
+        return _first_change(row, w, u, tied_rows, self._dynamics)
 
     def _rivals(
         self,
@@ -253,3 +278,15 @@ def _some_mean_moves(
     # A sum of k ways is off by k roundings more.
     share = off + (attended.sizes + 8) * 2 * UNIT * reach
     return bool((norms_above(sums) > SAFETY * totals * share + UNDERFLOW).any())
+
+
+def _first_change(i: int, w: Rows, u: Rows, tied: Sequence[int], dynamics: Dynamics) -> int | None:
+    """The first layer at which the attended set of row i is another, if all rows go straight; None:
+    there is none.
+
+    Rows are targets w and ways u of points over one denominator; `tied` are the rows that row i
+    attends to."""
+    directions = directions_of([w[i], u[i]], dynamics)
+    (ww, uw), (wu, uu) = products(directions, w), products(directions, u)
+    columns = dict(zip(STRAIGHT, [ww, [*map(add, uw, wu)], uu], strict=True))
+    return Scores(columns, dynamics.contraction).first_change(tied, range(len(w)))

@@ -185,7 +185,7 @@ class RunDetails:
 
         Parameters
         ----------
-        phase : FloatPhase, ExactPhase or GeneralPhase
+        phase : FloatPhase or GeneralPhase
             One of the phases of this run.
         """
         if self.solver.arithmetic == "float":

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import hardmax as hm
 from hardmax._exact import argmax
 from hardmax._exact.leads import is_negative_throughout, layers_negative, sign_of
-from hardmax._exact.positions import ExactPhase
 
 keeps = st.sampled_from(
     [Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)]
@@ -146,8 +145,7 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
 
 
 @pytest.mark.parametrize("alpha", ["1e-6", "1e-300"])
-def test_a_run_looks_no_further_than_its_last_layer(alpha, monkeypatch):
-    monkeypatch.setattr(ExactPhase, "integers_at", None)
+def test_a_run_looks_no_further_than_its_last_layer(alpha):
     lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", max_layers=10)
     assert (lim.settled_at, lim.run.layers) == (None, 10)
     assert (lim.run.details.phases[-1].until or 0) > 10**6
