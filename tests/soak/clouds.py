@@ -286,60 +286,6 @@ def mixed(rng: Generator, n: int, d: int) -> np.ndarray:
     return np.concatenate([first(rng, n - half, d), second(rng, half, d) * magnitude(rng, -6, 6)])
 
 
-# For metrics that are not positive definite, tiny or huge.
-
-
-def vanishing(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Leaders on a sphere, followers inside, and tokens on the last axis: where the metric is -1
-    along it, one of them is 0 a layer later, if alpha is 1/2, 1 or 1/10, since it goes to its
-    opposite."""
-    axis = np.zeros((4, d))
-    axis[:, -1] = 5.0, 10.0, 1.0, -10.0
-    outer = min(40, n // 2)
-    cloud = np.zeros((n, d))
-    cloud[:, : d - 1] = rng.standard_normal((n, d - 1))
-    cloud /= np.maximum(np.linalg.norm(cloud, axis=1, keepdims=True), 1e-9)
-    cloud[:outer] *= 10.0
-    cloud[outer:] *= rng.uniform(0.5, 7.0, (n - outer, 1))
-    cloud[:, -1] = np.where(
-        np.arange(n) < outer, 0.5 * (-1.0) ** np.arange(n), rng.uniform(-0.05, 0.05, n)
-    )
-    cloud[n - min(n, 4) :] = axis[: min(n, 4)]
-    return cloud * 2.0 ** rng.integers(-3, 4)
-
-
-def sparse(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Whole numbers, most of them 0: metrics with a kernel leave tokens without a direction."""
-    return whole_numbers(rng, n, d) * (rng.random((n, d)) < 0.4)
-
-
-def last_places(rng: Generator, n: int, d: int) -> np.ndarray:
-    """1 and a few units in the last place, or 0, in each coordinate."""
-    return (1 + 2.0**-52 * rng.integers(0, 8, (n, d))) * (rng.random(d) < 0.7)
-
-
-def largest_whole(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Whole numbers about as large as floats have them all, and small ones."""
-    large = 2.0 ** rng.integers(51, 54, (n, d)) + rng.integers(-2, 3, (n, d))
-    small = rng.integers(-6, 7, (n, d)).astype(float)
-    return np.where(rng.random((n, d)) < 0.4, large * rng.choice([-1, 1], (n, d)), small)
-
-
-def wide_signs(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Each coordinate as large as the largest: copies of one token, some turned round, nearly as
-    long or with flips."""
-    cloud = np.where(rng.random(d) < 0.5, 1.0, -1.0) * (
-        1 - rng.integers(-3, 4, (n, 1)) * 2.0 ** -rng.integers(6, 50)
-    )
-    cloud[rng.random((n, d)) < rng.choice([0.0, 1e-4, 0.1, 0.5])] *= -1
-    return cloud * rng.choice([-1.0, 1.0], (n, 1))
-
-
-def wide_bytes(rng: Generator, n: int, d: int) -> np.ndarray:
-    """Pictures: bytes, much alike."""
-    return np.clip(rng.integers(0, 256, d) + rng.integers(-3, 4, (n, d)), 0, 255).astype(float)
-
-
 # What other kinds are made from: all of ordinary size.
 PLAIN: tuple[Maker, ...] = (
     gaussian, line, regression, flat, sphere, shell, clusters, whole_numbers, decimals, polygons,
@@ -352,19 +298,10 @@ KINDS: dict[str, Maker] = {maker.__name__: maker for maker in (
     mixed,
 )}  # fmt: skip
 
-# Kinds for problems with hard metrics, and for very many dimensions.
-OF_METRICS: dict[str, Maker] = {
-    maker.__name__: maker for maker in (vanishing, sparse, last_places, largest_whole)
-} | {
-    kind: KINDS[kind]
-    for kind in ["gaussian", "antipodal", "whole_numbers", "with_zero", "polygons", "spread"]
-}
-WIDE: dict[str, Maker] = {maker.__name__: maker for maker in (wide_signs, wide_bytes, gaussian)}
-
 
 def make(kind: str, rng: Generator, n: int, d: int) -> np.ndarray:
     """Tokens of a kind, shuffled."""
     # Products near the smallest numbers are meant to vanish.
     with np.errstate(under="ignore"):
-        cloud = (KINDS | OF_METRICS | WIDE)[kind](rng, n, d)
+        cloud = KINDS[kind](rng, n, d)
     return np.ascontiguousarray(cloud[rng.permutation(len(cloud))])

@@ -28,6 +28,13 @@ def integers_of(floats: np.ndarray) -> tuple[np.ndarray, int]:
     return numerators.reshape(floats.shape), denominator
 
 
+def over_largest(rows: np.ndarray) -> np.ndarray:
+    """Rows of integers over their largest, each rounded once."""
+    units = np.maximum(np.abs(rows).max(axis=1), 1).tolist()
+    pairs = zip(rows.tolist(), units, strict=True)
+    return np.array([[int(x) / unit for x in row] for row, unit in pairs])
+
+
 @dataclass(frozen=True, eq=False)
 class ExactCloud:
     """Tokens `numerators / denominator` at one layer, and the metric times a positive number."""
@@ -59,11 +66,8 @@ class ExactCloud:
         some = self.numerators[list(rows)]
         return some if self.metric is None else some @ self.metric.T
 
-    def attended(
-        self, rows: Sequence[int], *, plain: bool = False, products: float = math.inf
-    ) -> list[set[int]]:
-        """The attended sets of some tokens, repeated tokens as separate indices; of the first of
-        them only, if that takes so many products in integers."""
+    def attended(self, rows: Sequence[int], *, plain: bool = False) -> list[set[int]]:
+        """The attended sets of some tokens, repeated tokens as separate indices."""
         plain = plain or self.numerators.size <= _FEW
         step = max(1, _BLOCK // len(self))
         everybody = np.arange(len(self))
@@ -74,9 +78,6 @@ class ExactCloud:
             for row, look in enumerate(looks):
                 some = everybody if able is None else np.flatnonzero(able[row])
                 found.append(self._best(some, look))
-                products -= len(look) * len(some)
-                if products <= 0:
-                    return found
         return found
 
     def _best(self, some: np.ndarray, look: np.ndarray) -> set[int]:
@@ -93,48 +94,20 @@ class ExactCloud:
         With u = 2^-53 all numbers here are off by u of themselves, a sum of d products by (d + 4) u
         times the sum of their sizes; eight times that is allowed for, and 2^-1000 for what
         vanishes."""
-        units = np.maximum(np.abs(looks).max(axis=1), 1).tolist()
-        seen = np.array(
-            [[int(x) / unit for x in row] for row, unit in zip(looks.tolist(), units, strict=True)]
-        )
+        seen = over_largest(looks)
         scores = seen @ self.floats.T
         doubt = np.abs(seen) @ np.abs(self.floats).T
         doubt *= (self.floats.shape[1] + 8) * 2.0**-50
         doubt += 2.0**-1000
         return scores + doubt >= (scores - doubt).max(axis=1)[:, None]
 
-    def smallest_lead(self) -> float:
-        """By how much attended tokens lead the others, at least, relative to |A| R^2 (the Frobenius
-        norm of A, the largest norm R of a token); inf if nobody leads anybody."""
-        leads = []
-        for look in self.looks(range(len(self))):
-            scores = sorted(set((self.numerators @ look).tolist()))
-            leads += [scores[-1] - scores[-2]] if len(scores) > 1 else []
-        if not leads:
-            return math.inf
-        largest = max((self.numerators * self.numerators).sum(axis=1).tolist())
-        if self.metric is None:
-            return min(leads) / largest
-        # The norm to a hundred bits after the point.
-        norm = math.isqrt(int((self.metric * self.metric).sum()) << 200)
-        return (min(leads) << 100) / (largest * norm)
-
-    def targets(self, rows: Sequence[int], sets: Sequence[set[int]]) -> tuple[np.ndarray, int]:
-        """Means of attended sets, numerators over `common` times the denominator."""
+    def moved(self, rows: Sequence[int], sets: Sequence[set[int]], alpha: Fraction) -> "ExactCloud":
+        """Some of the tokens one layer later, given their attended sets."""
         common = math.lcm(*(len(several) for several in sets))
         means = np.empty((len(rows), self.numerators.shape[1]), dtype=object)
         for row, several in enumerate(sets):
-            some = self.numerators[sorted(several)]
-            means[row] = (
-                some[0] * common
-                if len(several) == 1
-                else some.sum(axis=0) * (common // len(several))
-            )
-        return means, common
-
-    def moved(self, rows: Sequence[int], sets: Sequence[set[int]], alpha: Fraction) -> "ExactCloud":
-        """Some of the tokens one layer later, given their attended sets."""
-        means, common = self.targets(rows, sets)
+            total = self.numerators[sorted(several)].sum(axis=0)
+            means[row] = total * (common // len(several))
         p, q = alpha.numerator, alpha.denominator
         numerators = self.numerators[list(rows)] * (q * common) + means * p
         return ExactCloud(numerators, self.denominator * common * (p + q), self.metric)
