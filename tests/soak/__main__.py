@@ -21,19 +21,9 @@ if not Path("/dev/nvidiactl").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
 
-def answer(number: int, until: float, device: bool) -> str | None:
-    """What is wrong with the answer to a problem; None after the moment at which none is begun."""
-    from soak.checks import judge
-    from soak.problems import problem
-
-    if time.time() > until:
-        return None
-    asked = problem(number, device=device)
-    wrong = judge(asked)
-    return "\n    ".join([str(asked), *wrong]) if wrong else ""
-
-
 def main() -> int:
+    from soak.checks import answer
+
     parser = argparse.ArgumentParser(prog="soak", description="Hard problems against integers.")
     parser.add_argument("--problems", type=int, default=20_000)
     parser.add_argument("--start", type=int, default=0, help="the number of the first one")
