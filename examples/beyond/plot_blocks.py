@@ -50,9 +50,8 @@ for ax, (name, dynamics) in zip(axes, networks.items(), strict=True):
 plt.show()
 
 # %%
-# **What becomes of them.** Where a cap is found that a layer maps into itself, and in which it
-# brings tokens nearer to one another, those in it meet for ever. A cap of a token alone says that it
-# stays there.
+# **What becomes of them.** The limit of the pure-attention transformer is exact. With a feed-forward
+# block nothing is proved, and nothing is claimed.
 for name, dynamics in networks.items():
     lim = hm.limit(cloud, dynamics, max_layers=100)
     print(f"{name}: {lim.stop_reason}")
