@@ -10,11 +10,12 @@ kept. A token that all may attend to, of multiplicity m, has at least the weight
 in the means of head h, n being the number of those that can be attended to, and s the most by which
 scores differ: 2 r times the length of A z. In the plane <c, u> = 1 the tokens are u_i = z_i / <c,
 z_i>, and u_i' is a mean of the u_j with weights proportional to (1 [i = j] + alpha sum_h a_h v_h
-p_ij^h) <c, z_j>. All these products are from t to T, so that weights have in common at least
-alpha v e t / ((1 + alpha v) T), v e being sum_h a_h v_h e_h and v the mean of the v_h: the largest distance
-in the plane is multiplied by at most 1 less that, and tokens are no further apart than they are in
-the plane, in which |u| is at least the radius of the sphere. The same holds without normalisation,
-where t / T is 1. So softmax gathers tokens of an open hemisphere in one cluster, whatever beta is.
+p_ij^h) <c, z_j>. All these products are from t to T, so that weights have in common at least alpha
+v e t / ((1 + alpha v) T), v e being sum_h a_h v_h e_h and v the mean of the v_h: the largest
+distance in the plane is multiplied by at most 1 less that, and tokens are no further apart than
+they are in the plane, in which |u| is at least the radius of the sphere. The same holds without
+normalisation, where t / T is 1. So softmax gathers tokens of an open hemisphere in one cluster,
+whatever beta is.
 
 **Hardmax with leaders.** On the sphere, with one head, say token i attends to l alone, l to itself
 alone. While that lasts l stands still, and z_i is a positive multiple of x_i + b x_l, with b >= 0
