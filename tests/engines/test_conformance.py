@@ -14,7 +14,7 @@ from known import KNOWN
 from strategies import any_metric_problems, problems
 
 import hardmax as hm
-from hardmax._float import shells
+from hardmax._float import shells, tree
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
 
@@ -90,10 +90,11 @@ def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(
 
 @settings(max_examples=examples(300))
 @given(problems())
-def test_in_cones_points_are_chosen_truly(problem):
+def test_in_the_tree_points_are_chosen_truly(problem):
     cloud, metric, alpha = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shells, "_OUTERMOST", 1)  # all but the outermost point: cones
+        patch.setattr(shells, "_OUTERMOST", 1)  # all but the outermost point: the tree
+        patch.setattr(tree, "_FEWEST_ROWS", 0)
         run = run_certified(cloud, hm.Dynamics(alpha, metric), 3, Cpu("shells"))
     assert_same_as_oracle([run], cloud, metric, alpha, 3)
 

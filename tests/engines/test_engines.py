@@ -22,7 +22,12 @@ def test_neither_search_nor_threads_change_a_bit(search, threads):
     assert forced.details.decisions.margins == pytest.approx(
         usual.details.decisions.margins, rel=1e-12
     )
-    assert set(forced.details.decisions.searches) <= {search, "cones", f"{search} and cones"}
+    assert set(forced.details.decisions.searches) <= {
+        search,
+        "tree",
+        f"{search} and tree",
+        f"{search} and dense",
+    }
 
 
 def test_a_run_tells_which_search_decided_each_layer():

@@ -1,7 +1,7 @@
 """Who is furthest along each direction: what a search returns, all scores in floats, and exact
 decisions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,11 +33,18 @@ class ArgmaxResult:
         """A result in which no second point comes within the slack."""
         return cls(winners, np.empty(0, dtype=np.int64), AttendedIndices.of_sets([]), gap, (by,))
 
-    def with_rows(self, rows: np.ndarray, other: "ArgmaxResult") -> "ArgmaxResult":
-        """The same result with some rows, increasing, replaced by the result of a search for them
-        alone."""
+    def left_to(
+        self,
+        search: Callable[..., "ArgmaxResult"],
+        rows: np.ndarray,
+        directions: np.ndarray,
+        points: np.ndarray,
+        slack: np.ndarray,
+    ) -> "ArgmaxResult":
+        """The same result with some rows, increasing, left to another search."""
         if not len(rows):
             return self
+        other = search(directions[rows], points, slack[rows])
         winners, choices = self.winners.copy(), self.choices().with_rows(rows, other.choices())
         winners[rows] = other.winners
         contested = np.flatnonzero(choices.sizes > 1)

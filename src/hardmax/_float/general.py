@@ -5,7 +5,7 @@ Write x_j for the floats that stand for z_j, |x_j - z_j| <= u |x_j|, a for the n
 which is off by u a at most. The direction y_i = fl(A x_i) is off from A z_i by (gamma_d + 2 u + …)
 a |x_i|, and the score fl(<y_i, x_j>) from <A z_i, z_j> by (2 d + 3) u a |x_i| |x_j| and terms of
 u^2: (2 d + 8) u covers these, and what rounding does to lengths. Candidates are all whose scores
-may count (`scan`); where they are not certain, integers choose among them.
+may count (`tree`); where they are not certain, integers choose among them.
 
 **For ever.** With a mask, "who follows a leader does so for ever" is false: that leader need not
 see whom its followers see. What is true, with any mask, several heads and V = a P: if all points go
@@ -54,7 +54,7 @@ from hardmax._float.bounds import (
     norms_above,
     relative_margin,
 )
-from hardmax._float.scan import Askers, Blocks, Field, collect, field_of, rank
+from hardmax._float.tree import Askers, Tree, collect, rank, tree_of
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._tokens.points import Points
@@ -99,10 +99,10 @@ class FloatHead(AttentionHead):
             return super().attended(place, pending)
         (places,), unit = _floats([place[Term(0)]])
         rows = np.array(pending, dtype=np.int64)
-        field, askers = self._field(places), self._askers(places, rows)
+        tree, askers = self._tree(places), self._askers(places, rows)
         slack = self._slack_in(unit)
-        least = rank(askers, field, self.k) - slack * (1 + 4 * UNIT)
-        choices, found = collect(askers, field, least, self.k, slack * (1 - 4 * UNIT))
+        least = rank(askers, tree, self.k).least - slack * (1 + 4 * UNIT)
+        choices, found = collect(askers, tree, least, self.k, slack * (1 - 4 * UNIT))
         contested = np.flatnonzero(~found.certain)
         chosen, leads = [], []
         for row in contested.tolist():
@@ -138,7 +138,7 @@ class FloatHead(AttentionHead):
     def _slack_in(self, unit: Fraction) -> float:
         return float(self.slack * unit * self.metric.scale)
 
-    def _field(self, places: np.ndarray, labels: np.ndarray | None = None) -> tuple[Field, Blocks]:
+    def _tree(self, places: np.ndarray, labels: np.ndarray | None = None) -> Tree:
         """All points, or one of each label: it may be attended to by whoever may attend to a point
         of that label."""
         counts, everybody = self.counts, np.arange(len(self.everybody))
@@ -152,7 +152,7 @@ class FloatHead(AttentionHead):
                 order = np.argsort(labels, kind="stable")
                 starts = np.searchsorted(labels[order], np.arange(len(firsts)))
                 table = np.logical_or.reduceat(table[:, order], starts, axis=1)
-        return field_of(places, counts, since, table)
+        return tree_of(places, counts, since, table)
 
     def _askers(self, places: np.ndarray, rows: np.ndarray) -> Askers:
         directions = np.ascontiguousarray(self.metric.directions(places[rows]))
@@ -288,10 +288,11 @@ class FloatHead(AttentionHead):
         (here, ends), (_, labels), unit = corners
         _, firsts = np.unique(labels, return_index=True)
         slack = self._slack_in(unit) * (1 + 4 * UNIT)
-        targets, points = self._field(ends[firsts], labels), self._field(here)
+        targets, points = self._tree(ends[firsts], labels), self._tree(here)
         looks, aims = self._askers(here, rows), self._askers(ends, rows)
         classes, _ = collect(aims, targets, _least(aims, ends[marks]) - slack)
-        most = rank(looks, targets) + 2 * (looks.off * targets[0].sizes.max() + UNDERFLOW)
+        most = rank(looks, targets).least
+        most += 2 * (looks.off * targets.leaves.sizes.max() + UNDERFLOW)
         more = np.maximum(most - _least(looks, ends[marks]), 0.0)
         least = _least(aims, here[marks]) - more * (1 + 4 * UNIT) - 2 * slack
         others, _ = collect(aims, points, least)

@@ -9,7 +9,7 @@ are rounded: that of a direction is off by less than 10 u, that of an edge, made
 less than 20 u. So the corner found is the furthest for a direction within 30 u of the one given,
 and scores at most 30 u |y| D less than the best, D the diameter. All corners between it and the
 best score as much as that, so a neighbour does: directions whose lead is not beyond the slack by 64
-u |y| D are searched again, in cones.
+u |y| D are searched again, in the tree.
 
 Few points make the polygons. A corner of the inner polygon of a sample lies in the hull of others,
 so it is no corner of the hull of all; whoever lies inside that polygon is therefore a corner of
@@ -19,8 +19,8 @@ import numpy as np
 
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import UNIT, norms_above
-from hardmax._float.cones import cones
 from hardmax._float.kernels import add_product, keep_well_inside, leading_part
+from hardmax._float.tree import search_tree
 from hardmax._kernels.compiling import njit, njit_parallel
 
 ROWS = 1024  # a task for a thread
@@ -159,15 +159,9 @@ def plane(
     if len(outer) > 1:
         unsure = 128 * UNIT * float(norms_above(points[outer]).max())
         _find_winners(directions, slack, unsure, *_scenes(points, outer, inner), winners, leads)
-    result, close = (
-        ArgmaxResult.clear(winners, float(leads.min()), "plane"),
-        np.flatnonzero(winners < 0),
-    )
-    return (
-        result.with_rows(close, cones(directions[close], points, slack[close]))
-        if len(close)
-        else result
-    )
+    result = ArgmaxResult.clear(winners, float(leads.min()), "plane")
+    close = np.flatnonzero(winners < 0)
+    return result.left_to(search_tree, close, directions, points, slack)
 
 
 def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -422,7 +422,7 @@ def rounded(
     contested = np.flatnonzero(leads <= slack)
     smallest = float(np.delete(leads, contested).min(initial=known))
     clear = ArgmaxResult.clear(winners, smallest, "rounded")
-    return clear.with_rows(contested, score_all(directions[contested], points, slack[contested]))
+    return clear.left_to(score_all, contested, directions, points, slack)
 
 
 def _tiles(points: np.ndarray, centre: np.ndarray) -> Rounded:

@@ -10,7 +10,7 @@ import numpy as np
 from hardmax._common.validation import InputError, check_choice, check_int
 from hardmax._float.argmax import ArgmaxResult, score_all
 from hardmax._float.plane import plane
-from hardmax._float.shells import shells
+from hardmax._float.shells import search_shells
 from hardmax._kernels.parallel import limit_threads, max_threads
 
 # Releases with which the search in bytes was tried. It is in part written in LLVM's language, which
@@ -42,7 +42,7 @@ def _rounded(*arguments: Any) -> ArgmaxResult:
 SEARCHES: dict[str, Callable[..., ArgmaxResult]] = {
     "dense": score_all,
     "plane": plane,
-    "shells": shells,
+    "shells": search_shells,
     "rounded": _rounded,
 }
 # Searches that are for tokens of one dimension.

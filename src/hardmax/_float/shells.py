@@ -5,46 +5,63 @@ the best score found, no point further in can matter. A Gaussian cloud of a mill
 decided by a few dozen of them.
 
 Directions along which the outermost points do not suffice, or come close to one another, are
-searched in cones."""
+searched in the tree."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import norms_above, search_rounding
-from hardmax._float.cones import WIDTH, cones, in_blocks, score_block
+from hardmax._float.tree import Askers, search_tree
 from hardmax._kernels.compiling import njit_parallel
 
 ROWS = 256  # a task for a thread
+WIDTH = 32  # points in a block, so that their scores are one vector loop
 _OUTERMOST = 4096
 # Directions that are tried first: if the outermost points settle fewer of them than this share, all
-# go into cones.
+# are searched in the tree.
 _TRIED, _MOST = 256, 0.9
 
 
-@njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
-def _find_winners(
-    first, last, directions, lengths, slack, base, places, count, reach, winners, leads
-):
-    """For each direction the furthest point, or -1 where others may come within its slack; each
-    task's smallest lead.
+class Shells(NamedTuple):
+    """The outermost points, `several` of them, and from which distance of the centre on all are in
+    blocks before each."""
 
-    `base` are the scores of the centre, `reach[b]` is how far from it points from block b on can
-    be."""
-    scores = np.empty((len(places), WIDTH))
+    places: np.ndarray  # (blocks, d, WIDTH), zeros after the last point
+    several: int
+    reach: np.ndarray
+    centre: np.ndarray  # (1, d)
+
+
+@njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
+def _find_winners(first, last, askers, slack, shells, winners, leads):
+    """For each direction the furthest point, or -1 where others may come within its slack; each
+    task's smallest lead."""
+    rows, directions, lengths, _ = askers
+    places, several, reach, centre = shells
+    scores, dimension = np.empty(WIDTH), directions.shape[1]
     for task in range(first, last):
         smallest = np.inf
-        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
-            top, second, at = -np.inf, -np.inf, -1
+        for i in range(task * ROWS, min((task + 1) * ROWS, len(rows))):
+            top, second, at, base = -np.inf, -np.inf, -1, 0.0
             winners[i] = -1
+            for axis in range(dimension):
+                base += directions[i, axis] * centre[0, axis]
             for b in range(len(places)):
-                if score_block(directions[i], places, b, count, scores) > second:
+                for lane in range(WIDTH):
+                    scores[lane] = directions[i, 0] * places[b, 0, lane]
+                for axis in range(1, dimension):
+                    along = directions[i, axis]
                     for lane in range(WIDTH):
-                        score = scores[b, lane]
-                        if score > top:
-                            second, top, at = top, score, b * WIDTH + lane
-                        elif score > second:
-                            second = score
-                bound = base[i] + lengths[i] * reach[b + 1]
+                        scores[lane] += along * places[b, axis, lane]
+                for lane in range(min(WIDTH, several - b * WIDTH)):
+                    score = scores[lane]
+                    if score > top:
+                        second, top, at = top, score, b * WIDTH + lane
+                    elif score > second:
+                        second = score
+                bound = base + lengths[i] * reach[b + 1]
                 if top - second <= slack[i]:
                     break
                 if bound < top - slack[i] and (bound <= second or top - bound > smallest):
@@ -53,10 +70,10 @@ def _find_winners(
         leads[task] = smallest
 
 
-def shells(
+def search_shells(
     directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
 ) -> ArgmaxResult:
-    """Search the outermost points first, then, where they do not suffice, all in cones. Guesses are
+    """Search the outermost points first, then, where they do not suffice, the tree. Guesses are
     not needed."""
     directions, count = np.ascontiguousarray(directions), min(len(points), _OUTERMOST)
     centre = points.mean(axis=0)
@@ -66,28 +83,28 @@ def shells(
     order = order[-count:]
     order = order[np.argsort(-radii[order], kind="stable")]
     rounding = search_rounding(points.shape[1])
-    reach = np.append(radii[order[::WIDTH]], beyond) * (1 + rounding) + rounding * float(
-        np.abs(points).max()
-    )
-    places = in_blocks(points[order])
+    reach = np.append(radii[order[::WIDTH]], beyond) * (1 + rounding)
+    reach += rounding * float(np.abs(points).max())
+    shells = Shells(_in_blocks(points[order]), count, reach, centre[None])
+    lengths = norms_above(directions)
 
     def search(rows: np.ndarray) -> tuple[np.ndarray, float]:
-        some, winners, leads = (
-            directions[rows],
-            np.empty(len(rows), dtype=np.int64),
-            np.empty(-(-len(rows) // ROWS)),
-        )
-        lengths, base = norms_above(some), some @ centre
-        _find_winners(some, lengths, slack[rows], base, places, count, reach, winners, leads)
+        askers = Askers(rows, directions[rows], lengths[rows], slack)
+        winners, leads = np.empty(len(rows), dtype=np.int64), np.empty(-(-len(rows) // ROWS))
+        _find_winners(askers, slack[rows], shells, winners, leads)
         return winners, float(leads.min())
 
     tried = np.arange(0, len(directions), max(1, len(directions) // _TRIED))
     if np.count_nonzero(search(tried)[0] < 0) > (1 - _MOST) * len(tried):
-        return cones(directions, points, slack)
+        return search_tree(directions, points, slack)
     winners, gap = search(np.arange(len(directions)))
     result, left = ArgmaxResult.clear(order[winners], gap, "shells"), np.flatnonzero(winners < 0)
-    return (
-        result.with_rows(left, cones(directions[left], points, slack[left]))
-        if len(left)
-        else result
-    )
+    return result.left_to(search_tree, left, directions, points, slack)
+
+
+def _in_blocks(points: np.ndarray) -> np.ndarray:
+    """Points in order as (blocks, d, WIDTH), zeros after the last one."""
+    blocks = -(-len(points) // WIDTH)
+    padded = np.zeros((blocks * WIDTH, points.shape[1]))
+    padded[: len(points)] = points
+    return np.ascontiguousarray(padded.reshape(blocks, WIDTH, -1).transpose(0, 2, 1))

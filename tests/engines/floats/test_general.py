@@ -17,7 +17,7 @@ from hardmax._exact.power_sums import Course, PowerSum, Term
 from hardmax._exact.vectors import exact_table
 from hardmax._float import general
 from hardmax._float.general import FloatHead
-from hardmax._float.scan import Askers, collect, field_of, rank
+from hardmax._float.tree import Askers, collect, rank, tree_of
 from hardmax._layer.attended import AttendedIndices
 
 G = Fraction(2, 3)
@@ -143,9 +143,9 @@ def test_candidates_are_all_who_count_and_certain_ones_are_those_alone(data, n, 
         allowed &= table
     norms = np.linalg.norm(points, axis=1)
     askers = Askers(rows, points, norms, 1e-15 * norms)
-    field = field_of(points, counts, since, table)
-    least = np.maximum(rank(askers, field, k), -1e9) - slack  # -inf where there are too few
-    choices, found = collect(askers, field, least, k, slack)
+    tree = tree_of(points, counts, since, table)
+    least = np.maximum(rank(askers, tree, k).least, -1e9) - slack  # -inf where there are too few
+    choices, found = collect(askers, tree, least, k, slack)
     scores, leads = points @ points.T, [np.inf]  # whole numbers: nothing is rounded
     for i in range(n):
         able = np.flatnonzero(allowed[i])
