@@ -16,6 +16,7 @@ from hardmax._exact.general import AttentionHead
 from hardmax._exact.power_sums import Course, PowerSum, Term
 from hardmax._exact.vectors import exact_table
 from hardmax._float import general
+from hardmax._float.bounds import norms_above
 from hardmax._float.general import FloatHead
 from hardmax._float.tree import Askers, collect, rank, tree_of
 from hardmax._layer.attended import AttendedIndices
@@ -141,7 +142,7 @@ def test_candidates_are_all_who_count_and_certain_ones_are_those_alone(data, n, 
     allowed = since[None, :] <= rows[:, None]
     if table is not None:
         allowed &= table
-    norms = np.linalg.norm(points, axis=1)
+    norms = norms_above(points)
     askers = Askers(rows, points, norms, 1e-15 * norms)
     tree = tree_of(points, counts, since, table)
     least = np.maximum(rank(askers, tree, k).least, -1e9) - slack  # -inf where there are too few
