@@ -1,12 +1,11 @@
 """The checker of certificates keeps to its budget: hostile files are answered, honest ones are not
 given up."""
 
-import ast
 import json
 import os
+import re
 import subprocess
 import sys
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,20 @@ import numpy as np
 import pytest
 from effort import THOROUGH, some
 from hostile_certificates import (
-    COSTLY,
     HOSTILE,
     certificate,
     endless,
     line,
-    long_number,
     signed,
     small,
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from known import CLAUSES, rational
 from strategies import problems
 
-from hardmax import Dynamics, Head, limit
+from hardmax import Dynamics, limit
 from hardmax import certificate as checker
 from hardmax.certificate import Verdict, verify
-from hardmax.clouds import nonleader_clusters
 
 CHECKER = Path(checker.__file__)
 MEBIBYTES = 1000
@@ -92,16 +87,6 @@ def test_hostile_files_are_answered_in_seconds_and_little_memory(tmp_path: Path)
         assert len(answer) < 400, name
 
 
-@pytest.mark.parametrize(
-    "make", [make for verdict, make in COSTLY.values() if verdict == "undecided"][::2]
-)
-def test_a_budget_that_is_spent_is_told_apart_from_a_false_statement(make: Callable[[], bytes]):
-    verdict = verify(json.loads(make()), effort=0.01)
-    assert not verdict
-    assert not verdict.decided
-    assert "--effort" in verdict.reason or "PYTHONINTMAXSTRDIGITS" in verdict.reason
-
-
 def cloud(n: int, d: int, seed: int = 0) -> Any:
     return np.random.default_rng(seed).normal(size=(n, d))
 
@@ -117,7 +102,6 @@ HONEST: dict[str, tuple[Callable[[], Any], str, int, float]] = {
     "1,000 tokens in the plane": (lambda: cloud(1000, 2), "1/2", 1, 0.8),
     "200 tokens in 8 dimensions": (lambda: cloud(200, 8), "1/2", 0, 0.2),
     "small steps, for sixty layers": (lambda: late(60), "1/10", 60, 0.5),
-    "a lattice": (lambda: [[x, y] for x in range(-5, 6) for y in range(-5, 6)], "1/3", 0, 0.1),
 }
 
 
@@ -126,36 +110,6 @@ def test_what_the_package_writes_is_accepted_well_within_the_budget(tokens, alph
     proof = limit(tokens(), Dynamics(alpha)).prove()
     assert proof["settled_at"] >= layers
     assert verify(proof, effort=effort), verify(proof, effort=effort).reason
-
-
-def test_what_would_not_fit_is_refused_before_it_is_made():
-    # Means of pairs that are counted often: their common denominator is as long as all counts.
-    n, d, effort = 180, 10, 0.02
-    pairs = [sorted({i, (i + 1) % n}) for i in range(n)]
-    told = {
-        "attended": [{"from": 0, "sets": pairs}],
-        "mask": ["".join("01"[j in pair] for j in range(n)) for pair in pairs],
-        "attention": {"localmax": str(d * n**2)},
-        "multiplicities": [int(long_number(i, 60)) for i in range(n)],
-    }
-    proof = json.loads(certificate([[str(i)] * d for i in range(n)], **told))
-    tracemalloc.start()
-    verdict = verify(proof, effort=effort)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert not verdict.decided
-    assert peak < effort * checker.ROOM
-
-
-def test_more_heads_cost_as_much_more():
-    work = {}
-    for heads in (1, 3):
-        proof = limit(cloud(60, 2), Dynamics(1, heads=[Head()] * heads)).prove()
-        check = checker.Check(proof, 1, Path())
-        check.facts()
-        check.walk()
-        work[heads] = check.work
-    assert work[3] < 4 * work[1]
 
 
 @given(problems(max_d=3, max_n=6), st.floats(1e-7, 1e-2), st.booleans())
@@ -176,52 +130,16 @@ def test_whatever_is_decided_is_decided_so_at_any_effort(problem, effort, lie):
 
 def test_a_check_that_is_given_up_says_what_would_do():
     proof = limit(cloud(40, 2), Dynamics("1/2")).prove()
-    spent = checker.Check(proof, 1, Path())
-    spent.facts()
-    spent.walk()
-    share = spent.work / checker.WORK
-    assert not verify(proof, effort=0.9 * share).decided
-    assert verify(proof, effort=1.001 * share)
+    given_up = verify(proof, effort=1e-5)
+    assert not given_up.decided
+    assert re.search(r"raise it by verify\(..., effort=1\) or --effort$", given_up.reason)
     assert verify(proof, effort=float("inf"))
-    reason = verify(proof, effort=share / 2).reason
-    assert reason.endswith(
-        f"more than effort {share / 2:g} allows; raise it by verify(..., effort=1) or --effort"
-    )
-
-
-CHAIN = rational("0 0", "0 -1", "0 2", "0 -2", "-1 0", "-1 1")
-FAR = [[2 - 2.0**-14, 2], [2 - 2.0**-14, -2], [2, 1], [2, -1], [0.5, 0]]
-ON_AN_AXIS = rational("1 1", "1 -1", "-1 1", "-1 -1", *(f"{k}/20 0" for k in range(1, 20)))
-TILTED = [["2", "1/3"], ["1/3", "1/2"]]
-PRICES = {
-    "tokens that follow moving tokens": (lambda: limit(CHAIN, Dynamics(1)), 264_873),
-    "a metric": (lambda: limit(ON_AN_AXIS, Dynamics("1/3", TILTED)), 278_914),
-    "faces": (lambda: limit(nonleader_clusters(), Dynamics("1/2")), 245_615),
-    "sixty layers": (lambda: limit(late(3), Dynamics("1/10")), 326_977),
-    "49,153 layers": (lambda: limit(FAR, Dynamics("1/2")), 495_176),
-    "a radius": (lambda: limit(cloud(12, 3).round(3), Dynamics(1)), 1_352_343),
-}
-
-
-@pytest.mark.parametrize(("find", "work"), PRICES.values(), ids=PRICES)
-def test_an_effort_that_was_enough_stays_enough(find, work, request):
-    # Efforts are written into scripts: what a check costs changes on purpose, or not at all.
-    found = find()
-    proof = found.prove(radius="radius" in request.node.name)
-    check = checker.Check(proof, 1, Path())
-    check.walk()
-    assert check.work == work
 
 
 @pytest.mark.parametrize("effort", [0, -1, float("nan"), "10", None])
 def test_an_effort_is_a_positive_number(effort):
     with pytest.raises(ValueError, match=r"^`effort` must be a number above 0, not "):
         verify(json.loads(endless()), effort=effort)
-
-
-def test_reading_long_numbers_has_its_price():
-    verdict = verify(json.loads(line(long_number(k) for k in range(60))), effort=1e-3)
-    assert verdict.reason.startswith("budget: reading it costs more than effort 0.001 allows")
 
 
 def test_memory_that_runs_out_decides_nothing(monkeypatch: pytest.MonkeyPatch):
@@ -261,18 +179,6 @@ def test_the_checker_needs_nothing_but_python(tmp_path: Path):
         )
         told = "accepted: every point has its limit, settled at layer 0\nThe cloud has 8 tokens"
         assert done.stdout.startswith(told)
-    imported = {
-        name
-        for name in ast.walk(ast.parse(CHECKER.read_text()))
-        if isinstance(name, ast.Import | ast.ImportFrom)
-    }
-    names = {
-        alias.name for node in imported for alias in node.names if isinstance(node, ast.Import)
-    }
-    names |= {
-        str(node.module).split(".")[0] for node in imported if isinstance(node, ast.ImportFrom)
-    }
-    assert names <= sys.stdlib_module_names
 
 
 def test_a_file_gets_one_line(tmp_path: Path):
@@ -294,26 +200,3 @@ def test_a_file_gets_one_line(tmp_path: Path):
     answers = run(*(tmp_path / name for name in files))
     for (name, (_, status, begins)), answer in zip(files.items(), answers, strict=True):
         assert (answer[0], answer[1][: len(begins)]) == (status, begins), name
-
-
-@pytest.mark.parametrize("name", ["check_attended", "stay", "check_radius", "check_limits"])
-def test_no_product_is_made_that_is_not_charged_for(name: str, monkeypatch: pytest.MonkeyPatch):
-    made, rows, method = [0], checker.Check.rows, getattr(checker.Check, name)
-
-    def counted(self, head, form, i):
-        made[0] += self.d * self.n * len(form) ** 2
-        return rows(self, head, form, i)
-
-    def watched(self, *arguments):
-        work, before = self.work, made[0]
-        found = method(self, *arguments)
-        assert self.work - work >= checker.STEP * (made[0] - before)
-        return found
-
-    monkeypatch.setattr(checker.Check, "rows", counted)
-    monkeypatch.setattr(checker.Check, name, watched)
-    square = rational("1 1", "1 -1", "-1 1", "-1 -1", *(f"{k}/200 0" for k in range(1, 200)))
-    clouds = [CHAIN, square, *(case[0] for case in CLAUSES.values())]
-    assert all(verify(limit(tokens, Dynamics(1)).prove()) for tokens in clouds)
-    assert verify(limit(cloud(20, 3), Dynamics(1)).prove(radius=True))
-    assert made[0] > 0
