@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, MissingExtra, check_int, check_str, shorten
-from hardmax._layer.rules import check_dimension, check_plain
-from hardmax._tokens.batches import read_batch
-from hardmax._tokens.points import merge
+from hardmax._layer.rules import check_plain
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.page import cloud_data, dynamics_data, render, style, widget_module
+from hardmax.page import dynamics_data, read_data, render, style, widget_module
 
 try:
     import anywidget
@@ -43,7 +41,7 @@ def _check(name: str, value: Any) -> Any:
         limit = isinstance(value, str) and value == "limit"
         return value if limit else check_int(value, "`layer`", at_least=0)
     parts = {"alpha": 1, name: value}
-    read = _read(value, Dynamics(1)) if name == "tokens" else dynamics_data(Dynamics(**parts))
+    read = read_data(value, Dynamics(1)) if name == "tokens" else dynamics_data(Dynamics(**parts))
     # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
     rows = value if isinstance(value, list) else [[]]
     plain = (str, int, float)
@@ -96,7 +94,9 @@ class Explorer(anywidget.AnyWidget):
 
     def __init__(self, tokens: Any, dynamics: Dynamics | None = None) -> None:
         dynamics = Dynamics("1/2") if dynamics is None else check_dynamics(dynamics)
-        super().__init__(_data={"room": "dynamics"}, **_read(tokens, dynamics))
+        super().__init__(
+            _data={"room": "dynamics"}, **read_data(tokens, check_plain(dynamics, "`Explorer`"))
+        )
 
     @classmethod
     def of_model(cls, model: "TextModel", text: str = "") -> Self:
@@ -152,11 +152,3 @@ class Explorer(anywidget.AnyWidget):
         if bundle is not None:
             bundle["text/html"] = frame
         return rendered
-
-
-def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
-    clouds, form = read_batch(tokens)
-    if not form.is_single:
-        raise InputError(f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.")
-    check_dimension(check_plain(dynamics, "`Explorer`"), clouds[0].tokens.shape[1])
-    return cloud_data(merge(clouds[0]), dynamics)

@@ -1,115 +1,73 @@
-"""`hardmax clouds`: list the named clouds, or write one of them."""
+"""List the named clouds, or write one of them.
+
+For example: hardmax clouds square | hardmax simulate - --alpha 1/2 --layers 30"""
 
 import inspect
-from collections.abc import Callable
+from argparse import Namespace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Argument, Option
 
 from hardmax._common.validation import InputError
-from hardmax.cli.options import check_target, read_matrix, write_text
+from hardmax.cli import options as opt
 from hardmax.cli.output import print_json, print_table
 
-if TYPE_CHECKING:
-    import numpy as np
+GIVEN = ("n", "d", "seed", "sides")
 
 
-def clouds_command(
-    name: Annotated[
-        str | None,
-        Argument(metavar="NAME", help="Cloud to write; all are listed without it."),
-    ] = None,
-    n: Annotated[int | None, Option("--n", help="Number of tokens.")] = None,
-    d: Annotated[int | None, Option("--d", help="Dimension.")] = None,
-    seed: Annotated[int | None, Option(help="Random seed.")] = None,
-    sides: Annotated[int | None, Option(help="Number of sides of a polygon.")] = None,
-    inside: Annotated[
-        str | None, Option(help="Tokens inside the square: '1/2,0;0,1/2' or a file.")
-    ] = None,
-    rotate: Annotated[
-        bool, Option("--rotate", help="Rotate by a 3-4-5 angle: floats then lose ties.")
-    ] = False,
-    output: Annotated[
-        str | None, Option("--output", "-o", help="Write a .csv or .json file.")
-    ] = None,
-    as_json: Annotated[bool, Option("--json", help="Print JSON instead of CSV.")] = False,
-) -> None:
-    """List the named clouds, or write one of them.
+OPTIONS = {
+    "NAME": {"nargs": "?", "help": "Cloud to write; all are listed without it."},
+    "--n": opt.number("Number of tokens."),
+    "--d": opt.number("Dimension."),
+    "--seed": opt.number("Random seed."),
+    "--sides": opt.number("Number of sides of a polygon."),
+    "--rotate": opt.flag("Rotate by a 3-4-5 angle: floats then lose ties."),
+    "-o --output": opt.target("Write a .csv or .json file.", ".csv", ".json"),
+    **opt.JSON,
+}
 
-    For example: hardmax clouds square | hardmax simulate - --alpha 1/2 --layers 30
-    """
+
+def run(args: Namespace) -> None:
+    """The command."""
     from hardmax import clouds
-    from hardmax._layer.parts import split_rows
 
-    if name is None:
-        _list_clouds(as_json)
+    makers = {name.replace("_", "-"): make for name, make in clouds.MAKERS.items()}
+    if args.NAME is None:
+        about = [[name, (make.__doc__ or "").split("\n")[0]] for name, make in makers.items()]
+        if args.json:
+            print_json(dict(about))
+        else:
+            print_table(["cloud", "description"], about)
         return
-    check_target(output, "--output", ".csv", ".json")
-    given: dict[str, Any] = {"n": n, "d": d, "seed": seed, "sides": sides}
-    given["inside"] = split_rows(read_matrix(inside))
-    cloud = _make(name, {option: value for option, value in given.items() if value is not None})
-    cloud = clouds.rotated(cloud) if rotate else cloud
-    text = _json(cloud) if as_json or (output or "").endswith(".json") else _csv(cloud)
-    if output is None:
+    if args.NAME not in makers:
+        raise InputError(f"NAME must be one of {', '.join(makers)}, not {args.NAME!r}.")
+    maker = makers[args.NAME]
+    given = {name: value for name in GIVEN if (value := getattr(args, name)) is not None}
+    try:
+        inspect.signature(maker).bind(**given)
+    except TypeError as error:
+        raise InputError(f"`hardmax clouds {args.NAME}`: {error}.") from None
+    cloud = maker(**given)
+    rows = (clouds.rotated(cloud) if args.rotate else cloud).tolist()
+    text = _json(rows) if args.json or (args.output or "").endswith(".json") else _csv(rows)
+    if args.output is None:
         print(text)
     else:
-        write_text(output, f"{text}\n")
+        opt.write_text(args.output, f"{text}\n")
 
 
-def _makers() -> dict[str, Callable[..., Any]]:
-    from hardmax.clouds import MAKERS
-
-    return {name.replace("_", "-"): make for name, make in MAKERS.items()}
-
-
-def _make(name: str, given: dict[str, Any]) -> Any:
-    maker = _makers().get(name.replace("_", "-"))
-    if maker is None:
-        raise InputError(f"`NAME` must be one of {', '.join(_makers())}, not {name!r:.60}.")
-    taken = inspect.signature(maker).parameters
-    missing = [
-        option
-        for option, about in taken.items()
-        if about.default is about.empty and option not in given
-    ]
-    wrong = [option for option in given if option not in taken]
-    if wrong or missing:
-        options = ", ".join(f"`--{option}`" for option in taken) or "no options"
-        problem = f"it has no `--{wrong[0]}`" if wrong else f"`--{missing[0]}` is missing"
-        raise InputError(f"The cloud {name!r} takes {options}: {problem}.")
-    return maker(**given)
-
-
-def _list_clouds(as_json: bool) -> None:
-    about = [
-        {
-            "cloud": name,
-            "options": [f"--{option}" for option in inspect.signature(maker).parameters],
-            "about": (maker.__doc__ or "").strip().split("\n")[0],
-        }
-        for name, maker in _makers().items()
-    ]
-    if as_json:
-        print_json(about)
-    else:
-        rows = [[str(row["cloud"]), " ".join(row["options"]), str(row["about"])] for row in about]
-        print_table(["cloud", "options", "description"], rows)
+Rows = list[list[float | Fraction]]
 
 
 # Files are read as the decimals they contain, so a float is written with all of its digits: what is
-# read is what was made. Fractions are written as quotients.
-def _csv(cloud: "np.ndarray") -> str:
-    header = ",".join(f"z{coordinate}" for coordinate in range(cloud.shape[1]))
-    return "\n".join([header, *(",".join(map(_digits, row)) for row in cloud.tolist())])
+# read is what was made.
+def _csv(rows: Rows) -> str:
+    header = ",".join(f"z{coordinate}" for coordinate in range(len(rows[0])))
+    return "\n".join([header, *(",".join(map(_digits, row)) for row in rows)])
 
 
-def _json(cloud: "np.ndarray") -> str:
-    rows = [
-        [f'"{v}"' if isinstance(v, Fraction) else _digits(v) for v in row] for row in cloud.tolist()
-    ]
-    return "[" + ",\n ".join(f"[{', '.join(row)}]" for row in rows) + "]"
+def _json(rows: Rows) -> str:
+    lines = (", ".join(f'"{_digits(value)}"' for value in row) for row in rows)
+    return "[" + ",\n ".join(f"[{line}]" for line in lines) + "]"
 
 
 def _digits(value: float | Fraction) -> str:

@@ -1,56 +1,42 @@
-"""`hardmax explain`: why a model gives a text its label."""
+"""Explain why a model gives a text its label.
 
-from typing import Annotated
+Prints the label, its probability, the active tokens with their leaders, and how their votes add up
+to the score. The page has the same, and of the model nothing but what it says about the words of
+the text."""
 
-from typer import Option
+from argparse import Namespace
 
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
-from hardmax.cli.output import is_terminal, notify, print_json, print_text
+from hardmax.cli.output import notify, print_json, print_text
+
+OPTIONS = {
+    **opt.TEXT,
+    "--html": opt.target("Write a .html page.", ".html", ".htm"),
+    "--try": opt.flag("Put the model into the page, with its vocabulary, to try other words."),
+    **opt.JSON,
+}
 
 
-def explain_command(
-    text: opt.Text = None,
-    file: opt.TextFile = None,
-    model: opt.ModelOption = opt.DEFAULT_MODEL,
-    html: Annotated[
-        str | None, Option("--html", "-o", metavar="FILE", help="Write a .html page.")
-    ] = None,
-    interactive: Annotated[
-        bool,
-        Option(
-            "--try", help="Put the model into the page, with its vocabulary, to try other words."
-        ),
-    ] = False,
-    as_json: opt.AsJson = False,
-) -> None:
-    """Explain why a model gives a text its label.
-
-    Prints the label, its probability, the active tokens with their leaders, and how their votes add
-    up to the score. The page has the same, and of the model nothing but what it says about the
-    words of the text."""
-    opt.check_target(html, "--html", ".html", ".htm")
-    if interactive and html is None:
+def run(args: Namespace) -> None:
+    """The command."""
+    interactive = vars(args)["try"]
+    if interactive and args.html is None:
         raise InputError("`--try` is for a page: name its file with --html FILE.")
-    content = opt.read_text(text, file)
+    text = opt.read_text(args.TEXT, args.file)
 
     from hardmax.text.shipped import load_model  # only now: it takes a while to import
 
-    loaded = load_model(model)
-    explanation = loaded.explain(content)
+    model = load_model(args.model)
+    explanation = model.explain(text)
     if interactive:
         from hardmax.text.page import gives_away
 
-        notify(f"{html} {gives_away(loaded)}")
-    if html is not None:
-        explanation.save(html, interactive=interactive)
-        notify(f"wrote {html}")
-    if as_json:
+        notify(f"{args.html} {gives_away(model)}")
+    if args.html is not None:
+        explanation.save(args.html, interactive=interactive)
+        notify(f"wrote {args.html}")
+    if args.json:
         print_json(explanation.to_dict())
-        return
-    if is_terminal():
-        from rich.console import Console
-
-        Console(highlight=False).print(explanation)
     else:
         print_text(explanation)

@@ -1,12 +1,12 @@
-"""Options that several commands share, and readers of values that are more than a number or a
-word."""
+"""Options that several commands share, as argparse takes them, and readers of what is typed."""
 
+import argparse
 import csv
 import io
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from typer import Argument, Option
+from typing import TYPE_CHECKING, Any
 
 from hardmax._common.files import decode, read_bytes, shown_name, write_whole
 from hardmax._common.validation import InputError, require_extra
@@ -15,213 +15,168 @@ from hardmax.cli.output import notify
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
     from hardmax.engines import Engine
-    from hardmax.text.corpora import Corpus
     from hardmax.text.text_model import TextModel
 
 DEFAULT_MODEL = "sentiment-en"
 PICTURES = (".png", ".svg", ".pdf")
-LAYER = ("alpha", "value", "mask", "attention")  # what is printed of a layer
-
-AsJson = Annotated[bool, Option("--json", help="Print one JSON document.")]
-Force = Annotated[bool, Option("--force", help="Overwrite existing files.")]
-ResultFile = Annotated[
-    str | None, Option("--output", "-o", metavar="FILE", help="Write a .csv file.")
-]
-Picture = Annotated[
-    str | None, Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")
-]
-Card = Annotated[
-    str | None, Option(metavar="FILE", help="Write a page about the model to a .html file.")
-]
-
-# Clouds.
-TokenFile = Annotated[
-    str,
-    Argument(
-        metavar="FILE",
-        help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    Option(metavar="NAME,…", help="Columns that are coordinates: x,y; all for every one."),
-]
-Alpha = Annotated[str | None, Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
-Steps = Annotated[
-    str | None,
-    Option(
-        metavar="NUMBERS", help="Steps of the first layers instead of --alpha; the last one stays."
-    ),
-]
-Value = Annotated[str | None, Option(metavar="MATRIX", help="Value matrix, 1,0;0,0 or a file.")]
-Mask = Annotated[
-    str | None,
-    Option(metavar="MASK", help="causal, or a file of 0 and 1: who may attend to whom."),
-]
-Attention = Annotated[
-    str | None,
-    Option(metavar="KIND", help="topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
-]
-Metric = Annotated[
-    str | None,
-    Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity."),
-]
-Arithmetic = Annotated[
-    Literal["certified", "exact", "float"],
-    Option(
-        help="certified: floats with a proof, integers where that fails; exact: integers; "
-        "float: no proof."
-    ),
-]
-Threads = Annotated[
-    int | None, Option(min=1, help="Number of threads; the result does not depend on it.")
-]
-UseGpu = Annotated[bool, Option("--gpu", help="Run on a GPU (needs the extra gpu).")]
-
-# Texts and models.
-Text = Annotated[str | None, Argument(metavar="TEXT", help="The text; - reads stdin.")]
-TextFile = Annotated[
-    str | None, Option("--file", "-f", metavar="FILE", help="Read the text from a file.")
-]
-ModelName = Annotated[
-    str, Argument(metavar="MODEL", help="Name of a shipped model, or a model folder.")
-]
-ModelOption = Annotated[
-    str, Option(metavar="MODEL", help="Name of a shipped model, or a model folder.")
-]
-ModelFolder = Annotated[
-    str, Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")
-]
-
-# Labelled texts.
-CorpusFile = Annotated[
-    str,
-    Argument(
-        metavar="FILE",
-        help="CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or one per class.",
-    ),
-]
-TextColumn = Annotated[
-    str | None, Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")
-]
-LabelColumn = Annotated[
-    str | None, Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")
-]
-OnBadRows = Annotated[
-    Literal["skip", "refuse"], Option(help="What to do with rows that cannot be used.")
-]
-
-Encoding = Annotated[
-    str | None,
-    Option(metavar="NAME", help="Encoding of CSV, JSON lines or .txt files: cp1252."),
-]
+LONGEST_NAME = 255  # of a file; what is longer was typed
+Options = dict[str, dict[str, Any]]
 
 
-def check_either(first: Any, second: Any, wish: str) -> None:
-    """Refuse two options of which one must be given if both are or none is."""
-    if (first is None) == (second is None):
-        given = "neither was" if first is None else "both were"
-        raise InputError(f"Give either {wish}: {given} given.")
+def flag(help: str) -> dict[str, Any]:
+    """An option without a value."""
+    return {"action": "store_true", "help": help}
 
 
-def read_dynamics(
-    alpha: str | None,
-    metric: str | None,
-    *,
-    steps: str | None = None,
-    value: str | None = None,
-    mask: str | None = None,
-    attention: str | None = None,
-) -> "Dynamics":
-    """The layer, as typed."""
+def number(help: str, kind: Callable[[str], float] = int, **more: Any) -> dict[str, Any]:
+    """An option with a number."""
+    return {"type": kind, "metavar": "NUMBER", "help": help} | more
+
+
+def value(metavar: str, help: str, **more: Any) -> dict[str, Any]:
+    """An option with a text."""
+    return {"metavar": metavar, "help": help} | more
+
+
+def target(help: str, *suffixes: str, **more: Any) -> dict[str, Any]:
+    """An option with a file to write; refused before the work if it could not be written then."""
+
+    def check(path: str) -> str:
+        if Path(path).suffix not in suffixes:
+            raise argparse.ArgumentTypeError(f"{path!r} must end in {' or '.join(suffixes)}")
+        if not Path(path).parent.is_dir():
+            raise argparse.ArgumentTypeError(f"the folder of {path!r} does not exist")
+        if Path(path).suffix in PICTURES:
+            require_extra("A picture", "figures", "matplotlib")
+        return path
+
+    return value("FILE", help, type=check) | more
+
+
+JSON = {"--json": flag("Print one JSON document.")}
+PICTURE = {"--picture": target("Draw it to a .png, .svg or .pdf file.", *PICTURES)}
+CARD = {"--card": target("Write a page about the model to a .html file.", ".html", ".htm")}
+COLUMNS = {"--columns": value("NAME,…", "Columns that are coordinates: x,y; all for every one.")}
+CLOUD: Options = {
+    "FILE": {"help": "CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin."},
+    **COLUMNS,
+}
+LAYER: Options = {
+    "--alpha": value("NUMBER", "Step size: 1/2 or 0.5; of the first layers and all others: 2,1/2."),
+    "--metric": value("MATRIX", "Matrix A, 2,1;1,1 or a file; usually the identity."),
+    "--value": value("MATRIX", "Value matrix, 1,0;0,0 or a file."),
+    "--mask": value("MASK", "causal, or a file of 0 and 1: who may attend to whom."),
+    "--attention": value("KIND", "topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
+}
+PARTS = tuple(name.removeprefix("--") for name in LAYER)
+ENGINE: Options = {
+    "--arithmetic": {
+        "choices": ("certified", "exact", "float"),
+        "default": "certified",
+        "help": "Floats with a proof, integers where that fails; integers; or floats, no proof.",
+    },
+    "--gpu": flag("Run on a GPU (needs the extra gpu)."),
+}
+MODEL: Options = {
+    "--model": {"default": DEFAULT_MODEL, "help": "Name of a shipped model, or a model folder."}
+}
+TEXT: Options = {
+    "TEXT": {"nargs": "?", "help": "The text; - reads stdin."},
+    "-f --file": value("FILE", "Read the text from a file."),
+    **MODEL,
+}
+COLUMN_OF_TEXTS: Options = {
+    "--text": value("COLUMN", "Column of the texts; guessed if omitted."),
+    "--encoding": value("NAME", "Encoding of CSV, JSON lines or .txt files: cp1252."),
+}
+TEXTS: Options = {
+    "FILE": {"help": "CSV, TSV, JSON lines or Parquet file, a folder of Parquet files or classes."},
+    **COLUMN_OF_TEXTS,
+    "--label": value("COLUMN", "Column of the labels; guessed if omitted."),
+    "--on-bad-rows": {
+        "choices": ("skip", "refuse"),
+        "default": "skip",
+        "help": "What to do with rows that cannot be used.",
+    },
+}
+
+
+def texts_of(args: argparse.Namespace) -> dict[str, Any]:
+    """How the labelled texts are read."""
+    names = ("text", "label", "encoding", "on_bad_rows")
+    return {name: getattr(args, name) for name in names}
+
+
+def read_dynamics(args: argparse.Namespace) -> "Dynamics":
+    """The layer that was typed."""
     from hardmax.dynamics import Dynamics
 
-    check_either(alpha, steps, "`--alpha` (such as --alpha 1/2) or `--steps` (such as 2,1,1/2)")
-    parts = {"metric": read_matrix(metric), "value": read_matrix(value), "mask": read_mask(mask)}
-    return Dynamics(alpha or steps or "", **parts, attention=attention)
+    if args.alpha is None:
+        raise InputError("`alpha` is missing, the step size of the layer, such as `alpha=1/2`.")
+    matrices = {name: _read_matrix(getattr(args, name)) for name in ("metric", "value", "mask")}
+    mask = matrices["mask"]
+    if hasattr(mask, "ndim") and ((mask == 0) | (mask == 1)).all():
+        matrices["mask"] = mask == 1
+    return Dynamics(args.alpha, attention=args.attention, **matrices)
 
 
-def choose_engine(gpu: bool, threads: int | None) -> "Engine | None":
-    """The engine that the options ask for, if they do."""
-    from hardmax.engines import Cpu, Gpu
-
-    if not gpu:
-        return None if threads is None else Cpu(threads=threads)
-    if threads is not None:
-        raise InputError("`--gpu` cannot be combined with `--threads`, which is for the CPU.")
-    Gpu().check()
-    return Gpu()
-
-
-def read_matrix(text: str | None) -> Any:
-    """A matrix, typed as `2,1;1,1` or stored in a file; what is typed is read by whoever takes
-    it."""
-    if text is None or len(text) >= 256 or not Path(text).is_file():
+def _read_matrix(text: str | None) -> Any:
+    """A matrix in a file; what is typed, such as 2,1;1,1, is read by whoever takes it."""
+    if text is None or len(text) > LONGEST_NAME or not Path(text).is_file():
         return text
     from hardmax.io import read_cloud
 
     return read_cloud(text, columns="all")
 
 
-def read_mask(text: str | None) -> Any:
-    """Who may attend to whom: a word, or a file of 0 and 1."""
-    table = read_matrix(text)
-    has_bits = hasattr(table, "ndim") and ((table == 0) | (table == 1)).all()
-    return table == 1 if has_bits else table
+def choose_engine(args: argparse.Namespace) -> "Engine | None":
+    """The GPU, if it was asked for and is there."""
+    if not args.gpu:
+        return None
+    from hardmax.engines import Gpu
+
+    Gpu().check()
+    return Gpu()
 
 
 def read_text(text: str | None, file: str | None) -> str:
     """The text that was typed, or is in the file, or comes from stdin."""
-    check_either(text, file, "a text (or - to read stdin) or `--file`")
-    if file is None and text != "-":
-        return text or ""
-    source = "-" if file is None else file
-    return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
+    if (text is None) == (file is None):
+        given = "neither was" if text is None else "both were"
+        raise InputError(f"Give either a text (or - to read stdin) or `--file`: {given} given.")
+    if text not in (None, "-"):
+        return str(text)
+    path = file or "-"
+    wish = "expected a text in UTF-8"
+    return decode(read_bytes(path, wish), shown_name(path), wish)
 
 
-def read_toml(file: str, wish: str) -> dict[str, Any]:
-    """The document in a TOML file."""
-    from tomllib import TOMLDecodeError, loads
-
-    name = shown_name(file)
+def read_toml(path: str, wish: str) -> dict[str, Any]:
+    """The tables of a TOML file, or of stdin."""
+    name = shown_name(path)
     try:
-        return loads(decode(read_bytes(file, wish), name, wish))
-    except TOMLDecodeError as error:
+        return tomllib.loads(decode(read_bytes(path, wish), name, wish))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{name} is not TOML ({error}): {wish}.") from None
-
-
-def read_corpus(file: str, on_bad_rows: str, **how: str | None) -> "Corpus":
-    """The labelled texts in a file; which rows were left out is printed to stderr."""
-    from hardmax.text import corpora
-
-    corpus = corpora.read_corpus(file, **how, on_bad_rows=on_bad_rows)
-    if corpus.bad:
-        notify(corpus.describe_bad())
-    return corpus
 
 
 def describe(model: "TextModel") -> dict[str, Any]:
     """Size and settings of a model, for JSON."""
-    return {
-        "tokens": len(model.vocabulary),
-        "modifiers": len(model.modifiers),
-        "gate": model.rule.gate,
-        "alpha": model.rule.alpha,
-    }
+    size = {"tokens": len(model.vocabulary), "modifiers": len(model.modifiers)}
+    return size | {"gate": model.rule.gate, "alpha": model.rule.alpha}
 
 
-def write_result(result: Any, output: str) -> None:
-    """Write a run, a limit or many as a table, or a run as a page or a film."""
-    if output.endswith(".csv"):
-        columns, text = result._columns(), io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        lists = (each if isinstance(each, list) else each.tolist() for each in columns.values())
-        writer.writerows(zip(*lists, strict=True))
-        write_whole(output, text.getvalue().encode())
-    else:
-        result.save(output)
-    notify(f"wrote {output}")
+def save(result: Any, path: str) -> None:
+    """Write a run or a limit, or many, as a table; or anything that can save itself."""
+    if path.endswith(".csv"):
+        columns = result._columns()
+        rows = zip(*map(list, columns.values()), strict=True)
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+        write_text(path, text.getvalue())
+        return
+    result.save(path)
+    notify(f"wrote {path}")
 
 
 def write_text(path: str, text: str) -> None:
@@ -236,18 +191,3 @@ def write_picture(path: str, figure: Any) -> None:
 
     save_figure(figure, path)
     notify(f"wrote {path}")
-
-
-def check_target(path: str | None, option: str, *suffixes: str) -> None:
-    """Refuse before the work a file that could not be written after it."""
-    if path is None:
-        return
-    if Path(path).suffix not in suffixes:
-        expected = (
-            suffixes[0] if len(suffixes) == 1 else f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
-        )
-        raise InputError(f"`{option}` must end in {expected}, not {path!r}.")
-    if not Path(path).parent.is_dir():
-        raise InputError(f"`{option}` {path!r}: the folder does not exist. Create it first.")
-    if Path(path).suffix in (*PICTURES, ".gif"):
-        require_extra(f"`{option}`", "figures", "matplotlib")

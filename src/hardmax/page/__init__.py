@@ -51,6 +51,17 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
     write_whole(path, render(data, **options).encode())
 
 
+def read_data(tokens: Any, dynamics: "Dynamics") -> dict[str, Any]:
+    """One cloud under one layer, for `data["cloud"]`."""
+    from hardmax._layer.rules import check_dimension
+    from hardmax._tokens.batches import read_one
+    from hardmax._tokens.points import merge
+
+    cloud = read_one(tokens)
+    check_dimension(dynamics, cloud.tokens.shape[1])
+    return cloud_data(merge(cloud), dynamics)
+
+
 def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else
     is a fraction."""
