@@ -2,11 +2,12 @@
 
 import logging
 import re
+import subprocess
+import sys
 import tomllib
 import warnings
 from pathlib import Path
 
-import typer
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.addnodes import download_reference, pending_xref
@@ -16,7 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 from sphinx_gallery.sorting import FileNameSortKey
 
 import hardmax
-from hardmax.cli.main import make_app
+from hardmax.cli.main import COMMANDS
 from hardmax.page import write_page
 from hardmax.text.page import pack
 
@@ -106,12 +107,12 @@ sphinx_gallery_conf = {
 
 def write_command_reference(_: Sphinx) -> None:
     """The `--help` of every command, which is where the options are documented, as one page."""
-    program = typer.main.get_command(make_app([]))
     exit_codes = "Exit codes: 0 done, 1 failed, 2 bad input, 130 interrupted."
     parts = [f"# Command line\n\n`hardmax COMMAND --help` prints the same. {exit_codes}\n"]
-    for name, command in vars(program)["commands"].items():
-        context = command.make_context(f"hardmax {name}", [], resilient_parsing=True)
-        parts.append(f"## {name}\n\n```text\n{command.get_help(context)}\n```\n")
+    for name in COMMANDS:
+        command = [sys.executable, "-m", "hardmax", name, "--help"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        parts.append(f"## {name}\n\n```text\n{told}```\n")
     page = HERE / "cli.md"
     text = "\n".join(parts)
     if not page.exists() or page.read_text(encoding="utf-8") != text:

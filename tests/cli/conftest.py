@@ -13,11 +13,12 @@ from hardmax.cli.main import run
 def hardmax(monkeypatch, capsys):
     """The command `hardmax`, started in this process: what it printed and its exit code."""
 
-    def command(line="", *arguments, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["hardmax", *typed(line, *arguments)])
+    def command(line="", *arguments, stdin=b"", terminal=False):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "isatty", lambda: terminal)
         with pytest.raises(SystemExit) as left:
-            run()
+            run(typed(line, *arguments))
         printed = capsys.readouterr()
         return Outcome(int(left.value.code or 0), printed.out, printed.err)
 

@@ -1,12 +1,11 @@
-"""`hardmax evaluate` as people use it: the numbers of the package, leaders, pictures, one line for
-bad input."""
+"""`hardmax evaluate` as people use it: the numbers of the package, leaders, pictures."""
 
 import json
 from dataclasses import asdict
 
 import pytest
 from planted_files import CLASSES, TEST, make_model, write_csv
-from running import Command, Outcome, assert_refused
+from running import Command, assert_refused, facts
 
 from hardmax.text import Corpus
 from hardmax.text.evaluation import evaluate_model
@@ -17,36 +16,23 @@ def texts(with_model):
     return write_csv(with_model / "test.csv", TEST)
 
 
-def facts(outcome: Outcome) -> dict[str, str]:
-    return dict(
-        line[2:].split(": ", 1) for line in outcome.out.splitlines() if line.startswith("# ")
-    )
-
-
 def evaluate(hardmax: Command, line: str = "model test.csv") -> dict:
     return json.loads(hardmax(f"evaluate {line} --json").out)
 
 
-def test_json_has_the_numbers_of_the_package(hardmax):
+def test_json_and_people_get_the_numbers_of_the_package(hardmax):
     document, model = evaluate(hardmax), make_model()
     found = evaluate_model(model, TEST.texts, TEST.labels)
     assert {name: document[name] for name in found.metrics} == found.metrics
     assert document["leaders"] == [asdict(leader) for leader in found.leaders[:30]]
-    assert document["model"] == {"tokens": 15, "modifiers": 1, "gate": 0.0, "alpha": "0"}
-
-
-def test_people_get_the_same_numbers(hardmax):
-    document, outcome = evaluate(hardmax), hardmax("evaluate model test.csv")
-    shown = facts(outcome)
+    outcome = hardmax("evaluate model test.csv")
+    told = facts(outcome.out)
     for name in ("accuracy", "f1_macro", "calibration_error", "leaders_per_text"):
-        assert shown[name.replace("_", " ")] == f"{document[name]:.6g}"
-    lines = outcome.out.splitlines()
-    words = [leader["word"] for leader in document["leaders"]]
-    assert [line.split("\t")[0] for line in lines[-len(words) :]] == words
-    start = lines.index("true \\ predicted\tnegative\tpositive\tF1") + 1
-    cells = [line.split("\t")[1:] for line in lines[start : start + 2]]
-    assert [list(map(int, row[:2])) for row in cells] == document["confusion"]
-    assert [float(row[2]) for row in cells] == pytest.approx(document["f1"], abs=1e-5)
+        assert told[name.replace("_", " ")] == f"{document[name]:.6g}"
+    for leader in found.leaders[:30]:
+        assert f"\n{leader.word}\t" in outcome.out
+    (right, wrong), _ = document["confusion"]
+    assert f"\nnegative\t{right}\t{wrong}\t" in outcome.out
 
 
 def test_pictures_and_a_card_are_written(hardmax, here):
@@ -61,7 +47,7 @@ def test_labels_are_compared_by_what_they_read_and_can_be_mapped(hardmax, here):
     whole = evaluate(hardmax)
     labels = [str(int(label == "positive")) for label in TEST.labels]
     write_csv(here / "numbers.csv", Corpus(TEST.texts, labels))
-    assert evaluate(hardmax, "model numbers.csv --map '1=positive, 0=negative'") == whole
+    assert evaluate(hardmax, "model numbers.csv --map 1=positive --map 0=negative") == whole
     make_model(classes=(0, 1)).save(here / "numbers")
     assert evaluate(hardmax, "numbers numbers.csv")["confusion"] == whole["confusion"]
 
@@ -71,10 +57,11 @@ def test_bad_rows_are_listed_and_skipped_or_refused(hardmax, here):
         stream.write(",positive\n")
     skipped = hardmax("evaluate model test.csv")
     assert "line 42" in skipped.err
-    assert facts(skipped)["texts"] == "40"
+    assert facts(skipped.out)["texts"] == "40"
     assert_refused(hardmax("evaluate model test.csv --on-bad-rows refuse"), "line 42")
 
 
 def test_texts_without_known_words_have_no_leaders(hardmax, here):
     write_csv(here / "test.csv", Corpus(["xyzzy", "plugh"], list(CLASSES)))
     assert evaluate(hardmax)["leaders"] == []
+    assert hardmax("evaluate model test.csv").code == 0

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from pyarrow import parquet
-from test_simulate import table
+from running import table
 
 from hardmax import Dynamics, clouds, sweep
 

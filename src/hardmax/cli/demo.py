@@ -45,7 +45,8 @@ OPTIONS = {
 
 def run(args: Namespace) -> int:
     """The command."""
-    folder = make_folder(Path(args.output), "`output`")
+    folder = Path(args.output)
+    make_folder(folder, "`output`")
     code = _show_limit(folder)
     from hardmax.text.shipped import load_model
 

@@ -41,6 +41,8 @@ def run(args: Namespace) -> int:
     dynamics = opt.read_dynamics(args)
     if "*" in args.FILE or Path(args.FILE).is_dir():
         return _stream(args, dynamics)
+    if args.output is not None and not args.output.endswith(".csv"):
+        raise InputError(f"`output` must end in .csv, not {args.output!r}.")
     from hardmax.io import read_cloud
 
     tokens = read_cloud(args.FILE, columns=args.columns)

@@ -70,11 +70,7 @@ LAYER: Options = {
 }
 PARTS = tuple(name.removeprefix("--") for name in LAYER)
 ENGINE: Options = {
-    "--arithmetic": {
-        "choices": ("certified", "exact", "float"),
-        "default": "certified",
-        "help": "Floats with a proof, integers where that fails; integers; or floats, no proof.",
-    },
+    "--arithmetic": value("NAME", "certified, exact or, for runs, float.", default="certified"),
     "--gpu": flag("Run on a GPU (needs the extra gpu)."),
 }
 MODEL: Options = {
@@ -170,7 +166,9 @@ def save(result: Any, path: str) -> None:
     """Write a run or a limit, or many, as a table; or anything that can save itself."""
     if path.endswith(".csv"):
         columns = result._columns()
-        rows = zip(*map(list, columns.values()), strict=True)
+        # Of a masked array `tolist` says None where there is nothing.
+        lists = (each if isinstance(each, list) else each.tolist() for each in columns.values())
+        rows = zip(*lists, strict=True)
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([columns, *rows])
         write_text(path, text.getvalue())

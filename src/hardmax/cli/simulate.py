@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     **opt.CLOUD,
-    **opt.PARTS,
+    **opt.LAYER,
     "--layers": opt.number("Number of layers to run.", required=True),
     **opt.ENGINE,
     "-o --output": opt.target("Write a table, a page or a film.", ".csv", ".html", ".gif"),
@@ -29,6 +29,7 @@ def run(args: Namespace) -> None:
     from hardmax.io import read_cloud
 
     tokens = read_cloud(args.FILE, columns=args.columns)
+    many = getattr(tokens, "ndim", None) != 2
     # Only now: scipy takes most of a second to import.
     from hardmax.simulation import simulate
 
@@ -37,7 +38,6 @@ def run(args: Namespace) -> None:
         result: Any = simulate(tokens, dynamics, layers=args.layers, progress=progress, **how)
     if args.output is not None:
         opt.save(result, args.output)
-    many = not hasattr(result, "at")
     found = [document(run) for run in result] if many else [document(result)]
     if args.json:
         out.print_json({"clouds": found} if many else found[0])

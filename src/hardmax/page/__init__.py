@@ -87,10 +87,13 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
 def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
     """The layer as the page takes it; it would show another step than one that it refuses."""
     blocks = dynamics.heads, dynamics.normalise, dynamics.feed_forward
-    if any(part is not None for part in blocks) or not isinstance(dynamics.mask, str | None):
+    is_block = any(part is not None for part in blocks)
+    if is_block or not isinstance(dynamics.mask, str | None):
         wish = "without `heads`, `normalise` and `feed_forward`, and with no `mask` but 'causal'"
         raise InputError(f"The page shows layers {wish}.")
     alpha = str(dynamics.alpha)
+    if isinstance(dynamics.alpha, tuple):
+        raise InputError("The page shows layers of one step: `alpha` has several.")
     if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:
         most = f"from {float(SMALLEST_STEP)} to {LARGEST_STEP}, of up to {LONGEST_STEP} characters"
         raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.")
