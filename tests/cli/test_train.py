@@ -51,7 +51,7 @@ def test_an_encoding_is_suggested_and_labels_that_are_nearly_the_same_are_named(
     lines = ["text;label", *(f"{text};{label}" for text, label in rows)]
     (here / "words.csv").write_bytes("\n".join(lines).encode("cp1252"))
     refused = hardmax("train words.csv -o model")
-    assert_refused(refused, "`words.csv` line 2 is not UTF-8", "`--encoding cp1252`")
+    assert_refused(refused, "`words.csv` is not UTF-8", "`--encoding cp1252`")
     with pytest.warns(UserWarning, match="differ only in case or spaces: 'Gut' and 'gut'. Rename"):
         done = hardmax("train words.csv -o model --C=1 --vectors none --encoding cp1252")
     assert done.code == 0
