@@ -71,7 +71,7 @@ Lemma rowsE C L z i j c m :
 Proof. by rewrite lead_of_sound lead_terms. Qed.
 
 (* The attended sets are the same for N layers more (or for ever), and the points move along the form
-   (`stay`, `closed_form`). *)
+   (`statement_4`, `closed_form`). *)
 Theorem stay_sound fuel C L z N : check_attended C z -> stay fuel C L z N ->
   forall m, (if N is Some n then (m <= n)%N else true) ->
   orbit z m = form C L z m /\ check_attended C (orbit z m).
@@ -123,7 +123,7 @@ Notation dates := (I -> option nat).
 Definition dated k C y (d : dates) : dates :=
   fun i => if d i is Some t then Some t else if is_leader C y i then Some k else None.
 
-(* the test that `check_radius` makes of a point, see Radius.v; and who has yet to follow a leader *)
+(* the test that `statement_6` makes of a point, see Radius.v; and who has yet to follow a leader *)
 Variable check_radius : sets -> cloud -> I -> bool.
 Variable asked : {set I}.
 Definition check_all C y (P : {set I}) := [forall i in P, check_radius C y i].

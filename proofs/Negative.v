@@ -14,7 +14,7 @@ Notation val := (val g).
 Notation lead_at := (lead_at g).
 Implicit Types (s : seq term) (x : term).
 
-(* m = 1, 2, ..., N, or all m > 0: the layers that `stay` is asked for *)
+(* m = 1, 2, ..., N, or all m > 0: the layers that `statement_4` is asked for *)
 Definition within (N : option nat) (m : nat) := (0 < m)%N && (if N is Some n then (m <= n)%N else true).
 
 (* ---- `lead_of`: one coefficient for each (r, k), and none that is 0 ---- *)

@@ -1,4 +1,4 @@
-(* The radius: how far every token may be moved without any attended set ever changing (`check_radius`). *)
+(* The radius: how far every token may be moved without any attended set ever changing (`statement_6`). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import ring.
 Require Import Leads Negative Form Hardmax Accepted.

@@ -128,12 +128,11 @@ def test_sets_are_settled_when_it_is_certain_that_they_last(tokens, alpha, settl
 # Its arithmetic, on numbers that no cloud has to have
 
 
-def bare(keep: Fraction) -> checker.Check:
+def bare(keep: Fraction) -> checker.Powers:
     """A check of nothing, for its arithmetic."""
-    check = checker.Check.__new__(checker.Check)
-    check.effort, check.work, check.part = 1.0, 0, "a test"
-    check.contraction = keep.numerator, keep.denominator
-    return check
+    powers = checker.Powers(1)
+    powers.contraction = keep.numerator, keep.denominator
+    return powers
 
 
 KEEP = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(1, 11), Fraction(10, 11)])
@@ -507,7 +506,9 @@ def test_a_certificate_is_about_one_cloud_and_one_layer(tmp_path: Path):
     [b"x,y\n1,2\n\n-.5e1, 3.\r\n", b"\xef\xbb\xbf1,2\n-5,+3"],
 )
 def test_decimals_of_a_file_are_what_they_say(content: bytes):
-    width, pairs = bare(Fraction(1, 2)).read_csv(content)
+    reader = checker.Reader.__new__(checker.Reader)
+    checker.Budget.__init__(reader, 1)
+    width, pairs = reader.read_csv(content)
     assert width == 2
     assert [Fraction(*pair) for pair in pairs] == [1, 2, -5, 3]
 

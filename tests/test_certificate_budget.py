@@ -146,7 +146,7 @@ def test_memory_that_runs_out_decides_nothing(monkeypatch: pytest.MonkeyPatch):
     def exhausted(_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(checker.Check, "walk", exhausted)
+    monkeypatch.setattr(checker.Walk, "walk", exhausted)
     assert verify(json.loads(line([1]))) == Verdict(
         False, "budget: this machine has no memory left"
     )

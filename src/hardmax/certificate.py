@@ -6,7 +6,7 @@ Points z_i with multiplicities go from layer to layer by self-attention:
 
 where w_i is the mean, counted with multiplicity, of the points in the attended set C_i of point i.
 docs/certificate.md says what a layer and a certificate are, and proves the statements by numbers:
-1 `check_shape`, 2 `check_attended`, 3 `is_leader`, 4 `stay`, 5 `is_limit`, 6 `check_radius`."""
+`statement_1` to `statement_6`."""
 
 import sys
 
@@ -181,19 +181,19 @@ def verify(
         wish = "`effort` must be a number above 0"
         raise ValueError(f"{wish}, not {effort!r}: 10 allows ten times the usual cost.")
     try:
-        check = Check(certificate, effort, Path(folder))
-        facts = check.facts()
+        walk = Walk(certificate, effort, Path(folder))
+        facts = walk.facts()
         same_cloud = cloud is None or cloud == facts["cloud"]
         require(same_cloud, "cloud: the certificate is about another cloud")
         same_layer = layer is None or layer == facts["layer"]
         require(same_layer, f"layer: it is about {describe_layer(facts['layer'])}")
-        check.walk()
+        walk.walk()
     except (Stop, MemoryError) as error:
         return Verdict(False, str(error) or "budget: this machine has no memory left")
     except Exception as error:  # whatever broke the check off, nothing is proved
         return Verdict(False, f"shape: not as documented, {error!a:.200}")
-    facts["moving"] = len(check.moving)
-    outcome = "some points move for ever" if check.moving else "every point has its limit"
+    facts["moving"] = len(walk.moving)
+    outcome = "some points move for ever" if walk.moving else "every point has its limit"
     return Verdict(True, f"{outcome}, settled at layer {facts['settled_at']}", facts)
 
 
@@ -203,8 +203,8 @@ def require(holds: object, reason: str) -> None:
         raise Stop(f"{reason:.300}")
 
 
-def check_shape(certificate: Any) -> None:
-    """Statement 1, of texts: nothing is computed yet. `Check.read_statements` has the rest."""
+def statement_1(certificate: Any) -> None:
+    """Statement 1, of texts: nothing is computed yet. `Reader.read_statements` has the rest."""
     is_object = isinstance(certificate, dict) and isinstance(certificate.get("format"), str)
     require(is_object, "shape: not a certificate")
     is_known = certificate["format"] == "hardmax-limit-certificate"
@@ -299,19 +299,19 @@ class Head(NamedTuple):
 @total_ordering
 class Far:
     """A number after a long jump: the sum of c g^e over `terms`, where no long power of g is ever
-    written out. Its check pays for what is computed."""
+    written out. `powers` pays for what is computed."""
 
-    def __init__(self, check: "Check", terms: Sum) -> None:
-        self.check, self.terms = check, terms
+    def __init__(self, powers: "Powers", terms: Sum) -> None:
+        self.powers, self.terms = powers, terms
 
     def __add__(self, other: Any) -> Any:
-        return self.check.total([*self.terms.items(), *terms_of(other).items()])
+        return self.powers.total([*self.terms.items(), *terms_of(other).items()])
 
     def __mul__(self, other: Any) -> Any:
         more = terms_of(other)
         pairs = [*product(self.terms.items(), more.items())]
-        self.check.charge(len(pairs), digits(self.terms.values()), digits(more.values()))
-        return self.check.total([(e + f, x * y) for (e, x), (f, y) in pairs])
+        self.powers.charge(len(pairs), digits(self.terms.values()), digits(more.values()))
+        return self.powers.total([(e + f, x * y) for (e, x), (f, y) in pairs])
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -322,28 +322,217 @@ class Far:
         return other + -1 * self
 
     def __bool__(self) -> bool:
-        return self.check.sign(self.terms) != 0
+        return self.powers.sign(self.terms) != 0
 
     def __eq__(self, other: Any) -> bool:
         return not self - other
 
     def __lt__(self, other: Any) -> bool:
-        return self.check.sign(terms_of(self - other)) < 0
+        return self.powers.sign(terms_of(self - other)) < 0
 
     def bit_length(self) -> int:
         """Bits of the longest coefficient."""
         return max(map(int.bit_length, self.terms.values()))
 
 
-class Check:
-    """A check of one certificate. The cost of every step is charged before it is done: numbers grow
-    with every layer. The points are the numbers in `self.z` over `self.scale`."""
+class Budget:
+    """What a check may cost. The cost of every step is charged before it is done: numbers grow with
+    every layer."""
 
-    def __init__(self, certificate: Any, effort: float, folder: Path) -> None:
+    def __init__(self, effort: float) -> None:
         self.effort, self.work = effort, 0
         self.part = "reading it"  # what is being done, for messages
+
+    def charge(self, products: int, left: int = 1, right: int = 1, *, held: int = 0) -> None:
+        """Charge for products of an integer of so many digits by one of so many, and for holding so
+        many at once; or give up."""
+        self.work += products * (STEP + left * right)
+        needed = max(self.work / WORK, held * (36 + 4 * (left + right)) / ROOM)
+        if needed > self.effort:
+            way = f"verify(..., effort={max(1, 2 * needed):.0f}) or --effort"
+            allowed = f"costs more than effort {self.effort:g} allows"
+            raise Stop(f"budget: {self.part} {allowed}; raise it by {way}")
+
+    def charge_texts(self, texts: list[str]) -> None:
+        """Charge for reading integers."""
+        longest, most = max(map(len, texts)), sys.get_int_max_str_digits()
+        long = f"budget: a number of {longest} digits; PYTHONINTMAXSTRDIGITS allows {most}"
+        require(most == 0 or longest <= most, long)
+        self.charge(sum(5 + len(text) ** 2 // 4000 for text in texts), held=len(texts))
+
+    def number(self, text: str) -> tuple[int, int]:
+        """Numerator and denominator; in lowest terms, so that equal numbers are equal texts."""
+        over, _, under = text.partition("/")
+        self.charge_texts([over, under])
+        is_reduced = not under or gcd(int(over), int(under)) == 1
+        require(is_reduced, f"shape: {text} is not in lowest terms")
+        return int(over), int(under or "1")
+
+    def common_multiple(self, numbers: list[int]) -> int:
+        """The least common multiple. It may be as long as all the numbers together."""
+        common = 1
+        for number, _ in groupby(sorted(numbers)):
+            self.charge(8, digits([common]), digits([number]))
+            common = lcm(common, number)
+        return common
+
+
+class Powers(Budget):
+    """Sums of powers of g, `self.contraction`: their signs, now and at all later layers."""
+
+    contraction: tuple[int, int]
+    """Numerator and denominator of g, in lowest terms."""
+
+    def total(self, terms: Iterable[tuple[int, int]]) -> Any:
+        """The sum of c g^e over some (e, c): an integer, if it is one as it stands."""
+        added: Sum = {}
+        for e, c in terms:
+            added[e] = added.get(e, 0) + c
+        self.charge(len(added))
+        added = {e: c for e, c in added.items() if c}
+        return Far(self, added) if any(added) else added.get(0, 0)
+
+    def sign(self, terms: Sum) -> int:
+        """The sign of the sum of c g^e over the items (e, c). The terms with the smallest e are put
+        aside if their sum is 0: that of the others decides then, however small it is. The sum of
+        what is left is enclosed ever more closely, until 0 is outside."""
+        left = sorted((e, c) for e, c in terms.items() if c)
+        if len(left) < 2:
+            return sum((c > 0) - (c < 0) for _, c in left)
+        for count in range(len(left), 1, -1):
+            if self.is_zero(left[:count]):
+                left = left[count:]
+                break
+        bits, low, high = 0, 0, 0
+        while left and low <= 0 <= high:
+            bits += 64 + bits
+            low = high = 0
+            for e, c in left:
+                self.charge(4, digits([1 << bits]), digits([c]))
+                ends = [c * end for end in self.power(e - left[0][0], bits)]
+                low, high = low + min(ends), high + max(ends)
+        return (low > 0) - (high < 0)
+
+    def is_zero(self, terms: list[tuple[int, int]]) -> bool:
+        """Whether the sum of c g^e over some (e, c), e increasing, is 0. Let g = p/q. It is 0 only
+        if q^(e-f) divides c, (e, c) and (f, …) being its last two terms; then c g^e is c p^(e-f) /
+        q^(e-f) g^f, and both are one term."""
+        (p, q), (e, c) = self.contraction, terms[-1]
+        for f, more in reversed(terms[:-1]):
+            gap = e - f
+            self.charge(9, digits([c]), digits([c]))
+            if c:
+                is_too_short = gap * (q.bit_length() - 1) > c.bit_length()
+                if is_too_short or c % q**gap:
+                    return False
+                c = c // q**gap * p**gap
+            e, c = f, more + c
+        return c == 0
+
+    def power(self, exponent: int, bits: int) -> tuple[int, int]:
+        """g^exponent times 2^bits, rounded down and up, by squares and products."""
+        p, q = self.contraction
+        low = high = 1 << bits
+        self.charge(4 * exponent.bit_length() + 1, digits([low]), digits([low, q]))
+        for digit in f"{exponent:b}" if exponent else "":
+            low, high = low * low >> bits, -(-high * high >> bits)
+            if digit == "1":
+                low, high = low * p // q, -(-high * p // q)
+        return low, high
+
+    def choose(self, m: int, k: int) -> int:
+        """C(m, k)."""
+        self.charge(k * (1 + k * (m.bit_length() // DIGIT) ** 2))
+        return comb(m, k)
+
+    def times(self, number: Any, factor: int, exponent: int) -> list[tuple[int, int]]:
+        """The terms (e, c) of a number times a factor and g^exponent."""
+        return [(e + exponent, c * factor) for e, c in terms_of(number).items()]
+
+    def value(self, lead: Lead, m: int) -> Any:
+        """A lead m layers later."""
+        parts = lead.items()
+        return self.total(chain(*(self.times(x, self.choose(m, k), r * m) for (r, k), x in parts)))
+
+    def is_kept(self, lead: Lead, layers: int | None) -> bool:
+        """Whether a lead vanishes term by term, or is negative at m = 0, 1, …"""
+        if not any(lead.values()):
+            return True
+        return self.value(lead, 0) < 0 and self.is_negative(lead, layers)
+
+    def is_negative(self, lead: Lead, layers: int | None) -> bool:
+        """Whether a lead that is negative at m = 0 is so at m = 1, …, layers, or for ever: of ever
+        smaller ranges. With s = (1-t)/t, that of points that go straight is b0 s^2 + b1 s + b2 over
+        t^2, which is negative for all s >= 0 if b1^2 < 4 b0 b2, since b2 < 0."""
+        lead = {key: part for key, part in lead.items() if part}
+        positive = [key for key, part in lead.items() if part > 0]
+        main = min(lead, key=lambda key: (key[0], -key[1]))
+        if not positive or (layers is None and main in positive):
+            return not positive
+        self.charge(80)
+        if {*lead} <= {*STRAIGHT}:
+            b0, a1, a2 = (lead.get(key, 0) for key in STRAIGHT)
+            b1 = a1 + 2 * b0
+            if b1 * b1 < 4 * b0 * (b0 + a1 + a2):
+                return True
+        ranges = [(1, layers)]
+        while ranges:
+            first, last = ranges.pop()
+            if last is None:
+                if self.is_negative_from(first, lead, main, positive):
+                    continue
+                middle = 2 * first
+            else:
+                if self.is_negative_between(first, last, lead, positive):
+                    continue
+                if first == last:
+                    return False
+                middle = min(2 * first, (first + last) // 2)
+            ranges += [(middle + 1, last), (first, middle)]
+        return True
+
+    def is_negative_from(
+        self, first: int, lead: Lead, main: tuple[int, int], positive: list[tuple[int, int]]
+    ) -> bool:
+        """Whether a lead is sure to be negative from a layer on, for ever: if no positive term
+        gains on the main one, the largest in the end, and their sum is negative there.
+
+        From m to m + 1 the ratio of a term to it changes by the factor g^s (m + 1 - k0) / (m + 1 -
+        k), which stays at most 1 once it is so. (Here first >= k0, or the sum would not be
+        negative, and first >= k, or the factor would not be at most 1.)"""
+        (g, h), (r0, k0) = self.contraction, main
+        for r, k in positive:
+            s = r - r0
+            if g**s * (first + 1 - k0) > h**s * (first + 1 - k):
+                return False
+        return self.value({key: lead[key] for key in [main, *positive]}, first) < 0
+
+    def is_negative_between(
+        self, first: int, last: int, lead: Lead, positive: list[tuple[int, int]]
+    ) -> bool:
+        """Whether a lead is sure to be negative from one layer to another; if they are the same,
+        whether it is. With C(m, k) at the end at which its term is larger, the lead is at most h0 +
+        h1 t + h2 t^2, t = g^m, which has these three coefficients in Bernstein's form."""
+        parts = []
+        for (r, k), part in lead.items():
+            size = self.choose(last if (r, k) in positive else first, k)
+            parts.append((r, part, size))
+        for m, n in (first, first), (last, last), (first, last):
+            ways = (0, 0), (m, n), (m + n, m + n)  # exponents, for each r, of twice the coefficient
+            terms = [self.times(part, size, way) for r, part, size in parts for way in ways[r]]
+            if self.total(chain(*terms)) >= 0:
+                return False
+        return True
+
+
+class Reader(Powers):
+    """What a certificate says: statement 1. The points are the numbers in `self.z` over
+    `self.scale`."""
+
+    def __init__(self, certificate: Any, effort: float, folder: Path) -> None:
+        super().__init__(effort)
         self.document = certificate
-        check_shape(certificate)
+        statement_1(certificate)
         self.layer = layer = certificate["layer"]
         rows = self.read_points(certificate["cloud"], folder)
         self.n, self.d = len(rows), len(rows[0])
@@ -515,6 +704,14 @@ class Check:
         self.charge(len(cells), held=12 * sum("e" in cell.lower() for cell in cells))
         return len(rows[0]), [Decimal(cell).as_integer_ratio() for cell in cells]
 
+    def read_matrix(self, rows: list[list[str]]) -> Matrix:
+        """A matrix times the common denominator of its entries, and that."""
+        check_lengths(self.d, rows, *rows)
+        matrix = [[self.number(text) for text in row] for row in rows]
+        common, size = self.common_multiple([q for row in matrix for _, q in row]), self.d**2
+        self.charge(5 * size, digits(*chain(*matrix)), digits([common]), held=3 * size)
+        return [[p * (common // q) for p, q in row] for row in matrix], common
+
     def facts(self) -> dict[str, Any]:
         """What the certificate is about, and what it says."""
         size = digits(*self.z)
@@ -537,46 +734,20 @@ class Check:
             "radius": self.document.get("radius"),
         }
 
-    def charge(self, products: int, left: int = 1, right: int = 1, *, held: int = 0) -> None:
-        """Charge for products of an integer of so many digits by one of so many, and for holding so
-        many at once; or give up."""
-        self.work += products * (STEP + left * right)
-        needed = max(self.work / WORK, held * (36 + 4 * (left + right)) / ROOM)
-        if needed > self.effort:
-            way = f"verify(..., effort={max(1, 2 * needed):.0f}) or --effort"
-            allowed = f"costs more than effort {self.effort:g} allows"
-            raise Stop(f"budget: {self.part} {allowed}; raise it by {way}")
+    def mixed(self, *parts: tuple[Any, Table]) -> Table:
+        """The sum of some tables, each times a factor."""
+        factors = [factor for factor, _ in parts]
+        longest = max(digits(*table) for _, table in parts)
+        products = len(parts) * self.d * self.n
+        self.charge(2 * products, longest, digits(factors), held=self.d * self.n)
+        columns = zip(*(table for _, table in parts), strict=True)
+        return [weighted(factors, several) for several in columns]
 
-    def charge_texts(self, texts: list[str]) -> None:
-        """Charge for reading integers."""
-        longest, most = max(map(len, texts)), sys.get_int_max_str_digits()
-        long = f"budget: a number of {longest} digits; PYTHONINTMAXSTRDIGITS allows {most}"
-        require(most == 0 or longest <= most, long)
-        self.charge(sum(5 + len(text) ** 2 // 4000 for text in texts), held=len(texts))
-
-    def number(self, text: str) -> tuple[int, int]:
-        """Numerator and denominator; in lowest terms, so that equal numbers are equal texts."""
-        over, _, under = text.partition("/")
-        self.charge_texts([over, under])
-        is_reduced = not under or gcd(int(over), int(under)) == 1
-        require(is_reduced, f"shape: {text} is not in lowest terms")
-        return int(over), int(under or "1")
-
-    def read_matrix(self, rows: list[list[str]]) -> Matrix:
-        """A matrix times the common denominator of its entries, and that."""
-        check_lengths(self.d, rows, *rows)
-        matrix = [[self.number(text) for text in row] for row in rows]
-        common, size = self.common_multiple([q for row in matrix for _, q in row]), self.d**2
-        self.charge(5 * size, digits(*chain(*matrix)), digits([common]), held=3 * size)
-        return [[p * (common // q) for p, q in row] for row in matrix], common
-
-    def common_multiple(self, numbers: list[int]) -> int:
-        """The least common multiple. It may be as long as all the numbers together."""
-        common = 1
-        for number, _ in groupby(sorted(numbers)):
-            self.charge(8, digits([common]), digits([number]))
-            common = lcm(common, number)
-        return common
+    def applied(self, rows: Table, table: Table) -> Table:
+        """A matrix times each point of a table."""
+        products = 2 * self.d**2 * self.n
+        self.charge(products, digits(*rows), digits(*table), held=self.d * self.n)
+        return [weighted(row, table) for row in rows]
 
     def allows(self, i: int, j: int) -> bool:
         """Whether point i may attend to point j."""
@@ -594,173 +765,87 @@ class Check:
         """How many tokens some points are."""
         return sum(map(self.counts.__getitem__, points))
 
-    def total(self, terms: Iterable[tuple[int, int]]) -> Any:
-        """The sum of c g^e over some (e, c): an integer, if it is one as it stands."""
-        added: Sum = {}
-        for e, c in terms:
-            added[e] = added.get(e, 0) + c
-        self.charge(len(added))
-        added = {e: c for e, c in added.items() if c}
-        return Far(self, added) if any(added) else added.get(0, 0)
 
-    def sign(self, terms: Sum) -> int:
-        """The sign of the sum of c g^e over the items (e, c). The terms with the smallest e are put
-        aside if their sum is 0: that of the others decides then, however small it is. The sum of
-        what is left is enclosed ever more closely, until 0 is outside."""
-        left = sorted((e, c) for e, c in terms.items() if c)
-        if len(left) < 2:
-            return sum((c > 0) - (c < 0) for _, c in left)
-        for count in range(len(left), 1, -1):
-            if self.is_zero(left[:count]):
-                left = left[count:]
-                break
-        bits, low, high = 0, 0, 0
-        while left and low <= 0 <= high:
-            bits += 64 + bits
-            low = high = 0
-            for e, c in left:
-                self.charge(4, digits([1 << bits]), digits([c]))
-                ends = [c * end for end in self.power(e - left[0][0], bits)]
-                low, high = low + min(ends), high + max(ends)
-        return (low > 0) - (high < 0)
-
-    def is_zero(self, terms: list[tuple[int, int]]) -> bool:
-        """Whether the sum of c g^e over some (e, c), e increasing, is 0. Let g = p/q. It is 0 only
-        if q^(e-f) divides c, (e, c) and (f, …) being its last two terms; then c g^e is c p^(e-f) /
-        q^(e-f) g^f, and both are one term."""
-        (p, q), (e, c) = self.contraction, terms[-1]
-        for f, more in reversed(terms[:-1]):
-            gap = e - f
-            self.charge(9, digits([c]), digits([c]))
-            if c:
-                is_too_short = gap * (q.bit_length() - 1) > c.bit_length()
-                if is_too_short or c % q**gap:
-                    return False
-                c = c // q**gap * p**gap
-            e, c = f, more + c
-        return c == 0
-
-    def power(self, exponent: int, bits: int) -> tuple[int, int]:
-        """g^exponent times 2^bits, rounded down and up, by squares and products."""
-        p, q = self.contraction
-        low = high = 1 << bits
-        self.charge(4 * exponent.bit_length() + 1, digits([low]), digits([low, q]))
-        for digit in f"{exponent:b}" if exponent else "":
-            low, high = low * low >> bits, -(-high * high >> bits)
-            if digit == "1":
-                low, high = low * p // q, -(-high * p // q)
-        return low, high
+class Walk(Reader):
+    """The layers of a certificate, one after the other or over its jumps."""
 
     def walk(self) -> None:
-        """Statements 2 to 4, from the points on, one layer after the other or over a jump; then who
-        leads; then statement 5."""
+        """Statements 2 to 6."""
         self.sets = [Sets(self.n) for _ in self.heads]
-        everybody = range(self.n)
-        leaders: dict[int, int] = {}
-        unsure: set[int] = set()
-        asked, pending = [*everybody], [*everybody] if self.radius[0] else []
-        jumps, changes, layer = iter(self.document["jumps"]), [*self.document["attended"]], 0
+        self.leaders: dict[int, int] = {}
+        self.unsure: set[int] = set()
+        self.asked = [*range(self.n)]
+        self.pending = [*range(self.n)] if self.radius[0] else []
+        self.changes = [*self.document["attended"]]
+        jumps, layer = iter(self.document["jumps"]), 0
         start, end, depth = next(jumps)
         while True:
-            self.part = f"layer {layer}"
-            while changes and changes[0]["from"] == layer:
-                entry = changes.pop(0)
-                points = entry.get("points") or everybody
-                self.sets[entry["head"]].change(points, entry["to"])
-                asked = sorted({*asked, *points})
-            for head, sets in zip(self.heads, self.sets, strict=True):
-                self.check_attended(head, sets, asked)
-            if self.is_plain:
-                # Who follows a leader does so for ever: see `check_radius`.
-                asked = [i for i in asked if not self.sets[0].follows_leader(i)]
-            pending = self.check_radius(self.sets[0], pending)
-            leading = self.leading()
-            since_when = f"budget: since when these points lead is not known: {unsure!s:.99}"
-            require(unsure.isdisjoint(leading), since_when)
-            leaders, unsure = {i: leaders.get(i, layer) for i in leading}, set()
+            self.arrive(layer)
             if layer != start:
                 self.z, self.scale = self.moved(layer)
                 layer += 1
                 continue
-            require(not pending, "radius: not all follow leaders before a jump, or in the end")
-            form, scale = self.closed_form(depth, layer)
-            last = None if end is None else end - layer - 1
-            verb = f"the sets of {self.part} need not last"
-            require(self.stay(form, scale, last), f"settled_at: {verb}")
-            if self.mask is not None:
-                leaders = {i: leaders[i] for i in leaders if self.leads_on(form, i)}
-                others = {*everybody}.difference(leaders)
-                unsure = {i for i in others if self.leads_on(form, i, last)}
+            form, scale = self.look_ahead(layer, end, depth)
             if end is None:
                 break
             self.jump(form, scale, end - layer)
             layer, (start, end, depth) = end, next(jumps)
-        found = ENCODER.encode(sorted(leaders.items()))
+        found = ENCODER.encode(sorted(self.leaders.items()))
         require(found == ENCODER.encode(self.document["leaders"]), f"leaders: they are {found}")
-        self.check_limits(form, scale, leaders)
+        statement_5(self, form, scale)
 
-    def check_attended(self, head: Head, sets: Sets, asked: list[int]) -> None:
-        """Statement 2: of some points these are the attended sets, by their definition.
+    def arrive(self, layer: int) -> None:
+        """Statements 2, 3 and 6 at a layer, with the sets that change there."""
+        self.part = f"layer {layer}"
+        while self.changes and self.changes[0]["from"] == layer:
+            entry = self.changes.pop(0)
+            points = entry.get("points") or range(self.n)
+            self.sets[entry["head"]].change(points, entry["to"])
+            self.asked = sorted({*self.asked, *points})
+        for head, sets in zip(self.heads, self.sets, strict=True):
+            statement_2(self, head, sets)
+        if self.is_plain:
+            # Who follows a leader does so for ever: see `statement_6`.
+            self.asked = [i for i in self.asked if not self.sets[0].follows_leader(i)]
+        self.pending = statement_6(self, self.sets[0], self.pending)
+        leading = self.leading()
+        since_when = f"budget: since when these points lead is not known: {self.unsure!s:.99}"
+        require(self.unsure.isdisjoint(leading), since_when)
+        self.leaders = {i: self.leaders.get(i, layer) for i in leading}
+        self.unsure = set()
 
-        Let u = A z_i, and t the least score that the listed set admits. Who reaches it is at least
-        as far from any place o as (t - <u, o>) / |u|, if this is positive: Cauchy and Schwarz. So
-        of the points, sorted by their distance from o, only the first few are looked at."""
-        if not asked:
-            return
-        table, n, d = self.z, self.n, self.d
-        size = digits(*table)
-        longer = size + digits(*(head.metric or [[1]]))
-        self.charge(n * (7 * d + 20), size, size, held=n * (3 * d + 3))
-        order, nearness, centre = [*range(n)], [], []
-        if not self.is_far:
-            centre = [sum(column) // n for column in table]
-            ways = [[x - o for x in column] for column, o in zip(table, centre, strict=True)]
-            squares = [sum(map(mul, way, way)) for way in zip(*ways, strict=True)]
-            order.sort(key=squares.__getitem__, reverse=True)
-            nearness = [-squares[j] for j in order]
-        ordered = [[*map(column.__getitem__, order)] for column in table]
-        points, room = [*zip(*table, strict=True)], self.room(head, self.scale)
-        for i in asked:
-            said, u = sets[i], along(head, points[i])
-            self.charge((5 + len(said)) * d + 9, longer, size)
-            scores = [sum(map(mul, u, points[j])) for j in said]
-            least, count = min(scores) if self.most else max(scores) - room, n
-            rest = least - sum(map(mul, u, centre)) if nearness else 0
-            if rest > 0:
-                count = bisect_right(nearness, -rest * rest // sum(map(mul, u, u)))
-            self.charge(count * d, longer, size)
-            scores = weighted(u, [islice(column, count) for column in ordered])
-            pairs = zip(order, scores, strict=False)
-            reached = {j: score for j, score in pairs if score >= least}
-            if self.mask is not None:
-                reached = {j: score for j, score in reached.items() if self.allows(i, j)}
-            holds = sorted(reached) == said
-            if holds and self.most:
-                above = self.size(j for j in said if reached[j] > least)
-                is_all = self.size(said) >= self.most or said == self.allowed(i)
-                holds = above < self.most and is_all
-            require(holds, f"{self.part}: point {i} does not attend to {said!s:.99}")
+    def look_ahead(self, layer: int, end: int | None, depth: int) -> tuple[Form, int]:
+        """Where points are m layers later, and statement 4: up to there the sets stay."""
+        require(not self.pending, "radius: not all follow leaders before a jump, or in the end")
+        form, scale = self.closed_form(depth, layer)
+        last = None if end is None else end - layer - 1
+        verb = f"the sets of {self.part} need not last"
+        require(statement_4(self, form, scale, last), f"settled_at: {verb}")
+        if self.mask is not None:
+            self.leaders = {i: k for i, k in self.leaders.items() if leads_on(self, form, i)}
+            others = {*range(self.n)}.difference(self.leaders)
+            self.unsure = {i for i in others if leads_on(self, form, i, last)}
+        return form, scale
 
-    def room(self, head: Head, scale: int) -> int:
-        """How far below the largest a score may be, of points over a scale."""
-        p, q = self.slack
-        self.charge(3 if p else 0, digits([scale]), digits([scale, p, q]))
-        return p * head.unit * scale**2 // q if p else 0
+    def leading(self) -> list[int]:
+        """The points that lead now. In most cases the first coordinate tells who does not."""
+        column, first = self.z[0], self.sets[0].first
+        candidates = [i for i, x in enumerate(column) if x == column[first[i]]]
+        sizes = sum(len(sets[i]) for sets in self.sets for i in candidates)
+        self.charge(sizes * self.d // 4)
+        return [i for i in candidates if statement_3(self, i)]
 
-    def rows(self, head: Head, form: Form, i: int) -> Scores:
-        """The scores <A z_i, z_j> for all j, as a form (see `closed_form`). A set of a out of m
-        things and one of b have a union of k things in C(m, k) C(k, a) C(a, k - b) cases, so the
-        sum of these over k is C(m, a) C(m, b)."""
-        rows: Scores = {}
-        for (r, a), x in form.items():
-            u = along(head, [column[i] for column in x])
-            for (s, b), y in form.items():
-                scores = weighted(u, y)
-                for k in range(max(a, b), a + b + 1):
-                    term, factor = (r + s, k), comb(k, a) * comb(a, k - b)
-                    row = weighted([factor], [scores])
-                    rows[term] = weighted([1, 1], [rows[term], row]) if term in rows else row
-        return rows
+    def moved(self, layer: int) -> tuple[Table, int]:
+        """The points a layer later, and what they are divided by."""
+        index = min(layer, len(self.steps) - 1)
+        (p, q), (factor, w) = self.steps[index], self.means(self.z)
+        self.charge(3, digits([self.scale]))
+        if self.inverses is None:
+            after = self.mixed((q * factor, self.z), (p, w))
+            return after, self.scale * (p + q) * factor
+        rows, below = self.inverses[index]
+        turned = self.applied(rows, self.mixed((factor, self.z), (-1, w)))
+        return self.mixed((below, w), (1, turned)), self.scale * below * factor
 
     def means(self, table: Table) -> tuple[int, Table]:
         """A factor, and that factor times the mean of the points that each attends to, counted with
@@ -790,33 +875,6 @@ class Check:
                 parts.append(part)
             means.append(weighted(weights, parts))
         return common * sum(weights), means
-
-    def mixed(self, *parts: tuple[Any, Table]) -> Table:
-        """The sum of some tables, each times a factor."""
-        factors = [factor for factor, _ in parts]
-        longest = max(digits(*table) for _, table in parts)
-        products = len(parts) * self.d * self.n
-        self.charge(2 * products, longest, digits(factors), held=self.d * self.n)
-        columns = zip(*(table for _, table in parts), strict=True)
-        return [weighted(factors, several) for several in columns]
-
-    def applied(self, rows: Table, table: Table) -> Table:
-        """A matrix times each point of a table."""
-        products = 2 * self.d**2 * self.n
-        self.charge(products, digits(*rows), digits(*table), held=self.d * self.n)
-        return [weighted(row, table) for row in rows]
-
-    def moved(self, layer: int) -> tuple[Table, int]:
-        """The points a layer later, and what they are divided by."""
-        index = min(layer, len(self.steps) - 1)
-        (p, q), (factor, w) = self.steps[index], self.means(self.z)
-        self.charge(3, digits([self.scale]))
-        if self.inverses is None:
-            after = self.mixed((q * factor, self.z), (p, w))
-            return after, self.scale * (p + q) * factor
-        rows, below = self.inverses[index]
-        turned = self.applied(rows, self.mixed((factor, self.z), (-1, w)))
-        return self.mixed((below, w), (1, turned)), self.scale * below * factor
 
     def closed_form(self, depth: int, layer: int) -> tuple[Form, int]:
         """Where the points are m layers later, as long as the sets stay, over a denominator.
@@ -879,243 +937,222 @@ class Check:
         parts = [(self.choose(layers, k) * powers[r], x) for (r, k), x in form.items()]
         self.z, self.scale = self.mixed(*parts), scale
 
-    def choose(self, m: int, k: int) -> int:
-        """C(m, k)."""
-        self.charge(k * (1 + k * (m.bit_length() // DIGIT) ** 2))
-        return comb(m, k)
+    def room(self, head: Head, scale: int) -> int:
+        """How far below the largest a score may be, of points over a scale."""
+        p, q = self.slack
+        self.charge(3 if p else 0, digits([scale]), digits([scale, p, q]))
+        return p * head.unit * scale**2 // q if p else 0
 
-    def check_radius(self, sets: Sets, pending: list[int]) -> list[int]:
-        """Statement 6: moving every token by at most e, the radius, changes no attended set. Of
-        those points that followed no leader a layer before; returns those that follow none here.
+    def rows(self, head: Head, form: Form, i: int) -> Scores:
+        """The scores <A z_i, z_j> for all j, as a form (see `closed_form`). A set of a out of m
+        things and one of b have a union of k things in C(m, k) C(k, a) C(a, k - b) cases, so the
+        sum of these over k is C(m, a) C(m, b)."""
+        rows: Scores = {}
+        for (r, a), x in form.items():
+            u = along(head, [column[i] for column in x])
+            for (s, b), y in form.items():
+                scores = weighted(u, y)
+                for k in range(max(a, b), a + b + 1):
+                    term, factor = (r + s, k), comb(k, a) * comb(a, k - b)
+                    row = weighted([factor], [scores])
+                    rows[term] = weighted([1, 1], [rows[term], row]) if term in rows else row
+        return rows
 
-        Let i attend to c alone, a single token; A is symmetric. All are off by at most e, so the
-        lead of c over j, <A z_i, z_c - z_j>, by at most e (|A (z_c - z_j)| + 2 |A z_i|) + 2 e^2
-        |A|, and |A| is at most d times the largest entry. Who follows a leader l does so for ever:
-        a layer later <A z_i, z_j - l> is a mix of what it was, which is negative, and of <A z_i,
-        w_j - l>, <A l, z_j - l> and <A l, w_j - l>, none of which is positive."""
-        if not pending:
-            return []
-        (head,), z, (p, q) = self.heads, self.z, self.radius
-        metric = head.metric or [[1]]
-        require(metric == [*map(list, zip(*metric, strict=True))], "radius: A is not symmetric")
-        products, size = len(pending) * self.n * (9 * self.d + 40), digits(*z)
-        self.charge(products, size + digits([p * q * p * q]), size)
-        directions = [along(head, point) for point in zip(*z, strict=True)]
-        largest = max(abs(x) for row in metric for x in row)
-        squared = 2 * self.d * largest * (p * self.scale) ** 2  # 2 e^2 |A|
-        for i in pending:
-            c = sets.first[i]
-            is_single = i not in sets.several and self.counts[c] == 1
-            require(is_single, f"radius: point {i} attends to several tokens, so it is 0")
-            scores, length = weighted(directions[i], z), norm_above(directions[i])
-            for j in range(self.n):
-                if j == c:
-                    continue
-                # |A (z_c - z_j)| is for the move of i, |A z_i| for those of c and j; if i is one of
-                # these, its two terms are one.
-                way, times = map(int.__sub__, directions[c], directions[j]), 2
-                if c == i:
-                    way, times = map(add, way, directions[i]), 1
-                elif j == i and max(self.counts) == 1:
-                    way, times = map(int.__sub__, way, directions[i]), 1
-                linear = p * q * self.scale * (norm_above(way) + times * length)
-                lead = (scores[c] - scores[j]) * q * q - squared << SHIFT
-                require(lead > linear, f"radius: not proved at {self.part}, of point {i} over {j}")
-        return [i for i in pending if not sets.follows_leader(i)]
 
-    def leading(self) -> list[int]:
-        """The points that lead now. In most cases the first coordinate tells who does not."""
-        column, first = self.z[0], self.sets[0].first
-        candidates = [i for i, x in enumerate(column) if x == column[first[i]]]
-        sizes = sum(len(sets[i]) for sets in self.sets for i in candidates)
-        self.charge(sizes * self.d // 4)
-        return [i for i in candidates if self.is_leader(i)]
+# Statements 2 to 6, at the layer where a walk is.
 
-    def is_leader(self, i: int) -> bool:
-        """Statement 3: a point leads if all that it attends to sit where it sits. Without a mask,
-        nobody becomes a leader or stops being one while the sets stay: who sits in one place
-        attends to the same, so who meets has met before."""
-        return all(
-            column[i] == column[j] for sets in self.sets for j in sets[i] for column in self.z
-        )
 
-    def leads_on(self, form: Form, i: int, at: int | None = None) -> bool:
-        """Whether a point coincides with all that it attends to at every layer of a form, or at
-        one: term by term, since no other sum of terms is 0 at all late layers."""
-        for j in {j for sets in self.sets for j in sets[i]}:
-            for k in range(self.d):
-                lead = {term: x[k][i] - x[k][j] for term, x in form.items()}
-                if any(lead.values()) if at is None else self.value(lead, at):
-                    return False
-        return True
+def statement_2(walk: "Walk", head: Head, sets: Sets) -> None:
+    """Statement 2: of some points these are the attended sets, by their definition.
 
-    def times(self, number: Any, factor: int, exponent: int) -> list[tuple[int, int]]:
-        """The terms (e, c) of a number times a factor and g^exponent."""
-        return [(e + exponent, c * factor) for e, c in terms_of(number).items()]
+    Let u = A z_i, and t the least score that the listed set admits. Who reaches it is at least
+    as far from any place o as (t - <u, o>) / |u|, if this is positive: Cauchy and Schwarz. So
+    of the points, sorted by their distance from o, only the first few are looked at."""
+    if not walk.asked:
+        return
+    table, n, d = walk.z, walk.n, walk.d
+    size = digits(*table)
+    longer = size + digits(*(head.metric or [[1]]))
+    walk.charge(n * (7 * d + 20), size, size, held=n * (3 * d + 3))
+    order, nearness, centre = [*range(n)], [], []
+    if not walk.is_far:
+        centre = [sum(column) // n for column in table]
+        ways = [[x - o for x in column] for column, o in zip(table, centre, strict=True)]
+        squares = [sum(map(mul, way, way)) for way in zip(*ways, strict=True)]
+        order.sort(key=squares.__getitem__, reverse=True)
+        nearness = [-squares[j] for j in order]
+    ordered = [[*map(column.__getitem__, order)] for column in table]
+    points, room = [*zip(*table, strict=True)], walk.room(head, walk.scale)
+    for i in walk.asked:
+        said, u = sets[i], along(head, points[i])
+        walk.charge((5 + len(said)) * d + 9, longer, size)
+        scores = [sum(map(mul, u, points[j])) for j in said]
+        least, count = min(scores) if walk.most else max(scores) - room, n
+        rest = least - sum(map(mul, u, centre)) if nearness else 0
+        if rest > 0:
+            count = bisect_right(nearness, -rest * rest // sum(map(mul, u, u)))
+        walk.charge(count * d, longer, size)
+        scores = weighted(u, [islice(column, count) for column in ordered])
+        pairs = zip(order, scores, strict=False)
+        reached = {j: score for j, score in pairs if score >= least}
+        if walk.mask is not None:
+            reached = {j: score for j, score in reached.items() if walk.allows(i, j)}
+        holds = sorted(reached) == said
+        if holds and walk.most:
+            above = walk.size(j for j in said if reached[j] > least)
+            is_all = walk.size(said) >= walk.most or said == walk.allowed(i)
+            holds = above < walk.most and is_all
+        require(holds, f"{walk.part}: point {i} does not attend to {said!s:.99}")
 
-    def value(self, lead: Lead, m: int) -> Any:
-        """A lead m layers later."""
-        parts = lead.items()
-        return self.total(chain(*(self.times(x, self.choose(m, k), r * m) for (r, k), x in parts)))
 
-    def stay(self, form: Form, scale: int, layers: int | None = None) -> bool:
-        """Statement 4: the attended sets are the same for so many layers more, or for ever.
+def statement_3(walk: "Walk", i: int) -> bool:
+    """Statement 3: a point leads if all that it attends to sit where it sits. Without a mask,
+    nobody becomes a leader or stops being one while the sets stay: who sits in one place
+    attends to the same, so who meets has met before."""
+    return all(column[i] == column[j] for sets in walk.sets for j in sets[i] for column in walk.z)
 
-        In the paper's layer, who follows a leader does so for ever: see `check_radius`."""
-        if layers == 0 or not any(map(any, form)):
-            return True  # nobody moves
-        size = digits(*chain(*form.values()))
-        for head, sets in zip(self.heads, self.sets, strict=True):
-            asked = [i for i in range(self.n) if not self.is_plain or not sets.follows_leader(i)]
-            products = len(asked) * len(form) ** 2 * self.n
-            self.charge(products * (self.d + 9), size, size)
-            room = self.room(head, scale)
-            for i in asked:
-                rows = self.rows(head, form, i)
-                if not self.set_stays(rows, i, sets[i], room, layers):
-                    return False
-        return True
 
-    def set_stays(
-        self, rows: Scores, i: int, said: list[int], room: int, layers: int | None
-    ) -> bool:
-        """Whether a point keeps its attended set: nobody crosses the score of the last that counts,
-        or, with a slack, that of the first less the slack, and it stays the first. The slack of
-        hardmax is 0: then leads inside of the set must vanish, whatever m is."""
-        if self.most and self.size(self.allowed(i)) <= self.most:
-            return True
-        now = {j: sum(row[j] for (_, k), row in rows.items() if not k) for j in said}
-        c = (min if self.most else max)(said, key=now.__getitem__)
-        rivals = [j for j in doubtful(rows, c, room).difference(said) if self.allows(i, j)]
-        if not all(self.is_negative(lead_of(rows, j, c, room), layers) for j in rivals):
-            return False
-        leads = [lead_of(rows, c, j, -room) for j in said if j != c]
-        if not self.most:
-            leads += [lead_of(rows, j, c) for j in said if j != c]
-        return all(self.is_kept(lead, layers) for lead in leads)
-
-    def is_kept(self, lead: Lead, layers: int | None) -> bool:
-        """Whether a lead vanishes term by term, or is negative at m = 0, 1, …"""
-        if not any(lead.values()):
-            return True
-        return self.value(lead, 0) < 0 and self.is_negative(lead, layers)
-
-    def is_negative(self, lead: Lead, layers: int | None) -> bool:
-        """Whether a lead that is negative at m = 0 is so at m = 1, …, layers, or for ever: of ever
-        smaller ranges. With s = (1-t)/t, that of points that go straight is b0 s^2 + b1 s + b2 over
-        t^2, which is negative for all s >= 0 if b1^2 < 4 b0 b2, since b2 < 0."""
-        lead = {key: part for key, part in lead.items() if part}
-        positive = [key for key, part in lead.items() if part > 0]
-        main = min(lead, key=lambda key: (key[0], -key[1]))
-        if not positive or (layers is None and main in positive):
-            return not positive
-        self.charge(80)
-        if {*lead} <= {*STRAIGHT}:
-            b0, a1, a2 = (lead.get(key, 0) for key in STRAIGHT)
-            b1 = a1 + 2 * b0
-            if b1 * b1 < 4 * b0 * (b0 + a1 + a2):
-                return True
-        ranges = [(1, layers)]
-        while ranges:
-            first, last = ranges.pop()
-            if last is None:
-                if self.is_negative_from(first, lead, main, positive):
-                    continue
-                middle = 2 * first
-            else:
-                if self.is_negative_between(first, last, lead, positive):
-                    continue
-                if first == last:
-                    return False
-                middle = min(2 * first, (first + last) // 2)
-            ranges += [(middle + 1, last), (first, middle)]
-        return True
-
-    def is_negative_from(
-        self, first: int, lead: Lead, main: tuple[int, int], positive: list[tuple[int, int]]
-    ) -> bool:
-        """Whether a lead is sure to be negative from a layer on, for ever: if no positive term
-        gains on the main one, the largest in the end, and their sum is negative there.
-
-        From m to m + 1 the ratio of a term to it changes by the factor g^s (m + 1 - k0) / (m + 1 -
-        k), which stays at most 1 once it is so. (Here first >= k0, or the sum would not be
-        negative, and first >= k, or the factor would not be at most 1.)"""
-        (g, h), (r0, k0) = self.contraction, main
-        for r, k in positive:
-            s = r - r0
-            if g**s * (first + 1 - k0) > h**s * (first + 1 - k):
+def leads_on(walk: "Walk", form: Form, i: int, at: int | None = None) -> bool:
+    """Whether a point coincides with all that it attends to at every layer of a form, or at
+    one: term by term, since no other sum of terms is 0 at all late layers."""
+    for j in {j for sets in walk.sets for j in sets[i]}:
+        for k in range(walk.d):
+            lead = {term: x[k][i] - x[k][j] for term, x in form.items()}
+            if any(lead.values()) if at is None else walk.value(lead, at):
                 return False
-        return self.value({key: lead[key] for key in [main, *positive]}, first) < 0
+    return True
 
-    def is_negative_between(
-        self, first: int, last: int, lead: Lead, positive: list[tuple[int, int]]
-    ) -> bool:
-        """Whether a lead is sure to be negative from one layer to another; if they are the same,
-        whether it is. With C(m, k) at the end at which its term is larger, the lead is at most h0 +
-        h1 t + h2 t^2, t = g^m, which has these three coefficients in Bernstein's form."""
-        parts = []
-        for (r, k), part in lead.items():
-            size = self.choose(last if (r, k) in positive else first, k)
-            parts.append((r, part, size))
-        for m, n in (first, first), (last, last), (first, last):
-            ways = (0, 0), (m, n), (m + n, m + n)  # exponents, for each r, of twice the coefficient
-            terms = [self.times(part, size, way) for r, part, size in parts for way in ways[r]]
-            if self.total(chain(*terms)) >= 0:
+
+def statement_4(walk: "Walk", form: Form, scale: int, layers: int | None = None) -> bool:
+    """Statement 4: the attended sets are the same for so many layers more, or for ever.
+
+    In the paper's layer, who follows a leader does so for ever: see `statement_6`."""
+    if layers == 0 or not any(map(any, form)):
+        return True  # nobody moves
+    size = digits(*chain(*form.values()))
+    for head, sets in zip(walk.heads, walk.sets, strict=True):
+        asked = [i for i in range(walk.n) if not walk.is_plain or not sets.follows_leader(i)]
+        products = len(asked) * len(form) ** 2 * walk.n
+        walk.charge(products * (walk.d + 9), size, size)
+        room = walk.room(head, scale)
+        for i in asked:
+            rows = walk.rows(head, form, i)
+            if not set_stays(walk, rows, i, sets[i], room, layers):
                 return False
+    return True
+
+
+def set_stays(
+    walk: "Walk", rows: Scores, i: int, said: list[int], room: int, layers: int | None
+) -> bool:
+    """Whether a point keeps its attended set: nobody crosses the score of the last that counts,
+    or, with a slack, that of the first less the slack, and it stays the first. The slack of
+    hardmax is 0: then leads inside of the set must vanish, whatever m is."""
+    if walk.most and walk.size(walk.allowed(i)) <= walk.most:
         return True
+    now = {j: sum(row[j] for (_, k), row in rows.items() if not k) for j in said}
+    c = (min if walk.most else max)(said, key=now.__getitem__)
+    rivals = [j for j in doubtful(rows, c, room).difference(said) if walk.allows(i, j)]
+    if not all(walk.is_negative(lead_of(rows, j, c, room), layers) for j in rivals):
+        return False
+    leads = [lead_of(rows, c, j, -room) for j in said if j != c]
+    if not walk.most:
+        leads += [lead_of(rows, j, c) for j in said if j != c]
+    return all(walk.is_kept(lead, layers) for lead in leads)
 
-    def check_limits(self, form: Form, scale: int, leaders: dict[int, int]) -> None:
-        """Statement 5, of every description: it is true of one of its points, and all others end
-        where that one does."""
-        steps = form.get((0, 1), [[0] * self.n] * self.d)
-        self.moving = {i for column in steps for i, x in enumerate(column) if x}
-        members: dict[int, list[int]] = {}
-        for i, number in enumerate(self.document["limit_of"]):
-            members.setdefault(number, []).append(i)
-        for number, points in members.items():
-            limit, first = self.document["limits"][number], points[0]
-            self.part = f"the limit of point {first}"
-            self.charge(len(points) * self.d)
-            moves = "moves" in limit
-            ends = steps if moves else form[0, 0]
-            false = {i for i in points if moves != (i in self.moving)}
-            false |= {i for column in ends for i in points if column[i] != column[first]}
-            if not self.is_limit(ends, scale, first, limit, leaders):
-                false.add(first)
-            said = ENCODER.encode(limit)
-            require(not false, f"limits: of point {min(false, default=0)} it is false that {said}")
 
-    def is_limit(
-        self, x: Table, scale: int, i: int, limit: dict[str, Any], leaders: dict[int, int]
-    ) -> bool:
-        """Statement 5: what is said of x_i is true: where the point ends, since g^m C(m, k) tends
-        to 0; or, with `moves`, by what it moves."""
-        if "vertex" in limit:
-            vertex = limit["vertex"]
-            return vertex in leaders and all(column[vertex] == column[i] for column in x)
-        point = [self.number(text) for text in limit.get("point") or limit["moves"]]
-        self.charge(5 * self.d, digits([scale], *x), digits(*point))
-        pairs = zip(point, x, strict=True)
-        is_there = all(p * scale == q * column[i] for (p, q), column in pairs)
-        return is_there and ("face" not in limit or self.is_on_face(x, i, limit, leaders))
+def statement_5(walk: "Walk", form: Form, scale: int) -> None:
+    """Statement 5, of every description: it is true of one of its points, and all others end
+    where that one does."""
+    steps = form.get((0, 1), [[0] * walk.n] * walk.d)
+    walk.moving = {i for column in steps for i, x in enumerate(column) if x}
+    members: dict[int, list[int]] = {}
+    for i, number in enumerate(walk.document["limit_of"]):
+        members.setdefault(number, []).append(i)
+    for number, points in members.items():
+        limit, first = walk.document["limits"][number], points[0]
+        walk.part = f"the limit of point {first}"
+        walk.charge(len(points) * walk.d)
+        moves = "moves" in limit
+        ends = steps if moves else form[0, 0]
+        false = {i for i in points if moves != (i in walk.moving)}
+        false |= {i for column in ends for i in points if column[i] != column[first]}
+        if not is_limit(walk, ends, scale, first, limit):
+            false.add(first)
+        said = ENCODER.encode(limit)
+        require(not false, f"limits: of point {min(false, default=0)} it is false that {said}")
 
-    def is_on_face(self, x: Table, i: int, limit: dict[str, Any], leaders: dict[int, int]) -> bool:
-        """Whether x_i is the mean of the leaders furthest along A x_i by these weights."""
-        face, weights = limit["face"], [self.number(text) for text in limit["weights"]]
-        common = self.common_multiple([q for _, q in weights])
-        products, longest = self.d * (9 * len(weights) + self.n), digits([common], *weights)
-        self.charge(products, digits(*x), longest, held=len(weights))
-        parts = [p * (common // q) for p, q in weights]
-        scores = self.rows(self.heads[0], {(0, 0): x}, i)[0, 0]
-        highest = max(map(scores.__getitem__, leaders), default=0)
-        is_face = face == sorted(v for v in leaders if scores[v] == highest)
-        if self.layer["heads"] or not is_face or len(parts) != len(face) or sum(parts) != common:
-            return False
-        picked = [[column[v] for v in face] for column in x]
-        return all(
-            common * column[i] == sum(map(mul, parts, several))
-            for column, several in zip(x, picked, strict=True)
-        )
+
+def is_limit(walk: "Walk", x: Table, scale: int, i: int, limit: dict[str, Any]) -> bool:
+    """Statement 5: what is said of x_i is true: where the point ends, since g^m C(m, k) tends
+    to 0; or, with `moves`, by what it moves."""
+    if "vertex" in limit:
+        vertex = limit["vertex"]
+        return vertex in walk.leaders and all(column[vertex] == column[i] for column in x)
+    point = [walk.number(text) for text in limit.get("point") or limit["moves"]]
+    walk.charge(5 * walk.d, digits([scale], *x), digits(*point))
+    pairs = zip(point, x, strict=True)
+    is_there = all(p * scale == q * column[i] for (p, q), column in pairs)
+    return is_there and ("face" not in limit or is_on_face(walk, x, i, limit))
+
+
+def is_on_face(walk: "Walk", x: Table, i: int, limit: dict[str, Any]) -> bool:
+    """Whether x_i is the mean of the leaders furthest along A x_i by these weights."""
+    face, weights = limit["face"], [walk.number(text) for text in limit["weights"]]
+    common = walk.common_multiple([q for _, q in weights])
+    products, longest = walk.d * (9 * len(weights) + walk.n), digits([common], *weights)
+    walk.charge(products, digits(*x), longest, held=len(weights))
+    parts = [p * (common // q) for p, q in weights]
+    scores = walk.rows(walk.heads[0], {(0, 0): x}, i)[0, 0]
+    highest = max(map(scores.__getitem__, walk.leaders), default=0)
+    is_face = face == sorted(v for v in walk.leaders if scores[v] == highest)
+    if walk.layer["heads"] or not is_face or len(parts) != len(face) or sum(parts) != common:
+        return False
+    picked = [[column[v] for v in face] for column in x]
+    return all(
+        common * column[i] == sum(map(mul, parts, several))
+        for column, several in zip(x, picked, strict=True)
+    )
+
+
+def statement_6(walk: "Walk", sets: Sets, pending: list[int]) -> list[int]:
+    """Statement 6: moving every token by at most e, the radius, changes no attended set. Of
+    those points that followed no leader a layer before; returns those that follow none here.
+
+    Let i attend to c alone, a single token; A is symmetric. All are off by at most e, so the
+    lead of c over j, <A z_i, z_c - z_j>, by at most e (|A (z_c - z_j)| + 2 |A z_i|) + 2 e^2
+    |A|, and |A| is at most d times the largest entry. Who follows a leader l does so for ever:
+    a layer later <A z_i, z_j - l> is a mix of what it was, which is negative, and of <A z_i,
+    w_j - l>, <A l, z_j - l> and <A l, w_j - l>, none of which is positive."""
+    if not pending:
+        return []
+    (head,), z, (p, q) = walk.heads, walk.z, walk.radius
+    metric = head.metric or [[1]]
+    require(metric == [*map(list, zip(*metric, strict=True))], "radius: A is not symmetric")
+    products, size = len(pending) * walk.n * (9 * walk.d + 40), digits(*z)
+    walk.charge(products, size + digits([p * q * p * q]), size)
+    directions = [along(head, point) for point in zip(*z, strict=True)]
+    largest = max(abs(x) for row in metric for x in row)
+    squared = 2 * walk.d * largest * (p * walk.scale) ** 2  # 2 e^2 |A|
+    for i in pending:
+        c = sets.first[i]
+        is_single = i not in sets.several and walk.counts[c] == 1
+        require(is_single, f"radius: point {i} attends to several tokens, so it is 0")
+        scores, length = weighted(directions[i], z), norm_above(directions[i])
+        for j in range(walk.n):
+            if j == c:
+                continue
+            # |A (z_c - z_j)| is for the move of i, |A z_i| for those of c and j; if i is one of
+            # these, its two terms are one.
+            way, times = map(int.__sub__, directions[c], directions[j]), 2
+            if c == i:
+                way, times = map(add, way, directions[i]), 1
+            elif j == i and max(walk.counts) == 1:
+                way, times = map(int.__sub__, way, directions[i]), 1
+            linear = p * q * walk.scale * (norm_above(way) + times * length)
+            lead = (scores[c] - scores[j]) * q * q - squared << SHIFT
+            require(lead > linear, f"radius: not proved at {walk.part}, of point {i} over {j}")
+    return [i for i in pending if not sets.follows_leader(i)]
 
 
 def digits(*rows: Iterable[Any]) -> int:

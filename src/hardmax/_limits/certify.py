@@ -28,7 +28,7 @@ from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.points import Points
-from hardmax.certificate import Check, Stop
+from hardmax.certificate import Reader, Stop
 from hardmax.dynamics import Dynamics
 
 _WALKED = 16  # layers that are walked rather than proved by a closed form
@@ -77,7 +77,7 @@ class Certificate(dict[str, Any]):
         referring = Certificate(document | {"sha256": digest(document)})
         try:
             found, own = (
-                Check(one, math.inf, folder).facts()["cloud"] for one in (referring, self)
+                Reader(one, math.inf, folder).facts()["cloud"] for one in (referring, self)
             )
         except Stop as problem:
             raise InputError(f"`cloud`: {problem}.") from None
