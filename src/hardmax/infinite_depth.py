@@ -41,7 +41,7 @@ from hardmax._limits.radius import check_proved, radius
 from hardmax._runs.enclosures import Enclosures, enclose_clouds
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
-from hardmax._streams.observers import gather
+from hardmax._streams.passes import gather
 from hardmax._streams.streamed import StreamedLimit, open_stream
 from hardmax._tokens.batches import CloudArray, CloudList, Ragged, depth, read_batch
 from hardmax._tokens.columns import ColumnChoice, read_frame

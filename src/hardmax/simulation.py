@@ -22,7 +22,7 @@ from hardmax._runs.enclosures import ERROR, enclose_clouds, float_clouds
 from hardmax._runs.run import Plan, run_clouds
 from hardmax._runs.trajectory import Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
-from hardmax._streams.observers import gather
+from hardmax._streams.passes import gather
 from hardmax._streams.streamed import StreamedRun, open_stream
 from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList
 from hardmax._tokens.columns import ColumnChoice, read_frame

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from effort import THOROUGH
 from hypothesis import given, settings
-from streams.same import assert_same, chunked, room_for
+from refusals import refuses
+from streams.same import assert_same, chunked
 
 import hardmax as hm
 from hardmax._common.validation import InputError
@@ -20,8 +21,16 @@ from hardmax._streams import chunks
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
+pytestmark = pytest.mark.check
 HALF = hm.Dynamics("1/2")
 TOKENS = np.random.default_rng(3).normal(size=(2000, 2)).round(2)
+
+
+def limit_of(tokens: Any) -> hm.results.StreamedLimit:
+    found = hm.limit(tokens, HALF)
+    assert_same(found, hm.limit(TOKENS, HALF))
+    assert found.n_in_memory < len(TOKENS) / 4
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +47,8 @@ def test_two_workers_have_the_limit_of_one_array():
     def check(problem):
         tokens, dynamics, cuts = problem
         sizes = tuple(np.diff([0, *cuts, len(tokens)]).tolist())
-        with room_for(0):
-            assert_same(
-                hm.limit(da.from_array(tokens, chunks=(sizes, -1)), dynamics),
-                hm.limit(tokens, dynamics),
-            )
+        found = hm.limit(da.from_array(tokens, chunks=(sizes, -1)), dynamics)
+        assert_same(found, hm.limit(tokens, dynamics))
 
     check()
 
@@ -59,7 +65,7 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
         die_once, dtype=float, meta=np.empty((0, 2))
     )
     # What goes out with each block is no mistake of the user's, whatever Dask thinks of its size.
-    with room_for(0), dask.config.set({"distributed.admin.large-graph-warning-threshold": 1}):
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": 1}):
         found = hm.limit(array, HALF)
     assert (tmp_path / "died").exists()
     assert_same(found, hm.limit(TOKENS, HALF))
@@ -101,6 +107,7 @@ def test_few_blocks_of_limits_are_here_at_once(monkeypatch):
     )
     with dask.config.set(scheduler="synchronous"):
         found = hm.limit(array, HALF)
+        assert len(found.clusters)
         read.clear()
         assert len(next(found.chunks())["leader"]) == 100
     assert read == [100, 100]
@@ -150,3 +157,73 @@ def test_a_scheduler_out_of_reach_is_said():
         cluster.close()
         with pytest.raises(RuntimeError, match="scheduler of Dask cannot be reached"):
             hm.limit(da.from_array(TOKENS, chunks=(600, 2)), HALF)
+
+
+def test_arrays_stay_lazy():
+    array = da.from_array(TOKENS, chunks=((300, 0, 1700), (1, 1)))
+    found = limit_of(array)
+    lazy, lim = found.to_dask(), hm.limit(TOKENS, HALF)
+    assert lazy["limit_points"].chunks == ((300, 1700), (2,))
+    assert np.array_equal(lazy["limit_points"].compute(), lim.limit_points)
+    assert np.array_equal(lazy["cluster"].compute(), lim.clusters.labels)
+    run = hm.simulate(array, HALF, layers=3, record=hm.LastOnly())
+    assert run.to_dask()["tokens"].chunks == ((300, 1700), (2,))
+    assert np.allclose(
+        run.to_dask()["tokens"].compute(),
+        hm.simulate(TOKENS, HALF, layers=3).at(3),
+        rtol=0,
+        atol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "in blocks"])
+def test_masks_of_dask_are_refused_as_they_are_in_memory(columns, declared):
+    array, masked = da.from_array(TOKENS, chunks=(300, columns)), np.ma.masked_greater(TOKENS, 2)
+    with refuses("not masked entries") as in_memory:
+        hm.limit(masked, HALF)
+    # Blocks may be masked although their array was not said to be.
+    hidden = array.map_blocks(np.ma.masked_greater, 2, meta=np.empty((0, 0)))
+    with refuses("not masked entries") as streamed:
+        hm.limit(da.ma.masked_greater(array, 2) if declared else hidden, HALF)
+    assert str(streamed.value) == str(in_memory.value)
+    limit_of(da.ma.masked_greater(array, 100))
+
+
+@pytest.mark.parametrize("length", [300, np.nan], ids=["declared", "undeclared"])
+@pytest.mark.parametrize(
+    ("change", "shape"),
+    [
+        (lambda block: np.hstack([block, block]), r"\(\d+, 4\)"),
+        (lambda block: block[:, :1], r"\(\d+, 1\)"),
+        (lambda block: block[:, 0], r"\(\d+,\)"),
+        (lambda block: None, r"\(\)"),
+        (lambda block: block[:, :1] if block[0, 0] > 1 else block, r"\(\d+, 1\)"),
+    ],
+    ids=["wider", "narrower", "flat", "none", "some narrower"],
+)
+def test_blocks_of_another_dimension_are_refused(change, shape, length):
+    array = da.from_array(TOKENS[:1800], chunks=(300, 2))
+    array = array.map_blocks(change, meta=np.empty((0, 0)), chunks=((length,) * 6, (2,)))
+    with refuses(rf"^`tokens`: a block .* not {shape}\. Give"):
+        hm.limit(array, HALF)
+
+
+def test_blocks_are_as_long_as_declared_and_those_of_no_declared_length_are_counted():
+    array, none = da.from_array(TOKENS, chunks=(300, 2)), np.empty((0, 0))
+    with refuses(r"the declared shape \(\d00, 2\), not \(199, 2\)"):
+        hm.limit(array.map_blocks(lambda block: block[:199], meta=none), HALF)
+    right = hm.limit(array[array[:, 0] > 0], HALF)  # the length of each block is nan
+    narrow = hm.limit(array[:, array[0] < 9], HALF)  # and so is this width
+    assert_same(right, hm.limit(TOKENS[TOKENS[:, 0] > 0], HALF))
+    assert_same(narrow, hm.limit(TOKENS, HALF))
+    with refuses(r"that is not empty, not of shape \(0, 2\)"):
+        hm.limit(array[array[:, 0] > 99], HALF)
+
+
+def test_other_collections_of_dask_are_named():
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frame = dd.from_pandas(pd.DataFrame(TOKENS), npartitions=3)
+    with refuses(r"not a DataFrame of Dask: .*`\.to_dask_array\(\)`"):
+        hm.limit(frame, HALF)
+    limit_of(frame.to_dask_array())

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
 from refusals import refuses
-from streams.same import assert_same, room_for
+from streams.same import assert_same
 
 import hardmax as hm
-from hardmax._streams import chunks
+from hardmax._streams import chunks, passes
 from hardmax.text.tables import open_table
 
 HALF = hm.Dynamics("1/2")
@@ -33,8 +33,7 @@ def folder(tmp_path):
 
 
 def assert_streams(tokens: Any) -> hm.results.StreamedLimit:
-    with room_for(0):
-        found = hm.limit(tokens, HALF)
+    found = hm.limit(tokens, HALF)
     assert isinstance(found, hm.results.StreamedLimit)
     assert_same(found, hm.limit(TOKENS, HALF))
     assert found.n_in_memory < len(TOKENS) / 4
@@ -50,12 +49,8 @@ def test_a_memory_map(tmp_path):
 
 
 def test_parquet_by_folder_pattern_and_dataset(folder):
-    for source in (
-        folder,
-        str(folder),
-        str(folder / "*.parquet"),
-        dataset.dataset(folder, format="parquet"),
-    ):
+    whole = dataset.dataset(folder, format="parquet")
+    for source in (folder, str(folder), str(folder / "*.parquet"), whole):
         assert_streams(source)
 
 
@@ -102,84 +97,8 @@ def test_of_a_zarr_array_whole_chunks_are_read_as_many_as_there_is_room_for_or_o
     assert {len(chunk) for chunk in read[:-1]} == {at_once}
 
 
-def test_dask_arrays_stay_lazy(folder):
-    da = pytest.importorskip("dask.array")
-    array = da.from_array(TOKENS, chunks=((300, 0, 1700), (1, 1)))
-    found = assert_streams(array)
-    lazy, lim = found.to_dask(), hm.limit(TOKENS, HALF)
-    assert lazy["limit_points"].chunks == ((300, 1700), (2,))
-    assert np.array_equal(lazy["limit_points"].compute(), lim.limit_points)
-    assert np.array_equal(lazy["cluster"].compute(), lim.clusters.labels)
-    run = hm.simulate(array, HALF, layers=3, record=hm.LastOnly())
-    assert run.to_dask()["tokens"].chunks == ((300, 1700), (2,))
-    assert np.allclose(
-        run.to_dask()["tokens"].compute(),
-        hm.simulate(TOKENS, HALF, layers=3).at(3),
-        rtol=0,
-        atol=1e-14,
-    )
-
-
-@pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize("declared", [True, False], ids=["declared", "in blocks"])
-def test_masks_of_dask_are_refused_as_they_are_in_memory(columns, declared):
-    da = pytest.importorskip("dask.array")
-    array, masked = da.from_array(TOKENS, chunks=(300, columns)), np.ma.masked_greater(TOKENS, 2)
-    with refuses("not masked entries") as in_memory:
-        hm.limit(masked, HALF)
-    # Blocks may be masked although their array was not said to be.
-    hidden = array.map_blocks(np.ma.masked_greater, 2, meta=np.empty((0, 0)))
-    with refuses("not masked entries") as streamed:
-        hm.limit(da.ma.masked_greater(array, 2) if declared else hidden, HALF)
-    assert str(streamed.value) == str(in_memory.value)
-    assert_streams(da.ma.masked_greater(array, 100))
-
-
-@pytest.mark.parametrize("length", [300, np.nan], ids=["declared", "undeclared"])
-@pytest.mark.parametrize(
-    ("change", "shape"),
-    [
-        (lambda block: np.hstack([block, block]), r"\(\d+, 4\)"),
-        (lambda block: block[:, :1], r"\(\d+, 1\)"),
-        (lambda block: block[:, 0], r"\(\d+,\)"),
-        (lambda block: None, r"\(\)"),
-        (lambda block: block[:, :1] if block[0, 0] > 1 else block, r"\(\d+, 1\)"),
-    ],
-    ids=["wider", "narrower", "flat", "none", "some narrower"],
-)
-def test_blocks_of_another_dimension_are_refused(change, shape, length):
-    da = pytest.importorskip("dask.array")
-    array = da.from_array(TOKENS[:1800], chunks=(300, 2))
-    array = array.map_blocks(change, meta=np.empty((0, 0)), chunks=((length,) * 6, (2,)))
-    with refuses(rf"^`tokens`: a block .* not {shape}\. Give"):
-        hm.limit(array, HALF)
-
-
-def test_blocks_are_as_long_as_declared_and_those_of_no_declared_length_are_counted():
-    da = pytest.importorskip("dask.array")
-    array, none = da.from_array(TOKENS, chunks=(300, 2)), np.empty((0, 0))
-    with refuses(r"the declared shape \(\d00, 2\), not \(199, 2\)"):
-        hm.limit(array.map_blocks(lambda block: block[:199], meta=none), HALF)
-    with room_for(0):
-        right = hm.limit(array[array[:, 0] > 0], HALF)  # the length of each block is nan
-        narrow = hm.limit(array[:, array[0] < 9], HALF)  # and so is this width
-    assert_same(right, hm.limit(TOKENS[TOKENS[:, 0] > 0], HALF))
-    assert_same(narrow, hm.limit(TOKENS, HALF))
-    with refuses(r"that is not empty, not of shape \(0, 2\)"):
-        hm.limit(array[array[:, 0] > 99], HALF)
-
-
-def test_other_collections_of_dask_are_named():
-    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
-    frame = dd.from_pandas(pd.DataFrame(TOKENS), npartitions=3)
-    with refuses(r"not a DataFrame of Dask: .*`\.to_dask_array\(\)`"):
-        hm.limit(frame, HALF)
-    assert_streams(frame.to_dask_array())
-
-
 def test_parts_are_written_whole(folder, tmp_path):
-    with room_for(0):
-        found = hm.limit(folder, HALF)
+    found = hm.limit(folder, HALF)
     found.write(tmp_path / "limits")
     table, lim = parquet.read_table(tmp_path / "limits"), hm.limit(TOKENS, HALF)
     assert table.column_names == ["token", "z0", "z1", "leader", "cluster"]
@@ -190,11 +109,9 @@ def test_parts_are_written_whole(folder, tmp_path):
 
 
 @pytest.mark.parametrize("layers", [0, 1, 2, 50])
-@pytest.mark.parametrize("room", [0, 2**20])
-def test_layers_are_those_of_one_array(folder, layers, room):
+def test_layers_are_those_of_one_array(folder, layers):
     whole = hm.simulate(TOKENS, HALF, layers=layers, record=hm.LastOnly())
-    with room_for(room):
-        run = hm.simulate(folder, HALF, layers=layers, record=hm.LastOnly())
+    run = hm.simulate(folder, HALF, layers=layers, record=hm.LastOnly())
     assert isinstance(run, hm.results.StreamedRun)
     assert np.allclose(
         np.concatenate([chunk["tokens"] for chunk in run.chunks()]),
@@ -215,20 +132,19 @@ def test_progress_counts_tokens(folder):
 
 
 def test_what_is_too_much_is_said(folder, monkeypatch):
-    monkeypatch.setattr("hardmax._streams.observers.MOST", 40)
-    with (
-        room_for(0),
-        refuses(r"of .* tokens have to be in memory together"),
-    ):
-        hm.limit(folder, HALF)
-    parquet.write_table(
-        pa.table({"x": [0.0, *range(50)], "y": [0.0, *range(50)]}), folder / "3.parquet"
-    )
-    with (
-        room_for(0),
-        refuses("a token is zero, and so attends to everybody"),
-    ):
-        hm.limit(folder / "3.parquet", HALF)
+    monkeypatch.setattr(passes, "MOST", 40)
+    rng = np.random.default_rng(0)
+    zero = np.vstack([np.zeros(2), rng.normal(size=(50, 2))])
+    clouds = {
+        "on the boundary of their hull": hm.clouds.polygon(50).astype(float),
+        "a token is zero, and so attends to everybody": zero,
+        "hulls are for up to 4 dimensions, not 5": rng.normal(size=(50, 5)),
+    }
+    for reason, tokens in clouds.items():
+        table = pa.table({f"z{axis}": column for axis, column in enumerate(tokens.T)})
+        parquet.write_table(table, folder / "3.parquet")
+        with refuses(rf"of the first 5\d tokens have to be in memory together.*{reason}"):
+            hm.limit(folder / "3.parquet", HALF)
 
 
 def test_what_is_no_cloud_is_refused(folder, tmp_path):
@@ -261,8 +177,7 @@ def test_what_is_no_cloud_is_refused(folder, tmp_path):
 
 
 def test_a_limit_that_was_not_reached_is_none(folder):
-    with room_for(0):
-        found = hm.limit(folder, HALF, max_layers=0)
+    found = hm.limit(folder, HALF, max_layers=0)
     assert found.settled_at is None
     with refuses("has not settled"):
         list(found.chunks())

@@ -3,7 +3,7 @@
 import glob
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,23 +63,25 @@ class LocalChunks:
     progress: Progress | None = None
 
     def map(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        per_chunk: Sequence[Any] | None = None,
-        is_large: bool = False,
+        self, function: Callable[..., Any], *arguments: Any, is_large: bool = False
     ) -> Iterator[Any]:
-        """What a function returns for each chunk; it takes the tokens, the row of the first, the
-        arguments and, if there is one for each chunk, that of this chunk. Of large results, few are
-        in memory together."""
+        """What a function returns for each piece of a chunk; it takes the tokens, the row of the
+        first, and the arguments. Of large results, few are in memory together."""
         first = 0
-        for number, chunk in enumerate(self.read()):
+        for chunk in self.read():
             table = read_chunk(chunk, first)
-            last = () if per_chunk is None else (per_chunk[number],)
-            yield function(table, first, *arguments, *last)
+            yield from _on_pieces(table, first, function, arguments)
             first += len(table)
             if self.progress is not None:
                 self.progress(first, self.count)
+
+
+def _on_pieces(
+    table: np.ndarray, first: int, function: Any, arguments: tuple[Any, ...]
+) -> Iterator[Any]:
+    step = max(1, COORDINATES // table.shape[1])
+    for start in range(0, len(table), step):
+        yield function(table[start : start + step], first + start, *arguments)
 
 
 @dataclass
@@ -101,42 +103,58 @@ class DaskChunks:
         self.dimension, self.sizes = array.shape[1], self.array.chunks[0]
         self.firsts = np.cumsum([0, *self.sizes]).tolist()
 
-    def map_lazily(
-        self, function: Callable[..., Any], *arguments: Any, per_chunk: Sequence[Any] | None = None
-    ) -> list[Any]:
-        """What `map` yields, not computed."""
+    def _lazily(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
+        """The results for the pieces of each block, not computed."""
         from dask import delayed
 
         shared = delayed(arguments, traverse=False)
-        results = []
-        for number, block in enumerate(self.array.to_delayed().ravel()):
-            span = (self.firsts[number : number + 2], (0, self.dimension))
-            last = () if per_chunk is None else (per_chunk[number],)
-            results.append(delayed(_on_block)(block, span, function, shared, last))
-        return results
+        spans = zip(self.firsts, self.firsts[1:], strict=False)
+        return [
+            delayed(_on_block)(block, (span, (0, self.dimension)), function, shared)
+            for block, span in zip(self.array.to_delayed().ravel(), spans, strict=True)
+        ]
 
     def map(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        per_chunk: Sequence[Any] | None = None,
-        is_large: bool = False,
+        self, function: Callable[..., Any], *arguments: Any, is_large: bool = False
     ) -> Iterator[Any]:
         """As that of `LocalChunks`."""
         import dask
 
-        blocks, at_once = self.map_lazily(function, *arguments, per_chunk=per_chunk), self.at_once
+        blocks, at_once = self._lazily(function, arguments), self.at_once
         if is_large:
             at_once = min(at_once, max(1, _ANSWERED // (max(self.sizes) * self.dimension)))
         for start in range(0, len(blocks), at_once):
             batch = blocks[start : start + at_once]
             with _explained(self.array), warnings.catch_warnings():
-                # Who is finished, a bit for each token, goes out with its block.
+                # The tokens that others may attend to go out with each block.
                 warnings.filterwarnings("ignore", "Sending large graph")
                 done = dask.compute(*batch)
-            yield from done
+            for pieces in done:
+                yield from pieces
             if self.progress is not None:
                 self.progress(self.firsts[start + len(batch)], self.firsts[-1])
+
+    def arrays(
+        self, example: dict[str, Any], function: Callable[..., Any], *arguments: Any
+    ) -> dict[str, Any]:
+        """The columns that `map` yields as dask arrays, not computed; an example of them says how
+        they look."""
+        import dask.array as da
+        from dask import delayed
+
+        answers, arrays = self._lazily(function, arguments), {}
+        for name, column in example.items():
+            parts = []
+            for answer, size in zip(answers, self.sizes, strict=True):
+                shape = (size, *column.shape[1:])
+                part = delayed(_join)(answer, name, column[:0])
+                parts.append(da.from_delayed(part, shape, column.dtype))
+            arrays[name] = da.concatenate(parts)
+        return arrays
+
+
+def _join(pieces: list[dict[str, np.ndarray]], name: str, empty: np.ndarray) -> np.ndarray:
+    return np.concatenate([empty, *(piece[name] for piece in pieces)])
 
 
 @contextmanager
@@ -204,12 +222,11 @@ def _check_block(block: Any, span: Any) -> np.ndarray:
     return table
 
 
-def _on_block(
-    block: Any, span: Any, function: Any, shared: tuple[Any, ...], last: tuple[Any, ...]
-) -> Any:
+def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...]) -> list[Any]:
     first = span[0][0]
+    table = read_chunk(_check_block(block, span), first)
     with limit_threads(1):  # Dask has a block for each of its threads
-        return function(read_chunk(_check_block(block, span), first), first, *shared, *last)
+        return list(_on_pieces(table, first, function, shared))
 
 
 def read_chunk(chunk: Any, first: int) -> np.ndarray:

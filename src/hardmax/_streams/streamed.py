@@ -1,7 +1,7 @@
 """What `limit` and `simulate` return for one cloud that is read chunk by chunk, since it is larger
 than memory."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, Progress, check_path, require_extra, shorten
-from hardmax._exact.vectors import power
 from hardmax._float.search import CPU
 from hardmax._layer.rules import check_plain
 from hardmax._limits.clusters import (
@@ -25,13 +24,7 @@ from hardmax._limits.clusters import (
     limit_error,
 )
 from hardmax._streams.chunks import DaskChunks, LocalChunks, open_chunks
-from hardmax._streams.observers import (
-    DistinctTokens,
-    GatheredRun,
-    LayerSnapshot,
-    leader_rows,
-    observe,
-)
+from hardmax._streams.passes import Gathered, run_beside
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 from hardmax.dynamics import Dynamics
@@ -40,89 +33,40 @@ from hardmax.geometry.polytope import Polytope
 if TYPE_CHECKING:
     from dask.array import Array
 
-
-def _places(tokens: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Where tokens are among some distinct values; at or beyond their number if they are not."""
-    # Points are numbered as they first appear.
-    return merge(Cloud(np.concatenate([values, tokens]))).of_token[len(values) :]
+Answer = dict[str, np.ndarray]
 
 
-@dataclass(frozen=True, eq=False)
-class ChunkQuery:
-    """What is asked of every chunk, with all that it takes to answer."""
-
-    dynamics: Dynamics
-    snapshots: tuple[LayerSnapshot, ...]
-    tokens: DistinctTokens
-    """Those that were gathered."""
-    columns: dict[str, np.ndarray]
-    """What to say of each of them."""
-
-    def answer(self, tokens: np.ndarray) -> dict[str, np.ndarray]:
-        """What to say of each token of a chunk."""
-        raise NotImplementedError
-
-    def places(self, tokens: np.ndarray) -> np.ndarray:
-        """Where tokens are among those that were gathered."""
-        places = _places(tokens, self.tokens.values)
-        if places.max(initial=-1) >= len(self.tokens):
-            raise InputError("The tokens have changed since their limit was found.")
-        return places
-
-    def leader_places(self, snapshots: tuple[LayerSnapshot, ...]) -> np.ndarray:
-        """Where the leaders of some snapshots are among those that were gathered."""
-        return np.searchsorted(self.tokens.rows, leader_rows(snapshots))
+def _tokens_of(tokens: np.ndarray, _: int, found: Gathered) -> Answer:
+    """The tokens of a chunk at the last layer."""
+    run, place = run_beside(tokens, found.known, found.plan)
+    return {"tokens": run.floats_at(found.run.layers)[place]}
 
 
-class LimitQuery(ChunkQuery):
-    """The limits of the tokens."""
-
-    def answer(self, tokens: np.ndarray) -> dict[str, np.ndarray]:
-        places = observe(tokens, self.snapshots, self.dynamics).leader
-        follows = places >= 0
-        places[follows] = self.leader_places(self.snapshots)[places[follows]]
-        places[~follows] = self.places(tokens[~follows])
-        return {name: column[places] for name, column in self.columns.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class LayerQuery(ChunkQuery):
-    """The tokens at a layer, to within rounding."""
-
-    layer: int
-
-    def answer(self, tokens: np.ndarray) -> dict[str, np.ndarray]:
-        snapshots, gathered = self.snapshots[: self.layer], self.columns["tokens"]
-        outcomes = observe(tokens, snapshots, self.dynamics)
-        positions, layers = outcomes.positions, len(snapshots)
-        since = np.where(outcomes.finished < 0, layers, outcomes.finished)
-        follows = (outcomes.leader >= 0) & ~outcomes.unsure
-        targets = gathered[self.leader_places(snapshots)][outcomes.leader[follows]]
-        powers = [power(self.dynamics.contraction, self.layer - k) for k in range(layers + 1)]
-        shares = np.array(list(map(float, powers)))[since[follows]][:, None]
-        positions[follows] = targets + shares * (positions[follows] - targets)
-        unknown = ~follows if self.layer > layers else outcomes.unsure
-        positions[unknown] = gathered[self.places(tokens[unknown])]
-        return {"tokens": positions}
+def _limits_of(tokens: np.ndarray, _: int, found: Gathered, columns: Answer) -> Answer:
+    """Of each token of a chunk what is said of the candidate that ends where it does."""
+    run, place = run_beside(tokens, found.known, found.plan)
+    choices, known = run.phases[-1].choices, len(found.known)
+    ends = choices.indices[choices.offsets[:-1]]
+    ends[:known] = np.arange(known)
+    if ends.max() >= known:
+        raise InputError("The tokens have changed since their limit was found.")
+    return {name: column[ends[place]] for name, column in columns.items()}
 
 
-def _answer(tokens: np.ndarray, _: int, query: ChunkQuery) -> dict[str, np.ndarray]:
-    return query.answer(tokens)
-
-
-def _write_part(tokens: np.ndarray, first: int, folder: Path, query: ChunkQuery) -> None:
+def _write_part(tokens: np.ndarray, first: int, folder: Path, answer: Any, *what: Any) -> None:
     import pyarrow as pa
 
-    answer = query.answer(tokens)
-    points = answer.pop(next(iter(answer)))  # limits or tokens come first
+    found: Answer = answer(tokens, first, *what)
+    points = found.pop(next(iter(found)))  # limits or tokens come first
     columns = {"token": first + np.arange(len(tokens))}
     columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
-    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | answer))
+    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | found))
 
 
 def _find_copies(tokens: np.ndarray, first: int, values: np.ndarray) -> tuple[np.ndarray, ...]:
     """The rows of tokens that equal one of some distinct values, and which that is."""
-    places = _places(tokens, values)
+    # Points are numbered as they first appear.
+    places = merge(Cloud(np.concatenate([values, tokens]))).of_token[len(values) :]
     (equal,) = np.nonzero(places < len(values))
     return first + equal, places[equal]
 
@@ -132,7 +76,7 @@ class Streamed:
     """What a streamed limit and a streamed run share: what is small, in memory."""
 
     _source: LocalChunks | DaskChunks
-    _gathered: GatheredRun
+    _gathered: Gathered
 
     @property
     def n(self) -> int:
@@ -148,12 +92,12 @@ class Streamed:
     def settled_at(self) -> int | None:
         """The layer from which on every token goes straight to its limit; None if the run did not
         settle."""
-        return self._gathered.run.settled_at
+        return self._gathered.settled_at
 
     @property
     def stop_reason(self) -> str:
         """Why the run ended, in words."""
-        return self._gathered.run.stop_reason
+        return self._gathered.stop_reason
 
     @property
     def leaders(self) -> np.ndarray:
@@ -169,26 +113,27 @@ class Streamed:
     @property
     def distinct_leaders(self) -> np.ndarray:
         """The first leader at each position where there is one."""
-        return self._gathered.tokens.rows[self._gathered.run.leaders]
+        return self._gathered.known.rows[self._gathered.run.leaders]
 
     @cached_property
     def _leaders(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows of all leaders, and of which of the distinct ones each is a copy."""
-        tokens, leading = self._gathered.tokens, self._gathered.run.leaders
-        if tokens.counts[leading].max(initial=1) == 1:
+        known, leading = self._gathered.known, self._gathered.run.leaders
+        if known.counts[leading].max(initial=1) == 1:
             return self.distinct_leaders, np.arange(len(leading))
-        rows, which = zip(*self._source.map(_find_copies, tokens.values[leading]), strict=True)
+        rows, which = zip(*self._source.map(_find_copies, known.values[leading]), strict=True)
         return np.concatenate(rows), np.concatenate(which)
 
     @property
     def n_in_memory(self) -> int:
         """How many distinct tokens had to be in memory together."""
-        return len(self._gathered.tokens)
+        return len(self._gathered.known)
 
-    def _query(self) -> ChunkQuery:
+    def _question(self) -> tuple[Callable[..., Answer], list[Any]]:
+        """What answers for a chunk, and what it needs for it."""
         raise NotImplementedError
 
-    def chunks(self) -> Iterator[dict[str, np.ndarray]]:
+    def chunks(self) -> Iterator[Answer]:
         """What becomes of the tokens, chunk by chunk: the source is read once more while this is
         iterated over.
 
@@ -198,7 +143,8 @@ class Streamed:
             For a run `tokens`, those at the last layer. For a limit `limit_points`, `leader`, the
             first token at the leader where each ends, or -1 if it ends elsewhere, and `cluster`.
         """
-        return iter(self._source.map(_answer, self._query(), is_large=True))
+        answer, what = self._question()
+        return iter(self._source.map(answer, *what, is_large=True))
 
     def write(self, folder: str | Path) -> None:
         """Write a Parquet file for each chunk (extra `tables`).
@@ -211,10 +157,11 @@ class Streamed:
             `cluster`.
         """
         require_extra("`write`", "tables", "pyarrow")
-        query, target = self._query(), make_folder(check_path(folder, "`folder`"), "`folder`")
+        answer, what = self._question()
+        target = make_folder(check_path(folder, "`folder`"), "`folder`")
         if any(target.iterdir()):
             raise InputError(f"`folder` must be new or empty, not {shorten(str(target))}.")
-        for _ in self._source.map(_write_part, target, query):
+        for _ in self._source.map(_write_part, target, answer, *what):
             pass
 
     def to_dask(self) -> dict[str, "Array"]:
@@ -223,19 +170,9 @@ class Streamed:
             raise InputError(
                 "`to_dask` is for tokens that came as a dask array: iterate over `chunks()`."
             )
-        import dask.array as da
-
-        query, sizes = self._query(), self._source.sizes
-        answers = self._source.map_lazily(_answer, query)
-        arrays = {}
-        for name, column in query.columns.items():
-            shape = column.shape[1:]
-            parts = [
-                da.from_delayed(answer[name], (size, *shape), column.dtype)
-                for answer, size in zip(answers, sizes, strict=True)
-            ]
-            arrays[name] = da.concatenate(parts)
-        return arrays
+        answer, what = self._question()
+        example = answer(self._gathered.known.values[:1], 0, *what)
+        return self._source.arrays(example, answer, *what)
 
     def __repr__(self) -> str:
         layer = self.settled_at
@@ -250,8 +187,6 @@ class Streamed:
 class StreamedClusters(Clusters):
     """Clusters of a cloud that is read chunk by chunk: it is read once more for their `labels`."""
 
-    _limit: "StreamedLimit"
-
     def __init__(
         self, lim: "StreamedLimit", points: np.ndarray, kinds: tuple[Kind, ...], sizes: np.ndarray
     ) -> None:
@@ -260,13 +195,13 @@ class StreamedClusters(Clusters):
     @cached_property
     def labels(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The cluster of each token, (n,)."""
-        return self._limit._column("cluster")
+        return vars(self)["_limit"]._column("cluster")
 
 
 class StreamedLimit(Streamed):
     """Infinite-depth limit of a cloud that is read chunk by chunk. Made by `limit`.
 
-    It has the attributes of `Limit`, equal to those of the same tokens in one array to the bit.
+    It has the attributes of `Limit`, with the same values for the same tokens in one array.
 
     Examples
     --------
@@ -301,7 +236,8 @@ class StreamedLimit(Streamed):
 
     @property
     def clusters(self) -> Clusters:
-        """Tokens with equal limits. The source is read once more for their `labels`."""
+        """Tokens with equal limits. The source is read once to count them, and once more for their
+        `labels`."""
         return self._clusters[0]
 
     def polytope(self) -> Polytope:
@@ -317,43 +253,39 @@ class StreamedLimit(Streamed):
 
     @cached_property
     def _clusters(self) -> tuple[Clusters, np.ndarray]:
-        """The clusters of the cloud, and the cluster of each token that was gathered."""
-        gathered = self._gathered
+        """The clusters of the cloud, and the cluster of each candidate."""
         if self.settled_at is None:
             wish = "where its tokens end is not known"
             raise InputError(f"The run has not settled ({self.stop_reason}): {wish}.")
-        in_memory, rows = find_clusters(gathered.run), gathered.tokens.rows
-        # Gathered tokens count as often as the last pass left them; the others are followers.
-        counted, followers = gathered.counted, gathered.followers
-        counted_places = _places(counted.values, gathered.tokens.values)
-        leader_places = np.searchsorted(rows, followers.leaders)
-        members = in_memory.labels[np.concatenate([counted_places, leader_places])]
-        counts = np.concatenate([counted.counts, followers.counts])
-        first = np.full(len(in_memory), np.iinfo(np.int64).max)
-        np.minimum.at(first, members, np.concatenate([counted.rows, followers.first]))
+        found, rows = find_clusters(self._gathered.run), self._gathered.known.rows
+        sizes, first = np.zeros(len(found), dtype=np.int64), np.full(len(found), self.n)
+        row = 0
+        for chunk in self._source.map(_limits_of, self._gathered, {"label": found.labels}):
+            labels = chunk["label"]
+            np.minimum.at(first, labels, row + np.arange(len(labels)))
+            sizes += np.bincount(labels, minlength=len(found))
+            row += len(labels)
         order = np.argsort(first)
-        kinds = tuple(_of_rows(in_memory.kinds[label], rows) for label in order)
-        sizes = np.bincount(members, counts, len(in_memory)).astype(np.int64)[order]
-        clusters = StreamedClusters(self, in_memory.limit_points[order], kinds, sizes)
-        return clusters, np.argsort(order)[in_memory.labels]
+        kinds = tuple(_of_rows(found.kinds[label], rows) for label in order)
+        clusters = StreamedClusters(self, found.limit_points[order], kinds, sizes[order])
+        return clusters, np.argsort(order)[found.labels]
 
     def _column(self, name: str) -> np.ndarray:
         return np.concatenate([chunk[name] for chunk in self.chunks()])
 
-    def _query(self) -> ChunkQuery:
+    def _question(self) -> tuple[Callable[..., Answer], list[Any]]:
         clusters, labels = self._clusters
         leader = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
-        run = self._gathered.run
         columns = {
-            "limit_points": run._floats_at("limit"),
+            "limit_points": self._gathered.run._floats_at("limit"),
             "leader": np.array(leader)[labels],
             "cluster": labels,
         }
-        return LimitQuery(run.dynamics, self._gathered.snapshots, self._gathered.tokens, columns)
+        return _limits_of, [self._gathered, columns]
 
 
 def _of_rows(kind: Kind, rows: np.ndarray) -> Kind:
-    """A kind that names gathered tokens, naming them by their rows."""
+    """A kind that names candidates, naming them by their rows."""
     if isinstance(kind, Vertex):
         return Vertex(int(rows[kind.leader]))
     if isinstance(kind, FaceProjection):
@@ -382,12 +314,8 @@ class StreamedRun(Streamed):
         """Last layer of the run."""
         return self._gathered.run.layers
 
-    def _query(self) -> ChunkQuery:
-        run, gathered = self._gathered.run, self._gathered
-        columns = {"tokens": run._floats_at(self.layers)}
-        return LayerQuery(
-            run.dynamics, gathered.snapshots, gathered.tokens, columns, layer=self.layers
-        )
+    def _question(self) -> tuple[Callable[..., Answer], list[Any]]:
+        return _tokens_of, [self._gathered]
 
 
 def open_stream(
