@@ -6,8 +6,8 @@ Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 
 All 37 starting positions are the authors', read from the vector graphic of their figure;
 ``hm.clouds`` has them.
 
-Stars attend to themselves alone. A circle has the colours of the tokens it follows, in two halves
-if there are two, and a rim of another colour if it is followed itself. The hull of the leaders is
+Stars attend to themselves alone. A circle has the colour of the token it follows, or is grey if
+there are several, and a rim of another colour if it is followed itself. The hull of the leaders is
 shaded: every token converges to one of its vertices or, in the last row, to the middle of an edge,
 where no leader is."""
 

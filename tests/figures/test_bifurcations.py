@@ -112,13 +112,6 @@ def test_every_value_has_a_line_and_names_do_not_run_into_each_other():
     assert {x for x, _ in texts(ax)} == {0.26, 0.55, 0.625, 0.825}
 
 
-@pytest.mark.parametrize("unit", [Fraction(1, 100), 1, 100])
-def test_what_is_too_narrow_to_write_in_is_a_share_of_the_width(unit):
-    at = [str(Fraction(end) * unit) for end in ("1", "101/100", "21/20", "2")]
-    ax = drawn(made(FIRST, SECOND, FIRST, at=at))
-    assert {round(x / unit, 9) for x, _ in texts(ax)} == {1.03, 1.525}
-
-
 @pytest.mark.parametrize(("tokens", "numbered"), [(1, True), (30, True), (31, False)])
 def test_a_new_figure_grows_with_its_rows_and_says_how_many_values_there_are(tokens, numbered):
     everybody = Outcome(tuple(range(tokens)), tuple((token,) for token in range(tokens)))

@@ -5,7 +5,6 @@ import base64
 import io
 import re
 import sys
-import time
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -17,7 +16,7 @@ from text.small_models import word_model
 
 import hardmax as hm
 from hardmax import clouds
-from hardmax.figures.cards import MOST_CLOUDS, MOST_LISTED, batch_card, heaviest, table_card
+from hardmax.figures.cards import MOST_LISTED, table_card
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
@@ -67,22 +66,6 @@ def test_cards_have_the_facts_and_a_picture(name):
         assert len({*map(tuple, picture.reshape(-1, 3)[::5].tolist())}) > 5
 
 
-@pytest.mark.parametrize("name", ["on a line", "ties", "in space"])
-def test_pictures_are_sharp_and_those_of_a_line_are_low(name):
-    for thing in (
-        hm.simulate(CLOUDS[name], HALF, layers=6),
-        hm.limits([CLOUDS[name]], HALF),
-        model_of(2),
-    ):
-        html = thing._repr_html_()
-        (image,), (picture,) = parsed(html).iter("img"), pictures(html)
-        height, width, _ = picture.shape
-        assert width == pytest.approx(2 * int(image.get("width", "")), abs=2)
-        assert 150 <= int(image.get("width", "")) <= 400
-        if not isinstance(thing, TextModel):
-            assert height == pytest.approx(width / 2 if name == "on a line" else width, abs=2)
-
-
 def test_a_card_says_what_its_marks_mean_and_what_is_left_out():
     texts = {
         name: "".join(parsed(hm.simulate(CLOUDS[name], HALF, layers=2)._repr_html_()).itertext())
@@ -98,73 +81,40 @@ def test_a_card_says_what_its_marks_mean_and_what_is_left_out():
     ]
 
 
-def test_many_tokens_are_sampled_soon():
-    run = hm.simulate(clouds.gaussian(200_000, 2), HALF, layers=2)
-    begun = time.process_time()
-    html = run._repr_html_()
-    assert time.process_time() - begun < 3
-    assert "some of 200,000 tokens drawn" in html
-
-
-def test_a_batch_shows_its_first_clouds_and_how_many_settled():
-    many = [clouds.gaussian(5 + n, 2, seed=n) for n in range(MOST_CLOUDS + 2)]
-    for batch in (hm.simulate(many, HALF, layers=9), hm.limits(many, HALF)):
-        html = batch._repr_html_()
-        assert len(pictures(html)) == MOST_CLOUDS
-        assert f"the first {MOST_CLOUDS} of {len(many)} clouds" in html
-        assert f"{len(many)} clouds, {len(many)} settled" in html
-    assert "cloud 1" not in hm.limit(many[:1], HALF)._repr_html_()
-    assert pictures(batch_card([])) == []
-
-
 def rows_of(html: str) -> list[list[str]]:
     """The cells of the table in a card."""
     return [["".join(cell.itertext()) for cell in row] for row in parsed(html).iter("tr")]
 
 
-def test_without_matplotlib_a_card_is_a_table(monkeypatch):
-    for name in [
-        name for name in sys.modules if name.startswith(("matplotlib", "hardmax.figures."))
-    ]:
+def test_a_batch_shows_its_first_clouds_and_how_many_settled():
+    many = [clouds.gaussian(5 + n, 2, seed=n) for n in range(MOST_LISTED + 2)]
+    for batch in (hm.simulate(many, HALF, layers=9), hm.limits(many, HALF)):
+        html = batch._repr_html_()
+        assert f"{len(many)} clouds, {len(many)} settled" in html
+        assert rows_of(html)[2][0] == "1"
+        assert rows_of(html)[2][1] in repr(batch[1])
+        assert rows_of(html)[-1] == ["and 2 more"]
+
+
+@pytest.mark.parametrize("classes", [2, 4, 30])
+def test_a_model_shows_its_heaviest_tokens(classes):
+    model = model_of(classes)
+    first = model.keywords("class 0", 1)[0]
+    assert rows_of(model._repr_html_())[1] == ["class 0", first.word, f"{first.weight:.3g}"]
+
+
+def test_without_matplotlib_a_card_has_the_facts(monkeypatch):
+    names = [name for name in sys.modules if name.startswith(("matplotlib", "hardmax.figures."))]
+    for name in names:
         monkeypatch.delitem(sys.modules, name)
         if name.startswith("hardmax"):
             monkeypatch.delattr(hm.figures, name.rpartition(".")[2], raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     run = hm.simulate([[1, 1], [-1, 0.5], [0.5, 0.5]], HALF, layers=3)
-    assert rows_of(run._repr_html_()) == [
-        ["leader", "since layer", "position"],
-        ["0", "0", "1, 1"],
-        ["1", "0", "-1, 0.5"],
-    ]
-    assert "<table" in hm.limit([[1, 1], [-1, 0.5]], HALF)._repr_html_()
-    assert "cloud 1" in hm.limits([[[1, 1], [-1, 0.5]]] * 2, HALF)._repr_html_()
+    assert "3 tokens in 2 dimensions" in run._repr_html_()
     assert "word" in model_of(3)._repr_html_()
     with pytest.raises(ImportError, match="hardmax\\[figures\\]"):
         run.plot()
-
-
-@pytest.mark.parametrize("classes", [2, 4, 30])
-def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes):
-    model = model_of(classes)
-    scores = model._voting.weights
-    sides = (
-        np.column_stack([-scores, scores])
-        if classes == 2
-        else scores - scores.mean(axis=1, keepdims=True)
-    )
-    bars = heaviest(model, 4)
-    for side in range(classes):
-        mine = [bar for bar in bars if bar.class_index == side]
-        wanted = np.sort(sides[:, side])[::-1][:4]
-        assert sorted((abs(bar.value) for bar in mine), reverse=True) == pytest.approx(
-            wanted[wanted > 0]
-        )
-        assert [bar.name for bar in heaviest(model, 1, [side])] == [
-            f"word{sides[:, side].argmax()}"
-        ]
-    if classes == 2:
-        assert [bar.value for bar in bars] == sorted((bar.value for bar in bars), reverse=True)
-    assert len(pictures(model._repr_html_())) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,7 +123,7 @@ def test_the_heaviest_tokens_of_a_model_are_those_of_largest_weight(classes):
 def test_nothing_is_left_unescaped(hostile):
     html = replace(model_of(2), classes=(hostile, "other"))._repr_html_()
     assert not re.search(r"<script|<img src|[\x1b\u202e]", html)
-    assert len(pictures(html)) == 1
+    parsed(html)
 
 
 def test_a_theorem_report_and_bifurcations_are_tables():

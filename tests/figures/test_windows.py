@@ -16,7 +16,7 @@ import hardmax as hm
 from hardmax import clouds
 from hardmax.figures import layers
 from hardmax.figures.layers import draw_layer
-from hardmax.figures.limits import draw_limit, limit_figure
+from hardmax.figures.limits import draw_limit
 from hardmax.figures.plane import view_of
 
 
@@ -83,26 +83,6 @@ def test_tokens_on_a_line_come_down_from_their_starts_to_the_layer():
         bottom, top = ax.get_ylim()
         assert -0.5 < bottom < -0.1
         assert 1.05 < top < 1.5
-
-
-def test_figures_grow_with_their_panels_and_are_low_for_tokens_on_a_line():
-    def size(ax):
-        return ax.get_figure(root=True).get_size_inches().tolist()
-
-    one, two, five = (size(run_of().plot(list(range(count)))[0]) for count in (1, 2, 5))
-    assert 3 < one[0] < 7
-    assert five[0] == pytest.approx(2.5 * two[0])
-    assert five[1] == two[1] < one[1]
-    assert 2 * one[0] > two[0] > one[0]
-    line, plane = (size(run_of(name).plot()) for name in ("on a line", "in the plane"))
-    assert line[0] == plane[0]
-    assert 0.4 < line[1] / plane[1] < 0.8
-    low, high = (
-        limit_figure(hm.limit(CLOUDS[name], HALF)).get_size_inches()
-        for name in ("on a line", "in space")
-    )
-    assert 0.4 < low[1] / high[1] < 0.8
-    assert 1 < high[0] / high[1] < 2
 
 
 def frames(path: Path) -> list[np.ndarray]:

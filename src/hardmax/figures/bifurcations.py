@@ -40,7 +40,7 @@ def _draw(bifurcations: "Bifurcations", ax: Axes, rows: int) -> None:
         if interval.outcome is None:
             ax.axvspan(*ends, color=SHADE, zorder=0)
             middle = (rows - 1) / 2
-            look = {"fontsize": 8, "rotation": 90, "color": style.ink()}
+            look: dict[str, Any] = {"fontsize": 8, "rotation": 90, "color": style.ink()}
             _write("not decided", sum(ends) / 2, middle, ax, **look)
         else:
             _draw_bars(interval.outcome, leaders, ends, ax)

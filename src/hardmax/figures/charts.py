@@ -1,28 +1,46 @@
-"""Charts of a classifier: its heaviest tokens, and how well it is calibrated."""
+"""Charts of a classifier: its heaviest tokens, the votes of a text, and calibration."""
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hardmax._common.format import truncate
 from hardmax._common.validation import check_int
 from hardmax.figures import style
-from hardmax.figures.cards import Bar, heaviest
-from hardmax.figures.labels import escape_mathtext
-from hardmax.figures.palette import (
-    BLUE,
-    FAINT,
-    VERMILION,
-    look_of_class,
-)
-from hardmax.figures.style import Axes, Figure, Patch
+from hardmax.figures.palette import BLUE, FAINT, VERMILION, look_of_class
+from hardmax.figures.plane import escape_mathtext
+from hardmax.figures.style import Axes, Figure
 
 if TYPE_CHECKING:
+    from hardmax.text.explain import Explanation
     from hardmax.text.text_model import TextModel
 
-LONGEST_NAME = 32  # characters
+LONGEST_NAME = 34  # characters
+MOST_VOTES = 20  # of a text
 _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alone
+
+
+class Bar(NamedTuple):
+    """A bar: its name, its length, and the class whose colour and hatch it has."""
+
+    name: str
+    value: float
+    class_index: int
+
+
+def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) -> list[Bar]:
+    """The heaviest tokens of each class, or of some; weights for the first of two classes are
+    negative."""
+    bars: list[Bar] = []
+    is_two = len(model.classes) == 2
+    for number in (1, 0) if is_two else range(len(model.classes)):
+        if only is None or number in only:
+            # Weights of two classes go down from the top, through zero.
+            sign = -1 if is_two and number == 0 else 1
+            words = model.keywords(model.classes[number], top)
+            bars += [Bar(word.word, sign * word.weight, number) for word in words][::sign]
+    return bars
 
 
 def plot_weights(
@@ -37,36 +55,63 @@ def plot_weights(
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
     given = style.axes_for(ax, figsize, (5.6, 1.4 + 0.22 * len(bars)))
     with style.style_context():
-        draw_weights(model, bars, given, inside=ax is not None)
+        groups = _draw_bars(bars, model.classes, given)
+        largest = max((abs(bar.value) for bar in bars), default=1.0)
+        digits = max(0, 2 - int(np.log10(largest)))
+        for group in groups:
+            given.bar_label(group, fmt=f"{{:+.{digits}f}}", padding=3, fontsize="small")
+        given.margins(x=0.16)  # for these numbers
+        above = ", above the mean of all classes" * (len(model.classes) > 2)
+        given.set_xlabel(f"weight (the logit is a mean of weights){above}")
+        given.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
     return given
 
 
-def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: Axes, *, inside: bool) -> None:
-    """Horizontal bars of `heaviest`, the first on top, in the colour and the hatch of their
-    classes; with a legend inside the axes, or below them, where the layout makes room."""
-    handles = []
+def plot_text(why: "Explanation", ax: Any = None) -> Axes:
+    """The votes of a text, the largest on top; an arrow leads from the vote that a modified token
+    would have otherwise. On the axes, or on those of a new figure."""
+    shown = why.active[:MOST_VOTES]
+    given = style.axes_for(ax, None, (5.6, 1.2 + 0.24 * max(len(shown), 3)))
+    with style.style_context():
+        ink = style.ink()
+        arrow = {"arrowstyle": "->", "color": ink, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
+        bars = []
+        for row, entry in enumerate(shown):
+            name = entry.word
+            if entry.modifiers:
+                name += f" ← {', '.join(entry.modifiers)}"
+                given.barh(row, entry.weight, height=0.72, fc="none", ec=ink, lw=0.8, ls=":")
+                given.annotate("", (entry.vote, row), (entry.weight, row), arrowprops=arrow)
+            bars.append(Bar(name, entry.vote, entry.class_index))
+        _draw_bars(bars, why.model.classes, given)
+        left_out = len(why.active) - len(shown)
+        note = f"; {left_out:,} smaller ones are not shown" if left_out else ""
+        given.set_xlabel(escape_mathtext(truncate(f"vote towards {why.positive_class}{note}", 70)))
+        given.set_title(escape_mathtext(why.answer), loc="left")
+    return given
+
+
+def _draw_bars(bars: Sequence[Bar], classes: Sequence[Any], ax: Axes) -> Iterable[Any]:
+    """Horizontal bars, the first on top, in the colour and the hatch of their classes, with a
+    legend."""
+    groups = []
     for number in sorted({bar.class_index for bar in bars}):
         rows = [row for row, bar in enumerate(bars) if bar.class_index == number]
-        color = look_of_class(number, len(model.classes))[0]
-        hatch = _HATCHES[number % len(_HATCHES)]
-        look: dict[str, Any] = {"fc": color, "ec": style.ground(), "lw": 0, "hatch": hatch}
-        group = ax.barh(rows, [bars[row].value for row in rows], height=0.8, **look)
-        notes = [bars[row].note for row in rows]
-        ax.bar_label(group, notes, padding=3, fontsize="small")
-        handles.append(Patch(label=_short(f"for {model.classes[number]}"), **look))
-    legend = ax.legend if inside else ax.figure.legend
-    place: dict[str, Any] = (
-        {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
-    )
-    legend(handles=handles, frameon=False, fontsize="small", **place)
-    style.name_rows(ax, [_short(bar.name) for bar in bars])
-    values = [0.0, *(bar.value for bar in bars)]
-    lowest, highest = min(values), max(values)
-    room = 0.16 * ((highest - lowest) or 1.0)  # for the notes
-    ax.set_xlim(lowest - room * (lowest < 0), highest + room * (highest > 0 or lowest == 0))
-    above = ", above the mean of all classes" * (len(model.classes) > 2)
-    ax.set_xlabel(f"weight (the logit is a mean of weights){above}")
-    ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
+        look: dict[str, Any] = {"ec": style.ground(), "lw": 0}
+        look["fc"] = look_of_class(number, len(classes))[0]
+        look["hatch"] = _HATCHES[number % len(_HATCHES)]
+        values = [bars[row].value for row in rows]
+        groups.append(
+            ax.barh(rows, values, height=0.75, **look, label=_short(f"for {classes[number]}"))
+        )
+    if groups:
+        ax.legend(frameon=False, fontsize="small", loc="best")
+    ax.set_yticks(range(len(bars)), [_short(bar.name) for bar in bars])
+    ax.set_ylim(max(len(bars), 1) - 0.4, -0.6)
+    ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
+    style.hide_frame(ax, "top", "right", "left")
+    ax.tick_params(axis="y", length=0)
+    return groups
 
 
 def _short(name: str) -> str:

@@ -4,7 +4,7 @@ paths so far."""
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,42 +12,33 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
     check_bool,
-    check_instance,
     check_int,
     check_real,
     shorten,
 )
-from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.batches import whole_numbers
 from hardmax.figures import plane, style
-from hardmax.figures.palette import (
-    BLUE,
-    FAINT,
-    GREY,
-    LEADER,
-    SHADE,
-    VERMILION,
-    look_of_leader,
-    mark_scale,
-)
-from hardmax.figures.style import Axes, Figure, MarkerPath, Patch
+from hardmax.figures.palette import FAINT, GREY, LEADER, SHADE, look_of_leader, mark_scale
+from hardmax.figures.style import Axes, Figure, Patch
 
-MOST_SLICES = 6
-"""A circle cut into more slices cannot be read: it is left grey."""
+if TYPE_CHECKING:
+    from hardmax._runs.trajectory import Trajectory
+
 MOST_PANELS, MOST_FRAMES, DEFAULT_FRAMES = 100, 300, 60
 _CIRCLE, _RIM = 54.0, 1.9
 _SIDE, _SIDE_IN_ROW = 4.4, 3.0  # of a panel, in inches
+_BELOW: Any = {"loc": "outside lower left", "ncols": 2, "frameon": False, "fontsize": 7}
 
 
 def draw_layer(
-    run: Trajectory, layer: int, ax: Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
+    run: "Trajectory", layer: int, ax: Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
 ) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once.
 
     Stars attend to themselves alone, and are numbered. The others are circles in the colours of
-    those whom they attend to, along dotted lines, with a rim in a colour of their own if they are
-    attended to as well. Paths begin in small marks. Tokens on a line come down with the layers;
-    more than three dimensions are shown by principal coordinates.
+    those whom they attend to, grey if these are several, along dotted lines, with a rim in a colour
+    of their own if they are attended to as well. Paths begin in small marks. Tokens on a line come
+    down with the layers; more than three dimensions are shown by principal coordinates.
 
     Parameters
     ----------
@@ -65,8 +56,8 @@ def draw_layer(
     Returns
     -------
     dict of lists of matplotlib Artist
-        "leaders", "labels", "circles", "slices" (of circles that attend to several), "rims",
-        "paths", "starts", "attention" (the dotted lines) and "hull".
+        "leaders", "labels", "circles", "rims", "paths", "starts", "attention" (the dotted lines)
+        and "hull".
 
     Examples
     --------
@@ -99,8 +90,10 @@ def draw_layer(
     return drawn | plane.draw_leaders(places[stars], number[stars].tolist(), names, ax)
 
 
-def _prepare(run: Trajectory, layer: int, ax: Axes) -> plane.View:
-    check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
+def _prepare(run: "Trajectory", layer: int, ax: Axes) -> plane.View:
+    if not hasattr(run, "details"):
+        wish = "a Trajectory, as `simulate` gives for one cloud"
+        raise InputError(f"`run` must be {wish}, not {shorten(run)}.")
     run._floats_at(layer)  # a layer that is not there is refused before anything is drawn
     return plane.prepare(ax, plane.extent(run), f"layer {layer:,}")
 
@@ -115,7 +108,7 @@ def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
     return np.union1d(some_leaders, np.arange(0, len(is_leader), every))
 
 
-def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
+def _numbers(run: "Trajectory", attended: np.ndarray) -> np.ndarray:
     """A number for the look of each point, the same at all layers: leaders first, then others that
     are attended to."""
     ranked = dict.fromkeys(np.flatnonzero(run.details.leader_since >= 0).tolist())
@@ -130,25 +123,18 @@ def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
 def _draw_followers(
     places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: Axes
 ) -> plane.Artists:
-    """Circles, or pies, with lines to whom they attend."""
+    """Circles, with lines to whom they attend."""
     small = mark_scale(len(sets))
     attended = {goal for goals in sets.values() for goal in goals}
     color = {point: look_of_leader(int(number[point]))[0] for point in attended | sets.keys()}
-    pies, pairs, whole = defaultdict(list), defaultdict(list), []
+    pairs = defaultdict(list)
     for point, goals in sets.items():
-        pie = pies[goals] if 1 < len(goals) <= MOST_SLICES else whole
-        pie.append(point)
         for goal in goals:
             pairs[color[goal]].append((point, goal))
     look = {"s": _CIRCLE * small, "zorder": 4}
-    faces = [color[sets[point][0]] if len(sets[point]) == 1 else FAINT for point in whole]
+    faces = [color[goals[0]] if len(goals) == 1 else FAINT for goals in sets.values()]
     edge = {"edgecolors": style.ground(), "lw": 0.5 * small}
-    circles = plane.marks(places[whole], ax, c=faces, **edge, **look)
-    slices = []
-    for goals, points in pies.items():
-        for part, goal in enumerate(goals):
-            shares = part / len(goals), (part + 1) / len(goals)
-            slices.append(_draw_slice(places[points], shares, ax, color=color[goal], **look))
+    circles = plane.marks(places[list(sets)], ax, c=faces, **edge, **look)
     both = sorted(attended & sets.keys())
     rim = {"fc": "none", "ec": [color[point] for point in both], "lw": _RIM * small**0.5}
     rims = plane.marks(places[both], ax, **rim, **look)
@@ -156,42 +142,30 @@ def _draw_followers(
     lines = []
     for shade, ends in pairs.items():
         lines.append(plane.draw_lines(places[np.array(ends).T], ax, color=shade, **dotted))
-    return {"circles": [circles], "slices": slices, "rims": [rims], "attention": lines}
-
-
-def _draw_slice(
-    places: np.ndarray, shares: tuple[float, float], ax: Axes, *, s: float, **look: Any
-) -> Any:
-    """Slices of pies, from one share of the circle to another."""
-    begin, end = (90 + 360 * share for share in shares)
-    wedge = MarkerPath.wedge(begin, end)
-    # A marker is blown up until it fills its box; a slice of the pie must not be.
-    reach = float(np.abs(np.asarray(wedge.vertices)).max())
-    return plane.marks(places, ax, s=s * reach**2, marker=wedge, lw=0, **look)
+    return {"circles": [circles], "rims": [rims], "attention": lines}
 
 
 # ---------------------------------------------------------------- run.plot() and films
 
 
-def plot_run(run: Trajectory, layers: Any, ax: Any, figsize: Any) -> Any:
+def plot_run(run: "Trajectory", layers: Any, ax: Any, figsize: Any) -> Any:
     """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an
     array of them."""
-    if not isinstance(layers, Sequence | np.ndarray):
-        shown = run.layers if layers is None else check_int(layers, "`layers`", at_least=0)
-        if ax is not None:
-            return _titled(run, shown, style.check_axes(ax))
-        return _new_panels(run, [shown], figsize)[0]
-    several = _check_layers(layers, MOST_PANELS)
+    is_one = not isinstance(layers, Sequence | np.ndarray)
+    if is_one:
+        layers = [run.layers if layers is None else check_int(layers, "`layers`", at_least=0)]
+    shown = _check_layers(layers, MOST_PANELS)
     if ax is None:
-        return _new_panels(run, several, figsize)
-    if len(several) > 1:
-        raise InputError(
-            "`ax` is for one layer: plot several without it, or each on axes of its own."
-        )
-    return np.array([_titled(run, several[0], style.check_axes(ax))])
+        panels = _new_panels(run, shown, figsize)
+    elif len(shown) == 1:
+        panels = np.array([_titled(run, shown[0], style.check_axes(ax))])
+    else:
+        problem = "`ax` is for one layer"
+        raise InputError(f"{problem}: plot several without it, or each on axes of its own.")
+    return panels[0] if is_one else panels
 
 
-def animate_run(run: Trajectory, path: Path, layers: Any, fps: Any) -> None:
+def animate_run(run: "Trajectory", path: Path, layers: Any, fps: Any) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif`."""
     if layers is None:
         every = -(-len(run.recorded) // DEFAULT_FRAMES)
@@ -211,33 +185,16 @@ def animate_run(run: Trajectory, path: Path, layers: Any, fps: Any) -> None:
     style.write_gif(figure, path, frames, frame, fps=fps)
 
 
-def arithmetics_figure(
-    runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray
-) -> Figure:
-    """A panel for each run in the plane, with the `watched` tokens and the points where they
-    belong, `goals`."""
+def side_by_side(runs: Mapping[str, "Trajectory"]) -> Figure:
+    """The last layers of some runs in the plane, each under its name."""
     with style.style_context():
         figure = Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
         panels = figure.subplots(1, len(runs), squeeze=False)[0]
         for ax, (title, run) in zip(panels, runs.items(), strict=True):
             draw_layer(run, run.layers, ax)
             ax.set_title(title)
-            ring = {"facecolors": "none", "edgecolors": FAINT, "linewidths": 1.4}
-            ax.scatter(*goals.T, s=120, zorder=7, **ring)
-            for token, goal in zip(watched, goals, strict=True):
-                _draw_watched(token, np.asarray(run)[:, token], goal, ax)
-        key = "star: leader    ring: where a watched token belongs    cross: it ends elsewhere"
-        figure.supxlabel(key, fontsize=8)
+        figure.legend(handles=_legend(next(iter(runs.values()))), **_BELOW)
     return figure
-
-
-def _draw_watched(token: int, path: np.ndarray, goal: np.ndarray, ax: Axes) -> None:
-    is_right = bool(np.allclose(path[-1], goal, atol=1e-9))
-    color, mark = (BLUE, "o") if is_right else (VERMILION, "X")
-    ax.plot(*path.T, color=color, lw=1.8, zorder=7)
-    ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors=style.ground(), zorder=8)
-    where = {"textcoords": "offset points", "xytext": (-6, -4), "ha": "right"}
-    ax.annotate(f"token {token}", path[0], fontsize=8, color=color, **where)
 
 
 def _check_layers(value: Any, at_most: int) -> list[int]:
@@ -251,7 +208,7 @@ def _check_layers(value: Any, at_most: int) -> list[int]:
     return numbers.tolist()
 
 
-def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
+def _new_panels(run: "Trajectory", layers: list[int], figsize: Any) -> np.ndarray:
     side = _SIDE if len(layers) == 1 else _SIDE_IN_ROW
     height = 0.6 * side if run.d == 1 else side
     size = style.check_figsize(figsize, (side * len(layers), height + 0.8))
@@ -259,26 +216,20 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
     with style.style_context():
         panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
-        for panel, layer in zip(panels, layers, strict=True):
-            _prepare(run, layer, panel)
-            panel.set_title(_title(run, layer), loc="left")
-        below = {"loc": "outside lower left", "ncols": 2}
-        figure.legend(handles=_legend(run), frameon=False, fontsize=7, **below)
-        # Labels find room on axes that are where they will be.
-        figure.get_layout_engine().execute(figure)
-        for panel, layer in zip(panels, layers, strict=True):
-            draw_layer(run, layer, panel)
+        figure.legend(handles=_legend(run), **_BELOW)
+    for panel, layer in zip(panels, layers, strict=True):
+        _titled(run, layer, panel)
     return panels
 
 
-def _titled(run: Trajectory, layer: int, ax: Axes) -> Axes:
+def _titled(run: "Trajectory", layer: int, ax: Axes) -> Axes:
     with style.style_context():
         draw_layer(run, layer, ax)
         ax.set_title(_title(run, layer), loc="left")
     return ax
 
 
-def _title(run: Trajectory, layer: int) -> str:
+def _title(run: "Trajectory", layer: int) -> str:
     some = ", some drawn" if run.details.points.count > plane.MOST_TOKENS else ""
     now = int((run.leader_layers <= layer).sum())
     later = len(run.leaders) - now
@@ -286,14 +237,16 @@ def _title(run: Trajectory, layer: int) -> str:
     return f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {leaders}"
 
 
-def _legend(run: Trajectory) -> list[Any]:
+def _legend(run: "Trajectory") -> list[Any]:
     leader = style.sign(LEADER, style.ink(), "leader, with its token number", 11)
-    follower = style.sign("o", FAINT, "token, in the colour of whom it attends to", 7)
-    start = style.sign("o", FAINT, "its start and its path", 3.5, line="-")
-    attention = style.sign("", FAINT, "attends to", 0, line=":")
     hull = Patch(fc=SHADE, ec=FAINT, label="hull of the leaders")
+    followers = [
+        style.sign("o", FAINT, "token, in the colour of whom it attends to", 7),
+        style.sign("o", FAINT, "its start and its path", 3.5, line="-"),
+        style.sign("", FAINT, "attends to", 0, line=":"),
+    ]
     if not len(run.leaders):
-        return [follower, start, attention]
+        return followers
     if len(run.leaders) == run.n:
         return [leader, hull]
-    return [leader, follower, start, attention, hull]
+    return [leader, *followers, hull]

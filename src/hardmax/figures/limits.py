@@ -6,8 +6,6 @@ import numpy as np
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
-from hardmax._limits.clusters import Cap, FaceProjection, OtherLimit, float_limits
-from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, LEADER, PROJECTION, look_of_leader
 from hardmax.figures.style import Axes, Figure, Line2D, PathCollection
@@ -48,28 +46,30 @@ def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plan
     >>> len(draw_limit(lim, Figure().subplots())["leaders"][0].get_offsets())
     4
     """
-    view, most = _prepare(lim, ax), check_int(most, "`most`", at_least=1)
-    some = np.s_[:: (lim.run.n - 1) // most + 1]
+    if not hasattr(getattr(lim, "run", None), "details"):
+        wish = "a Limit, as `limit` gives for one cloud"
+        raise InputError(f"`lim` must be {wish}, not {shorten(lim)}.")
+    most = check_int(most, "`most`", at_least=1)
+    view = plane.prepare(ax, plane.extent(lim.run), "limit")
+    some = np.s_[:: (lim.n - 1) // most + 1]
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
-    corners = view.places(float_limits(lim.run)[leaders])
+    ends = _ends(lim)
+    corners = view.places(ends[leaders])
     groups = number[clusters.labels[leaders]].tolist()
     # Of a projected polytope the shadow is shown. Its metric does not matter here.
     drawn: plane.Artists = {"hull": plane.draw_hull(corners, ax) if len(leaders) else []}
-    path = [*plane.bends(lim.run, lim.run.layers + 1, some), float_limits(lim.run)[some]]
-    drawn |= plane.draw_flow(view.path(np.stack(path)), number[clusters.labels[some]], ax)
-    faces = _labels_of(lim, FaceProjection)
+    path = np.stack([*plane.bends(lim.run, lim.run.layers + 1, some), ends[some]])
+    drawn |= plane.draw_flow(view.path(path), number[clusters.labels[some]], ax)
+    faces = _labels_of(lim, "vertices")
     drawn["faces"] = [_draw_face(lim, label, view, ax) for label in faces]
     drawn["projections"] = [_draw_ends(lim, faces, view, PROJECTION, ax)]
-    drawn["elsewhere"] = [_draw_ends(lim, _labels_of(lim, OtherLimit | Cap), view, ELSEWHERE, ax)]
+    drawn["elsewhere"] = [_draw_ends(lim, _elsewhere(lim), view, ELSEWHERE, ax)]
     return drawn | plane.draw_leaders(corners, groups, leaders.tolist(), ax)
 
 
-def _prepare(lim: "Limit", ax: Axes) -> plane.View:
-    if not isinstance(getattr(lim, "run", None), Trajectory):
-        raise InputError(
-            f"`lim` must be a Limit, as `limit` gives for one cloud, not {shorten(lim)}."
-        )
-    return plane.prepare(ax, plane.extent(lim.run), "limit")
+def _ends(lim: "Limit") -> np.ndarray:
+    """The limit of every token; the last layer if the run did not settle."""
+    return lim.run._floats_at(lim.run.layers if lim.settled_at is None else "limit")
 
 
 def _numbers(lim: "Limit") -> np.ndarray:
@@ -79,9 +79,15 @@ def _numbers(lim: "Limit") -> np.ndarray:
     return np.argsort(np.concatenate([leading, rest]))
 
 
-def _labels_of(lim: "Limit", kind: Any) -> list[int]:
-    """The clusters of a kind."""
-    return [label for label, own in enumerate(lim.clusters.kinds) if isinstance(own, kind)]
+def _labels_of(lim: "Limit", field: str) -> list[int]:
+    """The clusters whose kind has a field: "leader" or "vertices"."""
+    return [label for label, kind in enumerate(lim.clusters.kinds) if hasattr(kind, field)]
+
+
+def _elsewhere(lim: "Limit") -> list[int]:
+    """The clusters of all other kinds."""
+    known = {*_labels_of(lim, "leader"), *_labels_of(lim, "vertices")}
+    return sorted({*range(len(lim.clusters))} - known)
 
 
 def _draw_ends(
@@ -95,7 +101,7 @@ def _draw_ends(
 def _draw_face(lim: "Limit", label: int, view: plane.View, ax: Axes) -> Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
     face: Any = lim.clusters.kinds[label]
-    corners = view.places(float_limits(lim.run)[list(face.vertices)])
+    corners = view.places(_ends(lim)[list(face.vertices)])
     end = view.places(lim.clusters.limit_points[[label]])
     color = look_of_leader(int(_numbers(lim)[label]))[0]
     look = {"lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
@@ -122,24 +128,21 @@ def limit_figure(lim: "Limit") -> Figure:
 
 
 def _size(lim: "Limit") -> tuple[float, float]:
-    return 6.4, 2.6 if lim.run.d == 1 else 4.6
+    return 6.4, 2.6 if lim.d == 1 else 4.6
 
 
 def _draw_on(figure: Any, lim: "Limit") -> Axes:
     with style.style_context():
-        ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None, anchor="NW")
-        _prepare(lim, ax)
+        ax = figure.add_subplot(projection="3d" if lim.d == 3 else None, anchor="NW")
         ax.set_title(_title(lim), loc="left")
         figure.legend(handles=_legend(lim), loc="outside right upper", frameon=False, fontsize=8)
-        # Labels find room on axes that are where they will be.
-        figure.get_layout_engine().execute(figure)
         draw_limit(lim, ax)
     return ax
 
 
 def _title(lim: "Limit") -> str:
-    every = (lim.run.n - 1) // plane.MOST_TOKENS + 1
-    count = pluralize(lim.run.n, "token") + (f" (one in {every} drawn)" if every > 1 else "")
+    every = (lim.n - 1) // plane.MOST_TOKENS + 1
+    count = pluralize(lim.n, "token") + (f" (one in {every} drawn)" if every > 1 else "")
     if lim.settled_at is not None:
         return f"{count}, settled at layer {lim.settled_at}"
     return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.limit_error:.2g}"
@@ -151,9 +154,9 @@ def _legend(lim: "Limit") -> list[Line2D]:
     signs, ink = [], style.ink()
     if len(lim.leaders):
         signs.append(style.sign(LEADER, ink, "leader, with its token number", 11))
-    if _labels_of(lim, FaceProjection):
+    if _labels_of(lim, "vertices"):
         signs.append(style.sign(PROJECTION, ink, "projection of the origin onto a face", 7))
-    if _labels_of(lim, OtherLimit | Cap):
+    if _elsewhere(lim):
         name = "another limit" if is_settled else "last seen here"
         signs.append(style.sign(ELSEWHERE, ink, name, 7))
     if not is_settled:

@@ -3,15 +3,14 @@ that figures share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax._common.format import sanitize_line
 from hardmax._common.validation import InputError
 from hardmax._layer.rules import moves_to_means
-from hardmax._runs.trajectory import Trajectory
 from hardmax.figures import style
-from hardmax.figures.labels import place_labels
 from hardmax.figures.palette import FAINT, LEADER, SHADE, look_of_leader, mark_scale
 from hardmax.figures.style import (
     Artist,
@@ -27,10 +26,14 @@ from hardmax.figures.style import (
 from hardmax.geometry._hull import going_round
 from hardmax.geometry.polytope import Polytope
 
+if TYPE_CHECKING:
+    from hardmax._runs.trajectory import Trajectory
+
 MOST_TOKENS = 5000
 """Of more tokens than this only some are drawn: the rest would be a blot."""
 MOST_BENDS, MOST_LABELS = 100, 40
 _STAR = 130.0
+_BESIDE, _LABEL_HEIGHT, _LETTER = 11.0, 9.0, 5.0  # of labels, in points
 _LABELS = "xlabel", "ylabel", "zlabel"
 _SAMPLE = 20_000  # of so many tokens the directions of largest spread are found
 Artists = dict[str, list[Any]]
@@ -97,7 +100,7 @@ def principal_axes(tokens: np.ndarray) -> np.ndarray:
     return (chosen * np.sign(largest)[:, None]).T
 
 
-def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndarray]:
+def bends(run: "Trajectory", end: int, tokens: np.ndarray | slice) -> list[np.ndarray]:
     """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets
     change."""
     layers = [layer for layer in run.details.decisions.layers if layer < end] or [0]
@@ -107,7 +110,7 @@ def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndar
     return [run._floats_at(layer)[tokens] for layer in layers[::every]]
 
 
-def extent(run: Trajectory) -> np.ndarray:
+def extent(run: "Trajectory") -> np.ndarray:
     """The tokens (n, d) at the start, and also later if they may leave the hull of these."""
     if moves_to_means(run.dynamics):
         return run._floats_at(0)
@@ -212,17 +215,38 @@ def draw_leaders(
     colors = [look_of_leader(group)[0] for group in groups]
     look = {"marker": LEADER, "edgecolors": style.ink(), "lw": 0.5, "zorder": 6}
     stars = marks(places, ax, s=size, c=colors, **look)
-    places, names = places[:MOST_LABELS], [str(token) for token in tokens[:MOST_LABELS]]
-    if isinstance(ax, Axes3D):
-        halo = [withStroke(linewidth=2, foreground=style.ground())]
-        labels = []
-        for (x, y, z), name in zip(places.tolist(), names, strict=True):
-            labels.append(ax.text(x, y, z, f"  {name}", fontsize=8, path_effects=halo, zorder=7))
-    else:
-        reaches = [size**0.5 / 2] * len(places)
-        centre = places.mean(axis=0) if len(places) else None
-        labels = place_labels(places, names, reaches, ax, centre=centre)
+    labels = draw_labels(places, [str(token) for token in tokens], ax)
     return {"leaders": [stars], "labels": labels}
+
+
+def draw_labels(places: np.ndarray, names: Sequence[str], ax: Axes) -> list[Any]:
+    """Names beside places (n, 2 or 3), away from the middle of all; in the plane without those that
+    would lie over others."""
+    look: dict[str, Any] = {"fontsize": 8, "zorder": 8}
+    look["path_effects"] = [withStroke(linewidth=2, foreground=style.ground())]
+    if isinstance(ax, Axes3D):
+        spots = zip(places[:MOST_LABELS].tolist(), names, strict=False)
+        return [ax.text(x, y, z, f"  {name}", **look) for (x, y, z), name in spots]
+    spots = ax.transData.transform(places) * 72 / ax.figure.dpi
+    away = spots - spots.mean(axis=0) if len(spots) else spots
+    length = np.hypot(*away.T)[:, None]
+    ahead = np.broadcast_to([1.0, 0.0], away.shape)
+    offsets = _BESIDE * np.divide(away, length, where=length > 1, out=ahead.copy())
+    labels, written = [], np.empty((0, 2))
+    look |= {"ha": "center", "va": "center", "textcoords": "offset points"}
+    for name, place, spot, offset in zip(names, places, spots, offsets, strict=True):
+        room = _LETTER * (1 + len(name)), _LABEL_HEIGHT
+        is_free = not (np.abs(written - spot - offset) < room).all(axis=1).any()
+        if not is_free or len(labels) == MOST_LABELS:
+            continue
+        written = np.vstack([written, spot + offset])
+        labels.append(ax.annotate(escape_mathtext(name), place, offset, **look))
+    return labels
+
+
+def escape_mathtext(text: object) -> str:
+    """The text in one line for matplotlib, which takes dollars for a formula."""
+    return sanitize_line(text).replace("$", r"\$")
 
 
 def draw_hull(places: np.ndarray, ax: Axes) -> list[Artist]:

@@ -21,7 +21,6 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
-from hardmax.figures.palette import FAINT
 
 try:
     from matplotlib import rc_context, rcParams
@@ -104,15 +103,6 @@ def hide_frame(ax: Axes, *sides: str) -> None:
     """Without the frame of the axes on these sides."""
     for side in sides:
         ax.spines[side].set_visible(False)
-
-
-def name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Rows of bars from the top down, by their names, from a line where they begin."""
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(max(len(names), 1) - 0.4, -0.6)
-    ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
-    hide_frame(ax, "top", "right", "left")
-    ax.tick_params(axis="y", length=0)
 
 
 def check_axes(value: Any) -> Axes:

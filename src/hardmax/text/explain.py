@@ -322,7 +322,7 @@ class Explanation:
         """
         if not self.ledger:
             raise InputError("There is nothing to draw: the model knows no word of this text.")
-        from hardmax.figures.text_plot import plot_text
+        from hardmax.figures.charts import plot_text
 
         return plot_text(self, ax)
 
