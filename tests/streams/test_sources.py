@@ -11,7 +11,6 @@ from streams.same import assert_same
 
 import hardmax as hm
 from hardmax._streams import chunks, passes
-from hardmax.text.tables import open_table
 
 HALF = hm.Dynamics("1/2")
 TOKENS = np.random.default_rng(3).normal(size=(2000, 2)).round(2)
@@ -55,15 +54,12 @@ def test_parquet_by_folder_pattern_and_dataset(folder):
 
 
 def test_what_was_read_of_a_parquet_file_does_not_stay_in_memory(tmp_path):
-    numbers, texts = tmp_path / "numbers.parquet", tmp_path / "texts.parquet"
+    numbers = tmp_path / "numbers.parquet"
     column = np.random.default_rng(0).normal(size=2**18)
     parquet.write_table(pa.table({"x": column}), numbers, row_group_size=2**12)
-    parquet.write_table(pa.table({"text": column.astype(str)}), texts, row_group_size=2**12)
     before, size = pa.total_allocated_bytes(), numbers.stat().st_size
     read = chunks.open_chunks(numbers, None).map(lambda *_: pa.total_allocated_bytes())
     assert list(read)[-1] - before < size / 4
-    batches = open_table(texts).batches("text")
-    assert [pa.total_allocated_bytes() for _ in batches][-1] - before < size / 4
 
 
 def test_a_parquet_file_of_integers_and_narrow_floats(tmp_path):

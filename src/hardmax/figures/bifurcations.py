@@ -67,9 +67,9 @@ def _draw_bars(outcome: "Outcome", leaders: list[int], ends: tuple[float, float]
             _write(first_few(map(str, attended), 3), sum(ends) / 2, token, ax, fontsize=7)
 
 
-def _write(text: str, x: float, y: float, ax: Axes, **look: Any) -> None:
+def _write(text: str, x: float, y: float, ax: Axes, *, color: Any = INK, **look: Any) -> None:
     # On bars, which are never dark.
-    ax.text(x, y, text, **{"color": INK} | look, ha="center", va="center", clip_on=True)
+    ax.text(x, y, text, color=color, **look, ha="center", va="center", clip_on=True)
 
 
 def _name_values(bifurcations: "Bifurcations", ax: Axes) -> None:
