@@ -18,7 +18,7 @@ from refusals import refuses
 import hardmax as hm
 from hardmax import clouds
 from hardmax.figures import plane
-from hardmax.figures.layers import MOST_FRAMES, draw_layer, side_by_side
+from hardmax.figures.layers import MOST_FRAMES, draw_layer
 from hardmax.figures.palette import FAINT
 from hardmax.figures.plane import draw_hull, principal_axes, view_of
 
@@ -218,11 +218,6 @@ def test_a_flat_polytope_is_what_is_left_of_it():
         (polygon,) = draw_hull(corners[:, :2], Figure().subplots())
         (facet,) = draw_hull(corners, Figure().add_subplot(projection="3d"))
         assert (type(polygon).__name__, type(facet).__name__) == (flat, deep)
-
-
-def test_runs_side_by_side():
-    figure = side_by_side({"exact": run_of(), "again": run_of()})
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["exact", "again"]
 
 
 # ---------------------------------------------------------------- films

@@ -185,18 +185,6 @@ def animate_run(run: "Trajectory", path: Path, layers: Any, fps: Any) -> None:
     style.write_gif(figure, path, frames, frame, fps=fps)
 
 
-def side_by_side(runs: Mapping[str, "Trajectory"]) -> Figure:
-    """The last layers of some runs in the plane, each under its name."""
-    with style.style_context():
-        figure = Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
-        panels = figure.subplots(1, len(runs), squeeze=False)[0]
-        for ax, (title, run) in zip(panels, runs.items(), strict=True):
-            draw_layer(run, run.layers, ax)
-            ax.set_title(title)
-        figure.legend(handles=_legend(next(iter(runs.values()))), **_BELOW)
-    return figure
-
-
 def _check_layers(value: Any, at_most: int) -> list[int]:
     """Layers that are drawn one by one, at least one and not too many."""
     numbers = whole_numbers(value, "`layers`")
