@@ -43,6 +43,32 @@ KINDS: dict[str, tuple[hm.Dynamics, int, int | None, tuple[int, ...]]] = {
     "softmax, beta 10": (hm.Dynamics("1/2", attention="softmax:10"), 2, TEN, FEWEST),
 }
 MACHINE, SQUARE = "a matrix product, float32", (2000,)
+
+
+def grid(n: int) -> np.ndarray:
+    """Tokens with many ties."""
+    return np.random.default_rng(0).choice([-1, 0, 1], size=(n, 8))
+
+
+def plane(n: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((n, 2))
+
+
+def previous(n: int, reach: int) -> hm.Dynamics:
+    """Each token sees the last `reach` tokens, itself included; if `reach` is 1, the one before it."""
+    i, j = np.indices((n, n))
+    seen = (i - j == 1) | (i + j == 0) if reach == 1 else (i >= j) & (i - j < reach)
+    return hm.Dynamics("1/2", mask=seen)
+
+
+METRIC = [[-2, 0], [3, -3]]
+# Limits of clouds that ask for much at a single size: tokens and a layer of so many.
+CLIFFS: dict[str, tuple[int, int, Callable[[int], tuple[np.ndarray, hm.Dynamics]]]] = {
+    "an integer grid, d 8": (2000, 8, lambda n: (grid(n), HALF)),
+    "mask: the previous token": (80, 2, lambda n: (plane(n), previous(n, 1))),
+    "mask: a window of 4": (200, 2, lambda n: (plane(n), previous(n, 4))),
+    "alpha 1e9, an indefinite metric": (10, 2, lambda n: (plane(n), hm.Dynamics(1e9, METRIC))),
+}
 TRAINING, TEXTS = "training, by texts", (1000, 3000, 10_000)
 # Seconds: larger sizes are left out once one took as long, and what takes less is done twice.
 SPELL, AGAIN = 10.0, 3.0
@@ -70,6 +96,10 @@ def job(kind: str, n: int) -> Callable[[], Any]:
     if kind == MACHINE:
         table = np.ones((n, n), np.float32)
         return lambda: table @ table
+    if kind in CLIFFS:
+        *_, cliff = CLIFFS[kind]
+        points, dynamics = cliff(n)
+        return lambda: hm.limit(points, dynamics).limit_points
     dynamics, d, layers, _ = KINDS[kind]
     points = np.random.default_rng(0).standard_normal((n, d))
     if layers is None:
@@ -79,8 +109,8 @@ def job(kind: str, n: int) -> Callable[[], Any]:
 
 def measure(kind: str) -> None:
     """The rows of a kind, in this process."""
-    sizes = {TRAINING: TEXTS, MACHINE: SQUARE}.get(kind) or KINDS[kind][3]
-    job(kind, _FEW)()
+    sizes = sizes_of(kind)
+    job(kind, sizes[0] if kind in CLIFFS else _FEW)()
     held = _held()
     for n in sizes:
         work = job(kind, n)
@@ -92,6 +122,12 @@ def measure(kind: str) -> None:
         add_rows("growth", COLUMNS, [row])
         if seconds > SPELL:
             break
+
+
+def sizes_of(kind: str) -> tuple[int, ...]:
+    if kind in CLIFFS:
+        return CLIFFS[kind][:1]
+    return {TRAINING: TEXTS, MACHINE: SQUARE}.get(kind) or KINDS[kind][3]
 
 
 def _seconds(work: Callable[[], Any]) -> float:
@@ -134,7 +170,7 @@ def draw(found: Found) -> Figure:
     with style_context():
         figure = Figure(figsize=(9.6, 4.2))
         left, right = figure.subplots(1, 2)
-        kinds = [kind for kind in found if kind != MACHINE]
+        kinds = [kind for kind in found if kind != MACHINE and kind not in CLIFFS]
         for number, kind in enumerate(kinds):
             sizes = found[kind]
             look = {
@@ -176,9 +212,10 @@ def growth_table() -> str:
         slopes = [slope(sizes, column) for column in (0, 1)]
         shown = ["–" if value is None else f"{value:.2f}" for value in slopes]
         least, held = "–", "–"
-        if kind in KINDS:
-            least = f"{n**2 * KINDS[kind][1] / machine:.2g} s"
-            held = f"{n * KINDS[kind][1] * 8 / 1e6:.1f} MB"
+        if kind in KINDS or kind in CLIFFS:
+            d = KINDS[kind][1] if kind in KINDS else CLIFFS[kind][1]
+            least = f"{n**2 * d / machine:.2g} s"
+            held = f"{n * d * 8 / 1e6:.1f} MB"
         cells = [kind, f"{n:,}", f"{seconds:.2g} s", shown[0], least]
         lines.append(f"| {' | '.join([*cells, f'{megabytes:,.0f} MB', shown[1], held])} |")
     stamps = sorted({(row["date"], row["commit"], row["machine"]) for row in rows})
@@ -196,7 +233,7 @@ def main(*asked: str) -> None:
     if asked == ("draw",):
         save_figure(draw(latest(read_rows(RESULTS / "growth.csv"))), DOCS / "growth.png")
         return
-    for kind in asked or (MACHINE, *KINDS, TRAINING):
+    for kind in asked or (MACHINE, *KINDS, *CLIFFS, TRAINING):
         if len(asked) == 1:
             measure(kind)
         else:

@@ -52,9 +52,9 @@ from hardmax.stops import (
 )
 
 DEEPEST_KERNEL = 100_000  # layers that one kernel walks a batch through
-# Products of digits of exact positions, some 5 ns each, after which a cloud that has not settled is
-# given up.
-_MOST_WORK = 10**8
+# Products of digits of exact positions, some 20 ns each, after which a cloud that has not
+# settled is given up.
+_MOST_WORK = 5 * 10**7
 # Decisions after which a cloud is given up; layers other than the paper's may never settle.
 _MOST_DECISIONS, _FEWER_DECISIONS = 10_000, 500
 _MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
