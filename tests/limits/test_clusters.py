@@ -41,12 +41,14 @@ def test_a_period_is_what_the_sets_of_real_layers_have(problem):
 
 
 @pytest.mark.parametrize(
-    ("starts", "signs", "period"),
+    ("starts", "signs", "period"),  # the last layer is the last start
     [
-        ([0, 5, 7, 10, 12, 15, 17], [0, 1, 2, 1, 2, 1, 2], 5),  # in layers, not in phases
-        ([0, 2, 5, 7, 11, 13], [1, 2, 1, 2, 1, 2], None),  # phases of other lengths do not repeat
+        ([0, 5, 7, 10, 12, 15, 17, 20], [0, 1, 2, 1, 2, 1, 2, 1], 5),  # in layers, not in phases
+        ([0, 2, 5, 7, 11, 13, 16], [1, 2, 1, 2, 1, 2, 1], None),  # phases of other lengths
         ([0, 1, 2, 3, 4], [1, 2, 1, 2, 1], None),  # not three times
         ([0, 1, 2, 3], [0, 1, 1, 1], 1),
+        ([0, 1, 4], [0, 1, 2], None),
+        ([0, 1], [0, 1], None),
     ],
 )
 def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, period):
@@ -55,7 +57,7 @@ def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, perio
         for k, i in zip(starts, signs, strict=True)
     ]
     details = SimpleNamespace(phases=tuple(phases))
-    made_up: Any = SimpleNamespace(settled_at=None, details=details)
+    made_up: Any = SimpleNamespace(settled_at=None, details=details, layers=starts[-1])
     assert find_period(made_up) == period
 
 

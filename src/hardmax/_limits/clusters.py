@@ -31,7 +31,7 @@ from hardmax._tokens.rationals import (
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.projection import project_exact
 
-_LONGEST_PERIOD = 64  # phases
+_LONGEST_PERIOD = 64  # layers
 
 
 @dataclass(frozen=True)
@@ -217,16 +217,14 @@ def find_period(run: Trajectory) -> int | None:
     settle and kept all layers: the shortest period."""
     if run.settled_at is not None:
         return None
-    sets = []
-    for phase in run.details.phases:
-        both = phase.choices.offsets, phase.choices.indices
-        sets.append(np.concatenate(both, dtype=int).tobytes())
-    starts = np.array([phase.layer for phase in run.details.phases])
-    for period in range(1, min(_LONGEST_PERIOD, len(sets) // 3) + 1):
-        shifts = (starts[period:] - starts[:-period])[-2 * period :]
-        repeats = sets[-2 * period :] == sets[-3 * period : -period]
-        if repeats and (shifts == shifts[-1]).all():
-            return int(shifts[-1])
+    phases = run.details.phases
+    starts = np.array([*(phase.layer for phase in phases), run.layers + 1])
+    sets = [str([several.tolist() for several in phase.choices]) for phase in phases]
+    _, names = np.unique(sets, return_inverse=True)
+    of_layers = np.repeat(names, np.diff(starts))[-3 * _LONGEST_PERIOD :]
+    for period in range(1, len(of_layers) // 3 + 1):
+        if np.array_equal(of_layers[-2 * period :], of_layers[-3 * period : -period]):
+            return period
     return None
 
 
