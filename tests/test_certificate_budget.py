@@ -18,7 +18,6 @@ from hostile_certificates import (
     certificate,
     endless,
     line,
-    signed,
     small,
 )
 from hypothesis import given
@@ -183,8 +182,6 @@ def test_the_checker_needs_nothing_but_python(tmp_path: Path):
 
 def test_a_file_gets_one_line(tmp_path: Path):
     not_json = "unreadable as JSON: "
-    elsewhere = {key: part for key, part in json.loads(small()).items() if key != "sha256"}
-    elsewhere["cloud"] = {"file": "gone.npy", "sha256": "0" * 64, "multiplicities": None}
     files = {
         "false": (small(leaders=[]), 1, "refused: leaders: they are [[0,0],[1,0]]"),
         "truncated": (small()[:-9], 2, not_json),
@@ -192,7 +189,6 @@ def test_a_file_gets_one_line(tmp_path: Path):
         "of-another-format": (b'{"format": "something else"}', 2, "version: unknown here"),
         "missing": (None, 2, "unreadable: 'missing': No such file or directory"),
         "/dev/zero": (None, 2, "unreadable: 'zero' is not a file"),
-        "of-no-cloud": (signed(elsewhere), 2, "unreadable: 'gone.npy': No such file"),
     }
     for name, (content, _, _) in files.items():
         if content is not None:

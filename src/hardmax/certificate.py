@@ -19,10 +19,8 @@ import hashlib
 import json
 import re
 import signal
-import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from functools import total_ordering
 from itertools import chain, groupby, islice, pairwise, product, repeat
 from math import comb, gcd, isqrt, lcm
@@ -44,6 +42,8 @@ ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 Table = list[list[Any]]
 """Lists of numbers, integers or `Far`: one for each coordinate, with an entry for each point."""
+Sets = list[list[int]]
+"""The attended set of each point, in one head."""
 Form = dict[tuple[int, int], Table]
 """Where points are m layers from now: the sum of g^(r m) C(m, k) times a table, by (r, k)."""
 Scores = dict[tuple[int, int], list[Any]]
@@ -64,10 +64,11 @@ OVER = "(?:/(?:[2-9]|[1-9][0-9]+))?"
 NUMBER, POSITIVE = f"(?:{INTEGER}){OVER}", f"[1-9][0-9]*{OVER}"
 SIZE = f"0|{POSITIVE}"
 MATRIX = [[NUMBER]]
-COUNTS = (None, [COUNT])
-INLINE = {"denominator": "[1-9][0-9]*", "multiplicities": COUNTS, "points": [[INTEGER]]}
-NAME = r"(?!\.)[A-Za-z0-9._ -]{1,196}\.(?:npy|csv)"
-REFERENCE = {"file": NAME, "multiplicities": COUNTS, "sha256": "[0-9a-f]{64}"}
+CLOUD = {
+    "denominator": "[1-9][0-9]*",
+    "multiplicities": (None, [COUNT]),
+    "points": [[INTEGER]],
+}
 LAYER = {
     "alpha": [POSITIVE],
     "attention": (None, {"localmax": SIZE}, {"topk": COUNT}),
@@ -81,7 +82,7 @@ FIRST = {"from": INDEX, "head": INDEX, "to": [(INDEX, [INDEX])]}
 FACE = {"face": [INDEX], "point": [NUMBER], "weights": [SIZE]}
 SCHEMA = {
     "layer": LAYER,
-    "cloud": (INLINE, REFERENCE),
+    "cloud": CLOUD,
     "attended": [(FIRST, FIRST | {"points": [INDEX]})],
     "jumps": [[INDEX, (None, COUNT), INDEX]],
     "settled_at": INDEX,
@@ -89,11 +90,6 @@ SCHEMA = {
     "limits": [({"vertex": INDEX}, {"point": [NUMBER]}, {"moves": [NUMBER]}, FACE)],
     "limit_of": [INDEX],
 }
-CELL = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
-NPY = (
-    rb"(?s)\x93NUMPY(\x01\0..|[\x02\x03]\0....)\{'descr': '<f8', "
-    rb"'fortran_order': (False|True), 'shape': \(([0-9]{1,12}), ([0-9]{1,12})\), \} *\n"
-)
 
 
 class Verdict(NamedTuple):
@@ -170,18 +166,16 @@ def verify(
     certificate: dict[str, Any],
     *,
     effort: float = 1,
-    folder: str | Path = ".",
     cloud: str | None = None,
     layer: dict[str, Any] | None = None,
 ) -> Verdict:
     """Accept a certificate if all of it is true, refuse it if not, or give up at `effort` times the
-    usual cost. A file with the cloud is looked up in `folder`. If the digest of a cloud or a layer
-    is given, the certificate must be about that."""
+    usual cost. If the digest of a cloud or a layer is given, the certificate must be about that."""
     if not (isinstance(effort, int | float) and effort > 0):
         wish = "`effort` must be a number above 0"
         raise ValueError(f"{wish}, not {effort!r}: 10 allows ten times the usual cost.")
     try:
-        walk = Walk(certificate, effort, Path(folder))
+        walk = Walk(certificate, effort)
         facts = walk.facts()
         same_cloud = cloud is None or cloud == facts["cloud"]
         require(same_cloud, "cloud: the certificate is about another cloud")
@@ -213,35 +207,30 @@ def statement_1(certificate: Any) -> None:
     rest = {key: certificate[key] for key in certificate if key != "sha256"}
     require({*rest} == {*schema, "format", "version"}, "shape: other keys than documented")
     for key, kind in schema.items():
-        require(is_made([certificate[key]], kind), f"shape: {key} is not as documented")
+        require(fits(certificate[key], kind), f"shape: {key} is not as documented")
     require(certificate.get("sha256") == digest(rest), "sha256: not the digest of the rest")
 
 
-def is_made(values: list[Any], kind: Any) -> bool:
-    """Whether all of some values are of a kind: null, a pattern of texts, the least of integers,
-    `[a]` a list of one or more a, `[a, b]` a list of an a and a b, `{key: a}` an object with these
-    keys, `(a, b)` either: which one the type of a value tells, or its keys."""
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of a kind: null, a pattern of a text, the least of an integer, `[a]` a
+    list of one or more a, `[a, b]` a list of an a and a b, `{key: a}` an object with these keys,
+    `(a, b)` either."""
     if isinstance(kind, tuple):
-        alike: dict[Any, list[Any]] = {}
-        for value in values:
-            look = (*value,) if isinstance(value, dict) else type(value)
-            alike.setdefault(look, []).append(value)
-        return all(any(is_made(some, one) for one in kind) for some in alike.values())
-    if not {*map(type, values)} <= {type(kind)}:
+        return any(fits(value, one) for one in kind)
+    if type(value) is not type(kind):
         return False
-    if isinstance(kind, int):
-        return min(values, default=kind) >= kind
     if isinstance(kind, str):
-        return all(map(re.compile(kind).fullmatch, values))
-    if kind is None:
-        return True
+        return bool(re.fullmatch(kind, value))
+    if isinstance(kind, int):
+        return value >= kind
     if isinstance(kind, dict):
-        complete, parts = all(value.keys() == kind.keys() for value in values), kind.items()
-    elif len(kind) == 1:
-        return all(values) and is_made([*chain(*values)], kind[0])
-    else:
-        complete, parts = {*map(len, values)} <= {len(kind)}, enumerate(kind)
-    return complete and all(is_made([x[key] for x in values], part) for key, part in parts)
+        same_keys = value.keys() == kind.keys()
+        return same_keys and all(fits(value[key], kind[key]) for key in kind)
+    if kind is None or not isinstance(kind, list):
+        return True
+    if len(kind) == 1:
+        return bool(value) and all(fits(item, kind[0]) for item in value)
+    return len(value) == len(kind) and all(map(fits, value, kind))
 
 
 def digest(document: Any) -> str:
@@ -259,33 +248,20 @@ def increase(numbers: list[int], below: int) -> bool:
     return all(map(lt, numbers, [*numbers[1:], below]))
 
 
-class Sets:
-    """The attended sets of all points in one head: `first` has the first of each, `several` all of
-    those that are more than one, by point."""
+def change(sets: Sets, points: Iterable[int], to: list[Any]) -> None:
+    """From now on these points have other attended sets."""
+    for i, chosen in zip(points, to, strict=True):
+        several = chosen if isinstance(chosen, list) else [chosen]
+        in_order = increase(several, len(sets)) and chosen != several[:1]
+        require(in_order, "shape: attended sets are of points, increasing")
+        require(several != sets[i], f"attended: the set of point {i} does not change")
+        sets[i] = several
 
-    def __init__(self, n: int) -> None:
-        self.first = [-1] * n
-        self.several: dict[int, list[int]] = {}
 
-    def __getitem__(self, i: int) -> list[int]:
-        return self.several.get(i) or [self.first[i]]
-
-    def change(self, points: Iterable[int], to: list[Any]) -> None:
-        """From now on these points have other sets."""
-        for i, chosen in zip(points, to, strict=True):
-            several = chosen if isinstance(chosen, list) else [chosen]
-            in_order = increase(several, len(self.first)) and chosen != several[:1]
-            require(in_order, "shape: attended sets are of points, increasing")
-            require(several != self[i], f"attended: the set of point {i} does not change")
-            self.first[i] = several[0]
-            self.several.pop(i, None)
-            if len(several) > 1:
-                self.several[i] = several
-
-    def follows_leader(self, i: int) -> bool:
-        """Whether a point attends to exactly one point, which attends to itself alone."""
-        c = self.first[i]
-        return i not in self.several and c not in self.several and self.first[c] == c
+def follows_leader(sets: Sets, i: int) -> bool:
+    """Whether a point attends to exactly one point, which attends to itself alone."""
+    chosen = sets[i]
+    return len(chosen) == 1 and sets[chosen[0]] == chosen
 
 
 class Head(NamedTuple):
@@ -529,19 +505,19 @@ class Reader(Powers):
     """What a certificate says: statement 1. The points are the numbers in `self.z` over
     `self.scale`."""
 
-    def __init__(self, certificate: Any, effort: float, folder: Path) -> None:
+    def __init__(self, certificate: Any, effort: float) -> None:
         super().__init__(effort)
         self.document = certificate
         statement_1(certificate)
         self.layer = layer = certificate["layer"]
-        rows = self.read_points(certificate["cloud"], folder)
+        self.mask = layer["mask"]
+        rows = self.read_points(certificate["cloud"])
         self.n, self.d = len(rows), len(rows[0])
         self.z: Table = [*map(list, zip(*rows, strict=True))]
         self.is_far = False
         self.radius = self.number(certificate.get("radius", "0"))
         self.steps = [self.number(text) for text in layer["alpha"]]
         require(layer["alpha"][-2:-1] != layer["alpha"][-1:], "layer: the last two steps are one")
-        self.mask = layer["mask"]
         if isinstance(self.mask, list):
             check_lengths(self.n, self.mask, *self.mask)
         attention: dict[str, Any] = layer["attention"] or {"localmax": "0"}
@@ -594,26 +570,26 @@ class Reader(Powers):
     def check_inverse(self, rows: Table, unit: int, step: tuple[int, int], inverse: Matrix) -> None:
         """(I + alpha V) R = I."""
         (p, q), (table, below) = step, inverse
-        forward = [[p * x for x in row] for row in rows]
-        for i, row in enumerate(forward):
-            row[i] += q * unit
-        found, one = self.product(forward, table), q * unit * below
-        identity = [[one * (i == j) for j in range(self.d)] for i in range(self.d)]
-        require(found == identity, "layer: inverse is not that of I + alpha V")
+        turned, one = self.product(rows, table), q * unit
+        for i, j in product(range(self.d), repeat=2):
+            entry = one * table[i][j] + p * turned[i][j]
+            require(entry == one * below * (i == j), "layer: inverse is not that of I + alpha V")
 
     def read_form(self, rows: Table, unit: int) -> None:
-        """Whether V V = 0, or V = a P with a > 0 and P P = P."""
+        """Whether V V = a V with a >= 0: then V V = 0, or V = a P with P P = P."""
         square = self.product(rows, rows)
         entries = [*zip(chain(*square), chain(*rows), strict=True)]
         above, below = next((pair for pair in entries if pair[1]), (0, 1))
-        self.has_form = all(above * x == below * y for y, x in entries) and above * below >= 0
-        if not any(map(any, square)):
+        if below < 0:
+            above, below = -above, -below
+        # a is above / (below unit)
+        self.has_form = above >= 0 and all(above * x == below * y for y, x in entries)
+        if self.has_form and not above:
             self.vanishing = rows, unit
         elif self.has_form:
-            # a is above / (below unit)
-            (p, q), sign = self.steps[-1], 1 if below > 0 else -1
-            self.projection = [[sign * below * x for x in row] for row in rows], sign * above
-            over, under = p * sign * above, q * sign * below * unit
+            self.projection = [[below * x for x in row] for row in rows], above
+            p, q = self.beta
+            over, under = p * above, q * below * unit
             common = gcd(over, under)
             self.beta = over // common, under // common
 
@@ -655,54 +631,25 @@ class Reader(Powers):
             require(is_known, "shape: there is no such point")
         self.moving: set[int] = set()
 
-    def read_points(self, cloud: dict[str, Any], folder: Path) -> list[tuple[int, ...]]:
+    def read_points(self, cloud: dict[str, Any]) -> list[tuple[int, ...]]:
         """The distinct points times `self.scale`, and in `self.counts` how often each is there.
         With a mask all rows are kept apart."""
-        if "file" in cloud:
-            width, numbers, self.scale = self.read_file(folder, cloud["file"], cloud["sha256"])
-        else:
-            width = len(cloud["points"][0])
-            check_lengths(width, *cloud["points"])
-            texts = [*chain(*cloud["points"]), cloud["denominator"]]
-            self.charge_texts(texts)
-            *numbers, self.scale = map(int, texts)
+        width = len(cloud["points"][0])
+        check_lengths(width, *cloud["points"])
+        texts = [*chain(*cloud["points"]), cloud["denominator"]]
+        self.charge_texts(texts)
+        *numbers, self.scale = map(int, texts)
         rows = [*zip(*[iter(numbers)] * width, strict=True)]
         counts = cloud["multiplicities"] or [1] * len(rows)
         check_lengths(len(rows), counts)
         self.charge(3 * len(rows), held=4 * len(rows))
-        if self.layer["mask"] is None:
+        if self.mask is None:
             merged: dict[tuple[int, ...], int] = {}
             for row, count in zip(rows, counts, strict=True):
                 merged[row] = merged.get(row, 0) + count
             rows, counts = [*merged], [*merged.values()]
         self.counts = counts
         return rows
-
-    def read_file(self, folder: Path, name: str, expected: str) -> tuple[int, list[int], int]:
-        """The width of the rows in a file, their numbers times a common denominator, and that."""
-        data = read_whole(folder / name, self.effort)
-        same = hashlib.sha256(data).hexdigest() == expected
-        require(same, f"cloud: {name} is not the file that was certified, by its sha256")
-        self.charge(len(data) // 2, held=len(data) // 3)
-        width, pairs = read_npy(data) if name.endswith(".npy") else self.read_csv(data)
-        common = self.common_multiple([q for _, q in pairs])
-        sizes = digits([common]), digits((p for p, _ in pairs))
-        self.charge(3 * len(pairs), *sizes, held=len(pairs))
-        return width, [p * (common // q) for p, q in pairs], common
-
-    def read_csv(self, data: bytes) -> tuple[int, list[tuple[int, int]]]:
-        """Width and numbers of lines of decimals, which are what they say."""
-        lines = [line for line in data.decode("utf-8-sig").split("\n") if line.strip(" \r")]
-        rows = [[cell.strip(" \r") for cell in line.split(",")] for line in lines]
-        if rows and not any(re.fullmatch(CELL, cell) for cell in rows[0]):
-            del rows[0]  # names of columns
-        cells = [*chain(*rows)]
-        is_table = rows and all(re.fullmatch(CELL, cell) for cell in cells)
-        require(is_table, "cloud: not a table of decimals")
-        check_lengths(len(rows[0]), *rows)
-        self.charge_texts(cells)
-        self.charge(len(cells), held=12 * sum("e" in cell.lower() for cell in cells))
-        return len(rows[0]), [Decimal(cell).as_integer_ratio() for cell in cells]
 
     def read_matrix(self, rows: list[list[str]]) -> Matrix:
         """A matrix times the common denominator of its entries, and that."""
@@ -771,7 +718,7 @@ class Walk(Reader):
 
     def walk(self) -> None:
         """Statements 2 to 6."""
-        self.sets = [Sets(self.n) for _ in self.heads]
+        self.sets: list[Sets] = [[[]] * self.n for _ in self.heads]
         self.leaders: dict[int, int] = {}
         self.unsure: set[int] = set()
         self.asked = [*range(self.n)]
@@ -800,13 +747,13 @@ class Walk(Reader):
         while self.changes and self.changes[0]["from"] == layer:
             entry = self.changes.pop(0)
             points = entry.get("points") or range(self.n)
-            self.sets[entry["head"]].change(points, entry["to"])
+            change(self.sets[entry["head"]], points, entry["to"])
             self.asked = sorted({*self.asked, *points})
         for head, sets in zip(self.heads, self.sets, strict=True):
             statement_2(self, head, sets)
         if self.is_plain:
             # Who follows a leader does so for ever: see `statement_6`.
-            self.asked = [i for i in self.asked if not self.sets[0].follows_leader(i)]
+            self.asked = [i for i in self.asked if not follows_leader(self.sets[0], i)]
         self.pending = statement_6(self, self.sets[0], self.pending)
         leading = self.leading()
         since_when = f"budget: since when these points lead is not known: {self.unsure!s:.99}"
@@ -828,12 +775,13 @@ class Walk(Reader):
         return form, scale
 
     def leading(self) -> list[int]:
-        """The points that lead now. In most cases the first coordinate tells who does not."""
-        column, first = self.z[0], self.sets[0].first
-        candidates = [i for i, x in enumerate(column) if x == column[first[i]]]
-        sizes = sum(len(sets[i]) for sets in self.sets for i in candidates)
-        self.charge(sizes * self.d // 4)
-        return [i for i in candidates if statement_3(self, i)]
+        """The points that lead now."""
+        self.charge(self.picks() * self.d // 4)
+        return [i for i in range(self.n) if statement_3(self, i)]
+
+    def picks(self) -> int:
+        """How many points are attended to, by all in all heads."""
+        return sum(map(len, chain(*self.sets)))
 
     def moved(self, layer: int) -> tuple[Table, int]:
         """The points a layer later, and what they are divided by."""
@@ -850,31 +798,19 @@ class Walk(Reader):
     def means(self, table: Table) -> tuple[int, Table]:
         """A factor, and that factor times the mean of the points that each attends to, counted with
         multiplicity; of several heads the mean by their weights."""
-        shares: list[dict[int, list[tuple[int, int]]]] = []
-        totals, picks = [], 4 * self.n * len(self.heads)
-        for sets in self.sets:
-            share = {}
-            for i, several in sets.several.items():
-                factor = gcd(*(self.counts[j] for j in several))
-                share[i] = [(j, self.counts[j] // factor) for j in several]
-                totals.append(self.size(several) // factor)
-                picks += 2 * len(several)
-            shares.append(share)
-        common = self.common_multiple(totals)
-        weights = [head.weight for head in self.heads]
-        longest = digits([common * weight for weight in weights])
-        self.charge(self.d * picks, digits(*table), longest, held=2 * self.d * self.n)
-        means = []
-        for column in table:
-            parts = []
-            for share, sets in zip(shares, self.sets, strict=True):
-                part = weighted([common], [map(column.__getitem__, sets.first)])
-                for i, several in share.items():
-                    whole = sum(count for _, count in several)
-                    part[i] = common // whole * sum(count * column[j] for j, count in several)
-                parts.append(part)
-            means.append(weighted(weights, parts))
-        return common * sum(weights), means
+        several = [chosen for chosen in chain(*self.sets) if len(chosen) > 1]
+        common = self.common_multiple([*map(self.size, several)])
+        factor, picks = common * sum(head.weight for head in self.heads), self.picks()
+        self.charge((self.d + 2) * picks, digits(*table, self.counts), digits([factor]), held=picks)
+        shares: list[list[tuple[int, int]]] = [[] for _ in range(self.n)]
+        for head, sets in zip(self.heads, self.sets, strict=True):
+            for share, chosen in zip(shares, sets, strict=True):
+                whole = self.size(chosen)
+                parts = [head.weight * common * self.counts[j] // whole for j in chosen]
+                share += zip(chosen, parts, strict=True)
+        return factor, [
+            [sum(weight * column[j] for j, weight in share) for share in shares] for column in table
+        ]
 
     def closed_form(self, depth: int, layer: int) -> tuple[Form, int]:
         """Where the points are m layers later, as long as the sets stay, over a denominator.
@@ -1031,7 +967,7 @@ def statement_4(walk: "Walk", form: Form, scale: int, layers: int | None = None)
         return True  # nobody moves
     size = digits(*chain(*form.values()))
     for head, sets in zip(walk.heads, walk.sets, strict=True):
-        asked = [i for i in range(walk.n) if not walk.is_plain or not sets.follows_leader(i)]
+        asked = [i for i in range(walk.n) if not walk.is_plain or not follows_leader(sets, i)]
         products = len(asked) * len(form) ** 2 * walk.n
         walk.charge(products * (walk.d + 9), size, size)
         room = walk.room(head, scale)
@@ -1135,8 +1071,8 @@ def statement_6(walk: "Walk", sets: Sets, pending: list[int]) -> list[int]:
     largest = max(abs(x) for row in metric for x in row)
     squared = 2 * walk.d * largest * (p * walk.scale) ** 2  # 2 e^2 |A|
     for i in pending:
-        c = sets.first[i]
-        is_single = i not in sets.several and walk.counts[c] == 1
+        c, *others = sets[i]
+        is_single = not others and walk.counts[c] == 1
         require(is_single, f"radius: point {i} attends to several tokens, so it is 0")
         scores, length = weighted(directions[i], z), norm_above(directions[i])
         for j in range(walk.n):
@@ -1152,7 +1088,7 @@ def statement_6(walk: "Walk", sets: Sets, pending: list[int]) -> list[int]:
             linear = p * q * walk.scale * (norm_above(way) + times * length)
             lead = (scores[c] - scores[j]) * q * q - squared << SHIFT
             require(lead > linear, f"radius: not proved at {walk.part}, of point {i} over {j}")
-    return [i for i in pending if not sets.follows_leader(i)]
+    return [i for i in pending if not follows_leader(sets, i)]
 
 
 def digits(*rows: Iterable[Any]) -> int:
@@ -1201,24 +1137,6 @@ def doubtful(rows: Scores, c: int, room: int) -> set[int]:
         row = weighted([1, 2], [rows[1, 0], still])
         tests.append((row, row[c] - 2 * room))
     return {j for row, most in tests if max(row) > most for j, x in enumerate(row) if x > most}
-
-
-def read_npy(data: bytes) -> tuple[int, list[tuple[int, int]]]:
-    """Width and numbers of an array of NumPy: numerators and denominators, row by row."""
-    header = re.match(NPY, data)
-    require(header, "cloud: not an array of <f8 of two dimensions")
-    assert header is not None
-    n, d, start = int(header[3]), int(header[4]), header.end()
-    as_said = int.from_bytes(header[1][2:], "little") == start - header.end(1)
-    is_whole = as_said and n and d and len(data) == start + 8 * n * d
-    require(is_whole, "cloud: an array of another size")
-    numbers = struct.unpack(f"<{n * d}d", data[start:])
-    if header[2] == b"True":
-        numbers = [numbers[n * k + i] for i in range(n) for k in range(d)]
-    try:
-        return d, [*map(float.as_integer_ratio, numbers)]
-    except (OverflowError, ValueError):
-        raise Stop("cloud: a number is infinite or none") from None
 
 
 def norm_above(vector: Iterable[int]) -> int:
@@ -1279,7 +1197,7 @@ def main() -> int:
     try:
         data = read_whole(asked.file, asked.effort)
         certificate = json.loads(data, object_pairs_hook=once)
-        verdict = verify(certificate, effort=asked.effort, folder=asked.file.parent)
+        verdict = verify(certificate, effort=asked.effort)
     except Stop as stop:
         verdict = Verdict(False, str(stop))
     except (ValueError, RecursionError) as error:

@@ -595,25 +595,16 @@ def verify(
     """
     boundless = isinstance(effort, float) and effort == math.inf
     effort = effort if boundless else check_real(effort, "`effort`", above=0)
-    folder = Path()
     if isinstance(certificate, Limit):
         certificate = certificate.prove()
     elif isinstance(certificate, str | Path):
-        path = check_path(certificate)
-        certificate, folder = read_certificate(path, effort), path.parent
+        certificate = read_certificate(check_path(certificate), effort)
     if not isinstance(certificate, dict):
         wish = "what `Limit.prove` gives, a file with it or a Limit"
         raise InputError(f"`certificate` must be {wish}, not {shorten(certificate)}.")
-    return verify_document(certificate, folder, of=of, dynamics=dynamics, effort=effort)
-
-
-def verify_document(
-    certificate: dict[str, Any], folder: Path, *, of: Any, dynamics: Dynamics | None, effort: float
-) -> Verdict:
-    """`verify`, of a certificate that was read from a folder."""
     layer = None if dynamics is None else layer_data(check_dynamics(dynamics))
     cloud = None if of is None else _digest_of(of, certificate)
-    return checker.verify(certificate, effort=effort, folder=folder, cloud=cloud, layer=layer)
+    return checker.verify(certificate, effort=effort, cloud=cloud, layer=layer)
 
 
 def _digest_of(tokens: Any, certificate: dict[str, Any]) -> str:

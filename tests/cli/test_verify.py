@@ -64,7 +64,6 @@ def test_what_costs_more_than_the_effort_allows_is_undecided(hardmax):
     assert_refused(refused, "`--effort` must be above 0")
 
 
-ELSEWHERE = {"file": "gone.npy", "sha256": "0" * 64, "multiplicities": None}
 UNREADABLE = {
     "truncated": (CERTIFICATE.to_json().encode()[:-100], ["not JSON", "line "]),
     "empty": (b" \n", ["not JSON", "hardmax limit --certificate"]),
@@ -73,7 +72,6 @@ UNREADABLE = {
     "of another kind": (b'{"tokens": [[1, 2]]}', ["no certificate"]),
     "of another version": (signed(version=1), ["version 1", "hardmax-limit-certificate"]),
     "of a format that is long": (signed(format="\ud800" * 10**5), ["'\\ud800\\ud800"]),
-    "of a cloud that is gone": (signed(cloud=ELSEWHERE), ["unreadable: 'gone.npy': No such file"]),
     "nested too deeply": (b"[" * 10**6, ["nested too deeply"]),
     "of endless digits": (b'{"format": ' + b"1" * 10_000 + b"}", ["not JSON"]),
 }

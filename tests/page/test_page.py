@@ -1,7 +1,6 @@
 """The page in a real browser: drag, play, type, drop, restore, save; `make page-test` runs the slow
 ones, too."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -724,27 +723,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_certificate_that_is_dropped_is_checked_and_may_be_stopped(files, watched, tmp_path):
+def test_a_certificate_that_is_dropped_is_checked_and_may_be_stopped(files, watched):
     page = watched.open(files["plain"])
-    np.save(tmp_path / "points.npy", np.random.default_rng(0).normal(size=(12_000, 2)))
-    points = (tmp_path / "points.npy").read_bytes()
-    proof = dict(hm.limit(np.load(tmp_path / "points.npy"), hm.Dynamics("1/2")).prove())
-    sha256 = hashlib.sha256(points).hexdigest()
-    del proof["sha256"]
-    proof["cloud"] = {"file": "points.npy", "sha256": sha256, "multiplicities": None}
-    canonical = json.dumps(proof, sort_keys=True, separators=(",", ":"))
-    proof["sha256"] = hashlib.sha256(canonical.encode()).hexdigest()
-    content = json.dumps(proof).encode()
+    proof = hm.limit(hm.clouds.gaussian(12_000, 2), hm.Dynamics("1/2")).prove()
+    content = proof.to_json().encode()
+    forged = content.replace(b'"settled_at": ', b'"settled_at": 1')
 
-    def told(words: str, **dropped: bytes) -> str:
-        drop(page, {name.replace("_", "."): data for name, data in dropped.items()})
+    def told(words: str, dropped: bytes) -> str:
+        drop(page, {"proof.json": dropped})
         box = page.locator(".hm-verdict").nth(1)
         box.get_by_text(words).first.wait_for()
         return box.inner_text()
 
-    assert "The cloud has 12,000 tokens" in told("accepted", proof_json=content, points_npy=points)
-    assert "points.npy" in told("refused", proof_json=content)
-    drop(page, {"proof.json": content, "points.npy": points})
+    assert "The cloud has 12,000 tokens" in told("accepted", content)
+    assert "sha256: not the digest" in told("refused", forged)
+    drop(page, {"proof.json": content})
     page.get_by_role("button", name="Stop").click()
     assert "nothing is proved or refuted" in page.locator(".hm-verdict").nth(1).inner_text()
 

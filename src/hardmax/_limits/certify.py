@@ -3,7 +3,6 @@ docs/certificate.md has the schema."""
 
 import hashlib
 import json
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.files import read_bytes, write_whole
+from hardmax._common.files import write_whole
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path
 from hardmax._exact.general import (
@@ -28,7 +27,6 @@ from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.points import Points
-from hardmax.certificate import Reader, Stop
 from hardmax.dynamics import Dynamics
 
 _WALKED = 16  # layers that are walked rather than proved by a closed form
@@ -50,40 +48,18 @@ class Certificate(dict[str, Any]):
         lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in self.items())
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
-    def save(self, path: str | Path, *, cloud: str | Path | None = None) -> None:
+    def save(self, path: str | Path) -> None:
         """Write a JSON file for `hardmax verify` or any other checker, whole or not at all.
 
         Parameters
         ----------
         path : str or Path
             A name that ends in ``.json``.
-        cloud : str or Path, optional
-            The cloud as an npy or CSV file in the same folder: the certificate then refers to it by
-            name and digest, rather than to contain it. It must hold these very tokens.
         """
         path = check_path(path)
         if path.suffix != ".json":
             raise InputError(f"`path` has the suffix {path.suffix!r}: expected .json.")
-        document = self if cloud is None else self._referring(check_path(cloud), path.parent)
-        write_whole(path, document.to_json().encode())
-
-    def _referring(self, file: Path, folder: Path) -> "Certificate":
-        """The same, with the cloud by reference, if the file is the same cloud."""
-        if file.resolve().parent != folder.resolve():
-            raise InputError("`cloud` must be in the folder of the certificate.")
-        known = hashlib.sha256(read_bytes(file, "a .npy or .csv file")).hexdigest()
-        document = {key: self[key] for key in self if key != "sha256"}
-        document["cloud"] = {"file": file.name, "sha256": known, "multiplicities": None}
-        referring = Certificate(document | {"sha256": digest(document)})
-        try:
-            found, own = (
-                Reader(one, math.inf, folder).facts()["cloud"] for one in (referring, self)
-            )
-        except Stop as problem:
-            raise InputError(f"`cloud`: {problem}.") from None
-        if found != own:
-            raise InputError(f"`cloud`: {file.name} holds other tokens.")
-        return referring
+        write_whole(path, self.to_json().encode())
 
     def __repr__(self) -> str:
         facts = (

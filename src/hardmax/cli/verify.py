@@ -6,7 +6,6 @@ allows (exit code 3). With --of, or --alpha and other parts of a layer, a certif
 cloud or layer is refused."""
 
 from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardmax._common.files import CERTIFICATE, read_certificate, shown_name
@@ -31,22 +30,18 @@ OPTIONS = {
 
 def run(args: Namespace) -> int:
     """The command."""
-    from hardmax.infinite_depth import verify_document
+    from hardmax.infinite_depth import verify
 
     if not args.effort > 0:
         raise InputError(f"`effort` must be above 0, not {args.effort}: 10 allows ten times more.")
     parts = [name for name in opt.PARTS if getattr(args, name) is not None]
     dynamics = opt.read_dynamics(args) if parts else None
     proof = read_certificate(args.FILE, args.effort)
-    folder = Path(args.FILE).parent
-    verdict = verify_document(proof, folder, of=args.of, dynamics=dynamics, effort=args.effort)
+    verdict = verify(proof, of=args.of, dynamics=dynamics, effort=args.effort)
     if verdict.reason.startswith("version"):
         found = f"format {proof['format']!r:.60}, version {proof.get('version')!r:.60}"
         wish = f"which this version cannot read: {CERTIFICATE}"
         raise InputError(f"{shown_name(args.FILE)} has {found}, {wish}.")
-    if verdict.reason.startswith("unreadable"):
-        wish = "keep the file with the cloud beside it"
-        raise InputError(f"{shown_name(args.FILE)} was not checked, {verdict.reason}: {wish}.")
     if args.json:
         told = {"accepted": verdict.accepted, "decided": verdict.decided, "reason": verdict.reason}
         print_json(told | ({"proved": dict(verdict.facts)} if verdict else {}))

@@ -19,7 +19,7 @@ import { verify } from "./verify.js";
  *     attempt: (action: () => unknown) => Promise<void>, changed: () => void, link: (() => string) | null,
  *     openModel: (files: File[], folder: string) => void,
  *     compute: (tokens: string[][], options: any) => Promise<any>, check: (certificate: Uint8Array,
- *     files: Record<string, Uint8Array>, progress: (words: string) => void) => {verdict: Promise<any>, stop: () => void},
+ *     progress: (words: string) => void) => {verdict: Promise<any>, stop: () => void},
  *     calm: boolean, embedded: boolean}} Context
  *
  * What a notebook sees of a room, and may set.
@@ -55,9 +55,9 @@ const MOST_CHECKING = 600_000; // milliseconds
 /** Limits are computed in a worker, and certificates are checked. What goes wrong there is tried again, and told, by the
  * page. */
 export function startWorker() {
-    self.addEventListener("message", ({ data: { tokens, options, certificate, files } }) => {
+    self.addEventListener("message", ({ data: { tokens, options, certificate } }) => {
         const progress = (/** @type {string} */ words) => self.postMessage(words);
-        self.postMessage(tokens ? exactRun(tokens, options) : verify(certificate, { files, budget: MOST_CHECKING, progress }));
+        self.postMessage(tokens ? exactRun(tokens, options) : verify(certificate, { budget: MOST_CHECKING, progress }));
     });
 }
 
@@ -199,8 +199,8 @@ function askWorker(source) {
             computing = worker;
             return answer;
         },
-        check: (certificate, files, progress) => {
-            const [worker, verdict] = ask({ certificate, files }, () => verify(certificate, { files }), progress);
+        check: (certificate, progress) => {
+            const [worker, verdict] = ask({ certificate }, () => verify(certificate), progress);
             return { verdict, stop: () => worker?.terminate() };
         },
     };

@@ -26,7 +26,7 @@ const LEGEND =
     "colour and shape: same leader · grey: between leaders";
 const OWN_TOKENS = "One token per line: coordinates separated by commas; 1/3 is allowed. Or drop a CSV file here.";
 
-const CHECKING = "Whether the proof of a limit is right, of any layer, is checked by this page alone. Or drop the files on the page.";
+const CHECKING = "Whether the proof of a limit is right, of any layer, is checked by this page alone. Or drop the file on the page.";
 const MOST_BYTES = 2 ** 28; // of a file to be checked
 
 /** Builds the page round the canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
@@ -69,7 +69,7 @@ export function buildPanel(root, room) {
     const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
     const proof = el("div", { class: "hm-verdict", hidden: true });
     let stopCheck = () => {};
-    const proofs = el("input", { type: "file", multiple: true, accept: ".json,.csv,.npy", change: () => check([...(proofs.files ?? [])]) });
+    const proofs = el("input", { type: "file", accept: ".json", change: () => check([...(proofs.files ?? [])]) });
     const choose = () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value);
     const named = Object.entries(NAMED_CLOUDS).map(([value, [label]]) => el("option", { value }, label));
     const cloud = el(
@@ -159,7 +159,7 @@ export function buildPanel(root, room) {
             button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
             button("Copy Python", copyPython),
         )),
-        folded("Check a certificate", note(CHECKING), labelled("Certificate, and its points if they are in a file", proofs)),
+        folded("Check a certificate", note(CHECKING), labelled("Certificate", proofs)),
     ];
     root.append(
         el("p", { class: "hm-lead" }, el("span", {}, el("b", {}, "Drag a token"), " and watch the leaders change."),
@@ -171,25 +171,23 @@ export function buildPanel(root, room) {
     );
     return { check, describe, open, tour, update, updateLayer };
 
-    /** Shows whether a certificate is accepted: one of some files, beside which may be that with its points.
-     * @param {File[]} files */
+    /** Shows whether a certificate is accepted: the first among some files. @param {File[]} files */
     function check(files) {
         return context.attempt(async () => {
             stopCheck();
             const certificate = files.find(({ name }) => name.endsWith(".json"));
             if (!certificate) throw new Error("There is no certificate among the files: its name ends in .json.");
-            if (files.some(({ size }) => size > MOST_BYTES)) throw new Error("The page checks files of up to 256 MB.");
+            if (certificate.size > MOST_BYTES) throw new Error("The page checks files of up to 256 MB.");
             const name = certificate.name.slice(0, 60);
             const show = (/** @type {string} */ words, /** @type {Node[]} */ ...more) =>
                 proof.replaceChildren(el("p", {}, el("b", {}, name), `: ${words}`), ...more);
             const stop = el("button", { click: () => (stopCheck(), show("the check was stopped; nothing is proved or refuted.")) }, "Stop");
-            const bytes = await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer())));
-            const given = Object.fromEntries(files.map((file, k) => [file.name, bytes[k]]));
+            const bytes = new Uint8Array(await certificate.arrayBuffer());
             proof.hidden = false;
             const running = el("span", {}, "checking …");
             proof.replaceChildren(el("p", {}, el("b", {}, name), ": ", running), stop);
             proof.scrollIntoView({ block: "nearest" });
-            const task = context.check(bytes[files.indexOf(certificate)], given, (words) => (running.textContent = `checking, ${words} …`));
+            const task = context.check(bytes, (words) => (running.textContent = `checking, ${words} …`));
             stopCheck = task.stop;
             const { accepted, decided, reason, proved } = await task.verdict;
             const word = accepted ? "accepted" : decided ? "refused" : "undecided";

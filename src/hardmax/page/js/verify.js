@@ -32,12 +32,11 @@ function verifyRequire(/** @type {unknown} */ holds, /** @type {string} */ reaso
     if (!holds) throw new VerifyStop(reason.slice(0, 300));
 }
 
-/** Check a certificate: its text, the bytes of its file, or what `JSON.parse` gives. `files` has the bytes of the file
- * with the cloud, by name, if the certificate refers to one; `budget` is in milliseconds; `progress` is told now and
- * then what is being done. @param {unknown} certificate
- * @param {{files?: Record<string, Uint8Array>, budget?: number, progress?: (words: string) => void}} [options]
+/** Check a certificate: its text, the bytes of its file, or what `JSON.parse` gives. `budget` is in milliseconds;
+ * `progress` is told now and then what is being done. @param {unknown} certificate
+ * @param {{budget?: number, progress?: (words: string) => void}} [options]
  * @returns {Verdict} */
-export function verify(certificate, { files = {}, budget = 10_000, progress = () => {} } = {}) {
+export function verify(certificate, { budget = 10_000, progress = () => {} } = {}) {
     const end = performance.now() + budget;
     let [before, next, stride, left] = [end - budget, end - budget + 200, 1, 1];
     const tick = (/** @type {(() => string)} */ part = () => "") => {
@@ -54,7 +53,7 @@ export function verify(certificate, { files = {}, budget = 10_000, progress = ()
         progress("reading");
         const c = verifyText(certificate);
         verifyShape(c);
-        const [outcome, ...proved] = verifyWalk(c, verifyProblem(c, files, tick), tick);
+        const [outcome, ...proved] = verifyWalk(c, verifyProblem(c, tick), tick);
         const reason = `${outcome}, settled at layer ${c.settled_at.slice(1)}`;
         return { accepted: true, decided: true, reason, proved };
     } catch (error) {
@@ -121,10 +120,7 @@ function verifyShape(c) {
     const entry = { from: count, head: count, to: [[count, (/** @type {any} */ set) => !several(set, 1) && verifyIs(counts, set)]] };
     const schema = {
         attended: [[entry, { from: count, head: count, points: counts, to: entry.to }]],
-        cloud: [
-            { denominator: /^[1-9][0-9]*$/, multiplicities, points: [[integer]] },
-            { file: /^(?!\.)[A-Za-z0-9._ -]{1,196}\.(csv|npy)$/, multiplicities, sha256: /^[0-9a-f]{64}$/ },
-        ],
+        cloud: { denominator: /^[1-9][0-9]*$/, multiplicities, points: [[integer]] },
         format: /^/,
         jumps: [(/** @type {any} */ jump) =>
             several(jump, 3) && verifyIs([[null, count]], jump) && jump[0] !== null && jump[2] !== null],
@@ -207,58 +203,6 @@ function verifyDot(/** @type {VerifyRow} */ x, /** @type {VerifyRow} */ y) {
     return sum;
 }
 
-/** The rows of a file. @param {string} name @param {Uint8Array} bytes */
-function verifyFile(name, bytes) {
-    if (name.endsWith(".npy")) return verifyNpy(bytes);
-    return verifyCsv(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-}
-
-/** Numbers in NumPy's format: the binary fractions that they are. @param {Uint8Array} bytes */
-function verifyNpy(bytes) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const pattern = /^\x93NUMPY(\x01\0|[\x02\x03]\0..)(..)\{'descr': '<f8', 'fortran_order': (True|False), 'shape': \(([0-9]+), ([0-9]+)\), \} *\n/s;
-    const found = pattern.exec(Array.from(bytes.subarray(0, 2 ** 16), (byte) => String.fromCharCode(byte)).join(""));
-    verifyRequire(found, "cloud: the .npy file is not as documented");
-    const [header, version, , fortran, ...shape] = /** @type {RegExpExecArray} */ (found);
-    const [n, d] = shape.map(Number);
-    const [start, begin] = [version.length + 8, header.length];
-    const said = version.length > 2 ? view.getUint32(8, true) : view.getUint16(8, true);
-    const isWhole = start + said === begin && n * d && bytes.length === begin + 8 * n * d;
-    verifyRequire(isWhole, "cloud: the .npy file is of another size");
-    let under = 0; // 2^-30 to this power
-    const numbers = Array.from({ length: n * d }, (_, k) => {
-        let [value, power] = [view.getFloat64(begin + 8 * k, true), 0];
-        verifyRequire(Number.isFinite(value), "cloud: a number in the file is not finite");
-        for (; !Number.isInteger(value); value *= 2 ** 30) power++;
-        under = Math.max(under, power);
-        return { value, power };
-    });
-    const integers = numbers.map(({ value, power }) => BigInt(value) << BigInt(30 * (under - power)));
-    const [down, right] = fortran === "True" ? [1, n] : [d, 1];
-    const rows = Array.from({ length: n }, (_, i) => Array.from({ length: d }, (__, j) => integers[i * down + j * right]));
-    return { rows, over: 1n << BigInt(30 * under) };
-}
-
-/** Decimal numbers, taken as what they say. @param {string} text */
-function verifyCsv(text) {
-    const lines = text.split("\n").filter((line) => /[^ \r]/.test(line));
-    const table = lines.map((line) => line.split(",").map((cell) => {
-        const found = /^[ \r]*([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?[ \r]*$/.exec(cell);
-        if (!found) return null;
-        const [, minus, digits, behind = "", exponent = "0"] = found;
-        const value = verifyInteger(digits + behind);
-        return { value: minus === "-" ? -value : value, power: Number(exponent) - behind.length };
-    }));
-    if (table[0]?.every((cell) => !cell)) table.shift();
-    const width = table[0]?.length;
-    const isTable = width && table.every((row) => row.length === width && row.every(Boolean));
-    verifyRequire(isTable, "cloud: the .csv file is not a table of numbers");
-    const cells = /** @type {{value: bigint, power: number}[][]} */ (table);
-    const least = cells.reduce((low, row) => row.reduce((lowest, { power }) => Math.min(lowest, power), low), 0);
-    const rows = cells.map((row) => row.map(({ value, power }) => value * 10n ** BigInt(power - least)));
-    return { rows, over: 10n ** BigInt(-least) };
-}
-
 /** A matrix of the right size. @param {string[][]} texts @param {number} d @param {() => void} tick */
 function verifyMatrix(texts, d, tick) {
     verifyRequire(texts.length === d && texts.every((row) => row.length === d), "shape: a matrix is not d by d");
@@ -272,25 +216,20 @@ const verifyProduct = (a, b) => a.map((row) => b[0].map((_, k) => /** @type {big
 /** @typedef {ReturnType<typeof verifyProblem>} VerifyProblem */
 
 /** The rest of statement 1: the problem that a certificate is about, and what is said of its points and layers.
- * @param {any} c @param {Record<string, Uint8Array>} files @param {() => void} tick */
-function verifyProblem(c, files, tick) {
+ * @param {any} c @param {() => void} tick */
+function verifyProblem(c, tick) {
     const { layer, cloud } = c;
-    const bytes = cloud.file && files[cloud.file];
-    if (cloud.file) {
-        verifyRequire(bytes, `unreadable: the points are in the file ${cloud.file}; give it together with the certificate`);
-        verifyRequire(sha256(bytes) === cloud.sha256, `cloud: ${cloud.file} is not the file that was certified`);
-    }
-    const table = cloud.file ? verifyFile(cloud.file, bytes)
-        : { rows: cloud.points.map((/** @type {string[]} */ row) => row.map(verifyInteger)), over: verifyInteger(cloud.denominator) };
-    const d = table.rows[0].length;
-    verifyRequire(table.rows.every((/** @type {any[]} */ row) => row.length === d), "shape: rows of unequal length");
-    let scale = /** @type {bigint} */ (table.over);
-    for (const row of table.rows) for (const x of row) scale = scale === 1n ? 1n : bigGcd(scale, x);
-    const times = cloud.multiplicities?.map(verifyInteger) ?? table.rows.map(() => 1n);
-    verifyRequire(times.length === table.rows.length, "shape: multiplicities are not those of all rows");
+    const rows = /** @type {bigint[][]} */ (cloud.points.map((/** @type {string[]} */ row) => row.map(verifyInteger)));
+    const d = rows[0].length;
+    verifyRequire(rows.every((row) => row.length === d), "shape: rows of unequal length");
+    const over = verifyInteger(cloud.denominator);
+    let scale = over;
+    for (const row of rows) for (const x of row) scale = scale === 1n ? 1n : bigGcd(scale, x);
+    const times = cloud.multiplicities?.map(verifyInteger) ?? rows.map(() => 1n);
+    verifyRequire(times.length === rows.length, "shape: multiplicities are not those of all rows");
     const [points, counts] = [/** @type {bigint[][]} */ ([]), /** @type {bigint[]} */ ([])];
     const places = /** @type {Map<string, number>} */ (new Map());
-    table.rows.forEach((/** @type {bigint[]} */ row, /** @type {number} */ k) => {
+    rows.forEach((row, k) => {
         const reduced = scale === 1n ? row : row.map((x) => x / scale);
         const key = layer.mask ? `${k}` : reduced.join();
         const known = places.get(key);
@@ -298,7 +237,7 @@ function verifyProblem(c, files, tick) {
         places.set(key, points.push(reduced) - 1);
         counts.push(times[k]);
     });
-    scale = table.over / scale;
+    scale = over / scale;
 
     const alphas = /** @type {bigint[][]} */ (layer.alpha.map(verifyNumber));
     const last = layer.alpha.slice(-2);
