@@ -8,6 +8,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import hardmax as hm
+from hardmax.text import TextModel
 
 
 def use() -> None:
@@ -36,6 +37,6 @@ def use() -> None:
     assert_type(lim, hm.Limit)
     assert_type(hm.limits(hm.Ragged([[1.0], [2.0]], offsets=[0, 1, 2]), half), hm.results.Limits)
     print(run.leaders.tolist(), len(run), run[0].tolist(), lim.settled_at, hm.verify(lim.prove()))
-    model: hm.text.TextModel = hm.load_model("sentiment-en")
+    model: TextModel = hm.load_model("sentiment-en")
     print(model.explain("A fine film.").label)
     hm.simulate([[1.0]], half, layers="three")  # type: ignore[call-overload]

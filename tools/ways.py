@@ -21,6 +21,7 @@ from typing import Any
 
 import hardmax as hm
 from hardmax.io import read_cloud
+from hardmax.text import TextModel
 
 HOME = str(Path(hm.__file__).parent)
 CLOUD = "1,1\n1,-1\n-1,-1\n-1,1\n0.5,0\n0.1,0.2\n"
@@ -79,7 +80,7 @@ def explain_review(folder: Path) -> None:
 
 
 @cache
-def model() -> hm.text.TextModel:
+def model() -> TextModel:
     """The model is loaded in the run that is not traced."""
     return hm.load_model("sentiment-en")
 

@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import hardmax as hm
+from hardmax.geometry import leader_cells
 
 dynamics = hm.Dynamics("1/2")
 clouds = {
@@ -38,7 +39,7 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     ax.set_title(name)
     base = hm.limit(cloud, dynamics)
     points, window = base.limit_points[base.leaders], (*ax.get_xlim(), *ax.get_ylim())
-    for cell in hm.geometry.leader_cells(points, window):
+    for cell in leader_cells(points, window):
         ax.plot(*np.vstack([cell, cell[:1]]).T, color="white", lw=0.8, ls="--")
 plt.show()
 

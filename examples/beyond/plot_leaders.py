@@ -18,12 +18,18 @@ The number of leaders in the limit is hardly larger: few tokens become leaders l
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import chi, norm
 
 import hardmax as hm
 from hardmax.figures.palette import CYCLE
 
 CLOUDS, SIZES, DIMENSIONS = 20, [10, 30, 100, 300, 1000], [2, 3, 4, 8, 16]
 rng = np.random.default_rng(0)
+
+
+def expected_leaders(n, d):
+    """Expected number of leaders at layer 0 of a Gaussian cloud."""
+    return n * chi(d).expect(lambda r: np.exp((n - 1) * norm.logcdf(r)))
 
 
 def expected_square(n, side=400):
@@ -52,9 +58,9 @@ gaussian = {}
 for d in DIMENSIONS:
     for n in SIZES:
         gaussian[d, n] = count(rng.standard_normal((CLOUDS, n, d)))
-gaps = [abs(found[0] - hm.random_leaders(n, d)) / found[2] for (d, n), found in gaussian.items()]
+gaps = [abs(found[0] - expected_leaders(n, d)) / found[2] for (d, n), found in gaussian.items()]
 for d in DIMENSIONS:
-    row = [f"{gaussian[d, n][0]:.1f} ({hm.random_leaders(n, d):.1f})" for n in SIZES]
+    row = [f"{gaussian[d, n][0]:.1f} ({expected_leaders(n, d):.1f})" for n in SIZES]
     print(
         f"d = {d:2}: mean (expected) number at layer 0 for n = {', '.join(map(str, SIZES))}: {', '.join(row)}"
     )
@@ -76,7 +82,7 @@ figure, (left, right) = plt.subplots(
 )
 fine = np.unique(np.geomspace(SIZES[0], SIZES[-1], 30).round().astype(int))
 for d, color, marker in zip(DIMENSIONS, CYCLE, "os^Dv", strict=False):
-    left.loglog(fine, [hm.random_leaders(n, d) for n in fine], color=color, lw=1.2)
+    left.loglog(fine, [expected_leaders(n, d) for n in fine], color=color, lw=1.2)
     left.plot(
         SIZES, [gaussian[d, n][0] for n in SIZES], marker, color=color, ms=6, label=f"d = {d}"
     )

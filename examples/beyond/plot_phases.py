@@ -26,6 +26,7 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib import patheffects
+from scipy.stats import chi, norm
 
 import hardmax as hm
 from hardmax.figures.palette import CYCLE
@@ -34,11 +35,17 @@ SIZES, DIMENSIONS = [8, 16, 32, 64, 128, 256, 512, 1024], [2, 3, 4, 6, 8, 12, 16
 ALPHAS = ["1/64", "1/32", "1/16", "1/8", "1/4", "1/2", "1", "2", "4", "8", "16", "32", "64"]
 steps = np.array([float(Fraction(alpha)) for alpha in ALPHAS])
 
+
+def expected_leaders(n, d):
+    """Expected number of leaders at layer 0 of a Gaussian cloud."""
+    return n * chi(d).expect(lambda r: np.exp((n - 1) * norm.logcdf(r)))
+
+
 # %%
 # **Against n and d**, with alpha = 1/2: 40 clouds for each of 72 pairs.
 plane = hm.sweep({"n": SIZES, "d": DIMENSIONS, "seeds": 40}, hm.Dynamics("1/2")).to_pandas()
 cells = plane.groupby(["d", "n"]).agg({"leaders": ["mean", "sem"], "settled_at": "mean"})
-closed = np.array([hm.random_leaders(n, d) for d, n in cells.index])
+closed = np.array([expected_leaders(n, d) for d, n in cells.index])
 mean, error = cells["leaders", "mean"].to_numpy(), cells["leaders", "sem"].to_numpy()
 few = closed < cells.index.get_level_values("n") / 2
 near = np.abs(mean - closed)[few] < 2 * error[few]
@@ -76,7 +83,7 @@ for n in MANY:
         f"n = {n:4}: tau = {tau:.2f} ± {errors[0]:.2f}, c = {c:.2f} ± {errors[1]:.2f}, off by {off:.0%} at most"
     )
     print(
-        f"          {leaders.min():.2f} to {leaders.max():.2f} leaders, E = {hm.random_leaders(n, 2):.2f}"
+        f"          {leaders.min():.2f} to {leaders.max():.2f} leaders, E = {expected_leaders(n, 2):.2f}"
     )
 
 # %%
@@ -84,7 +91,7 @@ for n in MANY:
 # the start. On the right, marks are means with standard errors, lines the fitted law.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained")
 n, d = np.meshgrid(np.geomspace(8, 1024, 22).astype(int), np.arange(2, 33))
-share = np.vectorize(hm.random_leaders)(n, d) / n
+share = np.vectorize(expected_leaders)(n, d) / n
 maps = (
     (
         cells["leaders", "mean"] / cells.index.get_level_values("n"),

@@ -6,10 +6,10 @@
 ([0, 1, 2, 3], True)
 """
 
-import lazy_loader
+from hardmax._common.lazy import attach_stub
 
 __version__ = "0.1.0.dev0"
 
 # The stub beside this file says where each name is defined; it is imported when first used, so that
 # `hardmax --help` does not wait for numpy.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

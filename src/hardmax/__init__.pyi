@@ -1,8 +1,7 @@
 __version__: str
 
-from . import certificate, clouds, figures, geometry, io, results, sklearn, text, train
+from . import clouds, io, results
 from ._beyond.bifurcations import bifurcations
-from ._beyond.random import random_leaders
 from ._beyond.softmax_gap import softmax_gap
 from ._common.validation import InputError
 from ._float.search import Cpu
@@ -45,25 +44,18 @@ __all__ = [
     "attended",
     "basins",
     "bifurcations",
-    "certificate",
     "check_theorem",
     "clouds",
     "falsify",
-    "figures",
     "find_metric",
-    "geometry",
     "io",
     "limit",
     "limits",
     "load_model",
-    "random_leaders",
     "results",
     "simulate",
-    "sklearn",
     "softmax_gap",
     "step",
     "sweep",
-    "text",
-    "train",
     "verify",
 ]

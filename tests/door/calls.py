@@ -21,6 +21,7 @@ from hardmax.text import (
     describe,
     make_reading,
     make_synthetic_corpus,
+    write_report,
 )
 from hardmax.text.text_model import TextModel
 from hardmax.theorem import theorem_reason
@@ -106,7 +107,6 @@ def core_calls() -> Iterator[Call]:
     yield "Basins.at", found.at, {"start": [0.25, 0.125]}
     yield "Basins.estimates", found.estimates, {"starts": [[0.25, 0.125]]}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
-    yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
     yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}
     block = {"inner": TILTED, "inner_bias": [1, 2], "outer": TILTED, "outer_bias": [0, 1]}
     yield "FeedForward", hm.FeedForward, block
@@ -255,7 +255,7 @@ def text_calls() -> Iterator[Call]:
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield (
         "report",
-        lambda path: hm.text.write_report([model.explain(text)] * 2, path),
+        lambda path: write_report([model.explain(text)] * 2, path),
         {"path": "both.html"},
     )
     table = pa.table({"text": texts, "label": [1, 0] * 4})

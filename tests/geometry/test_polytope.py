@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from refusals import listed_refusals, refuses
 from strategies import clouds
 
-import hardmax as hm
 from hardmax.geometry.polytope import Polytope
 
 
@@ -75,7 +74,7 @@ def test_eulers_relation_and_the_diamond_property_hold(cloud):
     ],
 )
 def test_a_polytope_describes_itself(points, expected):
-    assert repr(hm.geometry.Polytope(points)) == expected
+    assert repr(Polytope(points)) == expected
 
 
 @pytest.mark.parametrize("far", [0.0, 1e3])

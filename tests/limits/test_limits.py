@@ -19,6 +19,7 @@ from strategies import Problem, any_metric_problems, clouds, spd_metrics
 import hardmax as hm
 from hardmax._limits.clusters import FaceProjection, OtherLimit, Vertex
 from hardmax._runs.run import BatchTrajectories
+from hardmax.geometry import project_exact
 from hardmax.theorem import theorem_reason
 
 DEEP = 60
@@ -166,7 +167,7 @@ def test_the_polytope_is_the_hull_of_the_leaders():
     lim = hm.limit(hm.clouds.gaussian(200, 3, seed=1), HALF)
     assert lim.polytope().f_vector[0] == len(lim.leaders)
     for point in lim.clusters.limit_points:  # within it
-        nearest, _ = hm.geometry.project_exact(lim.polytope().vertices, target=point)
+        nearest, _ = project_exact(lim.polytope().vertices, target=point)
         np.testing.assert_allclose(np.array(nearest, dtype=float), point, atol=1e-12)
     with refuses("no leaders"):
         _ = hm.limit(CORNERS, QUARTER_TURN, max_layers=5).polytope()

@@ -7,6 +7,7 @@ from text.test_counterfactual import model
 
 import hardmax as hm
 from hardmax.text.reading import Modifier
+from hardmax.text.text_model import TextModel
 
 READING = model(modifiers=[Modifier("not", -0.75, 9), Modifier("*n't", -0.5, 5)])
 
@@ -52,7 +53,7 @@ def test_of_more_classes_numbers_come_by_label():
 # ---------------------------------------------------------------- modifiers
 
 
-def factors(edited: hm.text.TextModel) -> dict[str, float]:
+def factors(edited: TextModel) -> dict[str, float]:
     return {modifier.word: modifier.factor for modifier in edited.modifiers}
 
 

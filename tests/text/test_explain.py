@@ -4,7 +4,6 @@ is shown.
 That votes, factors, links and leaders are those of the definition, test_reading asks.
 """
 
-import io
 import json
 import pickle
 from itertools import pairwise
@@ -231,17 +230,6 @@ def test_texts_unlike_those_of_training_get_a_note():
     assert small_model().explain("great film " * 9).notes == ()
     assert "unknown" in model.explain(f"great {'xyzzy ' * 5}").notes[0]
     assert model.explain("xyzzy").notes == ()  # that nothing is known is the answer
-
-
-def test_a_terminal_has_the_text_the_bars_and_the_colours_of_the_classes():
-    from rich.console import Console
-
-    console = Console(width=80, force_terminal=True, color_system="standard", file=io.StringIO())
-    console.print(MODELS["plain"].explain("great film, awful plot"))
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "\x1b[1;4;7;31mawful" in shown  # leads
-    assert "\x1b[7;31mgreat" in shown  # follows it
-    assert "█" in shown
 
 
 def test_a_text_that_one_can_read_is_shown_whole():

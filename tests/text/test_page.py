@@ -19,7 +19,7 @@ from text.small_models import models, random_texts, small_model, texts, word_mod
 import hardmax as hm
 from hardmax.figures.palette import BLUE, VERMILION, look_of_class
 from hardmax.text import view
-from hardmax.text.documents import card_page
+from hardmax.text.documents import card_page, write_report
 from hardmax.text.explain import LENGTHS
 from hardmax.text.page import cut_at_arrows, gives_away
 from hardmax.text.reading import Modifier
@@ -145,7 +145,7 @@ def pages(tmp_path_factory):
         why.save(folder / f"{name}.html")
     for name in TRIED:
         told[name].save(folder / f"try {name}.html", interactive=True)
-    hm.text.write_report(
+    write_report(
         [told[name] for name in (*REVIEWS, "arabic", "nothing known")], folder / "report.html"
     )
     card = card_page(small_model(metrics={"evaluations": [EVALUATION]}), "small")
@@ -334,7 +334,7 @@ def test_a_page_has_no_token_of_the_model_that_is_not_in_the_text(tmp_path_facto
     model = word_model(dict(zip(words, weights, strict=True)), modifiers=modifiers)
     text = " ".join([modifiers[0].word, *(words[number] for number in sorted(chosen))])
     why = model.explain(text)
-    for save in (why.save, lambda path: hm.text.write_report([why], path)):
+    for save in (why.save, lambda path: write_report([why], path)):
         save(path)
         assert {*re.findall("zq[bcdfghjk]+", path.read_text(encoding="utf-8"))} == {*text.split()}
 
@@ -437,7 +437,7 @@ def hostile_model(text: str) -> TextModel:
 def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
     """With the policy of the page set aside, too: escaping alone must do."""
     told = [hostile_model(text).explain(f"{text} {text}") for text in HOSTILE]
-    hm.text.write_report(told, tmp_path / "all.html")
+    write_report(told, tmp_path / "all.html")
     told[2].save(tmp_path / "one.html", interactive=True)
     with Opened(browser, bypass_csp=bypass) as watched:
         for name in ("all", "one"):
@@ -474,7 +474,7 @@ def test_the_policy_would_stop_what_came_through(browser, tmp_path):
 
 def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
     told = [small_model().explain(text) for text in random_texts(8)]
-    hm.text.write_report(iter(told), tmp_path / "all.html")
+    write_report(iter(told), tmp_path / "all.html")
     page = (tmp_path / "all.html").read_text(encoding="utf-8")
     links = re.findall('<a href="#(text-[0-9]+)">', page)
     assert (
@@ -487,6 +487,6 @@ def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
 @pytest.mark.parametrize("wrong", [None, 3, "text", [], [3], small_model().explain("great")])
 def test_what_is_no_list_of_explanations_is_refused(wrong, tmp_path):
     with refuses("`explanations`"):
-        hm.text.write_report(wrong, tmp_path / "all.html")
+        write_report(wrong, tmp_path / "all.html")
     with refuses(r"\.html"):
-        hm.text.write_report([small_model().explain("great")], tmp_path / "all.pdf")
+        write_report([small_model().explain("great")], tmp_path / "all.pdf")

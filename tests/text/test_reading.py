@@ -216,10 +216,10 @@ def test_bias_and_votes_add_up_to_the_logit_and_links_are_those_of_the_oracle(mo
 def test_without_its_modifiers_a_model_says_what_it_says_with_factors_of_one(model, said):
     words = {modifier.word: "times 1" for modifier in model.modifiers}
     silent = model.edit(words) if words else model
-    bare = hm.text.TextModel(**{**vars_of(model), "modifiers": ()})
+    bare = TextModel(**{**vars_of(model), "modifiers": ()})
     assert silent.modifiers == ()
     assert silent.predict_proba([said.text]).tobytes() == bare.predict_proba([said.text]).tobytes()
-    ones = hm.text.TextModel(
+    ones = TextModel(
         **{**vars_of(model), "modifiers": [Modifier(m.word, 1) for m in model.modifiers]}
     )
     assert ones.predict_proba([said.text]).tobytes() == bare.predict_proba([said.text]).tobytes()
@@ -397,7 +397,7 @@ def test_modifiers_are_folded_and_their_factors_are_eighths():
 
 def test_models_that_share_a_vocabulary_keep_their_own_modifiers():
     model = small_model()
-    other = hm.text.TextModel(**{**vars_of(model), "modifiers": [Modifier("a", 3)]})
+    other = TextModel(**{**vars_of(model), "modifiers": [Modifier("a", 3)]})
     written = random_texts(30)
     alone = (
         small_model().predict_proba(written),

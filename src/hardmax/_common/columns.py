@@ -1,4 +1,4 @@
-"""Results as tables of pandas, polars and Arrow, all made of the same columns."""
+"""Results as tables of pandas and Arrow, all made of the same columns."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -12,7 +12,6 @@ from hardmax._common.validation import require_extra
 
 if TYPE_CHECKING:
     import pandas
-    import polars
     import pyarrow
     import pyarrow.dataset
 
@@ -33,15 +32,9 @@ class Tabular:
 
         return pandas.DataFrame(_unmasked(self._columns(), pandas.arrays.IntegerArray))
 
-    def to_polars(self) -> "polars.DataFrame":
-        """Make a polars table of the rows described above (extra `polars`)."""
-        require_extra("`to_polars`", "polars", "polars", "pyarrow")
-        import polars
-
-        return polars.DataFrame(self.to_arrow())
-
     def to_arrow(self) -> "pyarrow.Table":
-        """Make an Arrow table of the rows described above (extra `tables`)."""
+        """Make an Arrow table of the rows described above (extra `tables`); polars and others read
+        it."""
         require_extra("`to_arrow`", "tables", "pyarrow")
         import pyarrow as pa
 

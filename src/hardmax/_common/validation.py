@@ -23,7 +23,15 @@ _LARGEST_INT = 10**1000  # Python would not print much larger ones
 
 class InputError(ValueError):
     """Input that cannot be used as given. The message is one line: which argument, what was
-    expected, what was given, and the way out."""
+    expected, what was given, and the way out.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> hm.Dynamics(-1)
+    Traceback (most recent call last):
+    hardmax._common.validation.InputError: `alpha` must be positive, not -1. Try 0.5 or '1/2'.
+    """
 
     def __init__(self, message: str) -> None:
         # Names of files and columns have any length; what to do stands at the end.

@@ -5,6 +5,6 @@
 Polytope(dimension 2 in R^2, f-vector (3, 3))
 """
 
-import lazy_loader
+from hardmax._common.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

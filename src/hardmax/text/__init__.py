@@ -7,7 +7,7 @@ No torch here: training is in `hardmax.train`, the scikit-learn estimator in `ha
 ["don't", 'miss', 'it']
 """
 
-import lazy_loader
+from hardmax._common.lazy import attach_stub
 
 # The stub beside this file says where each name is defined; it is imported when first used.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

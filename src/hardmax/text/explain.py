@@ -22,7 +22,6 @@ from hardmax.text.tokeniser import Span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from rich.console import RenderableType
 
     from hardmax.text.text_model import TextModel
 
@@ -330,9 +329,6 @@ class Explanation:
         return view.plain(self)
 
     __repr__ = __str__
-
-    def __rich__(self) -> "RenderableType":
-        return view.colored(self)
 
     def _repr_html_(self) -> str:
         return page.fragment(self)

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hardmax._common.format import pluralize, sanitize_line, sanitize_text, truncate
-from hardmax.figures.palette import place_of_class
+from hardmax._common.format import pluralize, sanitize_line, truncate
 
 if TYPE_CHECKING:
-    from rich.console import Group
-
     from hardmax.text.explain import Explanation, LedgerEntry, Link
 
 WHOLE = 20_000  # characters: no longer text is shown whole
@@ -21,8 +18,6 @@ MOST_ROWS = 20
 SIZEABLE = 0.1  # of the largest vote: modifiers that change a vote by more are shown in the text
 _MOST_NAMED = 4
 _NAME, _BAR, _BESIDE = 26, 10, 30  # columns for a token, half a bar, and what it attends to
-# Colours on a terminal, by the place of a class in the cycle of colours of pages and figures.
-_COLORS = ("blue", "red", "green", "yellow", "magenta", "cyan")
 
 
 class Piece(NamedTuple):
@@ -158,33 +153,11 @@ def bar_heads(why: "Explanation") -> tuple[str, str]:
 def plain(why: "Explanation") -> str:
     """The answer, a sentence, notes, and the ledger with bars."""
     summary = "".join(sanitize_line(part.text) for part in sentence(why))
-    ledger = (line for line, _ in _lines(why))
-    return "\n".join([sanitize_line(why.answer), summary, *why.notes, *ledger])
+    return "\n".join([sanitize_line(why.answer), summary, *why.notes, *_lines(why)])
 
 
-def colored(why: "Explanation") -> "Group":
-    """The marked text, and the same in the colours of the classes."""
-    from rich.console import Group
-    from rich.text import Text
-
-    marked, summary = Text(), Text()
-    for piece in pieces(why):
-        if piece.is_gap:
-            marked.append(f"\n{piece.text}\n", "dim")
-        else:
-            marked.append(sanitize_text(piece.text), _style(piece.entry, why))
-    for part in sentence(why):
-        summary.append(sanitize_line(part.text), _style(part.entry, why))
-    answer, notes = Text(sanitize_line(why.answer), "bold"), [Text(n, "italic") for n in why.notes]
-    ledger = []
-    for line, entry in _lines(why):
-        color = _color(entry, why)[0] if entry else ""
-        ledger.append(Text(line, color, no_wrap=True, overflow="crop"))
-    return Group(marked, Text(), answer, summary, *notes, *ledger)
-
-
-def _lines(why: "Explanation") -> "Iterator[tuple[str, LedgerEntry | None]]":
-    """The lines of the ledger, each with its token."""
+def _lines(why: "Explanation") -> Iterator[str]:
+    """The lines of the ledger."""
     listed = rows(why)
     if not listed:
         return
@@ -192,25 +165,10 @@ def _lines(why: "Explanation") -> "Iterator[tuple[str, LedgerEntry | None]]":
     names = [truncate(sanitize_line(row.name), _NAME) for row in listed]
     width = max(map(len, ["token", *names]))
     heads = f"{against:>{_BAR}}│{positive:{_BAR}}"
-    yield "", None
-    yield f"  {'token':{width}} {'vote':>8}  {heads}  attends to", None
+    yield ""
+    yield f"  {'token':{width}} {'vote':>8}  {heads}  attends to"
     for name, row in zip(names, listed, strict=True):
         bar = "█" * round(abs(row.bar) * _BAR)
         bars = f"{bar:>{_BAR}}│{'':{_BAR}}" if row.bar < 0 else f"{'':{_BAR}}│{bar:{_BAR}}"
         beside = truncate(sanitize_line(row.beside), _BESIDE)
-        yield f"  {name:{width}} {row.vote:>+8.3f}  {bars}  {beside}".rstrip(), row.entry
-
-
-def _style(entry: "LedgerEntry | None", why: "Explanation") -> str:
-    """The style of a token; the second of two classes is reversed, so that colour is not the only
-    difference."""
-    if entry is None:
-        return ""
-    color, place = _color(entry, why)
-    return f"{color}{' reverse' * (place % 2)}{' bold underline' * entry.leads}"
-
-
-def _color(entry: "LedgerEntry", why: "Explanation") -> tuple[str, int]:
-    """The colour of the class of a token, and the place of that class in the cycle."""
-    place = int(place_of_class(entry.class_index, len(why.model.classes)))
-    return _COLORS[place % len(_COLORS)], place
+        yield f"  {name:{width}} {row.vote:>+8.3f}  {bars}  {beside}".rstrip()
