@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests python tools/screens.py [FOLDER]
 
-Makes the explanation page, a model card and the page, takes the site's front page and gallery from
+Makes the explanation page and the page, takes the site's front page and gallery from
 docs/_build/html if they are there, and writes each to FOLDER (build/screens): light, dark, on a
 phone and in print. The exit code is 1 if axe reports a violation."""
 
@@ -15,7 +15,6 @@ from browser import started_browser
 
 import hardmax as hm
 from hardmax.page import write_page
-from hardmax.text.documents import card_page
 from hardmax.text.page import pack
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +32,6 @@ def make_pages(folder: Path) -> dict[str, str]:
     """Addresses of the pages, by name."""
     model = hm.load_model("sentiment-en")
     model.explain(REVIEW).save(folder / "explanation.html")
-    (folder / "card.html").write_text(card_page(model, model.name), encoding="utf-8")
     write_page(folder / "page.html", {"models": [pack(model)]})
     places = {path.stem: path.as_uri() for path in folder.glob("*.html")}
     places["texts"] = f"{places['page']}#room=texts"

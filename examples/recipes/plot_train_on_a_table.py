@@ -46,9 +46,9 @@ for text, label in wrong.head(2).itertuples(index=False):
     print(clf.explain(text))
 
 # %%
-# ``clf.save("my-model")`` writes a folder that ``hm.load_model`` and every command take. The same on the command line:
+# ``clf.model_.save("my-model")`` writes a folder that ``hm.load_model`` and every command take. The same on the command line:
 #
 # .. code-block:: sh
 #
 #     hardmax train reviews.csv --text review --label sentiment -o my-model
-#     hardmax evaluate my-model unseen.csv --card card.html
+#     hardmax evaluate my-model unseen.csv

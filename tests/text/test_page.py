@@ -19,8 +19,8 @@ from text.small_models import models, random_texts, small_model, texts, word_mod
 import hardmax as hm
 from hardmax.figures.palette import BLUE, VERMILION, look_of_class
 from hardmax.text import view
-from hardmax.text.documents import card_page, write_report
-from hardmax.text.explain import LENGTHS
+
+from hardmax.text.explain import LENGTHS, write_report
 from hardmax.text.page import cut_at_arrows, gives_away
 from hardmax.text.reading import Modifier
 from hardmax.text.storage import digest
@@ -43,12 +43,6 @@ REVIEWS = {
     "through; the music is excellent, nothing else.",
 }
 ARABIC = ("رائع", "ممل", "الفيلم", "جميل", "القصة", "سيئ")
-EVALUATION = {
-    "on": "made-up texts",
-    "classes": [[40, 30], [60, 57]],
-    "log_loss": 0.3,
-    "calibration": [[0.6, 0.7, 50], [0.9, 0.98, 50]],
-}
 SCRIPT = "document.title='owned',alert(1)"
 _IMAGE = "<img src=x onerror=document.title=`owned`,alert(1)>"
 ENDS = (
@@ -148,8 +142,6 @@ def pages(tmp_path_factory):
     write_report(
         [told[name] for name in (*REVIEWS, "arabic", "nothing known")], folder / "report.html"
     )
-    card = card_page(small_model(metrics={"evaluations": [EVALUATION]}), "small")
-    (folder / "card.html").write_text(card, encoding="utf-8")
     return {path.stem: path for path in folder.iterdir()}
 
 
@@ -172,7 +164,7 @@ def test_axe_finds_nothing(browser, pages, width, scheme):
         "axe_playwright_python.sync_playwright", reason="axe-core is not installed"
     )
     with Opened(browser, width, color_scheme=scheme) as watched:
-        for name in ("denied", "four classes", "arabic", "nothing known", "report", "card"):
+        for name in ("denied", "four classes", "arabic", "nothing known", "report"):
             found = axe.Axe().run(watched.open(pages[name])).response["violations"]
             assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == [], name
 

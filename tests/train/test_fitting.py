@@ -11,7 +11,7 @@ from refusals import refuses
 from scipy.special import expit
 
 from hardmax.text import make_synthetic_corpus
-from hardmax.text.card import write_card
+from hardmax.text.card import describe
 from hardmax.text.encoding import encode
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, fit_tables, tuning
@@ -149,7 +149,7 @@ def test_a_model_knows_when_and_from_what_it_was_trained(tmp_path):
         [(what, rights)] = model.metrics["sources"]
         assert re.fullmatch(rf"{name}, \d{{4}}-\d\d-\d\d", what)
         assert rights == "not recorded"
-        assert what in write_card(model)
+        assert what in describe(model)
 
 
 @pytest.mark.parametrize("name", ["stop_words", "exclude"])

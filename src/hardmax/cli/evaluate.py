@@ -1,11 +1,9 @@
 """Evaluate a model on labelled texts.
 
-Prints accuracy, calibration and the most frequent leaders. --picture plots the calibration, --card
-writes a page about the model."""
+Prints accuracy, calibration and the most frequent leaders. --picture plots the calibration."""
 
 from argparse import Namespace
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from hardmax._common.validation import InputError
@@ -19,7 +17,6 @@ OPTIONS = {
     "MODEL": {"help": "Name of a shipped model, or a model folder."},
     **opt.TEXTS,
     **opt.PICTURE,
-    **opt.CARD,
     "--map": opt.value("LABEL=CLASS", "The class of a label; repeatable.", action="append"),
     **opt.JSON,
 }
@@ -49,11 +46,6 @@ def run(args: Namespace) -> None:
 
         curve = calibration_curve(evaluation.truth, evaluation.probabilities)
         opt.write_picture(args.picture, reliability_figure(curve))
-    if args.card is not None:
-        from hardmax.text.documents import card_page
-
-        name = Path(args.MODEL).name
-        opt.write_text(args.card, card_page(model, name, corpus.texts, evaluation))
     document: dict[str, Any] = opt.describe(model) | evaluation.metrics
     document["classes"] = list(model.classes)
     document["leaders"] = [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]]

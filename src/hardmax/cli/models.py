@@ -1,8 +1,8 @@
 """List the shipped models, or describe one by its strongest tokens.
 
 Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was measured on
-texts that were not used in training. --picture draws the weights of its strongest tokens, --card
-writes a page to send: what for, trained on what, how good."""
+texts that were not used in training. --picture draws the weights of its strongest tokens. The card
+of a model is the README.md of its folder."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -21,7 +21,6 @@ KEYWORDS = 10
 OPTIONS = {
     "MODEL": {"nargs": "?", "help": "Model to describe, if not to list all."},
     **opt.PICTURE,
-    **opt.CARD,
     **opt.JSON,
 }
 
@@ -31,8 +30,8 @@ def run(args: Namespace) -> None:
     from hardmax.text.shipped import available, load_model
 
     if args.MODEL is None:
-        if args.card is not None or args.picture is not None:
-            raise InputError("`--picture` and `--card` need a model: name one.")
+        if args.picture is not None:
+            raise InputError("`--picture` needs a model: name one.")
         listed = [_describe(name, load_model(name)) for name in available()]
         if args.json:
             print_json(listed)
@@ -42,10 +41,6 @@ def run(args: Namespace) -> None:
     model, name = load_model(args.MODEL), Path(args.MODEL).name
     if args.picture is not None:
         opt.write_picture(args.picture, model.plot().figure)
-    if args.card is not None:
-        from hardmax.text.documents import card_page
-
-        opt.write_text(args.card, card_page(model, name))
     strongest = {
         str(label): {keyword.word: keyword.weight for keyword in model.keywords(label, KEYWORDS)}
         for label in model.classes

@@ -55,7 +55,6 @@ def target(help: str, *suffixes: str, **more: Any) -> dict[str, Any]:
 
 JSON = {"--json": flag("Print one JSON document.")}
 PICTURE = {"--picture": target("Draw it to a .png, .svg or .pdf file.", *PICTURES)}
-CARD = {"--card": target("Write a page about the model to a .html file.", ".html", ".htm")}
 COLUMNS = {"--columns": value("NAME,…", "Columns that are coordinates: x,y; all for every one.")}
 CLOUD: Options = {
     "FILE": {"help": "CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin."},

@@ -6,8 +6,8 @@ from .cloud import make_reading as make_reading
 from .corpora import Corpus as Corpus
 from .corpora import make_synthetic_corpus as make_synthetic_corpus
 from .corpora import read_corpus as read_corpus
-from .documents import write_report as write_report
 from .explain import Explanation as Explanation
+from .explain import write_report as write_report
 from .interpret import frequent_leaders as frequent_leaders
 from .reading import Modifier as Modifier
 from .reading import VotingRule as VotingRule

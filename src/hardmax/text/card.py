@@ -1,15 +1,14 @@
-"""A model in words and numbers: the model card (README.md of its folder), a description that fits
-into a prompt, and a table of its tokens."""
+"""A model in words and numbers: the model card, README.md of its folder, which also fits into a
+prompt; and a table of its tokens."""
 
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hardmax import __version__
-from hardmax._common.format import escape_html, pluralize, sanitize_line, truncate
-from hardmax._common.validation import InputError, check_int, require_extra
-from hardmax.text.interpret import Keyword, keywords
-from hardmax.text.tokeniser import cut_surface
+from hardmax._common.format import escape_html, pluralize, sanitize_line
+from hardmax._common.validation import InputError, require_extra
+from hardmax.text.interpret import keywords
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +27,9 @@ pipeline_tag: text-classification
 
 {facts}
 
+## Heaviest tokens
+{heaviest}
+
 ## Trained on
 {sources}
 
@@ -43,76 +45,83 @@ print(model.explain("…"))
 ```
 
 ## Limitations
-{limitations}
+- It knows only the tokens of its vocabulary. A text without an active token is undecided: \
+`predict` then returns the class that the bias favours, and `decided` is False.
+- It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses \
+irony, comparisons and what is denied further away (“I cannot say that I liked it”).
+- Short texts rest on few tokens: their answers are less accurate, and their probabilities closer \
+to even.
+- Its tokens are those of its training texts. In other domains, or other kinds of text, it is less \
+accurate and its probabilities are less reliable: measure it there (`hardmax evaluate`) first.
 
 ## How to cite
 {citation}
 """
-_LIMITATIONS = """\
-It knows only the tokens of its vocabulary. A text without an active token is undecided: \
-`predict` then returns the class that the bias favours, and `decided` is False.
-It reads tokens of at most {longest} and the modifiers before them, not sentences: it misses \
-irony, comparisons and what is denied further away (“I cannot say that I liked it”).
-Short texts rest on few tokens: their answers are less accurate, and their probabilities closer \
-to even.
-Its tokens are those of its training texts. In other domains, or other kinds of text, it is less \
-accurate and its probabilities are less reliable: measure it there (`hardmax evaluate`) first."""
 _EDITED = """
 ## Edited by hand
 Everything above was measured before.
 
 {rows}
 """
-
-_MOST_CLASSES, _MOST_TOKENS = 20, 50  # in a description
-
-
-CITATION = (
+_CITATION = (
     f"The package: The hardmax authors, hardmax {__version__}. The mathematics: A. Alcalde, "
     "G. Fantuzzi, E. Zuazua, Clustering in pure-attention hardmax transformers and its role in "
     "sentiment analysis, SIAM Journal on Mathematics of Data Science 7(3), 2025, "
     "doi:10.1137/24M167086X."
 )
-NOT_RECORDED = "Not recorded."
-_SHOWN_APART = ("purpose", "sources", "evaluations", "edited")
+_MOST_CLASSES, _MOST_TOKENS = 20, 12
+_SHOWN_APART = {"purpose", "sources", "evaluations", "edited"}
 MEASURES = ("measured on", "texts", "accuracy, with 95 % interval", "log loss", "calibration error")
 
 
-def write_card(model: "TextModel") -> str:
-    """The text of README.md."""
-    edited, measured = model.metrics.get("edited"), evaluations(model)
-    further, changes = further_values(model), ""
-    parts = []
-    if measured:
-        parts.append(_table(MEASURES, [evaluation_row(one) for one in measured]))
-    if further:
-        parts.append(_pairs(further))
-    if isinstance(edited, dict) and edited:
-        changes = _EDITED.format(rows=_pairs(edited))
-    known = [f"- {_cell(what)}; rights: {_cell(rights)}" for what, rights in sources(model)]
+def describe(model: "TextModel") -> str:
+    """The model card: what a model is for, how it answers, its heaviest tokens, what it was trained
+    on, how good it is, and its limitations.
+
+    Parameters
+    ----------
+    model : TextModel
+        The model.
+
+    Returns
+    -------
+    str
+        Markdown, which `model.save` writes to README.md; a person or a language model can read it.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> describe(hm.load_model("sentiment-en")).splitlines()[4]
+    '# sentiment-en'
+    """
+    metrics = model.metrics
+    edited = metrics.get("edited")
+    measured = [evaluation_row(one) for one in evaluations(model)]
+    further = {}
+    for name, value in metrics.items():
+        if name not in _SHOWN_APART and isinstance(value, int | float | str):
+            further[name.replace("_", " ")] = value
+    parts = [_table(MEASURES, measured)] if measured else []
+    parts += [_pairs(further)] if further else []
+    labels = model.classes[:_MOST_CLASSES]
+    weights = []
+    for label in labels:
+        words = keywords(model, label, _MOST_TOKENS)
+        weights.append((label, ", ".join(f"{word.word} {word.weight:+.3g}" for word in words)))
+    sources = [f"- {_cell(what)}; rights: {_cell(to)}" for what, to in metrics.get("sources") or ()]
+    named = ", ".join(map(str, labels))
     return _CARD.format(
         name=_cell(model.name or "A hardmax text classifier"),
-        purpose=_cell(purpose(model)),
-        formula=_cell(formula(model)),
-        facts=_pairs(facts(model)),
-        sources="\n".join(known) or NOT_RECORDED,
+        purpose=_cell(metrics.get("purpose") or f"It gives texts one of the labels {named}."),
+        formula=_cell(_formula(model)),
+        facts=_pairs(_facts(model)),
+        heaviest=_table(("class", "tokens, with their weights"), weights),
+        sources="\n".join(sources) or "Not recorded.",
         measured="\n\n".join(parts) or "Nothing was measured.",
-        edited=changes,
-        limitations="\n".join(f"- {line}" for line in limitations(model)),
-        citation=CITATION,
+        edited=_EDITED.format(rows=_pairs(edited)) if edited else "",
+        longest=pluralize(model.tokeniser.longest_phrase, "word"),
+        citation=_CITATION,
     )
-
-
-def purpose(model: "TextModel") -> str:
-    """What a model is for."""
-    labels = ", ".join(map(sanitize_line, model.classes[:_MOST_CLASSES]))
-    return str(model.metrics.get("purpose") or f"It gives texts one of the labels {labels}.")
-
-
-def sources(model: "TextModel") -> list[tuple[str, str]]:
-    """What a model was trained on, and the rights to it."""
-    listed = model.metrics.get("sources")
-    return [(str(what), str(rights)) for what, rights in listed] if listed else []
 
 
 def evaluations(model: "TextModel") -> list[dict[str, Any]]:
@@ -135,81 +144,16 @@ def evaluation_row(one: dict[str, Any]) -> tuple[str, ...]:
     return str(one["on"]), f"{texts:,}", share_right(right, texts), f"{loss:.3f}", f"{error:.3f}"
 
 
-def wilson(right: int, texts: int) -> tuple[float, float]:
-    """Wilson's interval of 95 % for a share of right answers.
-
-    >>> wilson(9, 10)
-    (0.596, 0.982)
-    """
-    z = 1.959964
-    middle, room = right + z * z / 2, z * (right * (texts - right) / texts + z * z / 4) ** 0.5
-    low, high = ((middle + side) / (texts + z * z) for side in (-room, room))
-    return round(low, 3), round(high, 3)
-
-
 def share_right(right: int, texts: int) -> str:
-    """A share of right answers, with Wilson's interval.
+    """A share of right answers, with Wilson's interval of 95 %.
 
     >>> share_right(9, 10)
     '90.0 % (59.6–98.2)'
     """
-    if not texts:
-        return "–"
-    low, high = (100 * end for end in wilson(right, texts))
+    z = 1.959964
+    room = z * (right * (texts - right) / texts + z * z / 4) ** 0.5
+    low, high = (100 * (right + z * z / 2 + side) / (texts + z * z) for side in (-room, room))
     return f"{100 * right / texts:.1f} % ({low:.1f}–{high:.1f})"
-
-
-def further_values(model: "TextModel") -> dict[str, str]:
-    """What else the metrics of a model have, by names for people."""
-    left = {key: value for key, value in model.metrics.items() if key not in _SHOWN_APART}
-    return {key.replace("_", " "): value for key, value in shown_values(left, ",").items()}
-
-
-def describe(model: "TextModel", limit: int = 2000) -> str:
-    """The model as a short text that a person or a language model can read.
-
-    Parameters
-    ----------
-    model : TextModel
-        The model.
-    limit : int, default 2000
-        At most so many characters; at least 500.
-
-    Returns
-    -------
-    str
-        Task, classes, how the answer is formed, modifiers, the heaviest tokens of each class,
-        limitations.
-
-    Examples
-    --------
-    >>> import hardmax as hm
-    >>> model = hm.load_model("sentiment-en")
-    >>> print(describe(model).splitlines()[0])
-    A text classifier with the classes negative, positive.
-    """
-    limit = check_int(limit, "`limit`", at_least=500)
-    labels = model.classes[:_MOST_CLASSES]
-    left_out = len(model.classes) - len(labels)
-    more = f" and {left_out:,} more" if left_out else ""
-    task = f"A text classifier with the classes {', '.join(map(sanitize_line, labels))}{more}."
-    about = facts(model)
-    del about["classes"]
-    listed = " ".join(f"{name.capitalize()}: {value}." for name, value in about.items())
-    begin, end = f"{task}\n{formula(model)}\n{listed}", " ".join(limitations(model))
-    end = f"Limitations: {end}"
-    heaviest = {sanitize_line(label): keywords(model, label, _MOST_TOKENS) for label in labels}
-    for top in range(_MOST_TOKENS, 0, -1):  # as many as there is room for
-        weights = "; ".join(_heaviest(*item, top) for item in heaviest.items() if item[1])
-        text = f"{begin}\nHeaviest tokens, with their weights: {weights}.\n{end}"
-        if weights and len(text) <= limit:
-            return text
-    return truncate(f"{begin}\n{end}", limit)
-
-
-def _heaviest(label: str, words: list[Keyword], top: int) -> str:
-    shown = [f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in words[:top]]
-    return f"{label}: {', '.join(shown)}"
 
 
 def token_table(model: "TextModel") -> "pandas.DataFrame":
@@ -245,7 +189,7 @@ def token_table(model: "TextModel") -> "pandas.DataFrame":
     return pandas.DataFrame(columns)
 
 
-def formula(model: "TextModel") -> str:
+def _formula(model: "TextModel") -> str:
     """How an answer is formed."""
     rule = model.rule
     parts = [
@@ -253,7 +197,7 @@ def formula(model: "TextModel") -> str:
         f"these tokens plus {rule.neutral_weight:,}."
     ]
     if model.modifiers:
-        words, example = pluralize(rule.scope, "word"), sanitize_line(model.modifiers[0].word)
+        words, example = pluralize(rule.scope, "word"), model.modifiers[0].word
         parts.append(
             f"A token attends to the strongest modifier among the {words} before it in its clause, "
             f"such as “{example}”, which multiplies its vote: hardmax attention."
@@ -265,51 +209,25 @@ def formula(model: "TextModel") -> str:
         parts.append(f"{layer}, with alpha = {rule.alpha}.")
     wins = "the largest wins"
     if len(model.classes) == 2:
-        wins = f"a positive one means {sanitize_line(model.classes[1])}"
+        wins = f"a positive one means {model.classes[1]}"
     parts.append(f"The logit is the bias and the sum of the votes; {wins}.")
     return " ".join([*parts, "The votes are the explanation."])
 
 
-def facts(model: "TextModel") -> dict[str, Any]:
+def _facts(model: "TextModel") -> dict[str, str]:
     """Size and settings of a model."""
-    tokeniser, rule, surfaces = model.tokeniser, model.rule, model.vocabulary.surfaces
-    longest, sizes = tokeniser.longest_phrase, [_length(surface) for surface in surfaces]
-    words, phrases = sizes.count(1), sum(1 < size <= longest for size in sizes)
-    kinds = f"{words:,} words, {phrases:,} phrases of up to {longest} words"
-    overlap = "may overlap" if tokeniser.overlapping else "do not overlap"
-    factors = [f"{sanitize_line(m.word)} × {m.factor:g}" for m in model.modifiers]
+    tokeniser, rule = model.tokeniser, model.rule
     return {
-        "classes": ", ".join(map(sanitize_line, model.classes)),
-        "vocabulary": f"{len(sizes):,} tokens: {kinds}",
-        "tokens of a text": overlap,
-        "modifiers": ", ".join(factors) or "none",
+        "classes": ", ".join(map(str, model.classes)),
+        "vocabulary": pluralize(len(model.vocabulary), "token"),
+        "tokens of a text": "may overlap" if tokeniser.overlapping else "do not overlap",
+        "longest phrase": pluralize(tokeniser.longest_phrase, "word"),
+        "modifiers": ", ".join(f"{m.word} × {m.factor:g}" for m in model.modifiers) or "none",
         "scope of a modifier": pluralize(rule.scope, "word"),
         "gate": f"{rule.gate:g} of the largest vote" if rule.gate else "none",
         "gathering alpha": rule.alpha,
-        "neutral weight": rule.neutral_weight,
+        "neutral weight": str(rule.neutral_weight),
     }
-
-
-def _length(surface: str) -> int:
-    """The number of words of a token."""
-    return surface.count(" ") + 1 if surface.isascii() else len(cut_surface(surface))
-
-
-def limitations(model: "TextModel") -> list[str]:
-    """What a model cannot do, a sentence or two each."""
-    longest = pluralize(model.tokeniser.longest_phrase, "word")
-    return _LIMITATIONS.format(longest=longest).splitlines()
-
-
-def shown_values(values: dict[str, Any], whole: str = "") -> dict[str, str]:
-    """The plain values as they are shown; `whole` is the format of whole numbers."""
-    shown = {}
-    for name, value in values.items():
-        if isinstance(value, float):
-            shown[name] = f"{value:.4g}"
-        elif isinstance(value, int | str):
-            shown[name] = format(value, whole if isinstance(value, int) else "")
-    return shown
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -318,7 +236,9 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def _pairs(values: dict[str, Any]) -> str:
-    return _table(("", ""), list(values.items()))
+    """A table of names and values."""
+    rounded = [f"{each:.4g}" if isinstance(each, float) else each for each in values.values()]
+    return _table(("", ""), list(zip(values, rounded, strict=True)))
 
 
 def _cell(value: object) -> str:

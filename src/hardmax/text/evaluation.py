@@ -23,8 +23,6 @@ class Evaluation:
     """The number of the class of each text."""
     predicted: np.ndarray
     """The number of the class that the model predicts."""
-    decided: np.ndarray
-    """Whether each text is decided."""
     probabilities: np.ndarray
     metrics: dict[str, Any]
     """By name, ready for JSON."""
@@ -36,8 +34,7 @@ def evaluate(
     truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray | None = None
 ) -> dict[str, Any]:
     """Metrics of a classifier, by scikit-learn: `truth` and `predicted`, by default the most
-    probable class, are numbers of classes; `f1` is that of each class; the Brier score is that over
-    all classes (0 to 2).
+    probable class, are numbers of classes; `f1` is that of each class.
 
     >>> chances = np.array([[0.5, 0.5], [0.2, 0.8], [0.6, 0.4], [0.25, 0.75]])
     >>> found = evaluate(np.array([0, 1, 1, 1]), chances)
@@ -45,27 +42,25 @@ def evaluate(
     (0.75, [[1, 0], [1, 2]])
     """
     require_extra("Measuring a model", "sklearn", "sklearn")
-    from sklearn.metrics import confusion_matrix, f1_score, log_loss, recall_score
+    from sklearn.metrics import confusion_matrix, f1_score, log_loss
 
     labels = np.arange(probabilities.shape[1])
     predicted = probabilities.argmax(axis=1) if predicted is None else predicted
     # The F1 of a class that neither occurs nor is predicted is 0.
     each: dict[str, Any] = {"average": None, "zero_division": 0.0}
-    f1 = np.asarray(f1_score(truth, predicted, labels=labels, **each)).tolist()
-    # Of the classes that occur: 1 / classes is chance, however many texts each has.
-    occurring = np.unique(truth)
-    balanced = recall_score(truth, predicted, labels=occurring, average="macro")
-    squares = (probabilities - np.eye(len(labels))[truth]) ** 2
+    f1 = np.asarray(f1_score(truth, predicted, labels=labels, **each))
+    table = confusion_matrix(truth, predicted, labels=labels)
+    texts = table.sum(axis=1)
+    recalls = (table.diagonal() / np.maximum(texts, 1))[texts > 0]
     return {
         "texts": len(truth),
         "accuracy": float((truth == predicted).mean()),
-        "balanced_accuracy": float(balanced),
-        "f1": f1,
-        "f1_macro": float(np.mean(f1)),
+        "balanced_accuracy": float(recalls.mean()),
+        "f1": f1.tolist(),
+        "f1_macro": float(f1.mean()),
         "log_loss": float(log_loss(truth, probabilities, labels=labels)),
-        "brier": float(squares.sum(axis=1).mean()),
         "calibration_error": calibration_error(truth, probabilities),
-        "confusion": confusion_matrix(truth, predicted, labels=labels).tolist(),
+        "confusion": table.tolist(),
     }
 
 
@@ -78,8 +73,19 @@ def calibration_curve(
     confidence, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
     bins = np.array_split(np.argsort(confidence, kind="stable"), min(_BINS, len(truth)))
     means = [(confidence[part].mean(), right[part].mean(), len(part)) for part in bins]
-    mean_confidence, accuracy, texts = (np.array(column) for column in zip(*means, strict=True))
+    mean_confidence, accuracy, texts = np.transpose(means)
     return mean_confidence, accuracy, texts
+
+
+def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """The expected calibration error (ECE), in bins of equal mass: the mean gap of confidence and
+    accuracy.
+
+    >>> calibration_error(np.array([0, 1]), np.array([[0.5, 0.5], [0.25, 0.75]]))
+    0.375
+    """
+    confidence, right, texts = calibration_curve(truth, probabilities)
+    return float(np.average(np.abs(confidence - right), weights=texts))
 
 
 def summarize(
@@ -92,63 +98,41 @@ def summarize(
     >>> summarize("three texts", np.array([0, 1, 1]), np.array([0, 1, 0]), chances)["classes"]
     [[1, 1], [2, 1]]
     """
-    classes = probabilities.shape[1]
-    texts, right = (
-        np.bincount(which, minlength=classes) for which in (truth, truth[truth == predicted])
-    )
+    classes = np.eye(probabilities.shape[1], dtype=int)[truth]
+    right = classes[truth == predicted].sum(axis=0)
     of_truth = probabilities[np.arange(len(truth)), truth]
     curve = np.transpose(calibration_curve(truth, probabilities))
     return {
         "on": on,
-        "classes": np.transpose([texts, right]).tolist(),
+        "classes": np.transpose([classes.sum(axis=0), right]).tolist(),
         "log_loss": float(-np.log(np.maximum(of_truth, np.finfo(float).tiny)).mean()),
         "calibration": curve.round(6).tolist(),
     }
 
 
-def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
-    """The expected calibration error (ECE), in bins of equal mass: the mean gap of confidence and
-    accuracy.
-
-    >>> calibration_error(np.array([0, 1]), np.array([[0.5, 0.5], [0.25, 0.75]]))
-    0.375
-    """
-    confidence, right, texts = calibration_curve(truth, probabilities)
-    return float((np.abs(confidence - right) * texts).sum() / texts.sum())
-
-
 def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evaluation:
     """Measure a model on texts; the labels are the model's classes, or read the same.
 
-    Undecided texts count as the class that `predict` gives them; `undecided` is their share, and
-    `accuracy_decided` is of the others."""
+    Undecided texts count as the class that `predict` gives them; `undecided` is their share."""
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)
-    predicted, decided = found.predicted, found.decided
-    right = truth == predicted
-    metrics = evaluate(truth, found.probabilities, predicted) | {
-        "undecided": float((~decided).mean()),
-        "accuracy_decided": float(right[decided].mean()) if decided.any() else None,
+    metrics = evaluate(truth, found.probabilities, found.predicted) | {
+        "undecided": float((~found.decided).mean()),
         "leaders_per_text": float(found.leaders_per_text.mean()),
         "active_tokens": float(found.active_per_text.mean()),
     }
     leaders = frequent_leaders(model, found)
-    return Evaluation(truth, predicted, decided, found.probabilities, metrics, leaders)
+    return Evaluation(truth, found.predicted, found.probabilities, metrics, leaders)
 
 
-def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
-    # A CSV file has only texts: "1" there is the class 1 of a model that was trained on a table of
-    # numbers.
+def _numbers(labels: Sequence[Any], classes: Sequence[Any]) -> np.ndarray:
+    """The numbers of the classes of labels: in a CSV file, "1" is the class 1."""
     number_of: dict[Any, int] = {str(name): number for number, name in enumerate(classes)}
     number_of |= {name: number for number, name in enumerate(classes)}
-    numbers = []
-    for label in labels.tolist() if isinstance(labels, np.ndarray) else labels:
-        number = None
-        if isinstance(label, str | int | float):
-            number = number_of.get(label, number_of.get(str(label)))
-        if number is None:
-            known = first_few(map(str, classes), SHOWN)
-            hint = f"Rename the labels; on the command line, with --map {label}={classes[0]},…."
-            raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. {hint}")
-        numbers.append(number)
-    return np.array(numbers, dtype=int)
+    numbers = [number_of.get(label, number_of.get(str(label), -1)) for label in labels]
+    if -1 in numbers:
+        known = first_few(map(str, classes), SHOWN)
+        label = labels[numbers.index(-1)]
+        hint = f"Rename the labels; on the command line, with --map {label}={classes[0]},…."
+        raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. {hint}")
+    return np.array(numbers)

@@ -2,6 +2,7 @@
 to."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_json, format_probability
-from hardmax._common.validation import InputError, check_bool, check_path
+from hardmax._common.validation import InputError, check_bool, check_path, shorten
 from hardmax.text import page, view
 from hardmax.text._analysis import LENGTHS, Analysis, weigh_text
 from hardmax.text._characters import fold
@@ -371,3 +372,30 @@ def explain(model: "TextModel", text: str) -> Explanation:
     """Explain the label of a text; the numbers are those of `predict_proba`, bit for bit."""
     read, analysis = weigh_text(model, text)
     return Explanation(text=text, model=model, _analysis=analysis, _read=read)
+
+
+def write_report(explanations: Iterable[Explanation], path: str | Path) -> None:
+    """Write explanations, one below the other and with an index, to a `.html` file, whole or not at
+    all.
+
+    Parameters
+    ----------
+    explanations : iterable of Explanation
+        What `model.explain(text)` gives.
+    path : str or Path
+        The file to write.
+
+    Examples
+    --------
+    >>> from hardmax.text import load_model, write_report
+    >>> model, path = load_model("sentiment-en"), getfixture("tmp_path") / "two.html"
+    >>> write_report([model.explain(text) for text in ("A great film.", "Awful.")], path)
+    """
+    path = check_path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
+    listed = list(explanations) if isinstance(explanations, Iterable) else []
+    if not listed or not all(isinstance(why, Explanation) for why in listed):
+        wish = "a list of explanations, such as [model.explain(text)]"
+        raise InputError(f"`explanations` must be {wish}, not {shorten(explanations)}.")
+    write_whole(path, page.report(listed).encode())

@@ -6,6 +6,8 @@ Nothing is loaded, and nothing is shown by colour alone. The template is `page.h
 
 import json
 from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache, partial
 from html import escape
 from itertools import accumulate, pairwise
@@ -19,7 +21,7 @@ from hardmax._common.files import write_whole
 from hardmax._common.format import format_probability, pluralize, sanitize_text, truncate
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, write_page
-from hardmax.text import card, view
+from hardmax.text import view
 from hardmax.text._analysis import LENGTHS
 from hardmax.text.storage import deciding_files, digest
 
@@ -56,6 +58,13 @@ def write_explanation(why: "Explanation", path: str | Path, *, interactive: bool
         write_page(path, data, title=title, static=body)
     else:
         write_whole(path, document(title, f"<main>{body}</main>").encode())
+
+
+def report(explanations: "Sequence[Explanation]") -> str:
+    """A page of explanations, one below the other, with an index."""
+    labels = Counter(short_name(why.label) if why.decided else "undecided" for why in explanations)
+    body = render("report", explanations, labels.most_common())
+    return document(f"{pluralize(len(explanations), 'text')} explained", body)
 
 
 def gives_away(model: "TextModel") -> str:
@@ -106,7 +115,6 @@ def _macros() -> Any:
     )
     environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
-        "card_of": card,
         "css_classes": _css_classes,
         "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,

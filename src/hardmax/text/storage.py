@@ -17,7 +17,7 @@ import numpy as np
 
 from hardmax._common.files import parse_json, read_bytes, reason, shown_name, write_whole
 from hardmax._common.validation import InputError
-from hardmax.text.card import write_card
+from hardmax.text.card import describe
 from hardmax.text.reading import Modifier, VotingRule
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import read_vocabulary, write_vocabulary
@@ -43,7 +43,7 @@ def write_model(model: "TextModel", folder: Path) -> None:
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     files |= {
         "metrics.json": _json(model.metrics),
-        "README.md": write_card(model).encode(),
+        "README.md": describe(model).encode(),
         "hashes.json": _json(hashes),
     }
     target = Path(os.path.realpath(folder))

@@ -1,0 +1,277 @@
+"""The classifier as scikit-learn asks for it: its parameters, its answers, and what it takes."""
+
+# pyright: reportMissingImports=false, reportArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick
+from numpy.testing import assert_allclose, assert_array_equal
+from refusals import refuses
+from scipy.special import expit, softmax
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import DataConversionWarning, NotFittedError, SkipTestWarning
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+import hardmax as hm
+
+TEXTS = [*UNSEEN.texts, *THREE.texts[:9], "", "nobody knows these"]
+POSITIVE = np.array([label == "positive" for label in TWO.labels])
+QUESTIONS = ("predict", "predict_proba", "decision_function")
+MAKERS = {
+    "numpy objects": lambda values: np.array(values, dtype=object),
+    "another index": lambda values: pd.Series(values, index=range(900, 900 - len(values), -1)),
+    "categories": lambda values: pd.Series(pd.Categorical(values)),
+    "polars": pl.Series,
+    "arrow chunks": lambda values: pa.chunked_array([values[:7], values[7:]]),
+}
+LABELS = [
+    np.array(TWO.labels, dtype=object),
+    POSITIVE,
+    np.where(POSITIVE, 7, -3),
+    POSITIVE.astype(np.int8),
+    np.where(POSITIVE, 1.0, 0.0),
+]
+
+
+def weights_of(fitted):
+    return fitted.model_.weights.tobytes(), fitted.model_.bias.tobytes()
+
+
+# ---------------------------------------------------------------- an estimator
+
+
+def test_the_checks_that_scikit_learn_can_run_pass():
+    with pytest.warns(SkipTestWarning, match="requires input"):
+        results = check_estimator(quick())
+    assert {result["status"] for result in results} == {"passed"}
+
+
+def test_parameters_go_in_and_come_out_unchecked():
+    stop_words = ["a", 7]
+    made = HardmaxClassifier(ngram_range=-1, stop_words=stop_words)
+    assert made.stop_words is stop_words
+    assert vars(made) == made.get_params()
+    assert made.set_params(gate=0.2) is made
+    assert made.get_params()["gate"] == 0.2
+
+
+def test_fit_and_questions_change_nothing_that_they_were_given(of_two):
+    made, labels, weights = quick(), np.array(TWO.labels), np.ones(len(TWO.texts))
+    texts = list(TWO.texts)
+    before = copy.deepcopy((made.get_params(), texts, labels.tolist(), weights.tolist()))
+    assert made.fit(texts, labels, weights) is made
+    assert (made.get_params(), texts, labels.tolist(), weights.tolist()) == before
+    assert {name for name in vars(made) if not name.endswith("_")} == set(made.get_params())
+    state = dict(vars(of_two))
+    for question in QUESTIONS:
+        asked = getattr(of_two, question)
+        assert_array_equal(asked(TEXTS), asked(TEXTS))
+    assert vars(of_two) == state
+
+
+def test_before_fitting_nothing_is_answered():
+    for question in (*QUESTIONS, "explain", "get_feature_names_out"):
+        with pytest.raises(NotFittedError):
+            getattr(quick(), question)("A text.")
+
+
+def test_a_fit_forgets_the_one_before_and_a_clone_learns_the_same(of_two):
+    again = quick().fit(UNSEEN.texts, UNSEEN.labels).fit(TWO.texts, TWO.labels)
+    copied = clone(of_two)
+    assert not hasattr(copied, "model_")
+    assert weights_of(again) == weights_of(copied.fit(TWO.texts, TWO.labels)) == weights_of(of_two)
+
+
+def test_the_seed_decides():
+    seeds = (1, 1, 2, np.random.RandomState(5), np.random.RandomState(5))
+    made = [quick(random_state=seed).fit(TWO.texts, TWO.labels) for seed in seeds]
+    one, same, other, drawn, alike = map(weights_of, made)
+    assert one == same != other
+    assert drawn == alike
+
+
+def test_it_can_be_pickled_and_its_model_saved(of_two, tmp_path):
+    restored = pickle.loads(pickle.dumps(of_two))
+    of_two.model_.save(tmp_path / "model")
+    for again in (restored, hm.load_model(tmp_path / "model")):
+        assert_array_equal(again.predict_proba(TEXTS), of_two.predict_proba(TEXTS))
+    assert restored.leaders_ == of_two.leaders_
+
+
+# ---------------------------------------------------------------- answers
+
+
+@pytest.fixture(params=["of_two", "of_three"])
+def fitted(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_it_learns_what_was_planted(of_two, of_three):
+    assert of_two.score(UNSEEN.texts, UNSEEN.labels) >= 0.9
+    assert of_three.score(THREE.texts, THREE.labels) >= 0.9
+    for made, corpora in ((of_two, TWO), (of_three, THREE)):
+        planted = {word: label for label, words in corpora.words.items() for word in words}
+        assert {planted[leader.word] == leader.lean for leader in made.leaders_[:4]} == {True}
+
+
+def test_answers_agree_with_one_another(fitted):
+    logits, chances = fitted.decision_function(TEXTS), fitted.predict_proba(TEXTS)
+    if logits.ndim == 1:
+        assert_allclose(chances[:, 1], expit(logits), rtol=1e-12)
+    else:
+        assert_allclose(chances, softmax(logits, axis=1), rtol=1e-12)
+    assert_array_equal(fitted.predict(TEXTS), fitted.classes_[chances.argmax(axis=1)])
+    assert fitted.predict([]).shape == (0,)
+    for text, row in zip(TEXTS, logits.reshape(len(TEXTS), -1), strict=True):
+        told = fitted.explain(text)
+        assert told.logit == (row[0] if len(row) == 1 else row.max())
+        assert told.label == fitted.predict([text])[0]
+    assert fitted.get_feature_names_out().tolist() == list(fitted.model_.vocabulary.surfaces)
+
+
+def test_leaders_are_counted_on_the_training_texts(of_two):
+    times = [leader.texts for leader in of_two.leaders_]
+    assert times == sorted(times, reverse=True)
+    first = of_two.leaders_[0].word
+    explained = [of_two.explain(text) for text in TWO.texts]
+    assert times[0] == sum(first in {own.word for own in why.leaders} for why in explained)
+
+
+def test_parameters_are_those_of_the_model():
+    rule = quick(gate=0.25, alpha="1/2", neutral_weight=9).fit(TWO.texts, TWO.labels).model_.rule
+    assert (rule.gate, rule.alpha, rule.neutral_weight) == (0.25, "1/2", 9)
+
+
+def test_verbose_tells_every_step_on_stderr(capsys):
+    quick(verbose=1).fit(TWO.texts, TWO.labels)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "held-out accuracy" in err
+
+
+# ---------------------------------------------------------------- texts, labels and weights
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_texts_and_labels_come_in_any_container(make, of_two):
+    found = quick().fit(make(TWO.texts), make(TWO.labels))
+    assert_array_equal(found.predict_proba(make(UNSEEN.texts)), of_two.predict_proba(UNSEEN.texts))
+    assert found.classes_.tolist() == ["negative", "positive"]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=lambda labels: labels.dtype.name)
+def test_labels_come_back_as_what_they_were(labels, of_two):
+    found = quick().fit(TWO.texts, labels)
+    assert found.predict(TWO.texts).dtype == found.classes_.dtype == labels.dtype
+    assert set(found.predict(TWO.texts).tolist()) <= set(labels.tolist())
+    assert_array_equal(found.predict_proba(TWO.texts), of_two.predict_proba(TWO.texts))
+
+
+def test_a_column_of_labels_is_taken_with_a_warning():
+    with pytest.warns(DataConversionWarning):
+        quick().fit(TWO.texts, np.array(TWO.labels)[:, np.newaxis])
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_texts_are_a_column_of_a_table(kind, of_two):
+    table = kind({"id": list(range(80)), "review": TWO.texts})
+    expected = of_two.predict_proba(TWO.texts)
+    for made, given in ((quick(column="review"), table), (quick(), kind({"review": TWO.texts}))):
+        assert_array_equal(made.fit(given, TWO.labels).predict_proba(given), expected)
+    for column in (None, "text"):
+        with refuses(f"`column` must be .*`X`, one of id, review, not {column!r}"):
+            quick(column=column).fit(table, TWO.labels)
+    with refuses("`X`, column 'id', (has values of type int64|row 0 is of type int)"):
+        quick(column="id").fit(table, TWO.labels)
+
+
+def test_equal_weights_are_as_none_and_a_text_of_weight_zero_as_if_it_were_not_there(of_two):
+    for weights in (np.full(len(TWO.texts), 3), 0.25):
+        assert weights_of(quick().fit(TWO.texts, TWO.labels, weights)) == weights_of(of_two)
+    kept = np.arange(len(TWO.texts)) % 5 != 0
+    some = quick().fit(np.array(TWO.texts)[kept], np.array(TWO.labels)[kept])
+    weighed = quick().fit(TWO.texts, TWO.labels, sample_weight=kept.astype(float))
+    assert weights_of(some) == weights_of(weighed)
+    assert some.leaders_ == weighed.leaders_
+
+
+def test_weights_of_texts_and_of_classes_count(of_two):
+    empty = ["no word that is known: xyzzy"]
+    before = of_two.predict_proba(empty)[0, 1]
+    weighed = quick().fit(TWO.texts, TWO.labels, np.where(POSITIVE, 20.0, 1.0))
+    by_class = quick(class_weight={"positive": 20, "negative": 1}).fit(TWO.texts, TWO.labels)
+    assert weights_of(weighed) == weights_of(by_class)
+    assert weighed.predict_proba(empty)[0, 1] > before
+
+
+NAN = float("nan")
+WRONG = [
+    ([], TWO.labels, {}, "`X` is empty"),
+    ("A text.", TWO.labels, {}, "single text.*list"),
+    ([1.0] * 80, TWO.labels, {}, "`X` row 0 is of type float"),
+    ([NAN, *TWO.texts[1:]], TWO.labels, {}, "`X` row 0 is missing"),
+    (TWO.texts[:79], TWO.labels, {}, r"inconsistent numbers of samples: \[79, 80\]"),
+    (TWO.texts, None, {}, "requires y to be passed, but the target y is None"),
+    (TWO.texts, ["good"] * 80, {}, "`y` has 1 class of"),
+    (TWO.texts, [NAN, *POSITIVE[1:].astype(float)], {}, "contains NaN"),
+    (TWO.texts, np.linspace(0, 1, 80), {}, "Unknown label type: continuous"),
+    (TWO.texts, np.zeros((80, 2), dtype=int), {}, "should be a 1d array"),
+    (TWO.texts, TWO.labels, {"sample_weight": [1.0] * 79}, "sample_weight.shape == "),
+    (TWO.texts, TWO.labels, {"sample_weight": [-1.0] * 80}, "Negative values"),
+    (TWO.texts, TWO.labels, {"sample_weight": POSITIVE.astype(float)}, "`y` has 1 class of"),
+]
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "more", "pattern"), WRONG, ids=[each[3] for each in WRONG]
+)
+def test_what_it_cannot_learn_from_is_refused(texts, labels, more, pattern):
+    made = quick()
+    with pytest.raises(ValueError, match=pattern):
+        made.fit(texts, labels, **more)
+    assert not hasattr(made, "model_")
+
+
+@pytest.mark.parametrize("name", ["ngram_range", "max_features", "alpha", "gate", "C"])
+def test_a_wrong_parameter_is_named_when_it_is_fitted(name):
+    with refuses(f"`{name}` must be"):
+        quick(**{name: -1}).fit(TWO.texts, TWO.labels)
+
+
+# ---------------------------------------------------------------- at work
+
+
+def test_it_works_in_a_pipeline_a_grid_and_a_cross_validation():
+    lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
+    search = GridSearchCV(
+        make_pipeline(lower, quick()),
+        {"hardmaxclassifier__gate": [0.0, 0.2]},
+        cv=2,
+        error_score="raise",
+        scoring="roc_auc",
+    )
+    search.fit(TWO.texts, TWO.labels)
+    assert search.best_score_ >= 0.9
+    model = search.best_estimator_[-1].model_
+    assert model.rule.gate == search.best_params_["hardmaxclassifier__gate"]
+    assert cross_val_score(quick(), TWO.texts, POSITIVE, cv=3, error_score="raise").mean() >= 0.75
+    predicted = cross_val_predict(quick(), np.array(TWO.texts), TWO.labels, cv=2)
+    assert set(predicted) == set(TWO.labels)
+
+
+def test_it_is_calibrated_and_asked_class_by_class():
+    calibrated = CalibratedClassifierCV(quick(), cv=2).fit(TWO.texts, TWO.labels)
+    assert calibrated.score(UNSEEN.texts, UNSEEN.labels) >= 0.75
+    by_class = OneVsRestClassifier(quick()).fit(np.array(THREE.texts), np.array(THREE.labels))
+    assert by_class.score(np.array(THREE.texts), np.array(THREE.labels)) >= 0.8
