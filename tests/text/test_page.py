@@ -19,7 +19,6 @@ from text.small_models import models, random_texts, small_model, texts, word_mod
 import hardmax as hm
 from hardmax.figures.palette import BLUE, VERMILION, look_of_class
 from hardmax.text import view
-
 from hardmax.text.explain import LENGTHS, write_report
 from hardmax.text.page import cut_at_arrows, gives_away
 from hardmax.text.reading import Modifier
