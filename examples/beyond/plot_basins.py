@@ -15,6 +15,7 @@ and be carried into a neighbouring cell."""
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import binomtest
 
 import hardmax as hm
 from hardmax.geometry import leader_cells
@@ -44,25 +45,29 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
 plt.show()
 
 # %%
-# A token of the cloud can be moved as well, and its start drawn from any law: token 1 of the emerging leader is the one
-# that leads at layer 1 only.
-found = hm.basins(clouds["emerging leader"], 1, dynamics=dynamics)
-starts = np.random.default_rng(0).standard_normal((4_000, 2))
-for end, estimate in found.estimates(starts).items():
-    print(end, estimate)
-found.plot()
+# A token of the cloud can be moved as well: token 1 of the emerging leader is the one that leads at
+# layer 1 only.
+hm.basins(clouds["emerging leader"], 1, dynamics=dynamics).plot()
 plt.show()
 
 # %%
-# With noise all tokens move. Within the radius nothing changes; further out, this is how likely that is.
-cloud = np.round(np.random.default_rng(7).standard_normal((6, 2)) * 64) / 64
-radius = hm.limit(cloud, dynamics).radius()
-noises = [radius * factor for factor in (0.7, 1, 1.5, 2, 3, 4, 5)]
-shares = [hm.basins(cloud, dynamics=dynamics, noise=noise, draws=500) for noise in noises]
-low, high = zip(*(estimate.interval for estimate in shares), strict=True)
+# With noise all tokens move. Within the radius nothing changes; further out, count how often the
+# leaders stay, with the exact binomial interval.
+cloud, rng = hm.clouds.gaussian(6, 2, 7), np.random.default_rng(0)
+base = hm.limit(cloud, dynamics)
+factors = (0.7, 1, 1.5, 2, 3, 4, 5)
+shares, lows, highs = [], [], []
+for factor in factors:
+    noise = factor * base.radius() * rng.uniform(-1, 1, (500, 6, 2))
+    leaders = [lim.leaders.tolist() for lim in hm.limits(cloud + noise, dynamics)]
+    test = binomtest(leaders.count(base.leaders.tolist()), 500)
+    low, high = test.proportion_ci(0.99, method="exact")
+    shares.append(test.statistic)
+    lows.append(low)
+    highs.append(high)
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-ax.fill_between(np.divide(noises, radius), low, high, color="0.7", label="99 % intervals")
-ax.plot(np.divide(noises, radius), [estimate.share for estimate in shares], "k.-", lw=0.6)
-ax.set(xlabel="noise / radius", ylabel="share in which nothing changes", ylim=(0, 1.05))
+ax.fill_between(factors, lows, highs, color="0.7", label="99 % intervals")
+ax.plot(factors, shares, "k.-", lw=0.6)
+ax.set(xlabel="noise / radius", ylabel="share with the same leaders", ylim=(0, 1.05))
 ax.legend(frameon=False)
 plt.show()

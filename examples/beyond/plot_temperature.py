@@ -127,7 +127,7 @@ plt.show()
 # largest difference of a coordinate. At a fixed depth it vanishes as β grows (dashed: 15 layers),
 # because followers have weight beside their leaders only after some log β / log(1 + alpha) layers.
 # By default it goes 60 layers beyond that. Where no two limits tie, the distance then falls like
-# 1/β, once β is above a threshold that the closest decision sets (dotted). With limits on edges it
+# 1/β, once β is large. With limits on edges it
 # was not seen to fall at any β: it seems that the two limits, zero temperature and infinitely many
 # layers, do not commute there. That is an observation, not a proof.
 betas = [30, 100, 300, 1000, 3000, 10_000]
@@ -138,8 +138,6 @@ for name, color, marker in zip(names, (BLUE, GREEN, VERMILION, "black"), "os^D",
     print(f"{name}: {found}, largest error {found.errors.max():.1g}")
     label = name.replace("_", " ")
     ax.loglog(betas, found.distances, marker=marker, color=color, lw=1.2, ms=4, label=label)
-    if found.threshold is not None:
-        ax.axvline(found.threshold, color=color, ls=":", lw=1)
 shallow = hm.softmax_gap(hm.clouds.nonleader_clusters(), hm.Dynamics("1/2"), betas, layers=15)
 print(f"nonleader_clusters: {shallow}, distances {shallow.distances.round(4).tolist()}")
 look = {"color": "black", "mfc": "white", "lw": 1, "ms": 4}

@@ -11,7 +11,6 @@ from hardmax._beyond.softmax_gap import SoftmaxGap
 from hardmax._layer.attended import AttendedSets
 from hardmax._limits.certify import Certificate
 from hardmax._questions.basins import Basins, Region
-from hardmax._questions.chances import Estimate
 from hardmax._questions.falsify import Falsification
 from hardmax._questions.metric import MetricSearch
 from hardmax._questions.statements import Broken
@@ -32,7 +31,6 @@ __all__ = [
     "Certificate",
     "Decisions",
     "Enclosures",
-    "Estimate",
     "Falsification",
     "Limit",
     "Limits",

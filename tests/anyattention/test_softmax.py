@@ -173,10 +173,8 @@ def test_the_distance_to_hardmax_falls_like_one_over_beta(name, delta, constant)
         json.loads(FIGURE_2.read_text())["figure2"][name], hm.Dynamics("1/2"), [3000, 10_000]
     )
     assert found.delta == Fraction(delta)
-    assert (found.threshold or 0) < 10_000
-    assert found.constant == pytest.approx(constant, abs=6e-4)
+    assert found.distances * [3000, 10_000] == pytest.approx([constant] * 2, abs=2e-3)
     assert (found.errors < 1e-9).all()
-    assert found.exponent == pytest.approx(-1, abs=1e-3)
 
 
 NON_LEADERS = json.loads(FIGURE_2.read_text())["figure2"]["non-leader clusters"]
@@ -202,7 +200,7 @@ def test_where_limits_tie_the_distance_stays(betas):
     # Over so many layers that followers have weight beside their leaders.
     found = hm.softmax_gap(NON_LEADERS, hm.Dynamics("1/2"), betas)
     assert found.layers == 60 + math.ceil(math.log(2 * betas[-1], 1.5))
-    assert (found.delta, found.threshold, found.constant) == (0, None, None)
+    assert found.delta == 0
     assert (found.distances > 0.99).all()
     assert f"{found.layers} layers" in repr(found)
 
@@ -218,24 +216,10 @@ def test_the_default_depth_knows_the_scale_of_the_tokens_and_the_step():
         hm.softmax_gap(cloud, hm.Dynamics("1/100000"), [10])
 
 
-def test_no_law_is_read_off_distances_that_are_rounding():
-    found = hm.softmax_gap(hm.clouds.square(), hm.Dynamics("1/2"), ["1e4", "1e300"], layers=60)
-    assert found.distances[1] <= found.errors[1]
-    assert found.constant == pytest.approx(1e4 * found.distances[0])
-    assert found.exponent is None
-
-
-def test_a_cloud_that_settles_late_is_compared_over_the_layers_asked_for():
-    x = Fraction(2) - Fraction(1, 2**14)
-    late = [[x, 2], [x, -2], [2, 1], [2, -1], [Fraction(1, 2), 0]]
-    found = hm.softmax_gap(late, hm.Dynamics("1/2"), [10], layers=5)
-    assert (found.layers, found.margin > 0) == (5, True)
-
-
 def test_a_tie_alone_does_not_keep_softmax_away_and_one_limit_has_no_delta():
     found = hm.softmax_gap([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), [100, 10_000])
-    assert (found.delta, found.threshold) == (0, None)
+    assert found.delta == 0
     assert found.distances[1] < 0.02 * found.distances[0]
     found = hm.softmax_gap([[1, 2]] * 3, hm.Dynamics(1), [10])
-    assert (found.delta, found.threshold, found.constant) == (None, None, None)
+    assert found.delta is None
     assert found.distances.max() <= found.errors.max()

@@ -3,7 +3,6 @@ one."""
 
 import itertools
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
@@ -102,10 +101,6 @@ def core_calls() -> Iterator[Call]:
     starts = {"token": 4, "box": [(-2, 2), (-2, 2)]}
     searching = {"tolerance": 0.1, "effort": 50}
     yield "basins", hm.basins, {**shared, **starts, **searching}
-    yield "basins with noise", hm.basins, {**shared, "noise": Fraction(1, 9), "draws": 2, "seed": 1}
-    found = hm.basins(SQUARE, effort=50)
-    yield "Basins.at", found.at, {"start": [0.25, 0.125]}
-    yield "Basins.estimates", found.estimates, {"starts": [[0.25, 0.125]]}
     yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}
     block = {"inner": TILTED, "inner_bias": [1, 2], "outer": TILTED, "outer_bias": [0, 1]}

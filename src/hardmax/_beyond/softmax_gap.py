@@ -20,19 +20,11 @@ from hardmax.infinite_depth import Limit, limit
 from hardmax.simulation import simulate
 
 _BEYOND, _DEEPEST = 60, 10_000
-_CLEAR = 100  # a distance that exceeds its error by this factor counts for the law
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxGap:
-    """Softmax beside hardmax, at several temperatures. Made by `softmax_gap`.
-
-    Examples
-    --------
-    >>> from hardmax import Dynamics, softmax_gap
-    >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20]).distances.round(4).tolist()
-    [0.0167, 0.0084]
-    """
+    """Softmax beside hardmax, at several temperatures. Made by `softmax_gap`."""
 
     betas: tuple[Fraction, ...]
     """Inverse temperatures."""
@@ -46,26 +38,11 @@ class SoftmaxGap:
     one limit."""
     layers: int
     """Over how many layers the distances are taken."""
-    margin: float
-    """The smallest lead of a token that is attended to over one that is not, at these layers up to
-    settling."""
-    threshold: float | None
-    """From about which beta on the law holds: where the weight of tokens that are not attended to,
-    at most (n - 1) exp(-beta margin), falls below 1 / (beta delta). None if delta is None or 0. An
-    estimate, not proved."""
-    constant: float | None
-    """c of the law distance = c / beta, from the largest beta that is above the threshold and has a
-    distance of at least 100 times its error; None if there is none."""
-    exponent: float | None
-    """The slope of log distance against log beta between the two largest such betas; None if there
-    are fewer."""
 
     def __repr__(self) -> str:
-        law = "no law known" if self.threshold is None else f"threshold {self.threshold:.3g}"
-        if self.constant is not None:
-            law += f", distance = {self.constant:.4g} / beta"
-        size = f"{pluralize(len(self.betas), 'beta')}, {pluralize(self.layers, 'layer')}"
-        return f"SoftmaxGap({size}, delta {self.delta}, {law})"
+        pairs = zip(self.betas, self.distances, strict=True)
+        apart = ", ".join(f"{distance:.4g} at beta {float(beta):g}" for beta, distance in pairs)
+        return f"SoftmaxGap({apart}; {pluralize(self.layers, 'layer')}, delta {self.delta})"
 
 
 def softmax_gap(
@@ -95,7 +72,7 @@ def softmax_gap(
     Returns
     -------
     SoftmaxGap
-        The distances, and the law that they follow.
+        The distances, and what they may depend on.
 
     Notes
     -----
@@ -112,8 +89,8 @@ def softmax_gap(
 
     Examples
     --------
-    >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20, 40])
-    SoftmaxGap(3 betas, 69 layers, delta 4, threshold 1.08, distance = 0.1668 / beta)
+    >>> softmax_gap([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20])
+    SoftmaxGap(0.01674 at beta 10, 0.008352 at beta 20; 68 layers, delta 4)
     """
     listed = list(betas) if isinstance(betas, np.ndarray) and betas.ndim else betas
     wish = "a list of numbers, such as [10, 100]"
@@ -134,29 +111,7 @@ def softmax_gap(
         soft = simulate(tokens, softmax, layers=layers, error=error)
         distances.append(float(np.abs(soft.tokens - np.asarray(hard)).max()))
         errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
-    delta, margin = _delta(lim), _margin(lim, layers)
-    threshold = _threshold(delta, margin, lim.run.n)
-    lowest = math.inf if threshold is None else threshold
-    is_clear = np.array(distances) >= _CLEAR * np.array(errors)
-    clear = [k for k, beta in enumerate(numbers) if beta >= lowest and is_clear[k]]
-    constant = exponent = None
-    if clear:
-        constant = float(numbers[clear[-1]]) * distances[clear[-1]]
-    if len(clear) > 1:
-        low, high = clear[-2:]
-        fall = math.log(distances[high]) - math.log(distances[low])
-        exponent = fall / (_log(numbers[high]) - _log(numbers[low]))
-    return SoftmaxGap(
-        betas=numbers,
-        distances=np.array(distances),
-        errors=np.array(errors),
-        delta=delta,
-        layers=layers,
-        margin=margin,
-        threshold=threshold,
-        constant=constant,
-        exponent=exponent,
-    )
+    return SoftmaxGap(numbers, np.array(distances), np.array(errors), _delta(lim), layers)
 
 
 def _scores(points: np.ndarray, dynamics: Dynamics) -> np.ndarray:
@@ -164,15 +119,11 @@ def _scores(points: np.ndarray, dynamics: Dynamics) -> np.ndarray:
     return (points if metric is None else points @ np.array(metric).T) @ points.T
 
 
-def _log(number: Fraction) -> float:
-    """The logarithm of a positive number of any size: that of floats ends at 1.8e308."""
-    return math.log(number.numerator) - math.log(number.denominator)
-
-
 def _depth(lim: Limit, beta: Fraction) -> int:
     """The default number of layers."""
     largest = np.abs(_scores(lim.run.at(0, exact=True), lim.run.dynamics)).max()
-    growth = _log(max(Fraction(1), beta * largest))
+    scale = max(Fraction(1), beta * largest)  # maybe above the largest float
+    growth = math.log(scale.numerator) - math.log(scale.denominator)
     rate = math.log1p(lim.run.dynamics.alpha)
     if growth > _DEEPEST * rate:
         message = (
@@ -187,27 +138,3 @@ def _delta(lim: Limit) -> Fraction | None:
     scores = _scores(points, lim.run.dynamics)
     pairs = permutations(range(len(points)), 2)
     return min((scores[s, s] - scores[s, t] for s, t in pairs), default=None)
-
-
-def _margin(lim: Limit, layers: int) -> float:
-    """The smallest lead at these layers, up to settling, as a float."""
-    smallest = math.inf
-    for layer in range(min(lim.settled_at or 0, layers) + 1):
-        for row in _scores(lim.run.at(layer, exact=True), lim.run.dynamics):
-            # One denominator: integers compare far faster than fractions.
-            unit = math.lcm(*(score.denominator for score in row))
-            scores = sorted({score.numerator * (unit // score.denominator) for score in row})
-            if len(scores) > 1:
-                smallest = min(smallest, (scores[-1] - scores[-2]) / unit)
-    return smallest
-
-
-def _threshold(delta: Fraction | None, margin: float, n: int) -> float | None:
-    """The larger solution of (n - 1) exp(-x) = margin / (x delta), over margin; 1 / margin if there
-    is none."""
-    if delta is None or delta <= 0 or not math.isfinite(margin):
-        return None
-    scale, x = float(n - 1) * float(delta) / margin, 1.0
-    for _ in range(100):  # x = log(scale x) from above
-        x = max(1.0, math.log(scale * x)) if scale > math.e else 1.0
-    return x / margin

@@ -8,8 +8,7 @@ holds in the cell, and if one of the values is not 0, q > 0 inside."""
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
-from typing import Any, TypeAlias
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 from flint import fmpq, fmpz_mat
@@ -17,18 +16,15 @@ from flint import fmpq, fmpz_mat
 from hardmax._common.cached import cached_property
 from hardmax._tokens.rationals import dot
 
-Corner: TypeAlias = tuple[int, ...]
-"""(w, x, y) stands for the point (x / w, y / w); w is positive."""
-Quadratic: TypeAlias = Sequence[int]
-"""The four coefficients c, b and k."""
 _FINE = 40  # bits of the coefficients of lines that stand for curves
 
 
 class Cell:
-    """A part of the plane in which one token starts; its corners are counterclockwise."""
+    """A part of the plane in which one token starts; its corners (w, x, y), counterclockwise, are
+    integers that stand for the points (x / w, y / w), w > 0."""
 
-    def __init__(self, corners: Sequence[Corner], metric: Sequence[Sequence[int]]) -> None:
-        self.corners, self.metric = tuple(corners), metric
+    def __init__(self, corners: Sequence[Sequence[int]], metric: Sequence[Sequence[int]]) -> None:
+        self.corners, self.metric = corners, metric
 
     @classmethod
     def of_box(
@@ -41,11 +37,6 @@ class Cell:
         return cls([(unit, int(unit * x), int(unit * y)) for x, y in places], metric)
 
     @cached_property
-    def floats(self) -> np.ndarray:
-        """The corners, up to rounding."""
-        return np.array([[x / w for x in rest] for w, *rest in self.corners])
-
-    @cached_property
     def area(self) -> fmpq:
         """The area, exactly."""
         (w, x, y), *others = self.corners
@@ -56,56 +47,21 @@ class Cell:
         return total
 
     @cached_property
-    def _pairs(self) -> list[list[int]]:
-        """What coefficients are multiplied by for each pair of corners, first those of a corner
-        with itself: the value of a quadratic is the sum, divided by the first of these."""
+    def pairs(self) -> fmpz_mat:
+        """What the coefficients (c, b, k) are multiplied by for each pair of corners: sums of the
+        products are positive multiples of the values there."""
         rows = []
-        same = zip(self.corners, self.corners, strict=True)
-        for (v, *x), (w, *y) in (*same, *combinations(self.corners, 2)):
+        for (v, *x), (w, *y) in combinations_with_replacement(self.corners, 2):
             square = self._product(x, y) + self._product(y, x)
             rows.append([2 * v * w, *(a * w + b * v for a, b in zip(x, y, strict=True)), square])
-        return rows
+        return fmpz_mat(rows).transpose()
 
     def _product(self, x: Sequence[int], y: Sequence[int]) -> int:
         return dot([dot(row, x) for row in self.metric], y)
 
-    @cached_property
-    def _all_pairs(self) -> fmpz_mat:
-        return fmpz_mat(self._pairs).transpose()
-
-    @cached_property
-    def _corners_alone(self) -> fmpz_mat:
-        return fmpz_mat(self._pairs[: len(self.corners)]).transpose()
-
-    def values(self, quadratics: Sequence[Quadratic]) -> Sequence[Sequence[Any]]:
-        """Positive multiples of their values at pairs of corners; at corners if all are linear."""
-        is_linear = not any(bend for *_, bend in quadratics)
-        places = self._corners_alone if is_linear else self._all_pairs
-        return (fmpz_mat(list(quadratics)) * places).tolist()
-
-    def value_inside(self, quadratic: Quadratic) -> int:
-        """A weighted sum of the values at corners, with positive weights."""
-        return dot(quadratic, self._weighted_middle)
-
-    @cached_property
-    def _weighted_middle(self) -> list[int]:
-        return [sum(column) for column in zip(*self._pairs[: len(self.corners)], strict=True)]
-
-    def has_inside(self, x: Fraction, y: Fraction) -> bool:
-        """Whether a point is inside, and not on the border."""
-        for (w, a, b), (v, c, d) in pairwise([*self.corners, self.corners[0]]):
-            # The sides are those of homogeneous coordinates.
-            if (a * d - b * c) + (b * v - w * d) * x + (w * c - a * v) * y <= 0:
-                return False
-        return True
-
-    def cut(self, line: Sequence[int]) -> "tuple[Cell | None, Cell | None]":
+    def cut(self, line: Sequence[int]) -> "list[Cell | None]":
         """The parts where c + <b, x> is positive and negative."""
         heights = [dot(line, corner) for corner in self.corners]
-        if min(heights) >= 0:
-            return self, None
-        if max(heights) <= 0:
-            return None, self
         above, below = [], []
         for k, (here, height) in enumerate(zip(self.corners, heights, strict=True)):
             there, other = self.corners[k - 1], heights[k - 1]
@@ -113,31 +69,33 @@ class Cell:
                 sign = 1 if height > 0 else -1
                 mixed = [sign * (height * a - other * b) for a, b in zip(there, here, strict=True)]
                 common = math.gcd(*mixed)
-                crossing = tuple(x // common for x in mixed)
+                crossing = [x // common for x in mixed]
                 above.append(crossing)
                 below.append(crossing)
             if height >= 0:
                 above.append(here)
             if height <= 0:
                 below.append(here)
-        return Cell(above, self.metric), Cell(below, self.metric)
+        parts = [(above, max(heights) > 0), (below, min(heights) < 0)]
+        return [Cell(corners, self.metric) if some else None for corners, some in parts]
 
-    def split(self, lead: Quadratic) -> "list[Cell]":
+    def split(self, lead: Sequence[int]) -> list["Cell"]:
         """Parts of the cell: the more of them keep a sign of the quadratic, the better."""
         *line, bend = lead
         parts = self._beside_curve(lead) if bend else self.cut(line)
-        return [part for part in parts if part] or self._halves()
+        parts = [part for part in parts if part is not None]
+        return parts if len(parts) > 1 else self._halves()
 
-    def _beside_curve(self, lead: Quadratic) -> "Sequence[Cell | None]":
-        """Three parts: where a linear function that is close to the quadratic says that this is
-        positive, where negative, and what is left; none if that is more than half."""
+    def _beside_curve(self, lead: Sequence[int]) -> "list[Cell | None]":
+        """Three parts: where the quadratic is positive, where negative, and what is left between
+        two parallels of a tangent; none if that is more than half."""
         fine = [x << _FINE for x in lead]
         line = self._tangent(fine)
         unit = max(1, max(map(abs, line)) >> _FINE)
         line = [x // unit for x in line]
         rest = [x - unit * y for x, y in zip(fine, [*line, 0], strict=True)]
-        scales = [unit * pair[0] for pair in self._pairs]
-        values = [fmpq(*pair) for pair in zip(self.values([rest])[0], scales, strict=True)]
+        (sums,) = (fmpz_mat([rest]) * self.pairs).tolist()
+        values = [fmpq(x, unit * int(w)) for x, w in zip(sums, self.pairs.tolist()[0], strict=True)]
         low, high = int(min(values).floor()), int(max(values).ceil())
         positive, band = self.cut([line[0] + low, *line[1:]])
         if band is None:
@@ -145,23 +103,26 @@ class Cell:
         band, negative = band.cut([line[0] + high, *line[1:]])
         if band is not None and 2 * band.area > self.area:
             return []
-        return [positive, negative, band]
+        return [positive, band, negative]
 
-    def _tangent(self, lead: Quadratic) -> list[int]:
+    def _tangent(self, lead: Sequence[int]) -> list[int]:
         """The linear function that touches a quadratic about in the middle of the cell."""
         c, *b, k = lead
-        middle = [Fraction(x) for x in self.floats.mean(axis=0)]
+        middle = [Fraction(x) for x in self._floats.mean(axis=0)]
         look = [dot(row, middle) for row in self.metric]
         back = [dot(column, middle) for column in zip(*self.metric, strict=True)]
         slopes = [x + k * (y + z) for x, y, z in zip(b, look, back, strict=True)]
         return [round(x) for x in (c - k * dot(look, middle), *slopes)]
 
-    def _halves(self) -> "list[Cell]":
-        """Two parts, cut across the longer side; none if floats see no middle."""
-        low, high = self.floats.min(axis=0), self.floats.max(axis=0)
+    @cached_property
+    def _floats(self) -> np.ndarray:
+        return np.array([[x / w for x in rest] for w, *rest in self.corners])
+
+    def _halves(self) -> list["Cell"]:
+        """Two parts, cut across the longer side; one if floats see no middle."""
+        low, high = self._floats.min(axis=0), self._floats.max(axis=0)
         axis = int(np.argmax(high - low))
         middle = Fraction((low[axis] + high[axis]) / 2)
         line = [-middle.numerator, 0, 0]
         line[1 + axis] = middle.denominator
-        parts = [part for part in self.cut(line) if part]
-        return parts if len(parts) == 2 else []
+        return [part for part in self.cut(line) if part is not None]

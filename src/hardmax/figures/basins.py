@@ -50,7 +50,7 @@ def _draw(found: "Basins", ax: Axes) -> None:
         ax.set_yticks([])
         places = np.column_stack([places, np.full(len(places), 0.5)])
     look = {"color": style.ink(), "edgecolors": style.ground(), "lw": 0.5, "zorder": 4}
-    leading = sorted({token for region in found.regions for token in region.attended})
+    leading = [region.leader for region in found.regions if region.leader is not None]
     names = [token for token in range(len(places) + 1) if token != found.token]
     leads = np.isin(names[: len(places)], leading)
     for chosen, marker, size in ((~leads, "o", 24), (leads, LEADER, 110)):
