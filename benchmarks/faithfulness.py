@@ -30,10 +30,9 @@ import pyarrow.parquet as parquet
 from harness import add_rows
 from units import Units
 
-from hardmax.text.counterfactual import JOINT
 from hardmax.text.shipped import load_model
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import Span
+from hardmax.text.tokeniser import JOINT, Span
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
 MEASURES = (

@@ -31,13 +31,12 @@ from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
 from units import Units
 
-from hardmax.text.counterfactual import JOINT
 from hardmax.text.encoding import encode
 from hardmax.text.evaluation import Evaluation, evaluate_model, summarize
 from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load_model
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import cut_surface
+from hardmax.text.tokeniser import JOINT, cut_surface
 from hardmax.train import Settings, fit
 
 PURPOSES = {

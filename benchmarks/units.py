@@ -6,8 +6,7 @@ attend as before."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hardmax.text.counterfactual import JOINT
-from hardmax.text.tokeniser import Span, cut_words, places_of
+from hardmax.text.tokeniser import JOINT, Span, cut_words, places_of
 
 
 def cut(text: str, spans: Sequence[Span]) -> str:

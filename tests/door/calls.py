@@ -232,7 +232,6 @@ def text_calls() -> Iterator[Call]:
             "replacements": ["awful"],
             "to": None,
             "protected": [],
-            "max_evaluations": 9,
         },
     )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from counting import lines_run
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
@@ -251,28 +250,6 @@ def test_of_a_long_text_the_beginning_is_shown():
         assert last.text == f"… {len(text) - WHOLE:,} characters left out …"
     assert shown[1].entry is not None
     assert shown[1].entry.word == "not good"
-
-
-LONG = {  # made when their test runs
-    "said again and again": lambda: "great film " * 300_000,
-    "all words": lambda: " ".join(random_texts(900) * 40),
-}
-
-
-@pytest.mark.parametrize("make", LONG.values(), ids=LONG)
-def test_megabytes_are_explained_without_going_through_them_in_python(make):
-    text = make()
-
-    def explain():
-        why = model.explain(text)
-        assert len(why._repr_html_()) < 20 * WHOLE
-        assert len(str(why)) < WHOLE
-
-    model = small_model(
-        modifiers=[Modifier("xyzzy", 2)]
-    )  # those that are there are listed one by one
-    model.explain(text[:30_000])._repr_html_()  # kernels and templates are compiled once, in Python
-    assert lines_run(explain) < 400_000  # there are more words
 
 
 @pytest.mark.parametrize("suffix", [".html", ".json", ".txt"])

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from hardmax.text.counterfactual import JOINT
-from hardmax.text.tokeniser import Span
+from hardmax.text.tokeniser import JOINT, Span
 
 
 def cut(text: str, spans: Sequence[Span]) -> str:

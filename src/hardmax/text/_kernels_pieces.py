@@ -29,13 +29,11 @@ class Pieces(NamedTuple):
     """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded.
 
     `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a
-    hash of them, at least HASHED. A piece without letters is the end of a clause; of any other one
-    `begins[p]` is the first byte, else 0."""
+    hash of them, at least HASHED. A piece without letters is the end of a clause."""
 
     letters: np.ndarray  # uint32
     ends: np.ndarray  # int64
     keys: np.ndarray  # uint64
-    begins: np.ndarray  # int64
 
 
 class Words(NamedTuple):
@@ -61,7 +59,7 @@ HASHED = np.uint64(1 << 63)  # no letter of ASCII has the first bit
 def make_pieces(longest):
     """Memory for the pieces of a text of at most so many bytes."""
     letters, keys = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
-    return Pieces(letters, np.empty(longest, np.int64), keys, np.empty(longest, np.int64))
+    return Pieces(letters, np.empty(longest, np.int64), keys)
 
 
 @njit
@@ -178,7 +176,7 @@ def _tie_after(tie, kind, joins):
 def find_pieces(data, at, end, characters, found):
     """Cut the text `data[at:end]` into pieces, `found`; return how many."""
     classes, lowered = characters
-    letters, ends, keys, begins = found
+    letters, ends, keys = found
     pieces, length, start, tie = 0, 0, 0, LETTER
     packed, union = _NONE, _NONE
     while at <= end:
@@ -204,8 +202,6 @@ def find_pieces(data, at, end, characters, found):
         at += size
         if kind == LETTER:
             code = np.int64(lowered[code]) if code < len(lowered) else code
-            if length == start:
-                begins[pieces] = at - size
             letters[length] = code
             length += 1
             packed, union = packed << _BYTE | np.uint64(code), union | np.uint64(code)
@@ -215,7 +211,7 @@ def find_pieces(data, at, end, characters, found):
             kind = CLAUSE_END if after >= at else SEPARATOR
             at = max(at, after)
         if kind == CLAUSE_END:
-            ends[pieces], keys[pieces], begins[pieces] = length, _NONE, 0
+            ends[pieces], keys[pieces] = length, _NONE
             pieces += 1
     return pieces
 
@@ -255,7 +251,7 @@ def find_slot(letters, start, end, key, table, keys, spellings, starts):
 def find_words(pieces, count, words, numbers):
     """The numbers of the first `count` pieces; -1 for those that are empty or not in the
     dictionary."""
-    letters, ends, keys, _ = pieces
+    letters, ends, keys = pieces
     table, known, spellings, starts = words
     end = 0
     for piece in range(count):

@@ -25,13 +25,6 @@ class Phrases(NamedTuple):
     tokens: int
 
 
-class Cutting(NamedTuple):
-    """How a tokeniser cuts (see `Tokeniser`)."""
-
-    longest_phrase: int
-    overlapping: bool
-
-
 class Standing(NamedTuple):
     """Token `tokens[i]` takes the words from the piece `firsts[i]` to the piece `lasts[i]`; `keys`
     and `taken` are memory."""
@@ -77,26 +70,12 @@ class Found(NamedTuple):
     sizes: np.ndarray  # int64
 
 
-class Placed(NamedTuple):
-    """The tokens of one text that count, in order, and where each is, `text[start:end]`, where the
-    modifier is that it attends to, and the number of that; -1 if it attends to itself."""
-
-    tokens: np.ndarray  # int32
-    places: np.ndarray  # int64, (tokens, 5)
-
-
-@njit(inline="always")
-def mix_pair(key):
-    """A hash of a pair."""
-    mixed = np.uint64(key) * _MIX
-    return mixed ^ mixed >> np.uint64(32)
-
-
 @njit(inline="always")
 def pair_slot(key, table, keys):
     """The slot with the number of a pair, or the free slot where it belongs."""
     mask = np.uint64(len(table) - 1)
-    slot = mix_pair(key) & mask
+    mixed = np.uint64(key) * _MIX
+    slot = (mixed ^ mixed >> np.uint64(32)) & mask
     while table[slot] >= 0 and keys[table[slot]] != key:
         slot = (slot + np.uint64(1)) & mask
     return slot
@@ -126,13 +105,12 @@ def _room_to_stand(longest, longest_phrase):
 
 
 @njit
-def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
+def _find_tokens(pieces, count, numbers, phrases, longest, standing):
     """Write the known tokens of a text, of so many pieces, in the order in which they end, the
     shorter first; return how many."""
     cuts = pieces.ends
     tokens, firsts, lasts, _, _ = standing
     table, keys, token_of_node, _ = phrases
-    longest = cutting.longest_phrase
     words = len(token_of_node) - len(keys)
     # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]`
     # is its first piece.
@@ -178,40 +156,30 @@ def _sort(keys, size):
 
 
 @njit
-def keep_segments(standing, found):
+def _keep_segments(standing, found):
     """Keep those of the first `found` tokens that are segments, in their order; return how many.
 
     Tokens are taken in the order of the vocabulary, each from left to right, if none of their words
-    is taken yet. Only tokens that others reach into need to be sorted: they fall into groups that
-    share no word, most of them small."""
+    is taken yet."""
     tokens, firsts, lasts, keys, taken = standing
-    last, low = found, np.int64(len(taken))
-    for i in range(found - 1, -2, -1):
-        # `low` is the first piece of the group, the tokens behind this one up to `last`.
-        if i >= 0 and lasts[i] >= low:
-            low = min(low, np.int64(firsts[i]))
+    for t in range(found):
+        keys[t] = np.int64(tokens[t]) << 32 | t
+    _sort(keys, found)
+    for place in range(found):
+        t = keys[place] & 0xFFFFFFFF
+        is_free = True
+        for piece in range(firsts[t], lasts[t] + 1):
+            is_free = is_free and not taken[piece]
+        if not is_free:
+            tokens[t] = _GONE
             continue
-        first, size = i + 1, last - i - 1
-        if size > 1:
-            for t in range(size):
-                keys[t] = np.int64(tokens[first + t]) << 32 | t
-            _sort(keys, size)
-            for place in range(size):
-                t = first + (keys[place] & 0xFFFFFFFF)
-                is_free = True
-                for piece in range(firsts[t], lasts[t] + 1):
-                    is_free = is_free and not taken[piece]
-                for piece in range(firsts[t], lasts[t] + 1 if is_free else 0):
-                    taken[piece] = True
-                tokens[t] = tokens[t] if is_free else _GONE
-            for piece in range(low, lasts[last - 1] + 1):
-                taken[piece] = False
-        last = i + 1
-        low = np.int64(firsts[i]) if i >= 0 else np.int64(0)
+        for piece in range(firsts[t], lasts[t] + 1):
+            taken[piece] = True
     kept = 0
-    for i in range(found):
-        tokens[kept], firsts[kept], lasts[kept] = tokens[i], firsts[i], lasts[i]
-        kept += tokens[i] != _GONE
+    for t in range(found):
+        tokens[kept], firsts[kept], lasts[kept] = tokens[t], firsts[t], lasts[t]
+        taken[firsts[t] : lasts[t] + 1] = False
+        kept += tokens[t] != _GONE
     return kept
 
 
@@ -231,25 +199,12 @@ def _modifier_of(letters, start, end, modifiers):
 
 
 @njit
-def strongest(own, first, place, strengths):
-    """Where the strongest modifier stands from `first` on and before a place, of equals the
-    nearest; or -1."""
-    best, strength = -1, -1.0
-    for before in range(place - 1, first - 1, -1):
-        if own[before] >= 0 and strengths[own[before]] > strength:
-            best, strength = before, strengths[own[before]]
-    return best
-
-
-@njit
-def attend(pieces, count, numbers, modifiers, attending):
-    """What `Reader.attend` says of the first `count` pieces; False if there is no modifier among
-    them."""
-    letters, ends, _, _ = pieces
+def _attend(pieces, count, numbers, modifiers, attending):
+    """What `Reader.attend` says of the first `count` pieces."""
     own, attended = attending
-    clause, end, has_any = 0, 0, False
+    clause, end = 0, 0
     for piece in range(count):
-        start, end = end, ends[piece]
+        start, end = end, pieces.ends[piece]
         own[piece], attended[piece] = -1, -1
         if start == end:
             clause = piece + 1
@@ -257,11 +212,12 @@ def attend(pieces, count, numbers, modifiers, attending):
         if numbers[piece] >= 0:
             own[piece] = modifiers.of_word[numbers[piece]]
         else:
-            own[piece] = _modifier_of(letters, start, end, modifiers)
-        has_any = has_any or own[piece] >= 0
-        first = max(clause, piece - modifiers.scope)
-        attended[piece] = strongest(own, first, piece, modifiers.strengths)
-    return has_any
+            own[piece] = _modifier_of(pieces.letters, start, end, modifiers)
+        strength = -1.0
+        for before in range(piece - 1, max(clause, piece - modifiers.scope) - 1, -1):
+            modifier = own[before]
+            if modifier >= 0 and modifiers.strengths[modifier] > strength:
+                attended[piece], strength = before, modifiers.strengths[modifier]
 
 
 @njit(inline="always")
@@ -274,7 +230,7 @@ def _attended_by(first, last, attending):
 
 
 @njit
-def collect(standing, count, attending, factors, place, found, text):
+def _collect(standing, count, attending, factors, place, found, text):
     """Write the distinct ones among the first `count` tokens to a text's place in `found`; return
     how many.
 
@@ -300,33 +256,6 @@ def collect(standing, count, attending, factors, place, found, text):
     return tokens
 
 
-@njit
-def _place_all(data, pieces, count, standing, kept, attending, reads, placed):
-    """Write the first `kept` tokens, and where each is, for a text of so many pieces."""
-    # First bytes become first characters. A character is a letter, so a piece is over after as many
-    # as it has letters.
-    begins, ends, byte, character = pieces.begins, pieces.ends, 0, 0
-    end, before = np.int64(0), np.int64(0)
-    for piece in range(count):
-        while byte < begins[piece]:
-            byte += 1
-            # it does not continue another
-            character += byte < len(data) and data[byte] & 0xC0 != 0x80
-        begins[piece] = character
-        end, before = ends[piece], end
-        ends[piece] = character + end - before
-    for i in range(kept):
-        first, last = standing.firsts[i], standing.lasts[i]
-        placed.tokens[i] = standing.tokens[i]
-        placed.places[i, 0], placed.places[i, 1] = begins[first], ends[last]
-        for column in range(2, 5):
-            placed.places[i, column] = -1
-        attended = _attended_by(first, last, attending) if reads else -1
-        if attended >= 0:
-            placed.places[i, 2], placed.places[i, 3] = begins[attended], ends[attended]
-            placed.places[i, 4] = attending.modifiers[attended]
-
-
 @njit_parallel(lambda data, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
 def encode_texts(
     first,
@@ -338,29 +267,28 @@ def encode_texts(
     words,
     phrases,
     modifiers,
-    cutting,
+    longest_phrase,
+    overlapping,
     found,
-    placed,
 ):
-    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]` on.
-    Of a text alone, all places are written as well, if there is memory for them."""
-    pieces, standing = make_pieces(longest), _room_to_stand(longest, cutting.longest_phrase)
+    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]`
+    on."""
+    pieces, standing = make_pieces(longest), _room_to_stand(longest, longest_phrase)
     numbers, place = np.empty(longest, np.int32), np.empty(phrases.tokens, np.int32)
     attending = Attending(np.empty(longest, np.int32), np.empty(longest, np.int32))
     for token in range(len(place)):
         place[token] = -1
-    none = modifiers.factors[:0]
     for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
         size = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
         find_words(pieces, size, words, numbers)
-        count = _find_tokens(pieces, size, numbers, phrases, cutting, standing)
-        if not cutting.overlapping:
-            count = keep_segments(standing, count)
-        reads = len(modifiers.factors) > 0 and attend(pieces, size, numbers, modifiers, attending)
-        factors = modifiers.factors if reads else none
-        found.sizes[text] = collect(standing, count, attending, factors, place, found, text)
-        if len(placed.tokens):
-            _place_all(data, pieces, size, standing, count, attending, reads, placed)
+        count = _find_tokens(pieces, size, numbers, phrases, longest_phrase, standing)
+        if not overlapping:
+            count = _keep_segments(standing, count)
+        if len(modifiers.factors):
+            _attend(pieces, size, numbers, modifiers, attending)
+        found.sizes[text] = _collect(
+            standing, count, attending, modifiers.factors, place, found, text
+        )
 
 
 @njit
@@ -372,7 +300,7 @@ def number_words(data, offsets, longest, characters):
     `spellings[starts[w]:starts[w + 1]]`. `longest` is the number of bytes of the longest text.
     """
     found = make_pieces(longest)
-    letters, cuts, own_keys, _ = found
+    letters, cuts, own_keys = found
     # No more pieces and letters than bytes; memory that is not written to costs nothing.
     most = offsets[-1] - offsets[0]
     stream, used = np.empty(most, np.int32), 0

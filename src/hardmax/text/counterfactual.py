@@ -1,37 +1,34 @@
 """Counterfactuals: the fewest words of a text to remove, or to replace, for another label.
 
 A word is changed wherever it occurs in the text. Everything that is reported was found by
-classifying the changed text: first by taking the word that helps most, again and again (of a very
-long text many at once), and leaving out what was not needed; then by trying all smaller sets of
-words, as long as there are not too many."""
+classifying the changed text: first by taking the word that helps most, again and again, and leaving
+out what was not needed; then by trying all smaller sets of words, as long as there are not too
+many."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import chain, combinations, islice, product
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, combinations, product
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hardmax._common.format import format_probability, pluralize, sanitize_line
-from hardmax._common.validation import InputError, check_int, check_list, check_str, shorten
+from hardmax._common.validation import InputError, check_list, check_str, shorten
 from hardmax.text._characters import fold
 from hardmax.text._texts import number_of_class
 from hardmax.text.explain import Label
-from hardmax.text.tokeniser import Span, cut_words, places_of
+from hardmax.text.tokeniser import JOINT, Span, cut_words, places_of, replace_spans
 
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
 
-# In the place of a word that is removed, since no model knows it: no phrase arises that nobody
-# wrote, and words attend as before.
-JOINT = "⋯"
-MAX_EVALUATIONS = 20_000
 MARGIN = 1e-6
 """By which the new label must lead in probability: a flip does not land on a tie, nor on a rounding
 error."""
+_MOST_TRIED = 20_000  # sets of words, to prove that none is smaller
 _AT_ONCE = 2048  # texts that are classified together
-_MOST_CHARACTERS = 100_000_000  # of the texts that are classified while words are added one by one
+_ONE_BY_ONE = 8  # words; so many times more are taken at once where more are needed
 
 
 @dataclass(frozen=True)
@@ -72,9 +69,6 @@ class Flip:
     """Whether every smaller set of words was tried; if nothing was found, every set."""
     evaluations: int
     """How many changed texts were classified."""
-    undecided: int = field(default=0)
-    """How many of these were undecided, without the old label or a new one. They do not count as
-    flips."""
 
     @property
     def found(self) -> bool:
@@ -85,8 +79,6 @@ class Flip:
     def verdict(self) -> str:
         """Whether a smaller set of words may exist."""
         tried = f"{pluralize(self.evaluations, 'variant')} tried"
-        if self.undecided:
-            tried += f", {self.undecided:,} of them undecided"
         if self.found:
             verdict = "proved smallest" if self.proved_smallest else "smallest found, not proved"
             return f"{verdict} ({tried})"
@@ -125,13 +117,13 @@ def flip(
     replacements: Sequence[str] | None,
     to: Label | None,
     protected: Sequence[str],
-    max_evaluations: int,
 ) -> Flip:
     """Find the fewest words to remove, or to replace, for another label; see `TextModel.flip`."""
     text = check_str(text, "`text`")
-    most = check_int(max_evaluations, "`max_evaluations`", at_least=1)
     instead = (None,) if replacements is None else _read_words(replacements, "`replacements`")
-    staying = _read_words(protected, "`protected`", may_be_empty=True)
+    if not instead:
+        raise InputError(f"`replacements` must be a list of words, not {shorten(replacements)}.")
+    staying = _read_words(protected, "`protected`")
     analysis = model.analyse([text])
     before, decided = int(analysis.predicted[0]), bool(analysis.decided[0])
     goal = None if to is None else number_of_class(to, model.classes, "`to`")
@@ -140,9 +132,9 @@ def flip(
         raise InputError(problem)
     options = _options(text, instead, staying)
     search = _Search(model, text, before, goal, options if decided else [])
-    flipping = search.greedily(most)
+    flipping = search.greedily()
     largest = len(search.words) if flipping is None else len(flipping) - 1
-    smaller, proved = search.all_up_to(largest, most)
+    smaller, proved = search.all_up_to(largest)
     changes = tuple(sorted(smaller or flipping or (), key=lambda change: change.spans))
     changed = _changed(text, changes)
     now = model.analyse([changed])
@@ -157,7 +149,6 @@ def flip(
         changes=changes,
         proved_smallest=proved,
         evaluations=search.count,
-        undecided=search.undecided,
     )
 
 
@@ -190,105 +181,72 @@ class _Search:
     goal: int | None  # the class that is wanted; None: any other
     words: list[list[Change]]  # for each word what can be done with it
     count: int = 0
-    undecided: int = 0
 
-    def greedily(self, most: int) -> tuple[Change, ...] | None:
+    def greedily(self) -> tuple[Change, ...] | None:
         """A set that changes the label, made by adding what helps most, and leaving out what is not
-        needed; of a text with very many words, by adding many at once."""
+        needed."""
         taken: list[Change] = []
         left = list(self.words)
-        most = min(most, _MOST_CHARACTERS // max(len(self.text), 1))
         while left:
             options = list(chain.from_iterable(left))
             leads = self._leads([(*taken, change) for change in options])
-            best = int(leads.argmax())
-            if leads[best] > 0:
-                return self._needed([*taken, options[best]])
-            if self.count + len(options) > most:
-                helps = leads > self._leads([tuple(taken)])[0]
-                order = np.argsort(-leads, kind="stable").tolist()
-                return self._at_once(taken, [options[n] for n in order if helps[n]])
-            taken.append(options[best])
-            left = [changes for changes in left if changes[0].word != options[best].word]
+            best = [options[n] for n in np.argsort(-leads, kind="stable").tolist()]
+            if leads.max() > 0:
+                return self._needed([*taken, best[0]])
+            one_for_each = {change.word: change for change in reversed(best)}
+            more = list(reversed(one_for_each.values()))[: 1 + len(taken) // _ONE_BY_ONE]
+            taken += more
+            left = [changes for changes in left if changes[0].word not in {m.word for m in more}]
         return None
 
-    def _at_once(self, taken: list[Change], ranked: list[Change]) -> tuple[Change, ...] | None:
-        """As many of the changes that help, in this order and one for each word, as are enough,
-        found by bisection."""
-        more = list({change.word: change for change in reversed(ranked)}.values())[::-1]
-        few, enough = 0, len(more)
-        if not self._flips((*taken, *more)):
-            return None
-        while few + 1 < enough:
-            half = (few + enough) // 2
-            if self._flips((*taken, *more[:half])):
-                enough = half
-            else:
-                few = half
-        return self._needed([*taken, *more[:enough]])
-
-    def all_up_to(self, most: int, evaluations: int) -> tuple[tuple[Change, ...] | None, bool]:
+    def all_up_to(self, most: int) -> tuple[tuple[Change, ...] | None, bool]:
         """The first set that changes the label of all sets of 1, 2, … words, up to `most`; whether
         all were tried."""
         options = max(map(len, self.words), default=0)
+        tried = 0
         for size in range(1, most + 1):
-            many = comb(len(self.words), size) * options**size
-            if many > evaluations:
+            tried += comb(len(self.words), size) * options**size
+            if tried > _MOST_TRIED:
                 return None, False
-            evaluations -= many
             chosen = combinations(self.words, size)
-            for sets in _batches(chain.from_iterable(product(*words) for words in chosen)):
-                flips = np.flatnonzero(self._leads(sets) > 0)
-                if len(flips):
-                    return sets[int(flips[0])], True
+            sets = list(chain.from_iterable(product(*words) for words in chosen))
+            flips = np.flatnonzero(self._leads(sets) > 0)
+            if len(flips):
+                return sets[int(flips[0])], True
         return None, True
 
     def _needed(self, taken: list[Change]) -> tuple[Change, ...]:
         """Without those that are not needed, the first taken asked first."""
         for change in list(taken):
             fewer = [kept for kept in taken if kept is not change]
-            if fewer and self._flips(fewer):
+            if fewer and self._leads([fewer])[0] > 0:
                 taken = fewer
         return tuple(taken)
 
-    def _flips(self, changes: Sequence[Change]) -> bool:
-        return bool(self._leads([tuple(changes)])[0] > 0)
-
-    def _leads(self, sets: Sequence[tuple[Change, ...]]) -> np.ndarray:
+    def _leads(self, sets: Sequence[Sequence[Change]]) -> np.ndarray:
         """For each set of changes by how much the label is another: more than 0, or so much is
         missing."""
-        parts = []
-        for batch in _batches(sets):
-            parts.append(self.model.analyse([_changed(self.text, changes) for changes in batch]))
-        chances = np.concatenate([part.probabilities for part in parts])
-        decided = np.concatenate([part.decided for part in parts])
+        if len(sets) > _AT_ONCE:
+            parts = self._leads(sets[:_AT_ONCE]), self._leads(sets[_AT_ONCE:])
+            return np.concatenate(parts)
+        found = self.model.analyse([_changed(self.text, changes) for changes in sets])
         self.count += len(sets)
-        self.undecided += int((~decided).sum())
-        chosen = self.before if self.goal is None else self.goal
+        chosen, chances = self.before if self.goal is None else self.goal, found.probabilities
         lead = chances[:, chosen] - np.delete(chances, chosen, axis=1).max(axis=1)
         if self.goal is None:
             lead = -lead
-        return np.where(decided & (lead > MARGIN), 1.0 + lead, np.minimum(lead, 0.0))
-
-
-def _batches(sets: Iterable[tuple[Change, ...]]) -> Iterator[list[tuple[Change, ...]]]:
-    remaining = iter(sets)
-    while batch := list(islice(remaining, _AT_ONCE)):
-        yield batch
+        return np.where(found.decided, lead, np.minimum(lead, 0.0)) - MARGIN
 
 
 def _changed(text: str, changes: Iterable[Change]) -> str:
     """The text with the changes made."""
-    edits = sorted((span, change.replacement) for change in changes for span in change.spans)
-    parts, end_of_last = [], 0
-    for (start, end), replacement in edits:
-        parts += [text[end_of_last:start], JOINT if replacement is None else replacement]
-        end_of_last = end
-    return "".join([*parts, text[end_of_last:]])
+    edits = []
+    for change in changes:
+        other = JOINT if change.replacement is None else change.replacement
+        edits += [(span, other) for span in change.spans]
+    return replace_spans(text, edits)
 
 
-def _read_words(words: Any, name: str, *, may_be_empty: bool = False) -> tuple[str, ...]:
+def _read_words(words: Any, name: str) -> tuple[str, ...]:
     listed = check_list(words, name, "a list of words")
-    if not (listed or may_be_empty):
-        raise InputError(f"{name} must be a list of words, not {shorten(words)}.")
     return tuple(dict.fromkeys(check_str(word, f"{name} (each)") for word in listed))

@@ -14,21 +14,20 @@ from hardmax._kernels.compiling import interpreted
 from hardmax._tokens.points import table_size
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_pieces import Words, fill_table, find_pieces, make_pieces
-from hardmax.text._kernels_tokens import (
-    Found,
-    Modifiers,
-    Phrases,
-    Placed,
-    encode_texts,
-    fill_pairs,
-)
+from hardmax.text._kernels_tokens import Found, Modifiers, Phrases, encode_texts, fill_pairs
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.reading import ANY, Reader
-from hardmax.text.tokeniser import Tokeniser, Word, cut_surface, cut_words, known_tokens
+from hardmax.text.tokeniser import (
+    Tokeniser,
+    Word,
+    cut_surface,
+    cut_words,
+    join_words,
+    keep_segments,
+)
 from hardmax.text.vocabulary import Vocabulary
 
-# characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
-SHORT = 20_000
+SHORT = 20_000  # characters: of so many the definition is sooner done than kernels are loaded
 NOT_READ = Reader()
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
 
@@ -47,7 +46,6 @@ class Encoded:
         return len(self.offsets) - 1
 
 
-_NOT_PLACED = Placed(np.empty(0, dtype=np.int32), np.empty((0, 5), dtype=np.int64))
 _NOTHING = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64))
 
 
@@ -103,9 +101,9 @@ def encode_parts(
     """
     with interpreted(encode_texts, if_small=few and len(texts.data) <= SHORT) as in_python:
         strings = texts.strings() if in_python else []
-        defined = [_define(text, vocabulary, tokeniser, reader).encoded for text in strings]
+        read = [read_one(text, vocabulary, tokeniser, reader).encoded for text in strings]
     if in_python:
-        yield join_parts([_NOTHING, *defined])
+        yield join_parts([_NOTHING, *read])
         return
     lexicon, first = lexicon_of(vocabulary, reader), 0
     while first < len(texts) or not first:
@@ -115,76 +113,55 @@ def encode_parts(
         first = last
 
 
+def find_known(
+    text: str, vocabulary: Vocabulary, tokeniser: Tokeniser
+) -> tuple[list[Word], list[tuple[int, int, int]]]:
+    """The words of a text, and its known tokens that count: the number, first and last word of
+    each."""
+    words, known = cut_words(encode_text(text).decode()), []
+    for first, last in tokeniser.places(words):
+        surface = join_words([word.surface for word in words[first : last + 1]])
+        number = vocabulary.index.get(surface)
+        if number is not None:
+            known.append((number, first, last))
+    return words, known if tokeniser.overlapping else keep_segments(known)
+
+
 def read_one(
     text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader = NOT_READ
 ) -> Read:
-    """The known tokens of one text, as `encode` finds them.
+    """The known tokens of one text, as `encode` finds them: the definition, without arrays for
+    kernels and without compiling.
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
     >>> found = read_one("Not good, not GOOD film.", known, Tokeniser())
     >>> found.encoded.ids.tolist(), found.places[1].tolist()
     ([0, 2, 1], [[0, 8], [10, 18]])
     """
-    with interpreted(encode_texts, if_small=len(check_str(text, "`text`")) <= SHORT) as in_python:
-        if in_python:
-            return _define(text, vocabulary, tokeniser, reader)
-    lexicon = lexicon_of(vocabulary, reader)
-    return _group(*_place_tokens(text, lexicon, tokeniser), reader)
-
-
-def find_known(
-    text: str, vocabulary: Vocabulary, tokeniser: Tokeniser
-) -> tuple[list[Word], list[tuple[int, int, int]]]:
-    """The words of a text, and its known tokens that count: the number, first and last word of
-    each."""
-    words = cut_words(encode_text(text).decode())
-    return words, known_tokens(words, tokeniser, vocabulary.index)
-
-
-def _define(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, reader: Reader) -> Read:
-    """One text, read as the definition says: no arrays have to be made for it, and nothing
-    compiled."""
-    words, known = find_known(text, vocabulary, tokeniser)
+    words, known = find_known(check_str(text, "`text`"), vocabulary, tokeniser)
     modifiers, attended = reader.attend(words)
-    rows = []
+    places: dict[int, list[tuple[int, int]]] = {}
+    seen: dict[int, list[tuple[int, int, int]]] = {}
     for token, first, last in known:
-        seen = attended[first] if max(modifiers[first : last + 1]) < 0 else -1
         place = (-1, -1, -1)
-        if seen >= 0:
-            place = words[seen].start, words[seen].end, modifiers[seen]
-        rows.append((token, words[first].start, words[last].end, *place))
-    table = np.array(rows, dtype=int).reshape(-1, 6)
-    return _group(table[:, 0], table[:, 1:], reader)
-
-
-def _group(tokens: np.ndarray, places: np.ndarray, reader: Reader) -> Read:
-    """The distinct ones of the tokens of a text, and the places of each."""
-    ids, firsts, kinds, counts = np.unique(
-        tokens, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.argsort(firsts)  # by first appearance
-    factors = np.array([1.0, *(modifier.factor for modifier in reader.modifiers)])[places[:, 4] + 1]
-    means = np.bincount(kinds, factors, minlength=len(ids)) / counts
-    ids, counts_by_id = ids[order].astype(np.int32), counts[order].astype(np.int32)
-    encoded = Encoded(ids, counts_by_id, means[order], np.array([0, len(ids)]))
-    groups = np.split(places[np.argsort(kinds, kind="stable")], np.cumsum(counts)[:-1])
-    by_id = [groups[kind] for kind in order]
-    return Read(encoded, [group[:, :2] for group in by_id], [group[:, 2:] for group in by_id])
+        if attended[first] >= 0 and max(modifiers[first : last + 1]) < 0:
+            modifier = words[attended[first]]
+            place = modifier.start, modifier.end, modifiers[attended[first]]
+        places.setdefault(token, []).append((words[first].start, words[last].end))
+        seen.setdefault(token, []).append(place)
+    factors = [*(modifier.factor for modifier in reader.modifiers), 1.0]  # the last one is -1's
+    sums = [sum(factors[number] for _, _, number in rows) for rows in seen.values()]
+    counts = np.array([len(rows) for rows in places.values()], dtype=np.int32)
+    ids, bounds = np.array(list(places), dtype=np.int32), np.array([0, len(places)])
+    encoded = Encoded(ids, counts, np.array(sums, dtype=float) / counts, bounds)
+    arrays = [list(map(np.array, rows.values())) for rows in (places, seen)]
+    return Read(encoded, *arrays)
 
 
 def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     """The words of all tokens, one token after the other, and how many words each token has."""
-    # All at once: a call for each token would take several times as long.
-    joined = "\n".join(vocabulary.surfaces)
-    if not joined.isascii():
-        spaced = (s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces)
-        joined = "\n".join(spaced)
-    letters = np.frombuffer(joined.encode(errors="surrogatepass"), dtype=np.uint8)
-    gaps = letters[(letters == ord(" ")) | (letters == ord("\n"))]
-    (lasts,) = np.nonzero(np.append(gaps, ord("\n")) == ord("\n"))
-    words = joined.replace("\n", " ").split(" ")
-    count = len(vocabulary)
-    return words if count else [], np.diff(lasts, prepend=-1)[:count]
+    cut = [s.split(" ") if s.isascii() else cut_surface(s) for s in vocabulary.surfaces]
+    return list(chain.from_iterable(cut)), np.array(list(map(len, cut)), dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,18 +242,7 @@ def _dictionary(words: Iterable[str]) -> Words:
     return Words(slots, found.keys[:pieces].copy(), found.letters[: starts[-1]].copy(), starts)
 
 
-def _place_tokens(text: str, lexicon: Lexicon, tokeniser: Tokeniser) -> Placed:
-    found = read_texts([text])
-    room = (len(found.data) + 1) // 2 * tokeniser.longest_phrase
-    placed = Placed(np.empty(room, dtype=np.int32), np.empty((room, 5), dtype=np.int64))
-    encoded = _encode_part(found, lexicon, tokeniser, placed)
-    kept = int(encoded.counts.sum())
-    return Placed(placed.tokens[:kept], placed.places[:kept])
-
-
-def _encode_part(
-    texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, placed: Placed = _NOT_PLACED
-) -> Encoded:
+def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> Encoded:
     lengths = np.diff(texts.offsets)
     # A word takes two bytes, with what divides it from the next.
     most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
@@ -284,9 +250,9 @@ def _encode_part(
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
     found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=int))
     longest = int(lengths.max(initial=0))
-    parts = lexicon.words, lexicon.phrases, lexicon.modifiers
-    how = (*parts, tokeniser.cutting, found, placed)
-    encode_texts(texts.data, texts.offsets, longest, CHARACTERS, *how)
+    parts = CHARACTERS, lexicon.words, lexicon.phrases, lexicon.modifiers
+    how = tokeniser.longest_phrase, tokeniser.overlapping
+    encode_texts(texts.data, texts.offsets, longest, *parts, *how, found)
     offsets = np.concatenate([[0], np.cumsum(found.sizes)])
     # Without the room that was left between texts.
     used = np.repeat(bases[:-1] - offsets[:-1], found.sizes) + np.arange(offsets[-1])

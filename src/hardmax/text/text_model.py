@@ -21,7 +21,7 @@ from hardmax._tokens.rationals import plain
 from hardmax.text._analysis import Analysis, kept_share, weigh_parts
 from hardmax.text._kernels_votes import Voting
 from hardmax.text._texts import SURROGATES, number_of_class, read_texts
-from hardmax.text.counterfactual import MAX_EVALUATIONS, Flip, flip
+from hardmax.text.counterfactual import Flip, flip
 from hardmax.text.edit import edit
 from hardmax.text.encoding import join_parts
 from hardmax.text.explain import Explanation, Label, explain
@@ -174,7 +174,6 @@ class TextModel:
         replacements: Sequence[str] | None = None,
         to: Label | None = None,
         protected: Sequence[str] = (),
-        max_evaluations: int = MAX_EVALUATIONS,
     ) -> Flip:
         """Find a counterfactual: the fewest words to remove, or to replace, for another label.
 
@@ -189,16 +188,13 @@ class TextModel:
             another label.
         protected : sequence of str, optional
             Words, or phrases, that must stay.
-        max_evaluations : int, default 20_000
-            About how many changed texts may be classified to prove that no smaller set of words is
-            enough.
 
         Returns
         -------
         Flip
             The changes, the label that they lead to, and whether they are proved to be the fewest.
         """
-        return flip(self, text, replacements, to, protected, max_evaluations)
+        return flip(self, text, replacements, to, protected)
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
         """A copy of the model in which some tokens are changed.

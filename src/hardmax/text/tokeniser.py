@@ -1,11 +1,9 @@
-"""From a text to its tokens, each with its place in the text: the definition, for one text at a
-time.
+"""From a text to its words, each with its place in the text: the definition, for one text.
 
-The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same for many texts at
-once."""
+The kernels in `hardmax.text._kernels_pieces` find the same words in many texts at once."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -25,12 +23,14 @@ from hardmax.text._kernels_pieces import (
     SIGN,
     SOLO,
 )
-from hardmax.text._kernels_tokens import Cutting
 
 Span = tuple[int, int]
 """A place: text[start:end]."""
 
 LONGEST_PHRASE = 5
+# In the place of a word that is removed, since no model knows it: no phrase arises that nobody
+# wrote, and words attend as before.
+JOINT = "⋯"
 _ASCII = 0x80
 
 
@@ -105,24 +105,8 @@ class Tokeniser:
         words = cut_words(check_str(text, "`text`"))
         return [token_of(words, first, last) for first, last in self.places(words)]
 
-    @property
-    def cutting(self) -> Cutting:
-        """The options as kernels read them."""
-        return Cutting(self.longest_phrase, self.overlapping)
-
     def places(self, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
-        """The first and the last word of each token, in the order of `tokens`.
-
-        Parameters
-        ----------
-        words : sequence of Word
-            What `cut_words` finds in a text.
-
-        Yields
-        ------
-        tuple of int
-            Their places in `words`.
-        """
+        """The first and the last of these words for each token, in the order of `tokens`."""
         for last, word in enumerate(words):
             for first in range(last, max(last - self.longest_phrase, -1), -1):
                 if words[first].clause != word.clause:
@@ -157,23 +141,23 @@ def places_of(words: Iterable[Word]) -> dict[str, list[Span]]:
     return places
 
 
+def replace_spans(text: str, edits: Iterable[tuple[Span, str]]) -> str:
+    """The text with other words in some places, which do not overlap.
+
+    >>> replace_spans("a bad, bad film", [((7, 10), "good"), ((2, 5), JOINT)])
+    'a ⋯, good film'
+    """
+    parts, end_of_last = [], 0
+    for (start, end), other in sorted(edits):
+        parts += [text[end_of_last:start], other]
+        end_of_last = end
+    return "".join([*parts, text[end_of_last:]])
+
+
 def token_of(words: Sequence[Word], first: int, last: int) -> Token:
     """The token from one word to another."""
     surface = join_words([word.surface for word in words[first : last + 1]])
     return Token(surface, words[first].start, words[last].end)
-
-
-def known_tokens(
-    words: Sequence[Word], tokeniser: Tokeniser, index: Mapping[str, int]
-) -> list[tuple[int, int, int]]:
-    """The tokens in the index of a vocabulary that count: the number, first and last word of
-    each."""
-    known = []
-    for first, last in tokeniser.places(words):
-        number = index.get(token_of(words, first, last).surface)
-        if number is not None:
-            known.append((number, first, last))
-    return known if tokeniser.overlapping else keep_segments(known)
 
 
 def keep_segments(found: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
