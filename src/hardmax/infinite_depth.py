@@ -20,25 +20,20 @@ from hardmax._common.validation import (
     Progress,
     check_bool,
     check_choice,
-    check_int,
     check_path,
-    check_progress,
     check_real,
     shorten,
 )
 from hardmax._layer.rules import is_rational, merge_points
-from hardmax._limits.caps import CapWatch
 from hardmax._limits.certify import Certificate, certify, cloud_digest, layer_data
 from hardmax._limits.clusters import (
     Clusters,
     find_clusters,
-    find_period,
     first_within,
     float_limits,
     limit_error,
 )
 from hardmax._limits.radius import check_proved, radius
-from hardmax._runs.enclosures import Enclosures, enclose_clouds
 from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.passes import gather
@@ -52,7 +47,7 @@ from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.io import read_cloud
 from hardmax.simulation import simulate
-from hardmax.stops import EachPhase, Every, LastOnly, Record, Settled
+from hardmax.stops import LastOnly, Settled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,20 +89,17 @@ class Limit(Tabular):
         settled."""
         return self.run.settled_at
 
-    @cached_property
+    @property
     def stop_reason(self) -> str:
         """Why the run ended, in words."""
-        reason, period = self.run.stop_reason, find_period(self.run)
-        if period is not None:
-            reason += f"; the attended sets repeat with period {period}"
-        if self.settled_at is not None and len(self.run._moving):
-            reason += f"; {pluralize(len(self.run._moving), 'token')} move for ever"
-        return reason
+        if self.settled_at is None or not len(self.run._moving):
+            return self.run.stop_reason
+        return f"{self.run.stop_reason}; {pluralize(len(self.run._moving), 'token')} move for ever"
 
     @property
     def certified(self) -> bool:
-        """Whether the limit is proved. `prove` writes the proof down, unless layers are irrational,
-        or have a feed-forward block or heads with value matrices."""
+        """Whether the limit is proved. `prove` writes the proof down, unless layers have a
+        feed-forward block or heads with value matrices."""
         return self.run.certified and self.settled_at is not None
 
     @property
@@ -176,8 +168,6 @@ class Limit(Tabular):
         int
             The number of layers.
         """
-        if isinstance(self.run, Enclosures):
-            raise InputError("`layers_to`: a limit that is enclosed is not known so well.")
         distance = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if distance <= 0:
             raise InputError(
@@ -506,22 +496,18 @@ def _run(
     """The run of a cloud to where it settles, or the runs of many."""
     _warn_if_indefinite(check_dynamics(dynamics))
     check_choice(arithmetic, ("certified", "exact"), "`arithmetic`")
-    if is_rational(dynamics):
-        return simulate(
-            tokens,
-            dynamics,
-            stop=_stop(dynamics, max_layers),
-            arithmetic=arithmetic,
-            record=_record(dynamics),
-            progress=progress,
-            engine=engine,
-        )
-    if arithmetic != "certified" or engine is not None:
-        others = "neither `arithmetic` nor `engine`"
-        raise InputError(f"Softmax and normalisation take {others}.")
-    check_progress(progress)
-    layers = 500 if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
-    return enclose_clouds(tokens, dynamics, layers, progress, CapWatch)
+    if not is_rational(dynamics):
+        others = "`simulate` follows them, and `softmax_gap` compares softmax with hardmax"
+        raise InputError(f"Softmax and normalised layers have no exact limits: {others}.")
+    return simulate(
+        tokens,
+        dynamics,
+        stop=_stop(dynamics, max_layers),
+        arithmetic=arithmetic,
+        record=LastOnly(),
+        progress=progress,
+        engine=engine,
+    )
 
 
 def _of_stream(
@@ -547,14 +533,6 @@ def _warn_if_indefinite(dynamics: Dynamics) -> None:
 def _stop(dynamics: Dynamics, max_layers: int | None) -> Settled:
     may_cycle = dynamics.is_plain and not dynamics.is_definite
     return Settled(500 if max_layers is None and may_cycle else max_layers)
-
-
-def _record(dynamics: Dynamics) -> Record:
-    """The layers that a limit needs. Without the theorem there may be cycles, which are found in
-    them."""
-    if not dynamics.is_plain:
-        return EachPhase()
-    return LastOnly() if dynamics.is_definite else Every(1)
 
 
 def verify(

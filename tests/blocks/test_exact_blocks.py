@@ -34,14 +34,13 @@ def test_whatever_is_said_of_a_block_is_so():
 def test_step_and_attended_are_the_definition():
     for number in range(PROBLEMS // 2):
         problem = draw(number)
-        if problem.keeps is None:
-            layers = oracle.any_walk(problem.cloud, problem.parts)
-            (_, sets), (after, _) = islice(layers, 2)
-            found = hm.step(np.array(problem.cloud, dtype=object), problem.dynamics)
-            assert oracle.table_of(found.tolist()) == after
-            union = [set.union(*several) for several in zip(*sets, strict=True)]
-            said: Any = hm.attended(problem.cloud, problem.dynamics)
-            assert [set(chosen) for chosen in said.tolist()] == union
+        layers = oracle.any_walk(problem.cloud, problem.parts)
+        (_, sets), (after, _) = islice(layers, 2)
+        found = hm.step(np.array(problem.cloud, dtype=object), problem.dynamics)
+        assert oracle.table_of(found.tolist()) == after
+        union = [set.union(*several) for several in zip(*sets, strict=True)]
+        said: Any = hm.attended(problem.cloud, problem.dynamics)
+        assert [set(chosen) for chosen in said.tolist()] == union
 
 
 def test_a_block_is_plain_data_and_back():

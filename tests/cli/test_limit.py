@@ -56,15 +56,6 @@ def test_what_does_not_settle_gets_the_reason_and_the_bound(hardmax):
     assert document["limit_error"] < 1
 
 
-def test_softmax_gathers_all_tokens_in_a_cap(hardmax):
-    line = f"limit - {HALF} --attention softmax:2 --json"
-    document = json.loads(hardmax(line, stdin=SQUARE).out)
-    lim = limit(clouds.square(inside=[(0.5, 0)]), Dynamics("1/2", attention="softmax:2"))
-    (cluster,) = document["clusters"]
-    assert (document["certified"], document["settled_at"]) == (True, lim.settled_at)
-    assert cluster["kind"] == str(lim.clusters.kinds[0])
-
-
 def test_many_clouds_get_a_line_each(hardmax):
     rows = table(hardmax(f"limit - {HALF}", stdin=BATCH).out)
     assert [(row["n"], row["settled_at"]) for row in rows] == [("2", "0"), ("3", "0")]

@@ -1,7 +1,6 @@
 """Periods of attended sets, and distances to the limit at every scale, against exact fractions."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,56 +9,9 @@ import pytest
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import any_metric_problems
 
 import hardmax as hm
-from hardmax._layer.attended import AttendedIndices
-from hardmax._limits.clusters import find_period, squared_distance
-
-
-def found_by_definition(signs: list[str]) -> int | None:
-    """The least p for which the last 3 p signs are three times the same."""
-    periods = range(1, len(signs) // 3 + 1)
-    return next((p for p in periods if signs[-2 * p :] == signs[-3 * p : -p]), None)
-
-
-@settings(max_examples=examples(400))
-@given(any_metric_problems(min_d=2, max_d=3, max_n=6))
-def test_a_period_is_what_the_sets_of_real_layers_have(problem):
-    cloud, metric, alpha = problem
-    dynamics = hm.Dynamics(alpha, metric)
-    lim = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=24)
-    # With a metric that is symmetric positive definite there is none, and nobody looks for it.
-    if lim.settled_at is not None or dynamics.is_definite:
-        assert find_period(lim.run) is None
-        return
-    walked = [
-        [sorted(several) for several in sets] for _, sets in oracle.walk(cloud, alpha, metric, 24)
-    ]
-    assert find_period(lim.run) == found_by_definition([str(sets) for sets in walked])
-    assert ("repeat with period" in lim.stop_reason) == (find_period(lim.run) is not None)
-
-
-@pytest.mark.parametrize(
-    ("starts", "signs", "period"),  # the last layer is the last start
-    [
-        ([0, 5, 7, 10, 12, 15, 17, 20], [0, 1, 2, 1, 2, 1, 2, 1], 5),  # in layers, not in phases
-        ([0, 2, 5, 7, 11, 13, 16], [1, 2, 1, 2, 1, 2, 1], None),  # phases of other lengths
-        ([0, 1, 2, 3, 4], [1, 2, 1, 2, 1], None),  # not three times
-        ([0, 1, 2, 3], [0, 1, 1, 1], 1),
-        ([0, 1, 4], [0, 1, 2], None),
-        ([0, 1], [0, 1], None),
-    ],
-)
-def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, period):
-    phases = [
-        SimpleNamespace(layer=k, choices=AttendedIndices.of_sets([[0]] * i))
-        for k, i in zip(starts, signs, strict=True)
-    ]
-    details = SimpleNamespace(phases=tuple(phases))
-    made_up: Any = SimpleNamespace(settled_at=None, details=details, layers=starts[-1])
-    assert find_period(made_up) == period
-
+from hardmax._limits.clusters import squared_distance
 
 # Distances
 

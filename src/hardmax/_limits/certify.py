@@ -24,7 +24,6 @@ from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.rules import has_own_values, rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
-from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
@@ -70,10 +69,6 @@ class Certificate(dict[str, Any]):
 
 def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) -> Certificate:
     """The certificate of a limit that the run proves; with its radius, if that is given."""
-    if isinstance(run, Enclosures):
-        raise InputError(
-            "`certificate`: what is enclosed has none: `clusters` has the numbers of the proof.",
-        )
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
         raise InputError(f"`certificate`: there is no proof to write down ({why}).")

@@ -18,7 +18,6 @@ from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
 from hardmax._exact.vectors import TooLong, Vector, power
 from hardmax._layer.rules import moves_to_means
-from hardmax._runs.enclosures import Cap, Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import (
     IntegerCloud,
@@ -30,8 +29,6 @@ from hardmax._tokens.rationals import (
 )
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.projection import project_exact
-
-_LONGEST_PERIOD = 64  # layers
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class OtherLimit:
         return "elsewhere"
 
 
-Kind = Vertex | FaceProjection | OtherLimit | Cap
+Kind = Vertex | FaceProjection | OtherLimit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +88,7 @@ class Clusters:
         return np.bincount(self.labels, minlength=len(self))
 
     def kind_of(self, token: int) -> Kind:
-        """The kind of a token's limit: `Vertex`, `FaceProjection`, `OtherLimit` or `Cap`.
+        """The kind of a token's limit: `Vertex`, `FaceProjection` or `OtherLimit`.
 
         Parameters
         ----------
@@ -113,8 +110,6 @@ def float_limits(run: Trajectory) -> np.ndarray:
 
 def limit_error(run: Trajectory) -> float:
     """No limit is further than this from that of `float_limits`."""
-    if isinstance(run, Enclosures):
-        return math.inf if run.details.meeting is None else run.details.meeting.radius
     if run.settled_at is not None and moves_to_means(run.dynamics):
         return run.error
     if run.settled_at is not None:
@@ -134,11 +129,6 @@ def limit_error(run: Trajectory) -> float:
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
     kinds: tuple[Kind, ...]
-    if isinstance(run, Enclosures) and (meeting := run.details.meeting) is not None:
-        cap_of = meeting.labels[run.details.points.of_token]
-        labels, first = number(cap_of)
-        kinds = tuple(meeting.caps[cap] for cap in cap_of[first].tolist())
-        return Clusters(labels, run._floats_at("limit")[first], kinds)
     leader_of = run._leader_of()
     if leader_of[0] >= 0:
         labels, first = number(leader_of)
@@ -210,22 +200,6 @@ def _face(end: Vector, leading: dict[int, Vector], dynamics: Dynamics) -> Kind:
     if nearest != end:
         return OtherLimit()
     return FaceProjection(tuple(tokens[i] for i in furthest), tuple(weights))
-
-
-def find_period(run: Trajectory) -> int | None:
-    """After how many layers the attended sets repeat, three times at the end of a run that did not
-    settle and kept all layers: the shortest period."""
-    if run.settled_at is not None:
-        return None
-    phases = run.details.phases
-    starts = np.array([*(phase.layer for phase in phases), run.layers + 1])
-    sets = [str([several.tolist() for several in phase.choices]) for phase in phases]
-    _, names = np.unique(sets, return_inverse=True)
-    of_layers = np.repeat(names, np.diff(starts))[-3 * _LONGEST_PERIOD :]
-    for period in range(1, len(of_layers) // 3 + 1):
-        if np.array_equal(of_layers[-2 * period :], of_layers[-3 * period : -period]):
-            return period
-    return None
 
 
 def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:

@@ -23,7 +23,6 @@ import numpy as np
 from hardmax._common.validation import InputError
 from hardmax._exact.argmax import directions_of, products
 from hardmax._layer.rules import check_plain
-from hardmax._runs.enclosures import Enclosures
 from hardmax._runs.trajectory import Trajectory
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -31,7 +30,7 @@ from hardmax.dynamics import Dynamics
 MOST_LAYERS = 10_000
 
 
-def check_proved(run: Trajectory | Enclosures, name: str) -> None:
+def check_proved(run: Trajectory, name: str) -> None:
     """Refuse a run that has no limit which is proved."""
     if run.settled_at is None:
         why = f"the run has not settled ({run.stop_reason})"

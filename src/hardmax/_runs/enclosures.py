@@ -7,7 +7,7 @@ then ends the run: of softmax, which decides nothing, no more is said than that.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from flint import ctx
@@ -18,7 +18,7 @@ from hardmax._exact.general import union_of
 from hardmax._layer.attended import AttendedIndices, AttendedSets
 from hardmax._layer.attention import Softmax
 from hardmax._layer.rules import check_dimension, merge_points, moves_to_means
-from hardmax._runs.balls import BallLayer, Choices, State, Unclear
+from hardmax._runs.balls import BallLayer, State, Unclear
 from hardmax._runs.details import Decisions, Layer, RunDetails, is_limit
 from hardmax._runs.floats import float_layers
 from hardmax._runs.trajectory import Table, Trajectories, Trajectory, collected
@@ -56,37 +56,6 @@ class Enclosing:
 ENCLOSING = Enclosing()
 
 
-@dataclass(frozen=True)
-class Cap:
-    """The limit is not known, but it is in a cap, and tokens are proved to meet there."""
-
-    radius: float
-    """From a layer on all tokens of the cluster are this near to `Clusters.limit_points`."""
-    contraction: float
-    """Their largest distance, from one another or from their leader, is multiplied by at most this
-    at every layer; 1 stands for what is nearer to it than any other float. Distances are those in
-    the plane that touches the sphere at the centre, where that is how the cap is proved."""
-    since: int
-    """The layer from which on this is so."""
-
-    def __str__(self) -> str:
-        return f"cap of radius {self.radius:.2g}"
-
-
-class Meeting(NamedTuple):
-    """Caps, and who is in them."""
-
-    labels: np.ndarray
-    """The cap of each point."""
-    centres: np.ndarray
-    caps: list[Cap]
-
-    @property
-    def radius(self) -> float:
-        """The largest one."""
-        return max(cap.radius for cap in self.caps)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EnclosedDetails(RunDetails):
     """What a run in balls found out."""
@@ -99,8 +68,6 @@ class EnclosedDetails(RunDetails):
     """The precision that it took."""
     undecided_at: int | None = None
     """The layer at which the run ends because more is not proved; None if all layers are there."""
-    meeting: Meeting | None = None
-    """Which tokens are proved to meet."""
 
 
 class Enclosures(Trajectory):
@@ -130,8 +97,7 @@ class Enclosures(Trajectory):
         Parameters
         ----------
         layer : int or "limit"
-            From 0 to `layers`; "limit" for the centres of the caps in which tokens are proved to
-            meet.
+            From 0 to `layers`: limits are not known.
         exact : bool, default False
             Refused: coordinates are irrational.
 
@@ -148,14 +114,10 @@ class Enclosures(Trajectory):
         return self._returned(self._floats_at(layer))
 
     def _floats_at(self, layer: Layer) -> np.ndarray:
-        of_token = self.details.points.of_token
         if is_limit(layer):
-            meeting = self.details.meeting
-            if meeting is None:
-                raise InputError("`layer`: where tokens meet is not known: ask `limit`.")
-            return meeting.centres[meeting.labels[of_token]]
+            raise InputError("`layer`: limits of softmax and normalised layers are not known.")
         number = self._check(layer, self.layers)
-        return self.details.path[number][of_token]
+        return self.details.path[number][self.details.points.of_token]
 
     def attended(self, layer: int) -> AttendedSets:
         """For each token those that it attends to at a layer; all of them for softmax.
@@ -201,14 +163,6 @@ class _Attempt:
     """Why there is no more, if there should be."""
 
 
-class Watch(Protocol):
-    """Sees each layer, and says whether that is enough."""
-
-    meeting: Meeting | None
-
-    def __call__(self, layer: BallLayer, state: State, choices: Choices) -> bool: ...
-
-
 class Encloser:
     """Layers of one cloud, one by one."""
 
@@ -229,13 +183,13 @@ class Encloser:
         """Whether this is softmax as it always was: its error is that asked for."""
         return self.is_softmax and moves_to_means(self.dynamics)
 
-    def run(self, layers: int, watch: Watch | None, progress: Progress | None) -> _Attempt:
+    def run(self, layers: int, progress: Progress | None) -> _Attempt:
         most = _MOST_BITS if self.is_softmax else _MOST_BITS_OF_CHOICES
         bits, seen = 64, -1
         while True:
             attempt = _Attempt(bits)
             with ctx.workprec(bits):
-                for layer in self._layers(attempt, layers, watch):
+                for layer in self._layers(attempt, layers):
                     if progress is not None and layer > seen:
                         seen = layer
                         progress(layer, layers)
@@ -243,7 +197,7 @@ class Encloser:
                 return attempt
             bits *= 2
 
-    def _layers(self, attempt: _Attempt, layers: int, watch: Watch | None) -> Any:
+    def _layers(self, attempt: _Attempt, layers: int) -> Any:
         """The numbers of the layers that are known."""
         ball_layer = BallLayer(self.points, self.dynamics)
         state = ball_layer.start()
@@ -254,9 +208,7 @@ class Encloser:
                 choices = ball_layer.choose(state)
                 attempt.sets.append(choices.sets)
                 yield state.layer
-                if state.layer == layers or (
-                    watch is not None and watch(ball_layer, state, choices)
-                ):
+                if state.layer == layers:
                     return
                 state = ball_layer.move(state, choices)
             except Unclear as problem:
@@ -285,14 +237,13 @@ def enclose(
     layers: int,
     *,
     error: float = ERROR,
-    watch: Watch | None = None,
     kind: TensorKind | None = None,
     progress: Progress | None = None,
 ) -> Enclosures:
-    """So many layers, or fewer if it is watched, with a proved error."""
+    """So many layers, with a proved error."""
     points, layers = merge_points(dynamics, cloud), check_int(layers, "`layers`", at_least=0)
     encloser = Encloser(points, dynamics, error)
-    attempt = encloser.run(layers, watch, progress)
+    attempt = encloser.run(layers, progress)
     known = {"path": np.array(attempt.path), "error": attempt.error, "bits": attempt.bits}
     known["stop_reason"] = _all_done(layers)
     if attempt.problem and encloser.is_convex:
@@ -303,10 +254,6 @@ def enclose(
         last = known["undecided_at"] = len(attempt.path) - 1
         undecided = f"undecided at layer {last}: with {attempt.bits:,} bits"
         known["stop_reason"] = f"{undecided} {attempt.problem}"
-    if watch is not None and watch.meeting is not None:
-        since = known["settled_at"] = watch.meeting.caps[0].since
-        known["stop_reason"] = f"tokens are proved to meet from layer {since} on"
-        known["meeting"] = watch.meeting
     sets = [union_of(heads) for heads in attempt.sets]
     return Enclosures(_details(points, dynamics, sets, attempt.labels, **known), kind)
 
@@ -316,18 +263,14 @@ def enclose_clouds(
     dynamics: Dynamics,
     layers: int,
     progress: Progress | None,
-    watch_type: type[Watch] | None = None,
     *,
     error: float = ERROR,
 ) -> Trajectory | Trajectories:
-    """The run of a cloud, or the runs of a batch, each with a watch of its own."""
+    """The run of a cloud, or the runs of a batch."""
     clouds, container = read_batch(tokens)
     check_dimension(dynamics, clouds[0].tokens.shape[1])
     how: Any = {"kind": container.tensors, "progress": progress, "error": error}
-    runs = []
-    for cloud in clouds:
-        watch = watch_type and watch_type()
-        runs.append(enclose(cloud, dynamics, layers, watch=watch, **how))
+    runs = [enclose(cloud, dynamics, layers, **how) for cloud in clouds]
     return collected(runs, container, clouds)
 
 

@@ -120,8 +120,7 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
-    is_enclosed = run._arithmetic == "enclosed"
-    has_limits = not (lim.settled_at is None or is_enclosed or len(run.details.moving))
+    has_limits = not (lim.settled_at is None or len(run.details.moving))
     return run.dynamics.to_dict() | {
         "n": run.n,
         "d": run.d,
