@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from hardmax._float.rounded import GROUP, ROWS, STEP, TILE, largest_products
+from hardmax._float.rounded import GROUP, ROWS, STEP, TILE, products
 
 TILES_IN_CACHE = 4
 
@@ -24,7 +24,7 @@ def _products_in_cache(looks, tiles, steps, groups, threads, repeats):
         for repeat in range(repeats):
             # Another tile each time, and its result kept: nothing can be left out.
             tile = (repeat + thread) % TILES_IN_CACHE
-            largest_products(looks, 0, tiles, tile * groups * steps * 4, steps, groups, top)
+            products(looks, 0, tiles, tile * groups, groups, steps, top)
             total += top[0]
     return total
 
@@ -36,7 +36,7 @@ def _triad(a, b, c):
 
 
 def byte_products(d: int, threads: int, repeats: int = 20_000) -> float:
-    """Multiplications with addition a second in `largest_products`: four directions and a few
+    """Multiplications with addition a second in `products`: some directions and a few
     tiles, in the cache."""
     steps, groups = d // STEP, TILE // GROUP
     looks, tiles = np.ones(ROWS * d, np.int8), np.ones(TILES_IN_CACHE * TILE * d, np.int8)

@@ -49,8 +49,8 @@ def test_a_wrong_answer_is_noticed_and_an_exit_code(hardmax, monkeypatch):
 @pytest.mark.check
 def test_after_compiling_clouds_and_texts_wait_for_no_kernel():
     from hardmax._float.batch import walk_clouds
-    from hardmax._float.rounded import search
+    from hardmax._float.rounded import _search
 
     doctor._compile_kernels()
-    for kernel in (walk_clouds, search):
+    for kernel in (walk_clouds, _search):
         assert kernel.compiled.signatures

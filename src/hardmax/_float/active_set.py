@@ -251,14 +251,12 @@ class ActiveSet:
             (self.lead * np.linalg.norm(directions, axis=1) > slack).all()
         )
 
-    def search(
-        self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray, guesses: np.ndarray
-    ) -> ArgmaxResult:
+    def search(self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
         """Who of all points is furthest along each direction, searched among the members if nobody
         else can come within the slack; `gap` is then at most the smallest lead."""
         if not self.suffices(directions, slack):
-            return self.reopened().search(cpu, directions, slack, guesses)
-        found = cpu._argmax(directions, self.positions, slack, self.rows_of(guesses))
+            return self.reopened().search(cpu, directions, slack)
+        found = cpu._argmax(directions, self.positions, slack)
         if self.members is None:
             return found
         return found.among(self.members, self.lead * float(norms_above(directions).min()))

@@ -146,10 +146,8 @@ def _find_winners(
         leads[task] = smallest
 
 
-def plane(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    """Search by hull and angle. Guesses are not needed."""
+def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+    """Search by hull and angle."""
     directions = np.ascontiguousarray(directions)
     outer, inner = _two_polygons(points)
     winners, leads = (

@@ -75,12 +75,10 @@ class TieResolver:
         self._factors = SlackFactors.of(points.dimension, self.metric)
         self._exact = ExactPositions(points, dynamics)
 
-    def decide(
-        self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu
-    ) -> ArgmaxResult:
-        """Whom the pending points attend to: all who are candidates. Guesses may save time."""
+    def decide(self, active: ActiveSet, pending: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+        """Whom the pending points attend to: all who are candidates."""
         self._exact.begin(active.layer)
-        found = self._search(active, pending, guesses, cpu)
+        found = self._search(active, pending, cpu)
         if not len(found.contested):
             return found
         # Tokens are floats, of which some metrics give directions without rounding.
@@ -101,9 +99,7 @@ class TieResolver:
             found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers")
         )
 
-    def _search(
-        self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu
-    ) -> ArgmaxResult:
+    def _search(self, active: ActiveSet, pending: np.ndarray, cpu: Cpu) -> ArgmaxResult:
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         directions, off = look(active.positions[rows], active.errors[rows], self.metric)
         if self.metric.matrix is None or active.layer:
@@ -115,7 +111,7 @@ class TieResolver:
                 table.max(axis=0) for table in (np.abs(active.positions), active.errors)
             )
             slack = slack_by_axis(directions, off, sizes, errors)
-        return active.search(cpu, directions, slack, guesses)
+        return active.search(cpu, directions, slack)
 
     def _decide_exactly(
         self, points: list[int], candidates: AttendedIndices

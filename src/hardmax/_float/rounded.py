@@ -3,35 +3,31 @@ name the few points to look at in float64.
 
 Take the centre c out of the points, x = p - c: that changes all scores of a direction alike. Round
 to bytes: x = s q + e for the points, with one scale s for a tile of points at similar distance from
-the centre, and y = t r + f for a direction. Bytes reach up to 127, or less where d is so large that
-32 bits would not hold d products of these. So products are summed exactly, and
+the centre, and y = t r + f for a direction. Bytes are so small that 32 bits hold sums of d products
+of them, also with 255 in place of one. So products are summed exactly, and
 
     |<y, x> - s t <r, q>| = |<f, x> + <y - f, e>| <= |f| X + (|y| + |f|) E,
 
-where X >= |x| and E >= |e| for all points of the tile; |f|, X and E are measured, not estimated. A
-tile's largest product therefore gives what some point in it is sure to reach, and what none in it
-exceeds. Only groups of points that can come within the slack of what is sure to be reached are
-scored in float64. Tiles go from the outside in; where X |y| is below what is sure, the rest cannot
-matter.
+where X >= |x| and E >= |e| for all points of the tile; |f|, X and E are measured, not estimated.
+The largest product of a tile therefore gives what some point in it is sure to reach, and what none
+in it exceeds. Only groups that can come within the slack of what is sure to be reached are scored
+in float64. Tiles go from the outside in; where X |y| is below what is sure, the rest cannot matter.
 
 The float64 scores that bytes stand for are off by rounding: u |y| X from taking the centre out,
 gamma_d |y| |p| each from two ways of summing; (2 d + 8) u |y| (X + |c|) covers them.
 
-`largest_products` is written in LLVM's own language, because the instructions that matter (sdot on
-ARM, vpdpbusd and pmaddwd on x86: many products and their sums at once) have no name in Python;
-loops in numba, or float32 in BLAS, take several times as long. They are called by name: what LLVM
-makes of multiplications and additions changes from version to version."""
+`products` is written in LLVM's own language, because the instructions that matter (vpdpbusd on x86,
+sdot on ARM: many products and their sums at once) have no name in Python; loops in numba, or
+float32 in BLAS, take several times as long. A small search tells whether it works here."""
 
-import platform
-from pathlib import Path
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy._core._multiarray_umath import __cpu_features__ as features
 
 from hardmax._float.argmax import ArgmaxResult, sample_rows, score_all
 from hardmax._float.bounds import UNIT, norms_above
@@ -40,7 +36,7 @@ from hardmax._kernels.compiling import njit, njit_parallel
 # The intrinsic is called without the context that it is written with, and llvmlite has no types.
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 
-ROWS = 4  # directions
+ROWS = 8  # directions
 GROUP = 16  # points
 STEP = 4  # coordinates
 TILE = 128  # points
@@ -49,62 +45,31 @@ _GROUPS = TILE // GROUP
 _TINY = 2.0**-500  # coordinates whose squares may underflow count as zero, and as error
 # More than a length or an error can lose where squares underflow, in fewer than 2^40 dimensions.
 _TINY_SLACK = 2.0**-480
-_CHECKED = 4  # tiles after which it is checked whether the rest can matter
-_FIRST_TILES = (
-    4  # outermost tiles, which give a first idea of how far in each direction has to look
-)
 # rows that are scored in full, half of them short, to learn about how small the smallest lead is
 _SAMPLED = 32
+_CHECKED = 4  # tiles after which it is checked whether the rest can matter
 
+ir = cgutils.ir
 _INDEX, _NUMBER, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
-_VECTORS = GROUP * STEP // 16
-_SPAN = 16  # bytes, in which places are counted
+_SUMS, _BYTES = ir.VectorType(_NUMBER, GROUP), ir.VectorType(_BYTE, GROUP * STEP)
 
 
-class Instruction(NamedTuple):
-    """How a processor multiplies bytes: `width` of them at once, into sums of `joined` products."""
-
-    name: str
-    width: int
-    joined: int
-
-
-SDOT = Instruction("sdot", 16, 4)
-VPDPBUSD = Instruction("vpdpbusd", 64, 4)
-PMADDWD = Instruction("pmaddwd", 16, 2)
-PLAIN = Instruction("plain", 16, 4)  # whatever LLVM makes of multiplications and additions
-
-
-def instructions() -> list[Instruction]:
-    """Those that the processor has, the fastest first."""
+@cache
+def instruction() -> str:
+    """The best instruction for products of bytes that this processor is known to have."""
     if config.CPU_NAME not in (None, "host"):  # numba compiles for another processor
-        return [PLAIN]
-    machine = platform.machine().lower()
-    if machine in ("aarch64", "arm64"):
-        features = Path("/proc/cpuinfo")
-        listed = features.read_text() if features.exists() else ""
-        has_sdot = "asimddp" in listed or platform.system() == "Darwin"
-        return [SDOT, PLAIN] if has_sdot else [PLAIN]
-    has = get_host_cpu_features()
-    wanted = {VPDPBUSD: ("avx512vnni", "avx512bw"), PMADDWD: ("avx2",), PLAIN: ()}
-    return [
-        instruction for instruction, names in wanted.items() if all(has.get(name) for name in names)
-    ]
-
-
-def instruction() -> Instruction:
-    """The fastest one."""
-    return instructions()[0]
+        return "plain"
+    if features.get("AVX512VNNI") and features.get("AVX512BW"):
+        return "vpdpbusd"
+    return "sdot" if features.get("ASIMDDP") else "plain"
 
 
 @intrinsic
-def largest_products(typingctx, rows, first_row, points, first_point, steps, groups, out):
-    """Write to `out` the largest product of each of ROWS rows with the points of so many groups.
-
-    Bytes are (step, row, coordinate) and (group, step, point, coordinate), from a place on, counted
-    in 16 bytes."""
-    signature = types.void(rows, types.int64, points, types.int64, types.int64, types.int64, out)
-    return signature, _generate
+def products(typingctx, rows, block, points, group, groups, steps, tops):
+    """Write to `tops` the largest product of each of a block of ROWS rows with points of so many
+    groups."""
+    number = types.int64
+    return types.void(rows, number, points, number, number, number, tops), _generate
 
 
 def _generate(context, builder, signature, args):
@@ -112,347 +77,215 @@ def _generate(context, builder, signature, args):
         data = context.make_array(signature.args[number])(context, builder, args[number]).data
         return builder.bitcast(data, kind.as_pointer())
 
-    span = ir.VectorType(_BYTE, _SPAN)
-    rows, points, out = pointer(0, span), pointer(2, span), pointer(6, _NUMBER)
-    first_row, first_point, steps, groups = args[1], args[3], args[4], args[5]
-    dot = _Products(builder, instruction(), rows, points, first_row, steps)
-    stride = builder.mul(steps, ir.Constant(_INDEX, _VECTORS))  # from one group to the next
-    if dot.kind is VPDPBUSD:  # a vector is a whole group; of two at a time neither has to wait
-        with cgutils.for_range(builder, builder.udiv(groups, ir.Constant(_INDEX, 2))) as pair:
-            place = builder.mul(pair.index, builder.add(stride, stride))
-            place = builder.add(first_point, place)
-            dot.multiply([place, builder.add(place, stride)])
-        with cgutils.for_range(builder, builder.urem(groups, ir.Constant(_INDEX, 2))):
-            last = builder.sub(groups, ir.Constant(_INDEX, 1))
-            dot.multiply([builder.add(first_point, builder.mul(last, stride))])
-    else:
-        with cgutils.for_range(builder, groups) as group:
-            place = builder.add(first_point, builder.mul(group.index, stride))
-            parts = [builder.add(place, ir.Constant(_INDEX, v)) for v in range(_VECTORS)]
-            at_once = _VECTORS if dot.kind is SDOT else 2  # as registers allow
-            for first in range(0, _VECTORS, at_once):
-                dot.multiply(parts[first : first + at_once])
-    for row, top in enumerate(dot.largest()):
-        builder.store(top, builder.gep(out, [ir.Constant(_INDEX, row)]))
+    def index(number):
+        return ir.Constant(_INDEX, number)
+
+    def variables(start):  # LLVM keeps all of these in registers
+        start = ir.Constant(_SUMS, [start] * GROUP)
+        return [cgutils.alloca_once_value(builder, start) for _ in range(ROWS)]
+
+    words, points, out = pointer(0, _NUMBER), pointer(2, _BYTES), pointer(6, _NUMBER)
+    steps = args[5]
+    first_word = builder.mul(builder.mul(args[1], steps), index(ROWS))
+    tops, totals = variables(-(2**31)), variables(0)
+    with cgutils.for_range(builder, args[4]) as group:
+        first_point = builder.mul(builder.add(args[3], group.index), steps)
+        for total in totals:
+            builder.store(ir.Constant(_SUMS, [0] * GROUP), total)
+        with cgutils.for_range(builder, steps) as step:
+            point = builder.load(builder.gep(points, [builder.add(first_point, step.index)]))
+            point.align = 1
+            word = builder.add(first_word, builder.mul(step.index, index(ROWS)))
+            for row, total in enumerate(totals):
+                place = builder.gep(words, [builder.add(word, index(row))])
+                none = ir.Constant(_SUMS, ir.Undefined)
+                lane = builder.insert_element(none, builder.load(place), index(0))
+                four = builder.bitcast(_choose(builder, lane, [0] * GROUP), _BYTES)
+                builder.store(_add(builder, builder.load(total), point, four), total)
+        for total, top in zip(totals, tops, strict=True):
+            one, other = builder.load(total), builder.load(top)
+            is_larger = builder.icmp_signed(">", one, other)
+            builder.store(builder.select(is_larger, one, other), top)
+    for row, top in enumerate(tops):
+        largest = _call(builder, "llvm.vector.reduce.smax.v16i32", _NUMBER, [builder.load(top)])
+        builder.store(largest, builder.gep(out, [index(row)]))
     return context.get_dummy_value()
 
 
-class _Products:
-    """Code that multiplies the bytes of ROWS rows with those of points, and keeps the largest."""
+def _add(builder, sums, points, row):
+    """Add to each of GROUP sums STEP products of bytes."""
+    if instruction() == "vpdpbusd":
+        return _call(builder, "llvm.x86.avx512.vpdpbusd.512", _SUMS, [sums, points, row])
+    if instruction() == "sdot":
+        parts = []
+        for first in range(0, GROUP, 4):
+            lanes, places = range(first, first + 4), range(STEP * first, STEP * (first + 4))
+            part = [_choose(builder, sums, lanes)]
+            part += [_choose(builder, some, places) for some in (points, row)]
+            parts.append(_call(builder, "llvm.aarch64.neon.sdot.v4i32.v16i8", part[0].type, part))
+        halves = [
+            builder.shuffle_vector(*pair, _places(range(8))) for pair in (parts[:2], parts[2:])
+        ]
+        return builder.shuffle_vector(*halves, _places(range(GROUP)))
+    numbers = ir.VectorType(_NUMBER, GROUP * STEP)
+    each = builder.mul(builder.sext(points, numbers), builder.sext(row, numbers))
+    while each.type.count > GROUP:
+        even, odd = (_choose(builder, each, range(i, each.type.count, 2)) for i in (0, 1))
+        each = builder.add(even, odd)
+    return builder.add(sums, each)
 
-    def __init__(self, builder, kind, rows, points, first_row, steps) -> None:
-        self.builder, self.kind, self.points, self.steps = builder, kind, points, steps
-        first = builder.gep(rows, [first_row])
-        self.rows = builder.bitcast(first, _NUMBER.as_pointer())
-        self.bytes = ir.VectorType(_BYTE, kind.width)
-        self.lanes = kind.width // kind.joined
-        self.sums = ir.VectorType(_NUMBER, self.lanes)
-        self.tops = [self._variable(self._splat(-(2**31))) for _ in range(ROWS)]
-        self.starts = self._starts()
 
-    def _starts(self):
-        """What the sums of each row begin with. Where points are taken as bytes from 0 to 255, 128
-        more than they are, that is -128 times the sum of the row: sums that run over meanwhile come
-        back, because they are taken modulo 2^32."""
-        if self.kind is not VPDPBUSD:
-            return [self._splat(0)] * ROWS
-        builder = self.builder
-        totals = [self._variable(ir.Constant(_NUMBER, 0)) for _ in range(ROWS)]
-        with cgutils.for_range(builder, self.steps) as step:
-            for row, total in enumerate(totals):
-                four = builder.bitcast(self._word(step.index, row), ir.VectorType(_BYTE, STEP))
-                for axis in range(STEP):
-                    one = builder.extract_element(four, ir.Constant(_NUMBER, axis))
-                    one = builder.sext(one, _NUMBER)
-                    builder.store(builder.sub(builder.load(total), one), total)
-        starts = [builder.mul(builder.load(each), ir.Constant(_NUMBER, 128)) for each in totals]
-        return [self._broadcast(start, self.lanes) for start in starts]
-
-    def multiply(self, places) -> None:
-        """Multiply all rows with the vectors that begin at these places."""
-        builder = self.builder
-        sums = [[self._variable(start) for _ in places] for start in self.starts]
-        with cgutils.for_range(builder, self.steps) as step:
-            away = builder.mul(step.index, ir.Constant(_INDEX, _VECTORS))
-            some = [self._points(builder.add(place, away)) for place in places]
-            for row in range(ROWS):
-                word = self._word(step.index, row)
-                four = builder.bitcast(self._broadcast(word, self.kind.width // STEP), self.bytes)
-                for total, point in zip(sums[row], some, strict=True):
-                    builder.store(self._add(builder.load(total), point, four), total)
-        for top, totals in zip(self.tops, sums, strict=True):
-            for total in totals:
-                one, other = builder.load(total), builder.load(top)
-                if self.kind is PMADDWD:
-                    # Both halves of a product: added here, once, and not at every step.
-                    swapped = [lane ^ 1 for lane in range(self.lanes)]
-                    one = builder.add(one, _choose(builder, one, swapped))
-                larger = builder.icmp_signed(">", one, other)
-                builder.store(builder.select(larger, one, other), top)
-
-    def largest(self):
-        """The largest product of each row."""
-        name = f"llvm.vector.reduce.smax.v{self.lanes}i32"
-        reduce = self._function(name, _NUMBER, [self.sums])
-        return [self.builder.call(reduce, [self.builder.load(top)]) for top in self.tops]
-
-    def _add(self, sums, some, direction):
-        """Add to each sum the products of so many bytes."""
-        builder = self.builder
-        if self.kind is SDOT:
-            name = "llvm.aarch64.neon.sdot.v4i32.v16i8"
-            dot = self._function(name, self.sums, [self.sums, self.bytes, self.bytes])
-            return builder.call(dot, [sums, some, direction])
-        if self.kind is VPDPBUSD:
-            name = "llvm.x86.avx512.vpdpbusd.512"
-            dot = self._function(name, self.sums, [self.sums, self.bytes, self.bytes])
-            return builder.call(dot, [sums, some, direction])
-        if self.kind is PMADDWD:
-            words = ir.VectorType(ir.IntType(16), self.kind.width)
-            dot = self._function("llvm.x86.avx2.pmadd.wd", self.sums, [words, words])
-            pair = [builder.sext(some, words), builder.sext(direction, words)]
-            return builder.add(sums, builder.call(dot, pair))
-        numbers = ir.VectorType(_NUMBER, self.kind.width)
-        products = builder.mul(builder.sext(some, numbers), builder.sext(direction, numbers))
-        for count in (16, 8):
-            even, odd = (
-                _choose(builder, products, list(range(first, count, 2))) for first in (0, 1)
-            )
-            products = builder.add(even, odd)
-        return builder.add(sums, products)
-
-    def _points(self, place):
-        start = self.builder.gep(self.points, [place])
-        loaded = self.builder.load(self.builder.bitcast(start, self.bytes.as_pointer()))
-        loaded.align = 1
-        if self.kind is VPDPBUSD:
-            return self.builder.xor(loaded, ir.Constant(self.bytes, [-128] * self.kind.width))
-        return loaded
-
-    def _word(self, step, row):
-        """The bytes of a row at a step, as one number."""
-        place = self.builder.mul(step, ir.Constant(_INDEX, ROWS))
-        place = self.builder.add(place, ir.Constant(_INDEX, row))
-        loaded = self.builder.load(self.builder.gep(self.rows, [place]))
-        loaded.align = 1
-        return loaded
-
-    def _broadcast(self, number, lanes):
-        empty = ir.Constant(ir.VectorType(_NUMBER, lanes), ir.Undefined)
-        first = self.builder.insert_element(empty, number, ir.Constant(_NUMBER, 0))
-        return _choose(self.builder, first, [0] * lanes)
-
-    def _splat(self, number):
-        return ir.Constant(self.sums, [number] * self.lanes)
-
-    def _variable(self, start):
-        """LLVM keeps all of these in registers."""
-        return cgutils.alloca_once_value(self.builder, start)
-
-    def _function(self, name, returned, arguments):
-        kind = ir.FunctionType(returned, arguments)
-        return cgutils.get_or_insert_function(self.builder.module, kind, name)
+def _call(builder, name, result, arguments):
+    kind = ir.FunctionType(result, [each.type for each in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
 def _choose(builder, vector, places):
     """Some lanes of a vector."""
-    chosen = ir.Constant(ir.VectorType(_NUMBER, len(places)), places)
-    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), chosen)
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), _places(places))
+
+
+def _places(places):
+    return ir.Constant(ir.VectorType(_NUMBER, len(places)), [*places])
 
 
 class Rounded(NamedTuple):
-    """Rows of `vectors`, in some order, as bytes; of those that share a scale, the largest length
-    and error."""
+    """Vectors as bytes, in groups: (groups, steps, vectors of a group, STEP); of those that share a
+    scale, the largest length and error."""
 
-    vectors: np.ndarray  # (n, d)
-    order: np.ndarray
-    # int8, (rows, coordinates), or in groups (groups, steps, rows of a group and STEP coordinates)
     packed: np.ndarray
     scales: np.ndarray
     lengths: np.ndarray
     errors: np.ndarray
 
 
-@njit_parallel(lambda rounded, *_: len(rounded.scales))
-def _round_to_bytes(first, last, rounded, centre):
-    """Round to bytes, scale by scale, the centre taken out."""
-    vectors, order, packed, scales, lengths, errors = rounded
-    d, shared = vectors.shape[1], len(order) // len(scales)
-    # So many products of two of these still fit into 32 bits.
-    largest_byte = min(127.0, np.floor(np.sqrt((2.0**31 - 1.0) / d)))
-    for number in range(first, last):
-        largest = 0.0
-        for place in range(number * shared, (number + 1) * shared):
-            for axis in range(d):
-                largest = max(largest, abs(vectors[order[place], axis] - centre[axis]))
-        unit = largest / largest_byte if largest > _TINY else 1.0
-        longest, error = 0.0, 0.0
-        for place in range(number * shared, (number + 1) * shared):
-            length, missed = 0.0, 0.0
-            for axis in range(d):
-                value = vectors[order[place], axis] - centre[axis]
-                whole = np.rint(value / unit)
-                packed[place, axis] = np.int8(whole)
-                length += value * value
-                missed += (value - whole * unit) * (value - whole * unit)
-            longest, error = max(longest, length), max(error, missed)
-        scales[number], lengths[number], errors[number] = unit, np.sqrt(longest), np.sqrt(error)
+def rounded(vectors: np.ndarray, shared: int, group: int) -> Rounded:
+    """Rows as bytes, of which so many share a scale, and in groups; zeros fill the last group."""
+    count, d = vectors.shape
+    parts = vectors.reshape(-1, shared, d)
+    largest = np.abs(parts).max(axis=(1, 2))
+    most = min(127.0, np.floor((2.0**31 - 1) / (255 * d)))
+    scales = np.where(largest > _TINY, largest / most, 1.0)
+    units = scales[:, None, None]
+    whole = np.rint(parts / units)
+    # A factor far above the rounding in the bounds themselves, far below what matters to the time.
+    above = 1 + 2.0**-40 + d * UNIT
+    lengths = norms_above(vectors).reshape(-1, shared).max(axis=1) * above + _TINY_SLACK
+    missed = norms_above((parts - whole * units).reshape(count, d)).reshape(-1, shared)
+    errors = missed.max(axis=1) * above + lengths * 2.0**-45 + _TINY_SLACK
+    packed = np.zeros((count + -count % group, -(-d // STEP), STEP), dtype=np.int8)
+    packed.reshape(len(packed), -1)[:count, :d] = whole.reshape(count, d)
+    packed = packed.reshape(-1, group, *packed.shape[1:]).swapaxes(1, 2)
+    return Rounded(np.ascontiguousarray(packed), scales, lengths, errors)
 
 
-@njit(inline="always")
-def _off(length, error, reach, error_of_points):
+@njit
+def _off(rows, i, tiles, tile):
     """How far a product of bytes can be from the score that it stands for."""
-    return error * reach + (length + error) * error_of_points
+    error, errors = rows.errors[i], tiles.errors[tile]
+    return error * tiles.lengths[tile] + (rows.lengths[i] + error) * errors
 
 
 @njit
-def _read_tiles(first, last, directions, tiles, floors, margins, tops):
-    """Fill `tops` tile after tile, until no further one matters, and raise `floors` to what is sure
-    to be reached; returns how many tiles were read."""
-    rows, units, lengths, lost = (
-        directions.packed,
-        directions.scales,
-        directions.lengths,
-        directions.errors,
-    )
-    packed, scales, reaches, errors = tiles.packed, tiles.scales, tiles.lengths, tiles.errors
-    steps = rows.shape[1]
-    for tile in range(len(scales)):
-        if tile % _CHECKED == 0:
-            matters = False
-            for i in range(first, last):
-                matters |= lengths[i] * reaches[tile] >= floors[i] - margins[i]
-            if not matters:
-                return tile
-        for block in range((last - first + ROWS - 1) // ROWS):
-            top = tops[tile, block]
-            place = (first // ROWS + block) * steps
-            largest_products(
-                rows, place, packed, tile * _GROUPS * steps * _VECTORS, steps, _GROUPS, top
-            )
-            for row in range(ROWS):
-                i = first + block * ROWS + row
-                if i < last:
-                    off = _off(lengths[i], lost[i], reaches[tile], errors[tile])
-                    floors[i] = max(floors[i], units[i] * scales[tile] * top[row] - off)
-    return len(scales)
+def _read(first, last, rows, shifts, tiles, floors, margins, tops, sums):
+    """Fill `tops` with the largest products of tiles, one after the other, until no further one
+    matters, and raise `floors` to what is sure to be reached; returns how many tiles were read."""
+    steps = rows.packed.shape[1]
+    for tile in range(len(tiles.scales)):
+        matters = tile % _CHECKED > 0
+        for i in range(first, last if tile % _CHECKED == 0 else first):
+            matters |= rows.lengths[i] * tiles.lengths[tile] >= floors[i] - margins[i]
+        if not matters:
+            return tile
+        for start in range(first, last, ROWS):
+            block = start // ROWS
+            products(rows.packed, block, tiles.packed, tile * _GROUPS, _GROUPS, steps, sums)
+            for i in range(start, min(start + ROWS, last)):
+                top = sums[i - start] - shifts[i]
+                sure = rows.scales[i] * tiles.scales[tile] * top
+                tops[tile, i - first] = sure
+                floors[i] = max(floors[i], sure - _off(rows, i, tiles, tile))
+    return len(tiles.scales)
 
 
-@njit
-def _score_tile(i, tile, directions, tiles, floor, top, found):
-    """Score in float64 the groups of a tile that can reach the floor, into `found` (best, next);
-    returns the new best or -1."""
-    rows, packed, points, order = directions.packed, tiles.packed, tiles.vectors, tiles.order
-    steps, count = rows.shape[1], len(points)
-    unit = directions.scales[i] * tiles.scales[tile]
-    off = _off(directions.lengths[i], directions.errors[i], tiles.lengths[tile], tiles.errors[tile])
-    y = directions.vectors[directions.order[i]]
-    winner = -1
-    for group in range(tile * _GROUPS, (tile + 1) * _GROUPS):
-        if group * GROUP >= count:
-            break
-        place = group * steps * _VECTORS
-        largest_products(rows, (i // ROWS) * steps, packed, place, steps, 1, top)
-        if unit * top[i % ROWS] + off < floor:
-            continue
-        for j in order[group * GROUP : min((group + 1) * GROUP, count)]:
-            score = 0.0
-            for axis in range(len(y)):
-                score += y[axis] * points[j, axis]
-            if score > found[0]:
-                found[1], found[0], winner = found[0], score, j
-            elif score > found[1]:
-                found[1] = score
-    return winner
-
-
-@njit_parallel(lambda directions, *_: -(-len(directions.scales) // TASK), is_python=False)
-def search(first_task, last_task, directions, tiles, floors, margins, winners, leads):
-    """Raise the floors to what each direction is sure to reach among these tiles; and find the
-    winners, if there is a place for them, and their leads, among all who could come within a
+@njit_parallel(lambda vectors, points, rows, *_: -(-len(rows.scales) // TASK), is_python=False)
+def _search(
+    first_task, last_task, vectors, points, rows, shifts, tiles, floors, margins, winners, leads
+):
+    """For each direction find the furthest point, and its lead among all who could come within a
     margin."""
-    scales, reaches, errors = tiles.scales, tiles.lengths, tiles.errors
-    tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
-    top, scores = np.empty(ROWS, np.int32), np.empty(2)
+    tops, steps = np.empty((len(tiles.scales), TASK)), rows.packed.shape[1]
+    sums = np.empty(ROWS, np.int32)
     for task in range(first_task, last_task):
         first, last = task * TASK, min((task + 1) * TASK, len(floors))
-        read = _read_tiles(first, last, directions, tiles, floors, margins, tops)
-        for i in range(first, min(last, len(winners))):
-            floor, unit = floors[i] - margins[i], directions.scales[i]
-            length, lost = directions.lengths[i], directions.errors[i]
-            scores[0], scores[1], winner = -np.inf, -np.inf, -1
+        read = _read(first, last, rows, shifts, tiles, floors, margins, tops, sums)
+        for i in range(first, last):
+            best, second, winner = -np.inf, -np.inf, -1
             for tile in range(read):
-                off = _off(length, lost, reaches[tile], errors[tile])
-                if unit * scales[tile] * tops[tile, (i - first) // ROWS, i % ROWS] + off >= floor:
-                    closer = _score_tile(i, tile, directions, tiles, floor, top, scores)
-                    winner = closer if closer >= 0 else winner
-            winners[directions.order[i]], leads[directions.order[i]] = winner, scores[0] - scores[1]
+                least = floors[i] - margins[i] - _off(rows, i, tiles, tile)
+                if tops[tile, i - first] < least:
+                    continue
+                unit = rows.scales[i] * tiles.scales[tile]
+                for group in range(tile * _GROUPS, (tile + 1) * _GROUPS):
+                    products(rows.packed, i // ROWS, tiles.packed, group, 1, steps, sums)
+                    if unit * (sums[i % ROWS] - shifts[i]) < least:
+                        continue
+                    for j in range(group * GROUP, min((group + 1) * GROUP, len(points))):
+                        score = 0.0
+                        for axis in range(points.shape[1]):
+                            score += vectors[i, axis] * points[j, axis]
+                        if score > best:
+                            second, best, winner = best, score, j
+                        elif score > second:
+                            second = score
+            winners[i], leads[i] = winner, best - second
 
 
-def rounded(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    """Search through bytes, and decide in float64. A good guess for each row saves time."""
-    directions, points = np.ascontiguousarray(directions), np.ascontiguousarray(points)
+def search_rounded(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+    """Search through bytes, and decide in float64."""
     count, d = directions.shape
     centre = points.mean(axis=0)
-    tiles = _tiles(points, centre)
-    sure = np.full(count, -np.inf)
-    if guesses is not None:
-        sure = np.einsum("ij,ij->i", directions, points[guesses] - centre)
-    rows = _rounded(directions, np.arange(count), np.zeros(d), 1)
-    # Of the sizes of points and centre together.
+    outwards = np.argsort(-norms_above(points - centre), kind="stable")
+    outer = points[outwards]
+    # Copies of the last point fill the last tile: they can win nothing that it does not win.
+    filled = np.concatenate([outer, np.repeat(outer[-1:], -len(outer) % TILE, axis=0)])
+    tiles = rounded(filled - centre, TILE, GROUP)
+    # No tile reaches further than one before it.
+    tiles = tiles._replace(lengths=np.maximum.accumulate(tiles.lengths[::-1])[::-1].copy())
+    lengths = norms_above(directions)
     size = float(tiles.lengths[0] + norms_above(centre[None])[0])
-    rounding = (2 * d + 8) * UNIT * rows.lengths * size
-    # Directions that have to look equally far in go together; the outermost tiles tell.
-    floors = sure - rounding
-    first_tiles = (values[:_FIRST_TILES] for values in tiles[3:])
-    nobody, all_matter = np.empty(0, dtype=np.int64), np.full(count, np.inf)
-    outermost = Rounded(*tiles[:3], *first_tiles)
-    search(_in_groups(rows, ROWS), outermost, floors, all_matter, nobody, np.empty(0))
-    order = np.argsort(-floors / rows.lengths, kind="stable")
+    rounding = (2 * d + 8) * UNIT * lengths * size
     # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no
     # further.
-    sample = sample_rows(rows.lengths, _SAMPLED)
+    sample = sample_rows(lengths, _SAMPLED)
     known = score_all(directions[sample], points, slack[sample]).gap
     margins = np.maximum(slack, known) + 2 * rounding
+    # Directions that have to look equally far in go together; the outermost tile tells.
+    floors = (directions @ (outer[:TILE] - centre).T).max(axis=1) - 2 * rounding
+    order = np.argsort(-floors / lengths, kind="stable")
+    some = directions[order]
+    rows, shifts = rounded(some, 1, ROWS), np.zeros(count, dtype=np.int32)
+    if instruction() == "vpdpbusd":  # takes points as bytes from 0 to 255, 128 more than they are
+        tiles = tiles._replace(packed=tiles.packed ^ np.int8(-128))
+        sums = rows.packed.sum(axis=(1, 3), dtype=np.int32)
+        shifts = 128 * sums.reshape(-1)[:count]
+    rows = rows._replace(packed=rows.packed.view(np.int32))
     winners, leads = np.empty(count, dtype=np.int64), np.empty(count)
-    rows = _in_groups(Rounded(directions, order, *(values[order] for values in rows[2:])), ROWS)
-    search(rows, tiles, (floors - rounding)[order], margins[order], winners, leads)
+    _search(some, outer, rows, shifts, tiles, floors[order], margins[order], winners, leads)
+    winners[order], leads[order] = outwards[winners], leads.copy()
     contested = np.flatnonzero(leads <= slack)
     smallest = float(np.delete(leads, contested).min(initial=known))
     clear = ArgmaxResult.clear(winners, smallest, "rounded")
     return clear.left_to(score_all, contested, directions, points, slack)
 
 
-def _tiles(points: np.ndarray, centre: np.ndarray) -> Rounded:
-    """Points as bytes, outermost first; no tile reaches further than one before it."""
-    order = np.argsort(-norms_above(points - centre), kind="stable")
-    # Copies of the last point fill the last tile: they can win nothing that it does not win.
-    order = np.concatenate([order, np.repeat(order[-1:], -len(order) % TILE)])
-    tiles = _in_groups(_rounded(points, order, centre, TILE), GROUP)
-    # A copy is contiguous: for other layouts the kernels would be compiled once more.
-    return tiles._replace(lengths=np.maximum.accumulate(tiles.lengths[::-1])[::-1].copy())
-
-
-def _rounded(vectors: np.ndarray, order: np.ndarray, centre: np.ndarray, shared: int) -> Rounded:
-    """Rows as bytes, of which so many share a scale."""
-    count, d = len(order) // shared, vectors.shape[1]
-    packed = np.zeros((len(order), -(-d // STEP) * STEP), dtype=np.int8)
-    made = Rounded(vectors, order, packed, np.empty(count), np.empty(count), np.empty(count))
-    _round_to_bytes(made, centre)
-    # A factor far above the rounding in the bounds themselves, far below what matters to the time.
-    above = 1 + 2.0**-40 + d * UNIT
-    lengths = made.lengths * above + _TINY_SLACK
-    return made._replace(
-        lengths=lengths, errors=made.errors * above + lengths * 2.0**-45 + _TINY_SLACK
-    )
-
-
-def _in_groups(rows: Rounded, size: int) -> Rounded:
-    """The bytes in groups of so many rows, STEP coordinates at a time; zeros fill the last
-    group."""
-    words = rows.packed.view(np.int32)
-    words = np.concatenate([words, np.zeros((-len(words) % size, words.shape[1]), dtype=np.int32)])
-    words = words.reshape(-1, size, words.shape[1]).transpose(0, 2, 1)
-    return rows._replace(packed=np.ascontiguousarray(words).view(np.int8))
+@cache
+def works() -> bool:
+    """Whether a search through bytes finds what all scores say, on this processor and with this
+    numba."""
+    points = np.random.default_rng(0).standard_normal((2 * TILE + 5, 3 * STEP + 1))
+    try:
+        found = search_rounded(points, points, np.zeros(len(points))).winners
+    except Exception:  # whatever a numba that has changed may raise
+        return False
+    return np.array_equal(found, score_all(points, points, np.zeros(len(points))).winners)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,32 +12,17 @@ from hardmax._float.plane import plane
 from hardmax._float.shells import search_shells
 from hardmax._kernels.parallel import limit_threads, max_threads
 
-# Releases with which the search in bytes was tried. It is in part written in LLVM's language, which
-# changes; with any other release, all scores are computed instead, which gives the same results.
-TRIED_NUMBA = frozenset({"0.68"})
 
-
-def has_tried_numba() -> bool:
-    """Whether the numba that is installed is one of those that the search in bytes was tried
-    with."""
-    import numba
-
-    release = ".".join(numba.__version__.split(".")[:2])
-    return release in TRIED_NUMBA
-
-
-def _rounded(*arguments: Any) -> ArgmaxResult:
-    if not has_tried_numba():
-        return score_all(*arguments)
+def _rounded(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     # Its kernels are in part written in numba's own words, so numba is imported with them: not
     # before they are needed.
-    from hardmax._float.rounded import rounded
+    from hardmax._float.rounded import search_rounded, works
 
-    return rounded(*arguments)
+    search = search_rounded if works() else score_all
+    return search(directions, points, slack)
 
 
-# Called with directions, points, slack and perhaps guesses who may be furthest, which can save
-# time.
+# Called with directions, points and slack.
 SEARCHES: dict[str, Callable[..., ArgmaxResult]] = {
     "dense": score_all,
     "plane": plane,
@@ -105,12 +89,10 @@ class Cpu:
         directions: np.ndarray,
         points: np.ndarray,
         slack: np.ndarray,
-        guesses: np.ndarray | None = None,
     ) -> ArgmaxResult:
-        """Who is furthest along each direction, and who comes within its slack of that; good
-        guesses save time."""
+        """Who is furthest along each direction, and who comes within its slack of that."""
         search = SEARCHES[self.search or suited(len(directions), *points.shape)]
-        return search(directions, points, slack, guesses)
+        return search(directions, points, slack)
 
     def limited(self) -> AbstractContextManager[None]:
         """Context in which kernels run on `threads` threads."""

@@ -70,11 +70,8 @@ def _find_winners(first, last, askers, slack, shells, winners, leads):
         leads[task] = smallest
 
 
-def search_shells(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    """Search the outermost points first, then, where they do not suffice, the tree. Guesses are
-    not needed."""
+def search_shells(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+    """Search the outermost points first, then, where they do not suffice, the tree."""
     directions, count = np.ascontiguousarray(directions), min(len(points), _OUTERMOST)
     centre = points.mean(axis=0)
     radii = norms_above(points - centre)

@@ -106,9 +106,7 @@ class FloatSolver:
             with self.engine.limited(), interpreted_if_small(*shape):
                 if lasting:
                     active = active.after_layers(choices, lasting)
-                # At the first layer many attend to themselves, later most go on as they were.
-                guesses = choices.firsts(pending) if active.layer else pending
-                found = ties.decide(active, pending, guesses, self.engine)
+                found = ties.decide(active, pending, self.engine)
                 choices = choices.with_rows(pending, found.choices())
                 decided, (pending,) = pending, (~choices.follows_leader).nonzero()
                 lasting = ties.lasting(active, choices, decided, pending)

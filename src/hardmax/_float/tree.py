@@ -330,10 +330,8 @@ def collect(
     return AttendedIndices(indices, offsets), found
 
 
-def search_tree(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    """Search in a tree. Guesses are not needed: near directions have winners that are near."""
+def search_tree(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+    """Search in a tree; near directions, whose winners are near, come one after the other."""
     if len(directions) < _FEWEST_ROWS:
         return score_all(directions, points, slack)
     lengths, tree = norms_above(directions), tree_of(points)

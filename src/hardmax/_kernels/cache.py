@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
 import numpy as np
 from numba.core import types
@@ -22,7 +21,7 @@ from numba.core.compiler_lock import global_compiler_lock as compiling
 
 from hardmax._kernels.compiling import IMPORTED, PACKAGE, Source, kernel_sources
 
-_VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
+_VERSIONS = (numba.__version__, np.__version__, sys.version)
 
 if hasattr(os, "register_at_fork"):
     # A child would wait for ever for a thread of its parent that compiles: instead, a fork waits.

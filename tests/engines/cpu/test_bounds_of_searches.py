@@ -12,7 +12,7 @@ from numba import njit
 
 from hardmax._float import rounded as module
 from hardmax._float.plane import _polygon_around, _surely_inside, _turn
-from hardmax._float.rounded import GROUP, ROWS, STEP, TILE, _rounded, _tiles, largest_products
+from hardmax._float.rounded import GROUP, ROWS, STEP, products, rounded
 
 # Points so nearly in line that rounding alone would not tell on which side they are.
 coordinates = st.builds(
@@ -73,59 +73,50 @@ def exact_square(a, b) -> Fraction:
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "size"), [(1, 3, 1.0), (2, 1, 3.0), (128, 4, 1.0), (300, 7, 1.0), (20, 3, 2.0**-530)]
+    ("n", "d", "shared", "size"),
+    [(8, 3, 4, 1.0), (2, 1, 1, 3.0), (300, 7, 20, 1.0), (20, 3, 5, 2.0**-530)],
 )
-def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n, d, size):
+def test_bytes_stand_for_vectors_up_to_errors_that_are_measured(n, d, shared, size):
     rng = np.random.default_rng(n)
-    points = (
-        rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0, (n, 1)) + rng.integers(0, 3) * 10.0
-    ) * size
-    centre = points.mean(axis=0)
-    tiles = _tiles(points, centre)
-    rows = _rounded(points, np.arange(n), np.zeros(d), 1)
-    assert (np.diff(tiles.lengths) <= 0).all()
-    packed = (
-        tiles.packed.reshape(-1, tiles.packed.shape[1], GROUP, STEP)
-        .transpose(0, 2, 1, 3)
-        .reshape(n + -n % TILE, -1)
-    )
-    for found, as_bytes, shared, middle in (
-        (tiles, packed, TILE, centre),
-        (rows, rows.packed, 1, np.zeros(d)),
-    ):
-        assert np.array_equal(np.unique(found.order), np.arange(n))
-        for place, j in enumerate(found.order.tolist()):
-            exact = [
-                Fraction(x) - Fraction(c)
-                for x, c in zip(points[j].tolist(), middle.tolist(), strict=True)
-            ]
-            scale = Fraction(float(found.scales[place // shared]))
-            error, length = found.errors[place // shared], found.lengths[place // shared]
-            assert (
-                exact_square(exact, [scale * int(q) for q in as_bytes[place, :d]])
-                <= Fraction(float(error)) ** 2
-            )
-            assert exact_square(exact, [0] * d) <= Fraction(float(length)) ** 2
-            # Half a byte off in every coordinate is the most, up to rounding.
-            assert error <= float(scale) * np.sqrt(d) * 0.51 + 1e-12 * length or size < 1
+    vectors = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0, (n, 1)) * size
+    found = rounded(vectors, shared, GROUP)
+    packed = found.packed.swapaxes(1, 2).reshape(-1, found.packed.shape[1] * STEP)[:n, :d]
+    for place, vector in enumerate(vectors.tolist()):
+        number = place // shared
+        scale = Fraction(float(found.scales[number]))
+        error, length = found.errors[number], found.lengths[number]
+        rounded_one = [scale * int(q) for q in packed[place]]
+        assert exact_square(vector, rounded_one) <= Fraction(float(error)) ** 2
+        assert exact_square(vector, [0] * d) <= Fraction(float(length)) ** 2
+        # Half a byte off in every coordinate is the most, up to rounding.
+        assert error <= float(scale) * np.sqrt(d) * 0.51 + 1e-12 * length or size < 1
 
 
-@pytest.mark.parametrize("instruction", module.instructions(), ids=lambda kind: kind.name)
-@pytest.mark.parametrize(("steps", "groups"), [(1, 1), (3, 2), (16, 7), (16, 8)])
+@pytest.mark.parametrize("instruction", {"plain", module.instruction()})
+@pytest.mark.parametrize(("steps", "groups"), [(1, 1), (3, 2), (16, 7)])
 def test_the_largest_products_are_those_of_whole_numbers(monkeypatch, instruction, steps, groups):
     monkeypatch.setattr(module, "instruction", lambda: instruction)
+    bias = 128 if instruction == "vpdpbusd" else 0
 
     @njit
-    def largest(rows, points, steps, groups, out):
-        largest_products(rows, 0, points, 0, steps, groups, out)  # pyright: ignore[reportCallIssue]
+    def largest(rows, points, groups, steps, out):
+        products(rows, 0, points, 0, groups, steps, out)  # pyright: ignore[reportCallIssue]
 
     rng = np.random.default_rng(steps)
     rows = rng.integers(-127, 128, (steps, ROWS, STEP)).astype(np.int8)
-    points = rng.integers(-127, 128, (groups, steps, GROUP, STEP)).astype(np.int8)
+    points = rng.integers(-127, 128, (groups, steps, GROUP, STEP))
     rows[:, 0], points[0, :, 0] = -127, -127
     # Among the products there are positive ones, or all are as negative as can be.
     for those in (points, np.full_like(points, 127)):
         found = np.empty(ROWS, dtype=np.int32)
-        largest(rows.ravel(), those.ravel(), steps, groups, found)
-        truth = np.einsum("src,gspc->rgp", rows.astype(np.int64), those.astype(np.int64))
+        largest(rows, (those + bias).astype(np.uint8), groups, steps, found)
+        truth = np.einsum("src,gspc->rgp", rows.astype(np.int64), those + bias)
         assert found.tolist() == truth.reshape(ROWS, -1).max(axis=1).tolist()
+
+
+def test_where_products_are_wrong_the_search_is_not_trusted(monkeypatch):
+    assert module.works()
+    monkeypatch.setattr(module, "_search", lambda *_: None)  # leaves whatever there was
+    assert not module.works.__wrapped__()
+    monkeypatch.setattr(module, "_search", lambda *_: 1 / 0)
+    assert not module.works.__wrapped__()

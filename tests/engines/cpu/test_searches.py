@@ -88,7 +88,7 @@ def test_on_clouds_full_of_ties_too(name, seed):
     # No lead of a few decimals is as large as the slack, where a last digit would decide.
     share = 1.2345678901234567 * 10.0 ** -float(rng.integers(1, 14))
     slack = np.abs(directions).max(axis=1) * share + 1e-30
-    found = ALL[name](directions, points, slack, rng.integers(0, len(points), m))
+    found = ALL[name](directions, points, slack)
     assert_same(found, score_all(directions, points, slack))
 
 
@@ -97,7 +97,7 @@ def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
     # A bug that was: from d = 133,144 on, products of 127 by 127 do not fit into 32 bits.
     signs = np.where(np.random.default_rng(d).random(d) < 0.5, 1.0, -1.0)
     points, slack = np.outer([1, 1 - 2.0**-7, -1, 2.0**-7 - 1], signs), np.full(4, 1e-6)
-    found = SEARCHES["rounded"](points, points, slack, np.arange(4))
+    found = SEARCHES["rounded"](points, points, slack)
     assert_same(found, score_all(points, points, slack))
 
 
