@@ -2,36 +2,24 @@
 In a notebook
 =============
 
-Runs, limits, models and explanations display themselves. Download this page as a notebook with the
-link at the bottom, or type the cells into your own."""
+Every result says what it is in one line, draws itself with ``plot``, and is a table with
+``to_pandas``. An explanation shows its text.
+"""
 
 import hardmax as hm
 
-half = hm.Dynamics(alpha="1/2")
-run = hm.simulate(hm.clouds.emerging_leader(), half, layers=10)
-run
-
 # %%
-# A limit shows its clusters, with stars for leaders.
-lim = hm.limit(hm.clouds.nonleader_clusters(), half)
+half = hm.Dynamics("1/2")
+lim = hm.limit(hm.clouds.gaussian(60, 2, seed=4), half)
 lim
 
 # %%
-# Tables, when you need them:
-lim.to_pandas()
+lim.plot()
 
 # %%
-# Many clouds are one object, too.
-hm.limit([hm.clouds.gaussian(40, 2, seed=seed) for seed in range(6)], half)
+# A run draws one layer; ``run.save("run.gif")`` writes a film, one frame per layer.
+run = hm.simulate(hm.clouds.gaussian(60, 2, seed=4), half, layers=10)
+run.plot(2)
 
 # %%
-# A text model shows its heaviest tokens, an explanation its text.
-model = hm.load_model("sentiment-en")
-model
-
-# %%
-model.explain("It never gets boring.")
-
-# %%
-# ``plot`` draws on matplotlib axes; ``run.save("run.gif")`` writes a film, one frame per layer.
-axes = run.plot(layers=[0, 1, 2, 10])
+hm.load_model("sentiment-en").explain("It never gets boring.")

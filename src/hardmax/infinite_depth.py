@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 import numpy as np
 
 from hardmax import certificate as checker
+from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.files import read_certificate
@@ -230,9 +231,7 @@ class Limit(Tabular):
         leaders = pluralize(len(self.leaders), "leader")
         return f"Limit({size}: {leaders}, {clusters}, {settled}, {self.run._arithmetic})"
 
-    def plot(
-        self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
-    ) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw tokens, paths and limits, with a colour and shape for each cluster (extra
         `figures`).
 
@@ -240,22 +239,13 @@ class Limit(Tabular):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure with a title and a legend.
-        figsize : tuple of float, optional
-            Size of the new figure, in inches.
 
         Returns
         -------
         matplotlib Axes
             The axes.
         """
-        from hardmax.figures.limits import plot_limit
-
-        return plot_limit(self, ax, figsize)
-
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import cloud_card
-
-        return cloud_card(self)
+        return figures.plot_limit(self, ax)
 
 
 class Limits(Tabular, Sequence[Limit]):
@@ -347,11 +337,6 @@ class Limits(Tabular, Sequence[Limit]):
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
         return f"Limits({pluralize(len(self), 'cloud')}, {settled:,} settled)"
-
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import batch_card
-
-        return batch_card(self)
 
 
 class Options(TypedDict, total=False):

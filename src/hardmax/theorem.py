@@ -67,13 +67,6 @@ class TheoremReport(tuple[Statement, ...]):
         width = max(len(statement.claim) for statement in self)
         return "\n".join(f"{s.claim:{width}} {s.verdict:15} {s.detail}" for s in self)
 
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import table_card
-
-        rows = [["statement", "verdict", "observed"]]
-        rows += [[statement.claim, statement.verdict, statement.detail] for statement in self]
-        return table_card(self, rows)
-
 
 def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     """Check every statement of Theorem 1.1 on one cloud, exactly, and the separation of Figure 5.

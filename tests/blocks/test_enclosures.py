@@ -108,7 +108,7 @@ def test_a_run_that_is_enclosed_is_a_trajectory_like_others(tmp_path):
     assert columns["layer"] == np.repeat(range(5), 5).tolist()
     assert columns["attends"][:5] == run.attended(0).tolist()
     assert sum(columns["leader"]) == sum(5 - layer for layer in since)
-    run.save(tmp_path / "run.gif", layers=[0, 4])
+    run.save(tmp_path / "run.gif")
     low, high = run.plot().get_xlim()
     assert low < run.tokens[..., 0].min() < run.tokens[..., 0].max() < high
     seen = []

@@ -287,17 +287,15 @@ def estimator_calls() -> Iterator[Call]:
 def figure_calls() -> Iterator[Call]:
     from matplotlib.figure import Figure
 
-    from hardmax.figures.layers import draw_layer
-    from hardmax.figures.limits import draw_limit
-    from hardmax.figures.style import save_figure
+    from hardmax.figures import draw_layer, draw_limit, save_figure
 
     run, lim, model, ax = a_run(), a_limit(), a_model(), Figure().add_subplot()
-    yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
-    yield "Trajectory.save", run.save, {"path": "moving.gif", "layers": [0], "fps": 4.0}
+    yield "Trajectory.plot", run.plot, {"layer": 1, "ax": ax}
+    yield "Trajectory.save", run.save, {"path": "moving.gif"}
     yield "Limit.plot", lim.plot, {"ax": ax}
     yield "Basins.plot", hm.basins(SQUARE, effort=9).plot, {"ax": ax}
     yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}
     yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}
-    yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True, "most": 9}
-    yield "draw_limit", draw_limit, {"lim": lim, "ax": ax, "most": 9}
+    yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax}
+    yield "draw_limit", draw_limit, {"lim": lim, "ax": ax}
     yield "save_figure", save_figure, {"figure": Figure(), "path": "picture.svg"}

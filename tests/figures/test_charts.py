@@ -4,7 +4,6 @@
 # pyright: reportOptionalMemberAccess=false, reportUnhashable=false
 import numpy as np
 import pytest
-from figures.test_cards import model_of
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.colors import same_color, to_hex
@@ -14,9 +13,22 @@ from numpy.testing import assert_allclose
 from refusals import refuses
 from text.small_models import random_texts, small_model, word_model
 
-from hardmax.figures.charts import MOST_VOTES, heaviest, reliability_figure
+from hardmax.figures.charts import MOST_VOTES, heaviest, plot_reliability
 from hardmax.figures.palette import BLUE, VERMILION, look_of_class
 from hardmax.text.reading import Modifier
+from hardmax.text.text_model import TextModel
+from hardmax.text.vocabulary import Vocabulary
+
+
+def model_of(classes: int, words: int = 30) -> TextModel:
+    rng, rows = np.random.default_rng(classes), 1 if classes == 2 else classes
+    surfaces = [f"word{number}" for number in range(words)]
+    return TextModel(
+        vocabulary=Vocabulary(surfaces, np.ones((words, classes))),
+        weights=rng.normal(size=(words, rows)),
+        bias=np.zeros(rows),
+        classes=tuple(f"class {number}" for number in range(classes)),
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -61,7 +73,7 @@ def test_points_of_the_reliability_diagram_are_the_bins_and_the_title_has_the_er
     confidence = np.array([0.6, 0.9])
     right = np.array([0.5, 1.0])
     texts = np.array([30, 10])
-    (ax,) = reliability_figure((confidence, right, texts)).axes
+    ax = plot_reliability((confidence, right, texts), Figure().add_subplot())
     assert_allclose(ax.lines[1].get_xydata(), np.stack([confidence, right], axis=1))
     assert_allclose(
         ax.collections[0].get_segments(), [[[0.6, 0.6], [0.6, 0.5]], [[0.9, 0.9], [0.9, 1.0]]]
@@ -93,7 +105,7 @@ def test_bars_are_the_largest_votes_in_order_and_dotted_ones_what_modified_token
     for why in (model.explain(text) for text in (TEXT, *random_texts(5))):
         if not why.ledger:
             continue
-        ax = why.plot(Figure().add_subplot())
+        ax = why.plot(ax=Figure().add_subplot())
         shown = why.active[:MOST_VOTES]
         bars = sorted(bars_of(ax, dotted=False), key=lambda bar: bar.get_y())
         assert [bar.get_width() for bar in bars] == [entry.vote for entry in shown]
@@ -115,7 +127,7 @@ def test_bars_are_the_largest_votes_in_order_and_dotted_ones_what_modified_token
 
 def test_names_say_what_a_token_attends_to_and_the_axis_what_votes_mean():
     model = word_model({"boring": -2, "great": 1.5}, modifiers=[Modifier("never", -0.5)])
-    ax = model.explain("Great: it never gets boring.").plot(Figure().add_subplot())
+    ax = model.explain("Great: it never gets boring.").plot(ax=Figure().add_subplot())
     assert [label.get_text() for label in ax.get_yticklabels()] == ["great", "boring ← never"]
     assert ax.get_xlabel() == "vote towards positive"
     assert ax.get_title(loc="left").startswith("positive")

@@ -13,14 +13,15 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 from numpy.testing import assert_allclose
+from PIL import Image
 from refusals import refuses
 
 import hardmax as hm
 from hardmax import clouds
-from hardmax.figures import plane
-from hardmax.figures.layers import MOST_FRAMES, draw_layer
+from hardmax.figures import layers, plane
+from hardmax.figures.layers import draw_layer
 from hardmax.figures.palette import FAINT
-from hardmax.figures.plane import draw_hull, principal_axes, view_of
+from hardmax.figures.plane import principal_axes, view_of
 
 HALF = hm.Dynamics("1/2")
 CLOUDS: dict[str, Any] = {
@@ -48,8 +49,8 @@ def axes_for(run: hm.Trajectory) -> Axes:
     return Figure().add_subplot(projection="3d" if run.d == 3 else None)
 
 
-def drawn(run: hm.Trajectory, layer: int = 0, **options: Any) -> plane.Artists:
-    return draw_layer(run, layer, axes_for(run), **options)
+def drawn(run: hm.Trajectory, layer: int = 0) -> plane.Artists:
+    return draw_layer(run, layer, axes_for(run))
 
 
 def offsets(marks: list[Any]) -> np.ndarray:
@@ -119,16 +120,6 @@ def test_who_follows_and_is_followed_has_a_rim():
     assert len(offsets(drawn(run_of(), 6)["rims"])) == 0
 
 
-@pytest.mark.parametrize("count", [30, 300])
-def test_numbers_of_leaders_do_not_lie_over_each_other(count):
-    ax = hm.simulate(clouds.polygon(count), HALF, layers=0).plot()
-    ax.figure.canvas.draw()
-    labels = [text for text in ax.texts if text.get_text()]
-    boxes = [label.get_window_extent() for label in labels]
-    assert 20 <= len(boxes) <= 40
-    assert not any(a.overlaps(b) for number, a in enumerate(boxes) for b in boxes[:number])
-
-
 def test_dotted_lines_lead_to_everyone_who_is_attended_to():
     run = run_of("ties")
     segments = [line.get_xydata().reshape(-1, 3, 2)[:, :2] for line in drawn(run)["attention"]]
@@ -159,45 +150,6 @@ def test_looks_and_window_stay_the_same_and_the_hull_is_that_of_the_leaders():
     assert color_at(before["leaders"][0], star) == color_at(after["leaders"][0], star)
 
 
-def test_of_very_many_tokens_some_are_drawn_and_all_leaders(monkeypatch):
-    run = run_of("many")
-    picture = drawn(run, 2, most=50)
-    assert len(offsets(picture["leaders"])) == len(run.leaders)
-    assert 40 <= len(offsets(picture["circles"])) <= 60
-    for most in (600, 999):
-        assert len(offsets(drawn(run, 2, most=most)["circles"])) <= most
-    monkeypatch.setattr(plane, "MOST_TOKENS", 50)
-    assert "1,000 tokens, some drawn" in run.plot().get_title(loc="left")
-
-
-def test_given_axes_are_drawn_on_and_given_back():
-    run, mine = run_of(), Figure().add_subplot()
-    assert run.plot(2, ax=mine) is mine
-    assert not pyplot.get_fignums()
-    (one,) = run.plot(layers=[2], ax=mine)
-    assert one is mine
-    row = run.plot([0, 3], figsize=(5, 2))
-    assert [ax.get_title(loc="left")[:8] for ax in row] == ["layer 0:", "layer 3:"]
-    assert row[0].figure.get_size_inches().tolist() == [5, 2]
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"layers": [0, 3], "ax": Figure().add_subplot()}, "`ax` is for one layer"),
-        ({"layers": []}, "the number of `layers` must be"),
-        ({"layers": -1}, "`layers` must be a whole number from 0 up"),
-        ({"figsize": (5, -1)}, "`figsize` must be"),
-        ({"figsize": 5}, "`figsize` must be a width and a height"),
-        ({"ax": Figure().add_subplot(projection="3d")}, "three dimensions, but the tokens have 2"),
-    ],
-)
-def test_what_cannot_be_plotted_is_refused_and_leaves_no_figure(given, message):
-    with refuses(message):
-        run_of().plot(**given)
-    assert not pyplot.get_fignums()
-
-
 def test_principal_axes_are_those_of_the_whole_decomposition():
     tokens = clouds.gaussian(60, 6) @ np.diag([5, 1, 1, 3, 1, 1])
     _, _, directions = np.linalg.svd(tokens - tokens.mean(axis=0))
@@ -207,43 +159,51 @@ def test_principal_axes_are_those_of_the_whole_decomposition():
     assert_allclose(principal_axes((tokens + 30) * 2e306), axes, atol=1e-12)
 
 
-def test_a_flat_polytope_is_what_is_left_of_it():
-    kinds = {
-        1: ("PathCollection", "Path3DCollection"),
-        2: ("Line2D", "Line3D"),
-        3: ("Polygon", "Poly3DCollection"),
-    }
-    for many, (flat, deep) in kinds.items():
-        corners = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 1]])[:many]
-        (polygon,) = draw_hull(corners[:, :2], Figure().subplots())
-        (facet,) = draw_hull(corners, Figure().add_subplot(projection="3d"))
-        assert (type(polygon).__name__, type(facet).__name__) == (flat, deep)
-
-
-# ---------------------------------------------------------------- films
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "message"),
-    [
-        ("x.avi", {}, "`path` must end in .html or .gif, not '.avi'"),
-        ("x.gif", {"layers": []}, "the number of `layers` must be"),
-        ("x.gif", {"layers": range(MOST_FRAMES + 1)}, "the number of `layers` must be"),
-        ("x.gif", {"layers": [-1]}, "`layers` must be a list of whole numbers from 0 up"),
-        ("x.gif", {"fps": 0}, "`fps` must be a finite number above 0"),
-        ("x.gif", {"fps": 1000}, "`fps` must be a finite number above 0, at most 50"),
-        ("no/x.gif", {"layers": [0]}, "cannot be written"),
-    ],
-)
-def test_what_cannot_be_animated_is_refused_and_leaves_no_file(name, given, message, tmp_path):
-    with refuses(message):
-        run_of().save(tmp_path / name, **given)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_title_counts_the_leaders_that_are_drawn():
     run = run_of()
     for layer, said in ((0, "2 leaders, 1 to come"), (1, "3 leaders"), (6, "3 leaders")):
         assert len(offsets(drawn(run, layer)["leaders"])) == int(said[0])
-        title = run.plot(layers=[layer])[0].get_title(loc="left")
+        title = run.plot(layer).get_title(loc="left")
         assert title == f"layer {layer}: 8 tokens, {said}"
+
+
+def test_of_very_many_tokens_some_are_drawn(monkeypatch):
+    monkeypatch.setattr(plane, "MOST_TOKENS", 50)
+    run = run_of("many")
+    picture = drawn(run, 2)
+    assert len(offsets(picture["leaders"])) == len(run.leaders)
+    assert 20 <= len(offsets(picture["circles"])) <= 60
+    assert "1,000 tokens, some drawn" in run.plot().get_title(loc="left")
+
+
+def test_of_very_many_leaders_some_have_numbers():
+    ax = hm.simulate(clouds.polygon(300), HALF, layers=0).plot()
+    assert 20 <= len([text for text in ax.texts if text.get_text()]) <= 40
+
+
+def test_given_axes_are_drawn_on_and_what_cannot_be_plotted_leaves_no_figure():
+    run, mine = run_of(), Figure().add_subplot()
+    assert run.plot(2, ax=mine) is mine
+    space = Figure().add_subplot(projection="3d")
+    for given, message in (
+        ({"layer": -1}, "`layer` must be a whole number from 0 up"),
+        ({"ax": 3}, "`ax` must be axes"),
+        ({"ax": space}, "three dimensions, but the tokens have 2"),
+    ):
+        with refuses(message):
+            run.plot(**given)
+    assert not pyplot.get_fignums()
+
+
+def test_a_film_has_a_frame_for_each_layer_of_many_some(tmp_path, monkeypatch):
+    with refuses(r"`path` must end in .html or .gif, not '.avi'"):
+        run_of().save(tmp_path / "x.avi")
+    for most, frames in ((9, 7), (3, 3)):
+        monkeypatch.setattr(layers, "MOST_FRAMES", most)
+        run_of().save(tmp_path / "run.gif")
+        with Image.open(tmp_path / "run.gif") as film:
+            assert film.n_frames == frames
+            assert (film.info["duration"], film.info["loop"]) == (250, 0)
+            first = np.array(film.convert("RGB"))
+            film.seek(frames - 1)
+            assert (np.array(film.convert("RGB")) != first).any()

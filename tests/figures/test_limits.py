@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 from figures.test_layers import CLOUDS, axes_for, each_cloud, offsets, rows
-from matplotlib import pyplot
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
@@ -14,7 +13,7 @@ from refusals import refuses
 import hardmax as hm
 from hardmax.figures import plane
 from hardmax.figures.layers import draw_layer
-from hardmax.figures.limits import MOST_CLUSTERS_IN_LEGEND, draw_limit, limit_figure
+from hardmax.figures.limits import MOST_CLUSTERS_IN_LEGEND, draw_limit
 from hardmax.figures.palette import look_of_class, look_of_leader
 from hardmax.figures.style import save_figure
 
@@ -88,7 +87,7 @@ def test_what_does_not_settle_is_shown_where_it_was_last():
     assert picture["hull"] == []
     assert len(offsets(picture["leaders"])) == 0
     assert offsets(picture["elsewhere"]).tolist() == lim.limit_points.tolist()
-    title = limit_figure(lim).axes[0].get_title(loc="left")
+    title = lim.plot().get_title(loc="left")
     assert title.startswith("3 tokens, not settled at layer 20:\nlimits within ")
 
 
@@ -117,7 +116,7 @@ def test_leaders_and_curves_are_told_apart():
 
 def test_the_legend_names_every_cluster_or_the_largest():
     def legend(name):
-        (found,) = limit_figure(limit_of(name)).legends
+        (found,) = limit_of(name).plot().figure.legends
         return [text.get_text() for text in found.get_texts()]
 
     assert legend("ties")[1:] == [
@@ -140,7 +139,7 @@ def test_the_legend_names_every_cluster_or_the_largest():
 def test_a_figure_is_the_same_file_twice(tmp_path):
     kinds = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     for number in (1, 2):
-        figure = limit_figure(limit_of("ties"))
+        figure = limit_of("ties").plot().figure
         for suffix in kinds:
             save_figure(figure, tmp_path / f"{number}.{suffix}")
     for suffix, start in kinds.items():
@@ -150,15 +149,12 @@ def test_a_figure_is_the_same_file_twice(tmp_path):
         save_figure(Figure(), tmp_path / "limit.gif")
 
 
-def test_given_axes_are_drawn_on_and_given_back(monkeypatch):
+def test_given_axes_are_drawn_on_and_of_very_many_tokens_some(monkeypatch):
     lim, mine = limit_of("in the plane"), Figure().subplots()
     assert lim.plot(ax=mine) is mine
-    assert not pyplot.get_fignums()
     with refuses("use two-dimensional axes"):
         lim.plot(ax=Figure().add_subplot(projection="3d"))
     monkeypatch.setattr(plane, "MOST_TOKENS", 3)
-    assert (
-        limit_figure(lim).axes[0].get_title(loc="left")
-        == "8 tokens (one in 3 drawn), settled at layer 1"
-    )
-    assert sum(len(offsets([starts])) for starts in draw_limit(lim, mine, most=3)["starts"]) == 2
+    title = lim.plot().get_title(loc="left")
+    assert title == "8 tokens (some drawn), settled at layer 1"
+    assert sum(len(offsets([starts])) for starts in draw_limit(lim, mine)["starts"]) == 2

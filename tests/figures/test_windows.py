@@ -1,7 +1,6 @@
 """Windows, sizes and frames: everything that is drawn can be seen, and as large as it can be."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false, reportOptionalMemberAccess=false
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.axes3d import Axes3D
-from PIL import Image
 
 import hardmax as hm
-from hardmax import clouds
-from hardmax.figures import layers
 from hardmax.figures.layers import draw_layer
 from hardmax.figures.limits import draw_limit
 from hardmax.figures.plane import view_of
@@ -83,37 +79,3 @@ def test_tokens_on_a_line_come_down_from_their_starts_to_the_layer():
         bottom, top = ax.get_ylim()
         assert -0.5 < bottom < -0.1
         assert 1.05 < top < 1.5
-
-
-def frames(path: Path) -> list[np.ndarray]:
-    with Image.open(path) as moving:
-        found = []
-        for number in range(getattr(moving, "n_frames", 1)):
-            moving.seek(number)
-            found.append(np.array(moving.convert("RGB")))
-    return found
-
-
-def test_frames_are_the_layers_in_their_order(tmp_path):
-    run = run_of(layers=3)
-    run.save(tmp_path / "all.gif")
-    alone = []
-    for layer in range(4):
-        run.save(tmp_path / "one.gif", layers=[layer])
-        alone += frames(tmp_path / "one.gif")
-    seen = frames(tmp_path / "all.gif")
-    assert len(seen) == len(alone) == 4
-    for number, frame in enumerate(seen):
-        # A GIF has few colours, chosen for each frame: the nearest of the layers is meant.
-        off = [int((np.abs(frame.astype(int) - other).sum(axis=2) > 60).sum()) for other in alone]
-        assert int(np.argmin(off)) == number
-
-
-def test_a_long_run_is_shown_in_some_frames_with_the_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(layers, "DEFAULT_FRAMES", 8)
-    run = hm.simulate(clouds.emerging_leader(), HALF, layers=20)
-    run.save(tmp_path / "long.gif")
-    assert 6 <= len(frames(tmp_path / "long.gif")) <= 9
-    with Image.open(tmp_path / "long.gif") as moving:
-        assert moving.info["duration"] == 250
-        assert moving.info["loop"] == 0

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import fmpq_poly, fmpz_poly
 
+from hardmax import figures
 from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
@@ -82,20 +83,7 @@ class Bifurcations:
         left = f"; {pluralize(undecided, 'interval')} not decided" if undecided else ""
         return f"Bifurcations({ends}: {values or 'nothing changes'}{left})"
 
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import table_card
-
-        rows = [["alpha between", "and", "about", "leaders"]]
-        for low, high, outcome in self.intervals:
-            about = f"{float(low):.6g} to {float(high):.6g}"
-            leaders = "undecided" if outcome is None else ", ".join(map(str, outcome.leaders))
-            rows.append([str(low), str(high), about, leaders])
-        changes = pluralize(len(self.values), "change")
-        return table_card(self, rows, facts=f"{changes} of leaders or followers")
-
-    def plot(
-        self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
-    ) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw a row for each token and, along alpha, whom it attends to in the end (extra
         `figures`).
 
@@ -103,17 +91,13 @@ class Bifurcations:
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure with a title.
-        figsize : tuple of float, optional
-            Size of the new figure, in inches.
 
         Returns
         -------
         matplotlib Axes
             The axes.
         """
-        from hardmax.figures.bifurcations import plot_bifurcations
-
-        return plot_bifurcations(self, ax, figsize)
+        return figures.plot_bifurcations(self, ax)
 
 
 def bifurcations(

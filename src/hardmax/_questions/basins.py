@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpz_mat
 
+from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import (
     InputError,
@@ -106,26 +107,20 @@ class Basins:
         shares = [f"{region.name} {100 * region.share:.1f} %" for region in regions]
         return f"Basins(token {self.token}: {', '.join(shares)})"
 
-    def plot(
-        self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
-    ) -> "Axes":
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the regions in the plane, or on the line (extra `figures`).
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure with a title.
-        figsize : tuple of float, optional
-            Size of the new figure, in inches.
 
         Returns
         -------
         matplotlib Axes
             The axes.
         """
-        from hardmax.figures.basins import plot_basins
-
-        return plot_basins(self, ax=ax, figsize=figsize)
+        return figures.plot_basins(self, ax)
 
 
 def basins(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.format import pluralize
@@ -202,50 +203,26 @@ class Trajectory(Tabular):
         ]
         return columns
 
-    @overload
-    def plot(
-        self,
-        layers: int | None = None,
-        *,
-        ax: "Axes | None" = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> "Axes": ...
-    @overload
-    def plot(
-        self, layers: Sequence[int], *, figsize: tuple[float, float] | None = None
-    ) -> np.ndarray: ...
-    def plot(
-        self,
-        layers: int | Sequence[int] | None = None,
-        *,
-        ax: "Axes | None" = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> "Axes | np.ndarray":
+    def plot(self, layer: int | None = None, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the tokens at a layer: leaders, who attends to whom, and the paths so far (extra
         `figures`).
 
         Parameters
         ----------
-        layers : int or sequence of int, optional
+        layer : int, optional
             The last layer by default. Tokens of more than three dimensions are shown by principal
             coordinates.
         ax : matplotlib Axes, optional
-            Where to draw one layer; by default a new figure with a legend.
-        figsize : tuple of float, optional
-            Size of a new figure, in inches.
+            Where to draw; by default a new figure with a legend.
 
         Returns
         -------
-        matplotlib Axes, or an array of them
-            One for each layer.
+        matplotlib Axes
+            The axes.
         """
-        from hardmax.figures.layers import plot_run
+        return figures.plot_run(self, layer, ax)
 
-        return plot_run(self, layers, ax, figsize)
-
-    def save(
-        self, path: str | Path, *, layers: Sequence[int] | None = None, fps: float = 4
-    ) -> None:
+    def save(self, path: str | Path) -> None:
         """Write a page or a film, completely or not at all; the suffix says which.
 
         Parameters
@@ -253,20 +230,12 @@ class Trajectory(Tabular):
         path : str or Path
             ``.html``: a page that runs this cloud in any browser, without a network: drag tokens,
             change alpha, play the layers; up to 2,000 tokens. ``.gif``: a film in which every frame
-            is a layer (extra `figures`).
-        layers : sequence of int, optional
-            Layers of a film; the recorded ones by default.
-        fps : float, default 4
-            Frames of a film per second.
+            is a layer, of many some (extra `figures`).
         """
         path = check_path(path)
         suffix = path.suffix.lower()
-        if layers is not None and suffix != ".gif":
-            raise InputError("`layers` are the frames of a .gif, and of nothing else.")
         if suffix == ".gif":
-            from hardmax.figures.layers import animate_run
-
-            animate_run(self, path, layers, fps)
+            figures.animate_run(self, path)
         elif suffix in (".html", ".htm"):
             cloud = cloud_data(self.details.points, self.dynamics)
             write_page(path, {"room": "dynamics", "cloud": cloud})
@@ -282,11 +251,6 @@ class Trajectory(Tabular):
             f"{pluralize(self.layers, 'layer')}, {pluralize(len(self.leaders), 'leader')}, "
             f"{settled}, {self._arithmetic})"
         )
-
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import cloud_card
-
-        return cloud_card(self)
 
     def _returned(self, floats: np.ndarray) -> Any:
         return floats if self._tensor_kind is None else self._tensor_kind.tensor(floats)
@@ -412,11 +376,6 @@ class Trajectories(Tabular, Sequence[Trajectory]):
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
         return f"Trajectories({pluralize(len(self), 'cloud')}, {settled:,} settled)"
-
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import batch_card
-
-        return batch_card(self)
 
 
 def collected(

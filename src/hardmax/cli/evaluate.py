@@ -42,10 +42,10 @@ def run(args: Namespace) -> None:
     labels = [classes.get(str(label), label) for label in corpus.labels]
     evaluation = evaluate_model(model, corpus.texts, labels)
     if args.picture is not None:
-        from hardmax.figures.charts import reliability_figure
+        from hardmax.figures import plot_reliability
 
         curve = calibration_curve(evaluation.truth, evaluation.probabilities)
-        opt.write_picture(args.picture, reliability_figure(curve))
+        opt.write_picture(args.picture, plot_reliability(curve).figure)
     document: dict[str, Any] = opt.describe(model) | evaluation.metrics
     document["classes"] = list(model.classes)
     document["leaders"] = [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]]

@@ -184,7 +184,7 @@ def write_text(path: str, text: str) -> None:
 
 def write_picture(path: str, figure: Any) -> None:
     """Write a figure to a file."""
-    from hardmax.figures.style import save_figure
+    from hardmax.figures import save_figure
 
     save_figure(figure, path)
     notify(f"wrote {path}")

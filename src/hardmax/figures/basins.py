@@ -13,64 +13,62 @@ from hardmax.figures.style import Axes, MarkerPath, PathPatch
 if TYPE_CHECKING:
     from hardmax._questions.basins import Basins, Region
 
-_HATCHES = "", "//", "..", "\\\\", "--", "xx", "||", "++", "oo"
+_HATCHES = "//", "..", "\\\\", "--", "xx", "||", "++", "oo"
 _MOST_NAMED = 12  # regions in the legend
-_MARKED = (0, 0, 0, 0.25)
 
 
-def plot_basins(found: "Basins", ax: Any, figsize: Any) -> Axes:
+def plot_basins(found: "Basins", ax: Any) -> Axes:
     """Regions on the axes, or on those of a new figure: a colour and a hatch for each."""
-    given = style.axes_for(ax, figsize, (6.4, 4.8 if len(found.box) == 2 else 2.4))
+    is_plane = len(found.box) == 2
+    title = "" if ax else f"Where token {found.token} ends, by its start"
+    ax = style.check_axes(ax or style.new_axes((6.4, 4.8 if is_plane else 2.4)))
     with style.style_context():
-        if ax is None:
-            given.set_title(f"Where token {found.token} ends, by its start", loc="left")
-        _draw(found, given)
-    return given
+        hatches = cycle(_HATCHES)
+        elsewhere = [region for region in found.regions if region.name != "itself"]
+        for number, region in enumerate(found.regions):
+            look = {"facecolor": SHADE, "label": region.name if number < _MOST_NAMED else "_"}
+            if region in elsewhere:
+                color = look_of_leader(elsewhere.index(region))[0]
+                look |= {"facecolor": (color, 0.55), "hatch": next(hatches)}
+            _fill(region, ax, **look)
+        if found.undecided.cells:
+            _fill(found.undecided, ax, facecolor=style.ink(), label="undecided")
+        box = [[float(end) for end in pair] for pair in found.box]
+        ax.set(xlim=box[0], ylim=box[1] if is_plane else (0, 1))
+        if is_plane:
+            ax.set(aspect="equal", xlabel="$z_1$", ylabel="$z_2$")
+        else:
+            ax.set(xlabel="$z$", yticks=[])
+        _draw_others(found, ax)
+        ax.tick_params(color=FAINT)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+        ax.set_title(title, loc="left")
+    return ax
 
 
-def _draw(found: "Basins", ax: Axes) -> None:
-    hatches, leaders = cycle(_HATCHES[1:]), 0
-    for number, region in enumerate(found.regions):
-        name = region.name
-        look: dict[str, Any] = {"facecolor": SHADE, "hatch": ""}
-        if name != "itself":
-            look = {"facecolor": (look_of_leader(leaders)[0], 0.55), "hatch": next(hatches)}
-            leaders += 1
-        look["label"] = name if number < _MOST_NAMED else "_"
-        _fill(region, ax, **look)
-    if found.undecided.cells:
-        _fill(found.undecided, ax, facecolor=style.ink(), hatch="", label="undecided")
-    (low, high), *others = [[float(end) for end in pair] for pair in found.box]
-    bottom, top = others[0] if others else (0.0, 1.0)
-    ax.set(xlim=(low, high), ylim=(bottom, top), xlabel="$z_1$" if others else "$z$")
+def _draw_others(found: "Basins", ax: Axes) -> None:
+    """The tokens that stay where they are, with their numbers; stars where others end."""
     places = found.tokens.astype(float)
-    if others:
-        ax.set(aspect="equal", ylabel="$z_2$")
-    else:
-        ax.set_yticks([])
+    if places.shape[1] == 1:
         places = np.column_stack([places, np.full(len(places), 0.5)])
+    names = [token for token in range(len(places) + 1) if token != found.token][: len(places)]
+    leads = np.isin(names, [region.leader for region in found.regions if region.leader is not None])
     look = {"color": style.ink(), "edgecolors": style.ground(), "lw": 0.5, "zorder": 4}
-    leading = [region.leader for region in found.regions if region.leader is not None]
-    names = [token for token in range(len(places) + 1) if token != found.token]
-    leads = np.isin(names[: len(places)], leading)
-    for chosen, marker, size in ((~leads, "o", 24), (leads, LEADER, 110)):
-        marks(places[chosen], ax, marker=marker, s=size, **look)
-    for place, token in zip(places, names, strict=False):
+    marks(places[~leads], ax, marker="o", s=24, **look)
+    marks(places[leads], ax, marker=LEADER, s=110, **look)
+    for place, token in zip(places, names, strict=True):
         ax.annotate(str(token), place, (4, 4), textcoords="offset points", zorder=5)
-    ax.tick_params(color=FAINT)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
 
 
 def _fill(region: "Region", ax: Axes, **look: Any) -> None:
     """All cells of a region as one shape."""
-    corners, codes = [], []
+    cells = []
     for cell in region.cells:
         table = cell.astype(float)
         if table.shape[1] == 1:
             (low,), (high,) = table
             table = np.array([[low, 0], [high, 0], [high, 1], [low, 1]])
-        corners += [table, table[:1]]
-        codes += [MarkerPath.MOVETO, *[MarkerPath.LINETO] * (len(table) - 1), MarkerPath.CLOSEPOLY]
-    shape = MarkerPath(np.vstack(corners), codes)
+        cells.append(MarkerPath(np.vstack([table, table[:1]]), closed=True))
     # With smooth edges the cells would show.
-    ax.add_patch(PathPatch(shape, lw=0, edgecolor=_MARKED, antialiased=False, **look))
+    shape = MarkerPath.make_compound_path(*cells)
+    ax.add_patch(PathPatch(shape, lw=0, edgecolor=(0, 0, 0, 0.25), antialiased=False, **look))

@@ -1,16 +1,15 @@
 """Charts of a classifier: its heaviest tokens, the votes of a text, and calibration."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax._common.format import truncate
+from hardmax._common.format import sanitize_line, truncate
 from hardmax._common.validation import check_int
 from hardmax.figures import style
 from hardmax.figures.palette import BLUE, FAINT, VERMILION, look_of_class
-from hardmax.figures.plane import escape_mathtext
-from hardmax.figures.style import Axes, Figure
+from hardmax.figures.style import Axes
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
@@ -43,35 +42,26 @@ def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) 
     return bars
 
 
-def plot_weights(
-    model: "TextModel",
-    top: int,
-    only: Collection[int] | None,
-    ax: Any,
-    figsize: Any,
-) -> Axes:
+def plot_weights(model: "TextModel", top: int, only: Collection[int] | None, ax: Any) -> Axes:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new
     figure."""
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
-    given = style.axes_for(ax, figsize, (5.6, 1.4 + 0.22 * len(bars)))
+    ax = style.check_axes(ax or style.new_axes((5.6, 1.4 + 0.22 * len(bars))))
     with style.style_context():
-        groups = _draw_bars(bars, model.classes, given)
-        largest = max((abs(bar.value) for bar in bars), default=1.0)
-        digits = max(0, 2 - int(np.log10(largest)))
-        for group in groups:
-            given.bar_label(group, fmt=f"{{:+.{digits}f}}", padding=3, fontsize="small")
-        given.margins(x=0.16)  # for these numbers
+        for group in _draw_bars(bars, model.classes, ax):
+            ax.bar_label(group, fmt="{:+.3g}", padding=3, fontsize="small")
+        ax.margins(x=0.16)  # for these numbers
         above = ", above the mean of all classes" * (len(model.classes) > 2)
-        given.set_xlabel(f"weight (the logit is a mean of weights){above}")
-        given.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
-    return given
+        ax.set_xlabel(f"weight (the logit is a mean of weights){above}")
+        ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
+    return ax
 
 
-def plot_text(why: "Explanation", ax: Any = None) -> Axes:
+def plot_text(why: "Explanation", ax: Any) -> Axes:
     """The votes of a text, the largest on top; an arrow leads from the vote that a modified token
     would have otherwise. On the axes, or on those of a new figure."""
     shown = why.active[:MOST_VOTES]
-    given = style.axes_for(ax, None, (5.6, 1.2 + 0.24 * max(len(shown), 3)))
+    ax = style.check_axes(ax or style.new_axes((5.6, 1.2 + 0.24 * max(len(shown), 3))))
     with style.style_context():
         ink = style.ink()
         arrow = {"arrowstyle": "->", "color": ink, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
@@ -80,33 +70,31 @@ def plot_text(why: "Explanation", ax: Any = None) -> Axes:
             name = entry.word
             if entry.modifiers:
                 name += f" ← {', '.join(entry.modifiers)}"
-                given.barh(row, entry.weight, height=0.72, fc="none", ec=ink, lw=0.8, ls=":")
-                given.annotate("", (entry.vote, row), (entry.weight, row), arrowprops=arrow)
+                ax.barh(row, entry.weight, height=0.72, fc="none", ec=ink, lw=0.8, ls=":")
+                ax.annotate("", (entry.vote, row), (entry.weight, row), arrowprops=arrow)
             bars.append(Bar(name, entry.vote, entry.class_index))
-        _draw_bars(bars, why.model.classes, given)
+        _draw_bars(bars, why.model.classes, ax)
         left_out = len(why.active) - len(shown)
         note = f"; {left_out:,} smaller ones are not shown" if left_out else ""
-        given.set_xlabel(escape_mathtext(truncate(f"vote towards {why.positive_class}{note}", 70)))
-        given.set_title(escape_mathtext(why.answer), loc="left")
-    return given
+        ax.set_xlabel(_shown(f"vote towards {why.positive_class}{note}", 70))
+        ax.set_title(_shown(why.answer, 70), loc="left")
+    return ax
 
 
-def _draw_bars(bars: Sequence[Bar], classes: Sequence[Any], ax: Axes) -> Iterable[Any]:
+def _draw_bars(bars: Sequence[Bar], classes: Sequence[Any], ax: Axes) -> list[Any]:
     """Horizontal bars, the first on top, in the colour and the hatch of their classes, with a
     legend."""
     groups = []
     for number in sorted({bar.class_index for bar in bars}):
         rows = [row for row, bar in enumerate(bars) if bar.class_index == number]
-        look: dict[str, Any] = {"ec": style.ground(), "lw": 0}
+        look: dict[str, Any] = {"ec": style.ground(), "lw": 0, "height": 0.75}
         look["fc"] = look_of_class(number, len(classes))[0]
         look["hatch"] = _HATCHES[number % len(_HATCHES)]
-        values = [bars[row].value for row in rows]
-        groups.append(
-            ax.barh(rows, values, height=0.75, **look, label=_short(f"for {classes[number]}"))
-        )
+        look["label"] = _shown(f"for {classes[number]}")
+        groups.append(ax.barh(rows, [bars[row].value for row in rows], **look))
     if groups:
         ax.legend(frameon=False, fontsize="small", loc="best")
-    ax.set_yticks(range(len(bars)), [_short(bar.name) for bar in bars])
+    ax.set_yticks(range(len(bars)), [_shown(bar.name) for bar in bars])
     ax.set_ylim(max(len(bars), 1) - 0.4, -0.6)
     ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
     style.hide_frame(ax, "top", "right", "left")
@@ -114,30 +102,28 @@ def _draw_bars(bars: Sequence[Bar], classes: Sequence[Any], ax: Axes) -> Iterabl
     return groups
 
 
-def _short(name: str) -> str:
-    return escape_mathtext(truncate(name, LONGEST_NAME))
+def _shown(text: object, most: int = LONGEST_NAME) -> str:
+    """A text in one line for matplotlib, which takes dollars for a formula."""
+    return truncate(sanitize_line(text), most).replace("$", r"\$")
 
 
-def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Figure:
+def plot_reliability(curve: tuple[np.ndarray, np.ndarray, np.ndarray], ax: Any = None) -> Axes:
     """A reliability diagram of what `calibration_curve` gives: mean probability of each bin against
     its accuracy."""
     confidence, accuracy, texts = curve
     low = max(0.0, min(confidence.min(), accuracy.min()) - 0.05)
     error = float((np.abs(confidence - accuracy) * texts).sum() / texts.sum())
+    ax = style.check_axes(ax or style.new_axes((4.4, 4.4)))
     with style.style_context():
-        figure = Figure(figsize=(4.4, 4.4))
-        ax = figure.add_subplot()
         diagonal = {"color": FAINT, "lw": 0.9, "ls": "--", "label": "perfectly calibrated"}
         ax.plot([low, 1], [low, 1], **diagonal)
         gap = {"colors": VERMILION, "lw": 1.6, "alpha": 0.7, "label": "gap"}
         ax.vlines(confidence, confidence, accuracy, zorder=2, **gap)
         line = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.1, "label": "model"}
         ax.plot(confidence, accuracy, zorder=3, **line)
-        ax.set_aspect("equal")
-        ax.set(xlim=(low, 1.02), ylim=(low, 1.02))
+        ax.set(aspect="equal", xlim=(low, 1.02), ylim=(low, 1.02))
         ax.set(xlabel="predicted probability", ylabel="accuracy")
         style.hide_frame(ax, "top", "right")
-        title = f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}"
-        ax.set_title(title, loc="left")
+        ax.set_title(f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}")
         ax.legend(loc="upper left", frameon=False, fontsize=8)
-    return figure
+    return ax

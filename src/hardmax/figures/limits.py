@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._common.validation import InputError, shorten
 from hardmax.figures import plane, style
 from hardmax.figures.palette import ELSEWHERE, LEADER, PROJECTION, look_of_leader
-from hardmax.figures.style import Axes, Figure, Line2D, PathCollection
+from hardmax.figures.style import Axes, Line2D
 
 if TYPE_CHECKING:
     from hardmax.infinite_depth import Limit
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 MOST_CLUSTERS_IN_LEGEND = 18
 
 
-def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plane.Artists:
-    """Draw tokens and their paths to the limits, in the colour and shape of their cluster.
+def draw_limit(lim: "Limit", ax: Axes) -> plane.Artists:
+    """Draw tokens and their paths to the limits, in the colour and shape of their cluster; of very
+    many tokens every second, third, …
 
     Leaders are numbered stars, and have the colours that `draw_layer` gives them. Projections of
     the origin onto a face are diamonds, with strong lines to the leaders that span the face; a
@@ -29,8 +30,6 @@ def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plan
         The limit of one cloud.
     ax : matplotlib Axes
         Where to draw; may be three-dimensional if the tokens are.
-    most : int, default 5000
-        Of more tokens than this only every second, third, … is drawn.
 
     Returns
     -------
@@ -49,27 +48,31 @@ def draw_limit(lim: "Limit", ax: Axes, *, most: int = plane.MOST_TOKENS) -> plan
     if not hasattr(getattr(lim, "run", None), "details"):
         wish = "a Limit, as `limit` gives for one cloud"
         raise InputError(f"`lim` must be {wish}, not {shorten(lim)}.")
-    most = check_int(most, "`most`", at_least=1)
-    view = plane.prepare(ax, plane.extent(lim.run), "limit")
-    some = np.s_[:: (lim.n - 1) // most + 1]
+    view = plane.prepare(ax, lim.run, "limit")
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
-    ends = _ends(lim)
+    some = plane.thin(np.arange(lim.n))
+    # The last layer if the run did not settle.
+    ends = lim.run._floats_at(lim.run.layers if lim.settled_at is None else "limit")
     corners = view.places(ends[leaders])
-    groups = number[clusters.labels[leaders]].tolist()
     # Of a projected polytope the shadow is shown. Its metric does not matter here.
-    drawn: plane.Artists = {"hull": plane.draw_hull(corners, ax) if len(leaders) else []}
+    drawn = {"hull": plane.draw_hull(corners, ax)}
     path = np.stack([*plane.bends(lim.run, lim.run.layers + 1, some), ends[some]])
     drawn |= plane.draw_flow(view.path(path), number[clusters.labels[some]], ax)
-    faces = _labels_of(lim, "vertices")
-    drawn["faces"] = [_draw_face(lim, label, view, ax) for label in faces]
-    drawn["projections"] = [_draw_ends(lim, faces, view, PROJECTION, ax)]
-    drawn["elsewhere"] = [_draw_ends(lim, _elsewhere(lim), view, ELSEWHERE, ax)]
+    drawn["faces"], points = [], view.places(clusters.limit_points)
+    colors = np.array([look_of_leader(group)[0] for group in number.tolist()])
+    for label in _labels(lim, "vertices"):
+        kind: Any = clusters.kinds[label]
+        span = view.places(ends[list(kind.vertices)])
+        lines = np.stack([np.broadcast_to(points[label], span.shape), span])
+        look = {"lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
+        drawn["faces"].append(plane.draw_lines(lines, ax, color=colors[label], **look))
+    marks = {"projections": (PROJECTION, "vertices"), "elsewhere": (ELSEWHERE, "")}
+    for name, (marker, field) in marks.items():
+        labels = _labels(lim, field)
+        look = {"marker": marker, "edgecolors": style.ink(), "lw": 0.6, "zorder": 5}
+        drawn[name] = [plane.marks(points[labels], ax, s=64, c=colors[labels], **look)]
+    groups = number[clusters.labels[leaders]].tolist()
     return drawn | plane.draw_leaders(corners, groups, leaders.tolist(), ax)
-
-
-def _ends(lim: "Limit") -> np.ndarray:
-    """The limit of every token; the last layer if the run did not settle."""
-    return lim.run._floats_at(lim.run.layers if lim.settled_at is None else "limit")
 
 
 def _numbers(lim: "Limit") -> np.ndarray:
@@ -79,70 +82,36 @@ def _numbers(lim: "Limit") -> np.ndarray:
     return np.argsort(np.concatenate([leading, rest]))
 
 
-def _labels_of(lim: "Limit", field: str) -> list[int]:
-    """The clusters whose kind has a field: "leader" or "vertices"."""
-    return [label for label, kind in enumerate(lim.clusters.kinds) if hasattr(kind, field)]
-
-
-def _elsewhere(lim: "Limit") -> list[int]:
-    """The clusters of all other kinds."""
-    known = {*_labels_of(lim, "leader"), *_labels_of(lim, "vertices")}
-    return sorted({*range(len(lim.clusters))} - known)
-
-
-def _draw_ends(
-    lim: "Limit", labels: list[int], view: plane.View, marker: str, ax: Axes
-) -> PathCollection:
-    colors = [look_of_leader(group)[0] for group in _numbers(lim)[labels].tolist()]
-    look = {"c": colors, "marker": marker, "edgecolors": style.ink(), "lw": 0.6}
-    return plane.marks(view.places(lim.clusters.limit_points[labels]), ax, s=64, zorder=5, **look)
-
-
-def _draw_face(lim: "Limit", label: int, view: plane.View, ax: Axes) -> Line2D:
-    """Lines from a projection to the leaders whose hull it is the nearest point of."""
-    face: Any = lim.clusters.kinds[label]
-    corners = view.places(_ends(lim)[list(face.vertices)])
-    end = view.places(lim.clusters.limit_points[[label]])
-    color = look_of_leader(int(_numbers(lim)[label]))[0]
-    look = {"lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
-    lines = np.stack([np.broadcast_to(end, corners.shape), corners])
-    return plane.draw_lines(lines, ax, color=color, **look)
+def _labels(lim: "Limit", field: str) -> list[int]:
+    """The clusters whose kind has a field, "vertices", or, for "", neither that nor a leader."""
+    found = []
+    for label, kind in enumerate(lim.clusters.kinds):
+        fields = [name for name in ("leader", "vertices") if hasattr(kind, name)]
+        if field in (fields or [""]):
+            found.append(label)
+    return found
 
 
 # ---------------------------------------------------------------- with a title and a legend
 
 
-def plot_limit(lim: "Limit", ax: Any, figsize: Any) -> Axes:
+def plot_limit(lim: "Limit", ax: Any) -> Axes:
     """`draw_limit` on the axes; on new ones with a title and a legend."""
-    if ax is not None:
-        draw_limit(lim, ax)
-        return ax
-    return _draw_on(style.new_figure(style.check_figsize(figsize, _size(lim))), lim)
-
-
-def limit_figure(lim: "Limit") -> Figure:
-    """`draw_limit` as a figure of its own, without pyplot, with a title and a legend."""
-    figure = Figure(figsize=_size(lim), dpi=style.DPI, layout="constrained")
-    _draw_on(figure, lim)
-    return figure
-
-
-def _size(lim: "Limit") -> tuple[float, float]:
-    return 6.4, 2.6 if lim.d == 1 else 4.6
-
-
-def _draw_on(figure: Any, lim: "Limit") -> Axes:
+    is_new = ax is None
+    if is_new:
+        ax = style.new_axes((6.4, 2.6 if lim.d == 1 else 4.6), lim.d, anchor="NW")
     with style.style_context():
-        ax = figure.add_subplot(projection="3d" if lim.d == 3 else None, anchor="NW")
-        ax.set_title(_title(lim), loc="left")
-        figure.legend(handles=_legend(lim), loc="outside right upper", frameon=False, fontsize=8)
         draw_limit(lim, ax)
+        if is_new:
+            ax.set_title(_title(lim), loc="left")
+            beside: Any = {"loc": "outside right upper", "frameon": False, "fontsize": 8}
+            ax.figure.legend(handles=_legend(lim), **beside)
     return ax
 
 
 def _title(lim: "Limit") -> str:
-    every = (lim.n - 1) // plane.MOST_TOKENS + 1
-    count = pluralize(lim.n, "token") + (f" (one in {every} drawn)" if every > 1 else "")
+    some = " (some drawn)" if lim.n > plane.MOST_TOKENS else ""
+    count = pluralize(lim.n, "token") + some
     if lim.settled_at is not None:
         return f"{count}, settled at layer {lim.settled_at}"
     return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.limit_error:.2g}"
@@ -154,9 +123,9 @@ def _legend(lim: "Limit") -> list[Line2D]:
     signs, ink = [], style.ink()
     if len(lim.leaders):
         signs.append(style.sign(LEADER, ink, "leader, with its token number", 11))
-    if _labels_of(lim, "vertices"):
+    if _labels(lim, "vertices"):
         signs.append(style.sign(PROJECTION, ink, "projection of the origin onto a face", 7))
-    if _elsewhere(lim):
+    if _labels(lim, ""):
         name = "another limit" if is_settled else "last seen here"
         signs.append(style.sign(ELSEWHERE, ink, name, 7))
     if not is_settled:

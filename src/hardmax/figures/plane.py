@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._common.format import sanitize_line
 from hardmax._common.validation import InputError
 from hardmax._layer.rules import moves_to_means
 from hardmax.figures import style
@@ -17,7 +16,6 @@ from hardmax.figures.style import (
     Axes,
     Axes3D,
     Line2D,
-    MaxNLocator,
     PathCollection,
     Poly3DCollection,
     Polygon,
@@ -33,7 +31,7 @@ MOST_TOKENS = 5000
 """Of more tokens than this only some are drawn: the rest would be a blot."""
 MOST_BENDS, MOST_LABELS = 100, 40
 _STAR = 130.0
-_BESIDE, _LABEL_HEIGHT, _LETTER = 11.0, 9.0, 5.0  # of labels, in points
+_BESIDE = 11.0  # points from a leader to its number
 _LABELS = "xlabel", "ylabel", "zlabel"
 _SAMPLE = 20_000  # of so many tokens the directions of largest spread are found
 Artists = dict[str, list[Any]]
@@ -90,17 +88,19 @@ def principal_axes(tokens: np.ndarray) -> np.ndarray:
     """
     some = tokens[:: len(tokens) // _SAMPLE + 1]
     some = some / (np.abs(some).max() or 1.0)  # whose squares are within the range of floats
-    # The triangle of a QR decomposition has the same directions, and d rows instead of n.
-    triangle = np.linalg.qr(some - some.mean(axis=0), mode="r")
-    _, _, directions = np.linalg.svd(triangle, full_matrices=True)
-    chosen = directions[:2]
+    centred = some - some.mean(axis=0)
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, [-1, -2]]
     # A direction and its opposite are equally good: the largest entry is made positive, so that
     # pictures do not flip.
-    largest = chosen[np.arange(2), np.abs(chosen).argmax(axis=1)]
-    return (chosen * np.sign(largest)[:, None]).T
+    return axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
 
 
-def bends(run: "Trajectory", end: int, tokens: np.ndarray | slice) -> list[np.ndarray]:
+def thin(tokens: np.ndarray) -> np.ndarray:
+    """All of some tokens, or every second, third, … of them, so that not too many are drawn."""
+    return tokens[:: len(tokens) // (MOST_TOKENS + 1) + 1]
+
+
+def bends(run: "Trajectory", end: int, tokens: np.ndarray) -> list[np.ndarray]:
     """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets
     change."""
     layers = [layer for layer in run.details.decisions.layers if layer < end] or [0]
@@ -110,33 +110,27 @@ def bends(run: "Trajectory", end: int, tokens: np.ndarray | slice) -> list[np.nd
     return [run._floats_at(layer)[tokens] for layer in layers[::every]]
 
 
-def extent(run: "Trajectory") -> np.ndarray:
-    """The tokens (n, d) at the start, and also later if they may leave the hull of these."""
-    if moves_to_means(run.dynamics):
-        return run._floats_at(0)
-    every = len(run.recorded) // MOST_BENDS + 1
-    return np.concatenate([run._floats_at(k) for k in {*run.recorded[::every], run.layers}])
-
-
-def prepare(ax: Axes, starts: np.ndarray, end: str) -> View:
-    """Axes with numbers for a run of this extent, and the origin if it is near. They are the same
-    at all layers. `end` names where tokens on a line come down to."""
+def prepare(ax: Axes, run: "Trajectory", end: str) -> View:
+    """Axes with numbers for a run, and the origin if it is near. They are the same at all layers.
+    `end` names where tokens on a line come down to."""
+    starts = run._floats_at(0)
     view = view_of(starts, ax)
+    if not moves_to_means(run.dynamics):  # tokens may leave the hull of their starts
+        every = len(run.recorded) // MOST_BENDS + 1
+        later = {*run.recorded[::every], run.layers}
+        starts = np.concatenate([run._floats_at(layer) for layer in later])
     places = view.path(starts[None])[0]
     spread = np.ptp(places, axis=0).max()
     near = bool(np.abs(places.mean(axis=0)).max() <= 3 * spread)
+    ax.set(**dict(zip(_LABELS[: places.shape[1]], view.names, strict=False)))
     if isinstance(ax, Axes3D):
         _prepare_space(ax, places)
     else:
         ax.set_aspect("equal")
-        origin = np.zeros((int(near), 2))
-        ax.axis(window(np.vstack([places, origin])))
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        for side in ax.spines.values():
-            side.set_color(SHADE)
+        ax.axis(window(np.vstack([places, np.zeros((int(near), 2))])))
+        ax.locator_params(nbins=5)
+        ax.spines[:].set_color(SHADE)
         ax.tick_params(color=FAINT, labelsize="small")
-    ax.set(**dict(zip(_LABELS[: places.shape[1]], view.names, strict=False)))
     if view.falling:
         ax.set_aspect("auto")
         ax.set(ylim=(-0.25, 1.15), yticks=[1, 0], yticklabels=["start", end])
@@ -149,15 +143,14 @@ def _prepare_space(ax: Axes3D, places: np.ndarray) -> None:
     ax.computed_zorder = False  # stars lie over facets, whichever is in front
     low, high = places.min(axis=0), places.max(axis=0)
     reach = float((high - low).max()) / 2 or 1.0
-    middle = (low + high) / 2
-    x, y, z = np.transpose([middle - reach, middle + reach]).tolist()
+    x, y, z = (low + high)[:, None] / 2 + [-reach, reach]
     ax.set(xlim=x, ylim=y, zlim=z)
     ax.set_box_aspect((1, 1, 1), zoom=0.9)  # pyright: ignore[reportArgumentType]
     ax.grid(False)
+    ax.locator_params(nbins=4)
     ax.tick_params(labelsize="x-small", pad=0)
     axes: Any = (ax.xaxis, ax.yaxis, ax.zaxis)
     for axis in axes:
-        axis.set_major_locator(MaxNLocator(4))
         axis.pane.set_alpha(0.0)
         axis.labelpad = -4
 
@@ -209,49 +202,38 @@ def draw_flow(path: np.ndarray, groups: np.ndarray, ax: Axes) -> Artists:
 def draw_leaders(
     places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: Axes
 ) -> Artists:
-    """Stars in the colours of their groups, and the numbers of the tokens; of very many, those that
-    find room."""
+    """Stars in the colours of their groups, and the numbers of the tokens; of very many, some of
+    these."""
     size = _STAR * mark_scale(len(places)) ** 0.5
     colors = [look_of_leader(group)[0] for group in groups]
     look = {"marker": LEADER, "edgecolors": style.ink(), "lw": 0.5, "zorder": 6}
     stars = marks(places, ax, s=size, c=colors, **look)
-    labels = draw_labels(places, [str(token) for token in tokens], ax)
-    return {"leaders": [stars], "labels": labels}
+    return {"leaders": [stars], "labels": _draw_labels(places, tokens, ax)}
 
 
-def draw_labels(places: np.ndarray, names: Sequence[str], ax: Axes) -> list[Any]:
-    """Names beside places (n, 2 or 3), away from the middle of all; in the plane without those that
-    would lie over others."""
-    look: dict[str, Any] = {"fontsize": 8, "zorder": 8}
+def _draw_labels(places: np.ndarray, tokens: Sequence[int], ax: Axes) -> list[Any]:
+    """Numbers beside places (n, 2 or 3), away from the middle of all."""
+    look: dict[str, Any] = {"fontsize": 8, "zorder": 8, "va": "center"}
     look["path_effects"] = [withStroke(linewidth=2, foreground=style.ground())]
+    every = len(tokens) // (MOST_LABELS + 1) + 1
+    labelled = list(zip(places.tolist(), map(str, tokens), strict=True))[::every]
     if isinstance(ax, Axes3D):
-        spots = zip(places[:MOST_LABELS].tolist(), names, strict=False)
-        return [ax.text(x, y, z, f"  {name}", **look) for (x, y, z), name in spots]
-    spots = ax.transData.transform(places) * 72 / ax.figure.dpi
-    away = spots - spots.mean(axis=0) if len(spots) else spots
-    length = np.hypot(*away.T)[:, None]
-    ahead = np.broadcast_to([1.0, 0.0], away.shape)
-    offsets = _BESIDE * np.divide(away, length, where=length > 1, out=ahead.copy())
-    labels, written = [], np.empty((0, 2))
-    look |= {"ha": "center", "va": "center", "textcoords": "offset points"}
-    for name, place, spot, offset in zip(names, places, spots, offsets, strict=True):
-        room = _LETTER * (1 + len(name)), _LABEL_HEIGHT
-        is_free = not (np.abs(written - spot - offset) < room).all(axis=1).any()
-        if not is_free or len(labels) == MOST_LABELS:
-            continue
-        written = np.vstack([written, spot + offset])
-        labels.append(ax.annotate(escape_mathtext(name), place, offset, **look))
+        return [ax.text(x, y, z, f"  {name}", **look) for (x, y, z), name in labelled]
+    middle = places.mean(axis=0) if len(places) else 0
+    labels = []
+    for place, name in labelled:
+        away = place - middle
+        away = away / np.hypot(*away) if away.any() else np.array([1.0, 0.0])
+        offset = {"xytext": _BESIDE * away, "textcoords": "offset points", "ha": "center"}
+        labels.append(ax.annotate(name, place, **offset, **look))
     return labels
-
-
-def escape_mathtext(text: object) -> str:
-    """The text in one line for matplotlib, which takes dollars for a formula."""
-    return sanitize_line(text).replace("$", r"\$")
 
 
 def draw_hull(places: np.ndarray, ax: Axes) -> list[Artist]:
     """The hull of places: a polygon, facets in space, or the segment or point that is left of
     it."""
+    if not len(places):
+        return []
     polytope = Polytope(places)
     corners = polytope.vertices
     if polytope.dimension == 0:

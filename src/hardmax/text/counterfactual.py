@@ -101,15 +101,6 @@ class Flip:
         count = pluralize(len(self.changes), "word")
         return f"{before} → {after} {how} {count}: {words}; {self.verdict}"
 
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import table_card
-
-        rows = [["word", "becomes", "places"]]
-        for change in self.changes:
-            instead = "(removed)" if change.replacement is None else change.replacement
-            rows.append([change.word, instead, str(len(change.spans))])
-        return table_card(self, rows if self.found else [[]], facts=str(self), note=self.text)
-
 
 def flip(
     model: "TextModel",

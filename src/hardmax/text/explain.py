@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_json, format_probability
@@ -322,9 +323,7 @@ class Explanation:
         """
         if not self.ledger:
             raise InputError("There is nothing to draw: the model knows no word of this text.")
-        from hardmax.figures.charts import plot_text
-
-        return plot_text(self, ax)
+        return figures.plot_text(self, ax)
 
     def __str__(self) -> str:
         return view.plain(self)

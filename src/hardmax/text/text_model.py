@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import (
@@ -233,14 +234,7 @@ class TextModel:
         """
         return keywords(self, label, top_k, min_df)
 
-    def plot(
-        self,
-        label: Any = None,
-        *,
-        top: int = 10,
-        ax: "Axes | None" = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> "Axes":
+    def plot(self, label: Any = None, *, top: int = 10, ax: "Axes | None" = None) -> "Axes":
         """Draw the heaviest tokens of each class as bars (extra `figures`).
 
         Parameters
@@ -251,18 +245,14 @@ class TextModel:
             Number of tokens for each class.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
-        figsize : tuple of float, optional
-            Size of the new figure, in inches.
 
         Returns
         -------
         matplotlib Axes
             The axes.
         """
-        from hardmax.figures.charts import plot_weights
-
         only = None if label is None else [number_of_class(label, self.classes, "`label`")]
-        return plot_weights(self, top, only, ax, figsize)
+        return figures.plot_weights(self, top, only, ax)
 
     def score_table(
         self,
@@ -332,11 +322,6 @@ class TextModel:
         tokens = pluralize(len(self.vocabulary), "token")
         modifiers = pluralize(len(self.modifiers), "modifier")
         return f"TextModel({tokens}, {modifiers}, classes {named})"
-
-    def _repr_html_(self) -> str:
-        from hardmax.figures.cards import model_card
-
-        return model_card(self)
 
     # ---------------------------------------------------------------- how it works inside
 

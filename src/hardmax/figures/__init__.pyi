@@ -1,0 +1,11 @@
+from .basins import plot_basins as plot_basins
+from .bifurcations import plot_bifurcations as plot_bifurcations
+from .charts import plot_reliability as plot_reliability
+from .charts import plot_text as plot_text
+from .charts import plot_weights as plot_weights
+from .layers import animate_run as animate_run
+from .layers import draw_layer as draw_layer
+from .layers import plot_run as plot_run
+from .limits import draw_limit as draw_limit
+from .limits import plot_limit as plot_limit
+from .style import save_figure as save_figure
