@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from refusals import listed_refusals
 from text.small_models import MODIFIERS, WORDS, random_texts, small_model, word_model
 
-import hardmax
 from hardmax._kernels.parallel import limit_threads
 from hardmax.text.card import token_table
 from hardmax.text.encoding import lexicon_of
