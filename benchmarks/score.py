@@ -125,7 +125,7 @@ def score_folder(data: Path, rows: int) -> None:
             found[contestant] = run(
                 [sys.executable, "-c", code, str(given), str(folder / f"copy{number}")]
             )[0]
-        found["hardmax score"] = run(command(given, folder / "one"))[0]
+        found["hardmax score"] = run(command(given, folder / "one.parquet"))[0]
         peer, *_ = found
         timings = [
             Timing(

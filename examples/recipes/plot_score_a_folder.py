@@ -27,31 +27,32 @@ for year in (2023, 2024, 2025):
     )
 
 # %%
-# In a shell this is ``hardmax score reviews -o scored --text review --abstain 0.7``.
-command = [sys.executable, "-m", "hardmax", "score", work / "reviews", "-o", work / "scored"]
+# In a shell this is ``hardmax score reviews -o scored.parquet --text review``.
+command = [sys.executable, "-m", "hardmax", "score", work / "reviews", "--text", "review"]
 done = subprocess.run(
-    [*command, "--text", "review", "--abstain", "0.7"], capture_output=True, text=True, check=True
+    [*command, "-o", work / "scored.parquet"], capture_output=True, text=True, check=True
 )
 print(done.stdout or done.stderr)
 
 # %%
 # Partitions have become columns, and each row has its explanation: the active tokens and their votes.
-scored = pd.read_parquet(work / "scored")
+scored = pd.read_parquet(work / "scored.parquet")
 scored[["year", "label", "probability", "active"]].head()
 
 # %%
-# How sure is the model? Rows below 0.7 are marked in the column ``abstain``, for a person to read.
+# How sure is the model? Rows below 0.7 are for a person to read.
+is_low = scored["probability"] < 0.7
 figure, ax = plt.subplots(figsize=(6, 3))
 bins = [0.5 + 0.025 * k for k in range(21)]
 ax.hist(
-    [scored.loc[scored["abstain"] == low, "probability"] for low in (True, False)],
+    [scored.loc[is_low == low, "probability"] for low in (True, False)],
     bins=bins,
     stacked=True,
 )
-ax.legend(["abstains", "answers"], frameon=False)
+ax.legend(["a person", "the model"], frameon=False)
 ax.set(
     xlabel="probability of the label",
     ylabel="rows",
-    title=f"{scored['abstain'].mean():.0%} of {len(scored)} rows abstain",
+    title=f"{is_low.mean():.0%} of {len(scored)} rows are for a person",
 )
 figure.tight_layout()

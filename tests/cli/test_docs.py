@@ -54,7 +54,6 @@ NOT_RUN = {
     "README.md": ["sets up the project", "needs reviews.csv", "needs texts and labels"],
     "docs/own_csv.md": [
         "refused, because of the column id",
-        "refused, because of the encoding",
     ],
     "docs/streams.md": ["a file for `hardmax sweep`"],
     "docs/falsify.md": ["a file for `hardmax falsify`"],

@@ -236,7 +236,7 @@ def text_calls() -> Iterator[Call]:
     )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
-    options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
+    options = {"text": "text", "on_bad_rows": "null"}
     yield (
         "TextModel.score_table",
         model.score_table,

@@ -82,7 +82,6 @@ TEXT: Options = {
 }
 COLUMN_OF_TEXTS: Options = {
     "--text": value("COLUMN", "Column of the texts; guessed if omitted."),
-    "--encoding": value("NAME", "Encoding of CSV, JSON lines or .txt files: cp1252."),
 }
 TEXTS: Options = {
     "FILE": {"help": "CSV, TSV, JSON lines or Parquet file, a folder of Parquet files or classes."},
@@ -98,7 +97,7 @@ TEXTS: Options = {
 
 def texts_of(args: argparse.Namespace) -> dict[str, Any]:
     """How the labelled texts are read."""
-    names = ("text", "label", "encoding", "on_bad_rows")
+    names = ("text", "label", "on_bad_rows")
     return {name: getattr(args, name) for name in names}
 
 

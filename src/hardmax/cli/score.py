@@ -1,16 +1,14 @@
 """Classify every row of a table of any size.
 
-Writes the table with columns for the label, whether it is decided, its probability, the margin to
-the next label, the leaders, the active tokens with their votes, whether to abstain, and what was
-wrong with a row. If it is interrupted, the same command continues after the parts that were
-written.
+Writes the table with columns for the label, whether it is decided, its probability, the leaders,
+the active tokens with their votes, and what was wrong with a row. If it is interrupted, the same
+command continues after the parts that were written.
 
 Of a folder all Parquet files are read, in the order of their names: part-10 before part-2. Anything
-else in it is named on stderr. From a folder to a folder, each becomes one of its name."""
+else in it is named on stderr."""
 
 import time
 from argparse import Namespace
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hardmax._common.format import pluralize
@@ -24,13 +22,11 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     "INPUT": {"help": "Parquet, CSV, TSV or JSON lines file, a folder of Parquet files, or -."},
-    "-o --output": opt.value("FILE", "Table to write, or a folder.", required=True),
+    "-o --output": opt.value("FILE", "Table to write.", required=True),
     **opt.MODEL,
     **opt.COLUMN_OF_TEXTS,
-    "--columns": opt.value("NAME,…", "Columns to keep; by default all."),
-    "--abstain": opt.number("Mark rows with a lower probability.", float, default=0.0),
     "--on-bad-rows": {
-        "choices": ("null", "skip", "refuse"),
+        "choices": ("null", "refuse"),
         "default": "null",
         "help": "What to do with rows that cannot be used; null keeps them, with an error.",
     },
@@ -47,17 +43,9 @@ def run(args: Namespace) -> None:
     # Only now: numpy and pyarrow take a while to import.
     from hardmax._kernels.parallel import limit_threads
     from hardmax.text.score_files import score_file
-    from hardmax.text.scoring import ScoreOptions
     from hardmax.text.shipped import load_model
 
-    kept = args.columns and tuple(name.strip() for name in args.columns.split(","))
-    options = ScoreOptions(
-        text=args.text,
-        abstain=args.abstain,
-        on_bad_rows=args.on_bad_rows,
-        columns=kept,
-        encoding=args.encoding,
-    )
+    how = {"text": args.text, "on_bad_rows": args.on_bad_rows, "force": args.force}
     target = check_path(args.output, "`output`")
     model = load_model(args.model)
     began = time.perf_counter()
@@ -67,15 +55,15 @@ def run(args: Namespace) -> None:
             if bar:
                 bar(int(100 * share), 100, f"%, {pluralize(rows, 'row')}")
 
-        report = score_file(model, args.INPUT, target, options, force=args.force, progress=update)
+        report = score_file(model, args.INPUT, target, **how, progress=update)
     _warn(report)
     seconds = time.perf_counter() - began
     document = {"input": args.INPUT, "output": args.output, "model": args.model}
-    document |= asdict(report) | {"seconds": round(seconds, 3)}
+    document |= vars(report) | {"seconds": round(seconds, 3)}
     if args.json:
         print_json(document)
         return
-    print_facts(document, "output", "rows", "undecided", "abstained", "bad", "seconds")
+    print_facts(document, "output", "rows", "undecided", "bad", "seconds")
     print_table(["label", "rows"], sorted(report.labels.items()))
 
 

@@ -1,14 +1,14 @@
 """Texts with labels: from files and folders, or synthetic."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hardmax._common.files import open_bytes
+from hardmax._common.files import decode, read_bytes
 from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
@@ -22,8 +22,6 @@ from hardmax._common.validation import (
 from hardmax.text import tables
 from hardmax.text._texts import is_missing
 from hardmax.text.tables import Row
-
-Choose = Callable[[Sequence[str], str], list[str]]  # the columns of texts and labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +38,7 @@ class Corpus:
     """The texts."""
     labels: list[Any]
     """The label of each text."""
-    bad: tuple[Row, ...] = ()
+    bad: list[Row] = field(default_factory=list)
     """Rows that were left out: where they are, and why."""
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of synthetic texts, the words that carry each class."""
@@ -65,7 +63,6 @@ def read_corpus(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
-    encoding: str | None = None,
 ) -> Corpus:
     """Read texts with labels from a table, or from a folder that has a folder of .txt files for
     each class.
@@ -80,9 +77,6 @@ def read_corpus(
         Columns of the texts and labels; guessed from common names if omitted.
     on_bad_rows : {"skip", "refuse"}, default "skip"
         Whether to leave out rows that are broken or have no text or label, or to raise an error.
-    encoding : str, optional
-        That of CSV, JSON lines and .txt files, such as "cp1252". By default UTF-8, and anything
-        else is an error; if it is given, what cannot be decoded becomes U+FFFD.
 
     Returns
     -------
@@ -99,7 +93,7 @@ def read_corpus(
     >>> corpus.labels, corpus.describe_bad()
     (['5', '1'], 'left out 1 bad row (line 3: the text is empty)')
     """
-    how = {"text": text, "label": label, "on_bad_rows": on_bad_rows, "encoding": encoding}
+    how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
     (corpus,) = stream_corpus(check_path(path), **how)
     return corpus
 
@@ -110,74 +104,57 @@ def stream_corpus(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
-    encoding: str | None = None,
     characters: float = math.inf,
 ) -> Iterator[Corpus]:
     """The texts of a file or folder, or of tables one after another; in parts of so many
     characters."""
-    check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
-    tables.codec(encoding)
+    refuses = check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`") == "refuse"
+    part, size, read = Corpus([], []), 0, 0
+    for place, cells, broken in _rows(source, text, label):
+        own_text, own_label = cells.values()
+        if fault := broken or tables.text_fault(own_text) or _label_fault(own_label):
+            if refuses:
+                tables.refuse_bad_row(place, fault)
+            part.bad.append(Row(place, {}, fault))
+            continue
+        part.texts.append(own_text)
+        part.labels.append(own_label.strip() if isinstance(own_label, str) else own_label)
+        size, read = size + len(own_text), read + 1
+        if size >= characters:
+            yield part
+            part, size = Corpus([], []), 0
+    if not read:
+        why = part.describe_bad() or "it has no rows"
+        shown = f"`{source}`" if isinstance(source, str | Path) else "`source`"
+        raise InputError(f"{shown} has no text with a label: {why}.")
+    yield part
+
+
+def _rows(source: Any, text: str | None, label: str | None) -> Iterator[Row]:
+    """Rows with two cells, the text and the label."""
 
     def choose(names: Sequence[str], shown: str) -> list[str]:
         roles = {"text": text, "label": label}.items()
         return [tables.choose_column(name, role, names, shown) for role, name in roles]
 
-    read = 0
-    bad: tuple[Row, ...] = ()
-    rows = _rows(source, encoding, choose)
-    while (corpus := _collect(rows, characters)).texts or corpus.bad:
-        if on_bad_rows == "refuse" and corpus.bad:
-            raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)
-        read, bad = read + len(corpus), bad or corpus.bad
-        yield corpus
-    if not read:
-        why = Corpus([], [], bad).describe_bad() or "it has no rows"
-        shown = f"`{source}`" if isinstance(source, str | Path) else "`source`"
-        raise InputError(f"{shown} has no text with a label: {why}.")
-
-
-def _rows(source: Any, encoding: str | None, choose: Choose) -> Iterator[Row]:
-    """Rows with two cells, the text and the label."""
     if not isinstance(source, str | Path):
-        yield from _table_rows(source, choose)
+        if not isinstance(source, Iterable):
+            kind = type(source).__name__
+            raise InputError(f"`source` must be a path, or a list of tables in memory, not {kind}.")
+        for number, given in enumerate(source, 1):
+            frame = tables.as_frame(given, "`source`")
+            names = choose([str(name) for name in frame.columns], "`source`")
+            for row, cells in enumerate(frame.select(names).iter_rows(), 1):
+                place = f"table {number} row {row}"
+                yield Row(place, dict(zip(("text", "label"), cells, strict=True)))
     elif Path(source).is_dir() and not tables.parquet_files(Path(source)):
-        yield from _folder_rows(Path(source), encoding)
+        yield from _folder_rows(Path(source))
     else:
-        table = tables.open_table(Path(source), encoding)
+        table = tables.open_table(Path(source))
         names = choose(table.names, table.shown)
         for place, cells, fault in table.rows(names):
-            text, label = map(cells.get, names)
-            yield Row(place, {"text": text, "label": label}, fault)
-
-
-def _table_rows(source: Any, choose: Choose) -> Iterator[Row]:
-    """The texts and labels of tables in memory."""
-    try:
-        for number, table in enumerate(source, 1):
-            frame = tables.as_frame(table, "`source`", eager_only=True)
-            names = choose([str(name) for name in frame.columns], "`source`")
-            for row, (text, label) in enumerate(frame.select(names).iter_rows(), 1):
-                yield Row(f"table {number} row {row}", {"text": text, "label": label})
-    except (TypeError, NotImplementedError):  # the second of a memoryview of a table
-        raise InputError(
-            "`source` must be a path, or a list of tables of pandas, polars or pyarrow, "
-            f"not {type(source).__name__}.",
-        ) from None
-
-
-def _collect(rows: Iterator[Row], characters: float) -> Corpus:
-    texts, labels, bad, size = [], [], [], 0
-    for place, cells, broken in rows:
-        text, label = cells["text"], cells["label"]
-        if fault := broken or tables.text_fault(text) or _label_fault(label):
-            bad.append(Row(place, {}, fault))
-            continue
-        texts.append(text)
-        labels.append(label.strip() if isinstance(label, str) else label)
-        size += len(text)
-        if size >= characters:
-            break
-    return Corpus(texts, labels, tuple(bad))
+            own_text, own_label = map(cells.get, names)
+            yield Row(place, {"text": own_text, "label": own_label}, fault)
 
 
 def _label_fault(label: Any) -> str:
@@ -187,25 +164,17 @@ def _label_fault(label: Any) -> str:
     return "" if known else f"the label is of type {type(label).__name__}"
 
 
-def _folder_rows(path: Path, encoding: str | None) -> Iterator[Row]:
+def _folder_rows(path: Path) -> Iterator[Row]:
     root = path / "train" if (path / "train").is_dir() else path
-    files = []
-    for file in sorted(root.glob("*/*.txt")):
-        # aclImdb keeps texts without labels in a folder of this name.
-        if file.is_file() and file.parent.name != "unsup":
-            files.append(file)
+    # aclImdb keeps texts without labels in `unsup`.
+    files = [file for file in sorted(root.glob("*/*.txt")) if file.parent.name != "unsup"]
     wish = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
     if not files:
         raise InputError(f"`{path}` has no texts: expected {wish}.")
     tables.warn_of_unread(path, files, "only the .txt files in folders of classes are read")
     for file in files:
         label = file.parent.name
-        with (
-            tables.failure_named(f"`{file}`"),
-            open_bytes(file, wish) as stored,
-            tables.decoded(stored, encoding) as lines,
-        ):
-            text = lines.read()
+        text = decode(read_bytes(file, wish), f"`{file}`", wish)
         yield Row(f"{label}/{file.name}", {"text": text, "label": label})
 
 
@@ -265,8 +234,7 @@ def make_synthetic_corpus(
     check_int(length, "`length`", at_least=1, at_most=10**5)
     check_real(disturbed, "`disturbed`", at_least=0, at_most=1)
     names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
-    are_texts = all(isinstance(name, str) for name in names)
-    if not are_texts or len(names) < 2 or len(set(names)) != len(names):
+    if len({name for name in names if isinstance(name, str)}) != max(len(names), 2):
         raise InputError(
             f"`classes` must be at least two texts, all different, not {shorten(classes)}."
         )
@@ -286,11 +254,9 @@ def _write_text(
     words = list(rng.choice(_FILLERS.split(), size=length))
     carriers = list(rng.choice(planted[label], size=int(rng.integers(2, 4))))
     if rng.random() < disturbed:
-        other_labels = [name for name in planted if name != label]
-        other = other_labels[rng.integers(len(other_labels))]
-        carriers.append(rng.choice(planted[other]))
+        others = [name for name in planted if name != label]
+        carriers.append(rng.choice(planted[others[rng.integers(len(others))]]))
     for word in carriers:
         words.insert(int(rng.integers(len(words) + 1)), word)
     half = len(words) // 2
-    sentences = [" ".join(part).capitalize() + "." for part in (words[:half], words[half:]) if part]
-    return " ".join(sentences)
+    return " ".join(f"{' '.join(part).capitalize()}." for part in (words[:half], words[half:]))

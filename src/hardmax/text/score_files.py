@@ -1,9 +1,8 @@
 """Tables in files scored, of any size, part by part.
 
-A part is a Parquet file with a note beside it: a digest of what it was made from (rows, model and
-options), a checksum of the part, and what became of its rows. A part is skipped if its note says
-that it is what is asked for, and whole. The parts of a file are in the folder `.NAME.parts` beside
-it until it is finished; of a folder, each file is a part, too.
+Until the output is finished, its parts are in the folder `.NAME.parts` beside it, Parquet files
+named by a digest of what they were made from: rows, model and options. If the work was interrupted,
+parts that are there already are not scored again, unless their pages have other checksums.
 """
 
 # pyright: reportAttributeAccessIssue=false
@@ -16,26 +15,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hardmax import __version__
-from hardmax._common.files import drafted, open_bytes, reason, write_whole
+from hardmax._common.files import drafted, open_bytes, reason
 from hardmax._common.validation import InputError
 from hardmax.text import tables
-from hardmax.text.scoring import ScoreOptions, Scorer
+from hardmax.text.scoring import Scorer
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 
 _LISTED = 100  # bad rows that are named
-_PACKED = {"compression": "zstd", "compression_level": 1}
 Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
 
 
@@ -43,54 +39,75 @@ Progress = Callable[[float, int], None]  # share of the input that is done, rows
 class ScoringReport:
     """What became of the rows."""
 
+    text: str
+    """The column that was scored."""
+    columns: dict[str, str]
+    """The names of our columns."""
     rows: int = 0
     """Rows read."""
     bad: int = 0
     bad_rows: list[list[str]] = field(default_factory=list)
     """Place and fault of the first bad rows."""
-    labels: dict[str, int] = field(default_factory=dict)
+    labels: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
-    abstained: int = 0
     scored_before: int = 0
     """Rows that an earlier run had scored."""
-    text: str = ""
-    """The column that was scored."""
-    columns: dict[str, str] = field(default_factory=dict)
-    """The names of our columns."""
 
-    def add(self, other: "ScoringReport") -> None:
-        """Count the rows of another report, too."""
-        for name in ("rows", "bad", "undecided", "abstained", "scored_before"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.labels = dict(Counter(self.labels) + Counter(other.labels))
-        self.bad_rows += other.bad_rows[: _LISTED - len(self.bad_rows)]
+    def add(self, part: tables.Batch, scored: Any, is_new: bool) -> None:
+        """Count the rows of a part."""
+        self.rows += len(scored)
+        self.scored_before += 0 if is_new else len(scored)
+        self.bad += len(part.faults)
+        for row, fault in sorted(part.faults.items())[: _LISTED - len(self.bad_rows)]:
+            self.bad_rows.append([part.place(row), fault])
+        self.labels.update(map(str, scored[self.columns["label"]].drop_null().to_pylist()))
+        self.undecided += scored[self.columns["decided"]].to_pylist().count(False)
 
 
 def score_file(
     model: TextModel,
     source: str,
     target: Path,
-    options: ScoreOptions,
     *,
+    text: str | None = None,
+    on_bad_rows: str = "null",
     force: bool = False,
     progress: Progress = lambda share, rows: None,
 ) -> ScoringReport:
     """Score every row of a table in a file, a folder of Parquet files, or on standard input (`-`).
 
-    The output has the columns of the table, and ours after them: a file, or from a folder to a
-    folder a Parquet file for each. If this is interrupted, the same call goes on after the parts
-    that are finished, to the same rows and values."""
+    The output has the columns of the table, and ours after them. If this is interrupted, the same
+    call goes on after the parts that are finished, to the same rows and values."""
     check_output(source, target, force)
-    with _opened(source, options.encoding) as table:
-        job = _Job(model, options, table)
+    folder = target.with_name(f".{target.name}.parts")
+    with _opened(source) as table:
+        text = tables.choose_column(text, "text", table.names, table.shown)
+        scorer, stored = Scorer(model, table.names, on_bad_rows), table.schema(text)
+        schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
+        report = ScoringReport(text, scorer.names)
+        asked = repr([__version__, digest(model), text, str(schema)])
+
+        def scored() -> Iterator[tuple[Any, Path | None]]:
+            for part in table.batches(text):
+                path = folder / f"{_hash_part(asked, part)}.parquet"
+                rows = _read_part(path)
+                is_new = rows is None
+                if rows is None:
+                    answers = scorer.answer(part.table[text], part.faults, part.place)
+                    rows = pa.Table.from_arrays([*part.table, *answers], schema=schema)
+                report.add(part, rows, is_new)
+                progress(part.share, report.rows - report.scored_before)
+                yield rows, path if is_new else None
+
         try:
-            if _is_folder(source, target):
-                return _score_folder(job, Path(source), target, force, progress)
-            return _score_table(job, table, target, "", progress)
+            with drafted(target) as draft, _writer(draft, schema, target) as write:
+                _write_behind(write, scored())
+            shutil.rmtree(folder, ignore_errors=True)
         except OSError as error:
             problem = f"`{target}` cannot be written: {reason(error)}"
             way_out = "Finished parts are kept: the same command continues after them"
             raise InputError(f"{problem}. {way_out}.") from None
+    return report
 
 
 def check_output(source: str, target: Path, force: bool) -> None:
@@ -101,215 +118,65 @@ def check_output(source: str, target: Path, force: bool) -> None:
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     if source != "-" and read in (place, *place.parents):
         raise InputError(f"`{target}` is the input, or lies in it: name an output elsewhere.")
-    if not _is_folder(source, target):
-        tables.table_kind(target, "`out`")
-        if target.exists() and not force:
-            raise _exists(target)
-
-
-def _is_folder(source: str, target: Path) -> bool:
-    return Path(source).is_dir() and not target.suffix
-
-
-def _exists(path: Path) -> InputError:
-    return InputError(f"`{path}` exists: name another output, or replace it with `force=True`.")
-
-
-class _Job:
-    """A table that is scored with some model and options."""
-
-    def __init__(self, model: TextModel, options: ScoreOptions, table: Any) -> None:
-        self.options, self.columns = options, list(options.columns or table.names)
-        self.text = tables.choose_column(options.text, "text", table.names, table.shown)
-        for name in self.columns:
-            tables.choose_column(name, "columns", table.names, table.shown)
-        self.scorer = Scorer(model, self.columns, options)
-        self._asked = [__version__, digest(model), asdict(options)]
-
-    def digest(self, *content: Any) -> str:
-        """What tells this job on some content from any other."""
-        return hashlib.sha256(json.dumps([*self._asked, *content]).encode()).hexdigest()
-
-    def parts(self, table: Any) -> tuple[Any, Iterator[tables.Batch]]:
-        """The schema of what is written of a table, and the parts that are read."""
-        kept = [name for name in self.columns if name in table.names]  # others are in the path
-        stored = table.schema(self.text, kept)
-        schema = pa.schema([*stored, *self.scorer.schema], metadata=stored.metadata)
-        return schema, table.batches(self.text, kept)
-
-    def score(self, part: tables.Batch, schema: Any) -> tuple[Any, ScoringReport]:
-        """The rows of a part with our columns, and what became of them."""
-        texts = part.table[self.text]
-        rows, answers = self.scorer.answer(texts, part.faults, part.place)
-        kept = part.table.select(schema.names[: -len(answers.columns)])
-        kept = kept if rows is None else kept.take(pa.array(rows))
-        label, decided, *_, abstain, _ = answers.columns
-        report = ScoringReport(
-            rows=len(texts),
-            bad=len(part.faults),
-            bad_rows=_bad_rows(part),
-            labels=dict(Counter(map(str, label.drop_null().to_pylist()))),
-            undecided=pc.sum(pc.invert(decided)).as_py() or 0,
-            abstained=pc.sum(abstain).as_py() or 0,
+    tables.table_kind(target, "`out`")
+    if target.exists() and not force:
+        raise InputError(
+            f"`{target}` exists: name another output, or replace it with `force=True`."
         )
-        return pa.Table.from_arrays([*kept.columns, *answers.columns], schema=schema), report
-
-
-_Scored = tuple[Path, str, Any, ScoringReport]  # a part, its rows None if it was finished before
-
-
-def _bad_rows(part: tables.Batch) -> list[list[str]]:
-    return [[part.place(row), fault] for row, fault in sorted(part.faults.items())]
-
-
-def _score_folder(
-    job: _Job, source: Path, target: Path, force: bool, progress: Progress
-) -> ScoringReport:
-    """A file for each file, under the same name."""
-    total = ScoringReport(text=job.text, columns=job.scorer.names)
-    files = tables.parquet_files(source)
-    for number, file in enumerate(files):
-        name, done = file.relative_to(source), total.rows - total.scored_before
-        with file.open("rb") as stream:
-            made_from = job.digest(hashlib.file_digest(stream, "sha256").hexdigest())
-        report = _finished(target / name, made_from)
-        if report is None:
-            if not force and _made_from(target / name) not in ("", made_from):
-                raise _exists(target / name)
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            update = partial(_pass_on, progress, number / len(files), len(files), done)
-            report = _score_table(job, tables.open_table(file), target / name, made_from, update)
-        report.bad_rows = [[f"{name} {place}", fault] for place, fault in report.bad_rows]
-        total.add(report)
-    return total
-
-
-def _pass_on(
-    progress: Progress, before: float, files: int, done: int, share: float, rows: int
-) -> None:
-    progress(before + share / files, done + rows)
-
-
-def _score_table(
-    job: _Job, table: Any, target: Path, made_from: str, progress: Progress
-) -> ScoringReport:
-    """A table to a file, part by part, with a note if it is a part of a folder."""
-    total = ScoringReport(text=job.text, columns=job.scorer.names)
-    folder = target.with_name(f".{target.name}.parts")
-    schema, parts = job.parts(table)
-
-    def scored() -> Iterator[_Scored]:
-        for number, part in enumerate(parts):
-            path, rows = folder / f"{number:06}.parquet", None
-            part_of = job.digest(_hash_table(part.table), _bad_rows(part))
-            report = _finished(path, part_of)
-            if report is None:
-                rows, report = job.score(part, schema)
-            total.add(report)
-            progress(part.share, total.rows - total.scored_before)
-            yield path, part_of, rows, report
-
-    with drafted(target) as draft:
-        with _writer(draft, schema, target) as write:
-            _write_behind(partial(_keep, write), scored())
-        if made_from:
-            _write_note(target, made_from, draft, total)
-    shutil.rmtree(folder, ignore_errors=True)
-    return total
-
-
-def _keep(write: Callable[[Any], Any], part: _Scored) -> None:
-    """Add a part to the output, and keep it until that is whole."""
-    path, part_of, rows, report = part
-    if rows is None:
-        rows = pq.ParquetFile(path).read()
-    else:
-        _write_part(path, part_of, report, rows)
-    write(rows)
-
-
-def _hash_table(table: Any) -> str:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return hashlib.sha256(sink.getvalue()).hexdigest()
-
-
-def _write_behind(write: Callable[[_Scored], None], parts: Iterator[_Scored]) -> None:
-    """Write each part while the next is scored."""
-    with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
-        writing = pool.submit(int)  # nothing yet
-        for part in parts:
-            writing.result()
-            writing = pool.submit(write, part)
-        writing.result()
 
 
 @contextmanager
-def _opened(source: str, encoding: str | None) -> Iterator[Any]:
+def _opened(source: str) -> Iterator[Any]:
     """The table; standard input is copied, because JSON lines are read twice."""
     if source != "-":
-        yield tables.open_table(Path(source), encoding)
+        yield tables.open_table(Path(source))
         return
     with TemporaryDirectory(prefix="hardmax-") as folder:
         path = Path(folder, "input")
         with open_bytes("-", "expected a table of texts") as given, path.open("wb") as stream:
             shutil.copyfileobj(given, stream)
-        with path.open("rb") as stream, tables.decoded(stream, encoding) as lines:
-            start = lines.readline()
-        suffix = ".jsonl" if start.lstrip().startswith("{") else ".csv"
-        yield tables.LineTable(path.rename(path.with_suffix(suffix)), "standard input", encoding)
+        with path.open("rb") as stream:
+            is_json = stream.read(100).lstrip(b"\xef\xbb\xbf \r\n").startswith(b"{")
+        suffix = ".jsonl" if is_json else ".csv"
+        yield tables.LineTable(path.rename(path.with_suffix(suffix)), "standard input")
 
 
-# ---------------------------------------------------------------- parts and their notes
+def _hash_part(asked: str, part: tables.Batch) -> str:
+    """What tells this work on these rows from any other."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, part.table.schema) as stream:
+        stream.write_table(part.table)
+    content = hashlib.sha256(f"{asked}{part.faults}".encode())
+    content.update(sink.getvalue())
+    return content.hexdigest()
 
 
-def _note(path: Path) -> Path:
-    return path.with_name(f".{path.name}.json")
-
-
-def _read_note(path: Path) -> dict[str, Any]:
-    """What a part was made from, its checksum, and what became of its rows."""
+def _read_part(path: Path) -> Any:
+    """The rows of a part, if it is there, and as it was written."""
     try:
-        note = json.loads(_note(path).read_bytes())
-        ScoringReport(**note["report"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    return note
-
-
-def _made_from(path: Path) -> str | None:
-    """The digest of what a part was made from; empty if there is no part."""
-    return _read_note(path).get("made_from") if path.exists() else ""
-
-
-def _finished(path: Path, made_from: str) -> ScoringReport | None:
-    """What became of the rows of a part, if it is what is asked for, and as it was written."""
-    note = _read_note(path)
-    if note.get("made_from") != made_from or note.get("checksum") != _checksum(path):
+        return pq.ParquetFile(path, page_checksum_verification=True).read()
+    except (OSError, ValueError):  # of the system, and of pyarrow
         return None
-    report = ScoringReport(**note["report"])
-    report.scored_before = report.rows
-    return report
 
 
-def _checksum(path: Path) -> str:
-    if not path.is_file():
-        return ""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _write_behind(write: Callable[[Any], Any], parts: Iterator[tuple[Any, Path | None]]) -> None:
+    """Write each part while the next is scored: to its own file, if it has none yet, and to the
+    output."""
 
+    def keep(rows: Any, path: Path | None) -> None:
+        if path is not None:
+            path.parent.mkdir(exist_ok=True)
+            with drafted(path) as draft:
+                plain = {"compression": "none", "use_dictionary": False}
+                pq.write_table(rows, draft, write_page_checksum=True, **plain)
+        write(rows)
 
-def _write_part(path: Path, made_from: str, report: ScoringReport, rows: Any) -> None:
-    path.parent.mkdir(exist_ok=True)
-    with drafted(path) as draft:
-        pq.write_table(rows, draft, compression="none", use_dictionary=False)
-        _write_note(path, made_from, draft, report)
-
-
-def _write_note(path: Path, made_from: str, draft: Path, report: ScoringReport) -> None:
-    note = {"made_from": made_from, "checksum": _checksum(draft), "report": asdict(report)}
-    write_whole(_note(path), json.dumps(note).encode())
+    with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
+        writing = pool.submit(int)  # nothing yet
+        for rows, path in parts:
+            writing.result()
+            writing = pool.submit(keep, rows, path)
+        writing.result()
 
 
 @contextmanager
@@ -317,7 +184,7 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
     """A function that adds rows to a file of the kind that the target's name says."""
     kind = tables.table_kind(target, "`out`")
     if kind == "parquet":
-        with pq.ParquetWriter(path, schema, **_PACKED) as writer:
+        with pq.ParquetWriter(path, schema, compression="zstd", compression_level=1) as writer:
             yield writer.write_table
         return
     with path.open("w", encoding="utf-8", newline="") as stream:

@@ -4,7 +4,6 @@ CSV is read by Python's `csv` in strict mode: pyarrow's reader repairs stray quo
 counts all lines that an open quote swallows as one bad row.
 """
 
-import codecs
 import csv
 import io
 import json
@@ -44,6 +43,7 @@ _JSON_TYPES = {
 _LONGEST_CELL = 1 << 26  # characters: an open quote in a large file ends here, not in memory
 _SHOWN = 5  # bad rows, or files that are left out, that a line names
 _EXPECTED = "expected a table of texts"
+Place = Callable[[int], str]
 
 
 class Row(NamedTuple):
@@ -59,8 +59,8 @@ class Batch(NamedTuple):
     """Consecutive rows of a table."""
 
     table: Any
-    """The texts and the columns that were asked for, as an Arrow table."""
-    place: Callable[[int], str]
+    """The rows as an Arrow table."""
+    place: Place
     """Where each row is."""
     faults: dict[int, str]
     """What is wrong with some of them."""
@@ -78,18 +78,13 @@ def table_kind(path: Path, name: str) -> str:
     return kind
 
 
-def open_table(path: Path, encoding: str | None = None) -> "LineTable | ParquetTable":
+def open_table(path: Path) -> "LineTable | ParquetTable":
     """The table in a file, or in all Parquet files of a folder; only its columns are read yet."""
     if not path.exists():
         raise InputError(f"`{path}` does not exist: {_EXPECTED}, or a folder of Parquet files.")
-    kind = "parquet" if path.is_dir() else table_kind(path, "the input")
-    if kind != "parquet":
-        return LineTable(path, f"`{path}`", encoding)
-    if encoding is not None:
-        problem = "`encoding` is for CSV, JSON lines and .txt files"
-        raise InputError(f"{problem}: Parquet is always UTF-8.")
-    require_extra("Reading Parquet", "tables", "pyarrow")
-    return ParquetTable(path)
+    if path.is_dir() or table_kind(path, "the input") == "parquet":
+        return ParquetTable(path)
+    return LineTable(path, f"`{path}`")
 
 
 def choose_column(name: str | None, role: str, columns: Sequence[str], shown: str) -> str:
@@ -109,21 +104,25 @@ def choose_column(name: str | None, role: str, columns: Sequence[str], shown: st
     return chosen
 
 
-def as_frame(table: Any, name: str, **how: Any) -> Any:
+def as_frame(table: Any, name: str) -> Any:
     """A table in memory as a frame of narwhals."""
     import narwhals as nw
 
     try:
-        return nw.from_native(table, **how)
+        return nw.from_native(table, eager_only=True)
     except nw.exceptions.DuplicateError:
         raise InputError(f"{name} has two columns of one name: rename one of them.") from None
+    except TypeError:
+        kind = type(table).__name__
+        wish = "a table in memory, of pandas, polars or pyarrow"
+        raise InputError(f"{name} must be {wish}, not {kind}.") from None
 
 
 class LineTable:
-    """A CSV or JSON lines file. Unless its encoding is given, it must be UTF-8."""
+    """A CSV or JSON lines file, in UTF-8."""
 
-    def __init__(self, path: Path, shown: str, encoding: str | None = None) -> None:
-        self.path, self.shown, self.encoding = path, shown, encoding
+    def __init__(self, path: Path, shown: str) -> None:
+        self.path, self.shown = path, shown
         self.is_csv = KINDS[path.suffix.lower()] == "csv"
         self.names: list[str] = []
         self._kinds: dict[str, set[str]] = {}
@@ -141,37 +140,32 @@ class LineTable:
 
     def rows(self, columns: Sequence[str] = ()) -> Iterator[Row]:
         """All rows, with all their cells."""
-        with (
-            failure_named(self.shown),
-            open_bytes(self.path, _EXPECTED) as stored,
-            decoded(stored, self.encoding) as lines,
-        ):
+        with failure_named(self.shown), open_bytes(self.path, _EXPECTED) as stored:
+            lines = io.TextIOWrapper(stored, "utf-8-sig", newline="")
             for row in self._csv_rows(lines) if self.is_csv else _json_rows(lines):
                 self._position = stored.tell()
                 yield row
 
-    def schema(self, text: str, columns: Sequence[str]) -> Any:
-        """The Arrow types of some columns. Cells of CSV stay texts: 007 is not 7."""
+    def schema(self, text: str) -> Any:
+        """The Arrow types of the columns. Cells of CSV stay texts: 007 is not 7."""
         texts = self.names if self.is_csv else [text]
         kinds = self._kinds | {name: {"str"} for name in texts}
-        return pa.schema([_field(name, kinds[name]) for name in columns])
+        return pa.schema([_field(name, kinds[name]) for name in self.names])
 
-    def batches(self, text: str, columns: Sequence[str]) -> Iterator[Batch]:
-        """The texts and some columns, part by part."""
-        schema = self.schema(text, list(dict.fromkeys([*columns, text])))
+    def batches(self, text: str) -> Iterator[Batch]:
+        """The rows, part by part."""
+        schema = self.schema(text)
         remaining, size = self.rows(), max(self.path.stat().st_size, 1)
         while rows := list(islice(remaining, PART_ROWS)):
             table = pa.table([_column(rows, field) for field in schema], schema=schema)
             faults = text_faults([row.cells.get(text) for row in rows])
             faults |= {number: row.fault for number, row in enumerate(rows) if row.fault}
             place = [row.place for row in rows].__getitem__
-            share = self._position / size
-            yield Batch(table, place, faults, share)
+            yield Batch(table, place, faults, self._position / size)
 
     def _csv_rows(self, lines: Iterator[str]) -> Iterator[Row]:
         start = next(lines, "")
-        is_tsv = self.path.suffix.lower() == ".tsv"
-        delimiter = "\t" if is_tsv else max(",;\t", key=start.count)
+        delimiter = max(",;\t", key=start.count)
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         reader = csv.reader(chain([start], lines), delimiter=delimiter, strict=True)
         names, last = [], 0
@@ -184,11 +178,10 @@ class LineTable:
                         fault = f"{pluralize(len(cells), 'cell')} instead of {len(names)}"
                     yield Row(f"line {first}", dict(zip(names, cells, strict=False)), fault)
                 elif cells:  # not a blank line
-                    names = [cell.strip() for cell in cells]
+                    self.names = names = [cell.strip() for cell in cells]
                     if len(set(names)) < len(names):
                         wish = "expected column names, all different"
                         raise InputError(f"{self.shown} line {first} is not a header: {wish}.")
-                    self.names = self.names or names
         except csv.Error as error:
             raise InputError(
                 f"{self.shown} line {last + 1} is not CSV: {error}. "
@@ -201,6 +194,7 @@ class ParquetTable:
     (`lang=en/a.parquet`)."""
 
     def __init__(self, path: Path) -> None:
+        require_extra("Reading Parquet", "tables", "pyarrow")
         self.shown = f"`{path}`"
         self._folder = path if path.is_dir() else None
         files, how = [path], {}
@@ -215,38 +209,44 @@ class ParquetTable:
             self._fragments = list(stored.get_fragments())
             schemas = [stored.schema, *(each.physical_schema for each in self._fragments)]
             # pandas makes floats of whole numbers where one is missing.
-            self._stored = pa.unify_schemas(schemas, promote_options="permissive")
-        self.names = list(self._stored.names)
+            self._schema = pa.unify_schemas(schemas, promote_options="permissive")
+        self.names = list(self._schema.names)
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
         """All rows, with the cells of some columns, the first of them the texts."""
-        for batch in self.batches(columns[0], columns):
-            places = map(batch.place, range(len(batch.table)))
-            yield from map(Row, places, batch.table.to_pylist())
+        for table, place, _ in self._parts(pa.schema(map(self._schema.field, columns))):
+            with failure_named(self.shown):
+                cells = table.to_pylist()
+            yield from map(Row, map(place, range(len(table))), cells)
 
-    def schema(self, text: str, columns: Sequence[str]) -> Any:
-        """Some columns as they are stored."""
-        kind = str(self._stored.field(text).type)
+    def schema(self, text: str) -> Any:
+        """The columns as they are stored."""
+        kind = str(self._schema.field(text).type)
         if not kind.removeprefix("dictionary<values=").startswith(("string", "large_string")):
             problem = f"that column of {self.shown} has type {kind}: expected texts"
             raise InputError(f"`text` is {text!r}, but {problem}.")
-        return pa.schema(map(self._stored.field, columns), metadata=self._stored.metadata)
+        return self._schema
 
-    def batches(self, text: str, columns: Sequence[str]) -> Iterator[Batch]:
-        """The texts and some columns, part by part."""
-        schema = self.schema(text, list(dict.fromkeys([*columns, text])))
+    def batches(self, text: str) -> Iterator[Batch]:
+        """The rows, part by part."""
+        for table, place, share in self._parts(self.schema(text)):
+            with failure_named(self.shown):
+                faults = text_faults(table[text].to_pylist())
+            yield Batch(table, place, faults, share)
+
+    def _parts(self, schema: Any) -> Iterator[tuple[Any, Place, float]]:
+        """Some columns, part by part; where their rows are; and the share read so far."""
         total, seen = max(sum(each.count_rows() for each in self._fragments), 1), 0
         for fragment in self._fragments:
             before = seen
             with failure_named(f"`{fragment.path}`"):
                 for batch in fragment.to_batches(schema, batch_size=PART_ROWS, batch_readahead=4):
-                    table = pa.Table.from_batches([batch]).cast(schema)
-                    faults = text_faults(table[text].to_pylist())
                     place = self._place(fragment, seen - before)
-                    seen += len(table)
-                    yield Batch(table, place, faults, seen / total)
+                    seen += len(batch)
+                    table = pa.Table.from_batches([batch]).cast(schema)
+                    yield table, place, seen / total
 
-    def _place(self, fragment: Any, before: int) -> Callable[[int], str]:
+    def _place(self, fragment: Any, before: int) -> Place:
         """Where the rows after so many of a file are."""
         file = f"{Path(fragment.path).relative_to(self._folder)} " if self._folder else ""
         return lambda row: f"{file}row {before + row + 1}"
@@ -278,10 +278,9 @@ def join_first(lines: Sequence[str], total: int = 0) -> str:
     return sanitize_line("; ".join([*lines[:_SHOWN], *more]))
 
 
-def refusal(place: str, fault: str) -> InputError:
-    """The error about the first bad row."""
-    way_out = "Fix it, or leave such rows out with `on_bad_rows='skip'`"
-    return InputError(f"{place}: {fault}. {way_out}.")
+def refuse_bad_row(place: str, fault: str) -> None:
+    """Raise the error about the first bad row."""
+    raise InputError(f"{place}: {fault}. Fix it, or read on with another `on_bad_rows`.")
 
 
 @contextmanager
@@ -292,27 +291,9 @@ def failure_named(shown: str) -> Iterator[None]:
     except (InputError, MemoryError):
         raise
     except UnicodeDecodeError:
-        way_out = "save it as UTF-8, or name its encoding, such as `encoding='cp1252'`"
-        raise InputError(f"{shown} is not UTF-8: {way_out}.") from None
+        raise InputError(f"{shown} is not UTF-8: save it as UTF-8, or convert it.") from None
     except Exception as error:  # a broken file raises whatever its bytes happen to mean
         raise InputError(f"{shown} cannot be read: {shorten(str(error), 250)}.") from None
-
-
-def codec(encoding: str | None) -> str:
-    """What to decode with: of UTF-8, without the byte order mark that some programs put first."""
-    try:
-        name = codecs.lookup(encoding or "utf-8").name
-        "".encode(name)
-    except Exception:  # no text, no such encoding, or one that is not for texts
-        wish = "one that Python knows, such as utf-8 or cp1252"
-        raise InputError(f"`encoding` must be {wish}, not {shorten(encoding)}.") from None
-    return "utf-8-sig" if name == "utf-8" else name
-
-
-def decoded(stored: Any, encoding: str | None) -> io.TextIOWrapper:
-    """The lines of a file. What is not in an encoding that was named becomes U+FFFD."""
-    errors = "strict" if encoding is None else "replace"
-    return io.TextIOWrapper(stored, codec(encoding), errors, newline="")
 
 
 def text_fault(value: Any) -> str:
@@ -335,17 +316,15 @@ def _json_rows(lines: Iterator[str]) -> Iterator[Row]:
         cells, fault = {}, ""
         try:
             cells = _JSON.decode(line)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # of the hooks and of numbers of many digits, too
             fault = "not JSON"
-        except ValueError as error:  # of the hooks, and numbers of thousands of digits
-            fault = str(error)
         if not isinstance(cells, dict):
             cells, fault = {}, "not a JSON object"
         yield Row(f"line {number}", cells, fault)
 
 
 def _refuse_constant(written: str) -> None:
-    raise ValueError(f"{written} is not JSON")
+    raise ValueError(written)
 
 
 _JSON = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=unique_keys)

@@ -259,7 +259,6 @@ class TextModel:
         table: Any,
         *,
         text: str | None = None,
-        abstain: float = 0.0,
         on_bad_rows: str = "null",
     ) -> Any:
         """Table with the model's answer to every row, in columns after its own.
@@ -267,27 +266,23 @@ class TextModel:
         Parameters
         ----------
         table : DataFrame or Table
-            Of pandas, polars, pyarrow, or another library that narwhals knows. An Arrow stream,
-            such as a DuckDB relation, becomes a `pyarrow.RecordBatchReader`.
+            Of pandas, polars, pyarrow, or another library that narwhals knows.
         text : str, optional
             Column of the texts; guessed from common names if omitted.
-        abstain : float, default 0.0
-            Rows with a lower probability are marked in the column `abstain`.
-        on_bad_rows : {"null", "skip", "refuse"}, default "null"
-            Whether rows without a text get nothing but an `error`, are left out, or raise an error.
+        on_bad_rows : {"null", "refuse"}, default "null"
+            Whether rows without a text get nothing but an `error`, or raise an error.
 
         Returns
         -------
         DataFrame or Table
-            Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that
-            probability less the next one), `leaders`, `active` tokens, their `votes` and what
-            modifiers multiplied these by (`factors`), `abstain` and `error`; names that the table
-            already has get the prefix `hardmax_`.
+            Of the same kind, with the columns `label`, `decided`, `probability`, `leaders`,
+            `active` tokens, their `votes` and what modifiers multiplied these by (`factors`), and
+            `error`; names that the table already has get the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
-        from hardmax.text.scoring import ScoreOptions, score_table
+        from hardmax.text.scoring import score_table
 
-        return score_table(self, table, ScoreOptions(text, abstain, on_bad_rows))
+        return score_table(self, table, text, on_bad_rows)
 
     # ---------------------------------------------------------------- folders
 

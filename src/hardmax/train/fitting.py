@@ -116,7 +116,6 @@ def fit_tables(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
-    encoding: str | None = None,
     progress: Announce | None = None,
 ) -> TextModel:
     """Train a classifier on texts that need not fit into memory.
@@ -135,8 +134,6 @@ def fit_tables(
         Columns of the texts and labels; guessed from common names if omitted.
     on_bad_rows : {"skip", "refuse"}, default "skip"
         Whether to leave out rows that are broken or have no text or label, or to raise an error.
-    encoding : str, optional
-        As in `read_corpus`.
     progress : callable, optional
         Called with a line for each step.
 
@@ -157,14 +154,14 @@ def fit_tables(
     rng = _generator(settings)
     with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
         chunks, bad = [], []
-        how = {"text": text, "label": label, "on_bad_rows": on_bad_rows, "encoding": encoding}
+        how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
         for part in stream_corpus(source, **how, characters=CHARACTERS):
             bad += part.bad
             if part.texts:
                 read = read_texts(part.texts)
                 chunks.append(Chunk.of(read, np.asarray(part.labels), rng=rng, folder=Path(name)))
         if bad:
-            say(Corpus([], [], tuple(bad)).describe_bad())
+            say(Corpus([], [], bad).describe_bad())
         labels = np.concatenate([chunk.labels for chunk in chunks])
         classes, numbers = np.unique(labels, return_inverse=True)
         bounds = np.cumsum([len(chunk.labels) for chunk in chunks])[:-1]
