@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import hardmax as hm
 from hardmax._kernels import compiling
@@ -82,7 +83,7 @@ print(json.dumps([answers(), "numba" in sys.modules, "scipy" in sys.modules]))
     interpreted, numba, scipy = json.loads(run(program).stdout)
     assert not numba
     assert not scipy
-    monkeypatch.setattr(compiling.Kernel, "_is_sooner_interpreted", lambda *_: False)
+    monkeypatch.setattr(compiling.Kernel, "is_ready", True)
     assert answers() == interpreted
 
 
@@ -109,11 +110,12 @@ print(time.process_time() - began)
     ]
 
 
+@pytest.mark.check
 def test_after_a_while_there_is_work_worth_compiling_for():
     program = """
 import hardmax as hm
 from hardmax._kernels import compiling
-compiling._IMPORTING = 0.01
+compiling._PATIENCE = 0.1
 rounds = 0
 while 'numba' not in sys.modules:
     hm.limit([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics('1/2'))
@@ -123,6 +125,7 @@ print(rounds > 1)
     assert run(program).stdout == "True\n"
 
 
+@pytest.mark.check
 def test_kernels_run_as_python_answer_adversarial_problems_as_integers_do():
     program = """
 from hardmax._kernels import compiling
@@ -130,10 +133,10 @@ from hardmax._float.kernels import mark_furthest
 from soak.checks import judge
 from soak.problems import problem
 
-compiling._IMPORTING = 1e9
+compiling._PATIENCE = 1e9
 chosen = [asked for asked in map(problem, range(200)) if asked.answerer == "processor"]
 chosen = [asked for asked in chosen if asked.tokens.size * len(asked.tokens) <= 2**14]
-with compiling.interpreted(mark_furthest):
+with compiling.interpreted(mark_furthest, if_small=True):
     wrong = [str(each) for each in chosen if judge(each)]
 print(len(chosen) > 10, wrong, "numba" in sys.modules)
 """

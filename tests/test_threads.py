@@ -14,7 +14,6 @@ import pytest
 
 import hardmax as hm
 from hardmax._common.cached import cached_property
-from hardmax._kernels import parallel
 from hardmax._kernels.parallel import limit_threads, parallel_for
 
 HALF = hm.Dynamics("1/2")
@@ -65,31 +64,6 @@ def test_a_failure_in_a_thread_is_raised_and_the_rest_is_left():
     assert len(done) < 1000
 
 
-@pytest.mark.parametrize("starting", [0, 1, 2])
-def test_where_no_more_threads_can_be_started_those_that_were_are_awaited(starting, monkeypatch):
-    """`submit` fails at the limit of processes: futures before that were once forgotten, and still
-    wrote."""
-    done, submitted = [], []
-
-    class Crowded(ThreadPoolExecutor):
-        def submit(self, *arguments):  # pyright: ignore[reportIncompatibleMethodOverride]
-            if starting == len(submitted):
-                raise RuntimeError("can't start new thread")
-            submitted.append(super().submit(*arguments))
-            return submitted[-1]
-
-    def work(first, last):
-        threading.Event().wait(
-            0.002 if threading.current_thread() is threading.main_thread() else 0.05
-        )
-        done.extend(range(first, last))
-
-    with Crowded(4) as pool, limit_threads(4):
-        monkeypatch.setattr(parallel, "_pool", lambda: pool)
-        parallel_for(work, 64, ())
-        assert sorted(done) == list(range(64))
-
-
 def test_many_threads_at_once_find_what_one_finds():
     clouds = np.random.default_rng(0).standard_normal((6, 20_000, 3))
 
@@ -101,31 +75,6 @@ def test_many_threads_at_once_find_what_one_finds():
 
 
 # A child that hangs is killed by its alarm.
-FORK = """
-import os, signal, warnings
-import numpy as np
-import hardmax as hm
-
-# Newer Pythons warn of forks while threads are there.
-warnings.simplefilter("ignore", DeprecationWarning)
-cloud = np.random.default_rng(0).standard_normal((20_000, 3))
-texts = ["A great film.", "Awful!"] * 5000
-model = hm.load_model("sentiment-en")
-def work():
-    leaders = hm.limit(cloud, hm.Dynamics("1/2")).leaders.tolist()
-    return leaders, model.predict_proba(texts).tobytes()
-
-mine = work()
-children = []
-for _ in range(2):
-    children.append(os.fork())
-    if not children[-1]:
-        signal.alarm(1200)
-        os._exit(0 if work() == mine else 1)
-codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-assert work() == mine
-print(codes)
-"""
 FORK_AMID_WORK = """
 import os, signal, threading, time, warnings
 import numpy as np
@@ -185,12 +134,6 @@ if not child:
     os._exit(numba.njit(lambda x: x - 1)(1))
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), numba.njit(lambda x: x - 1)(1))
 """
-LAST = """
-import atexit, numpy as np, hardmax as hm
-cloud = np.random.default_rng(0).standard_normal((20_000, 3))
-def last(): print(len(hm.limit(cloud, hm.Dynamics('1/2')).leaders) > 3)
-last(); atexit.register(last)
-"""
 
 
 def run(program: str) -> str:
@@ -201,20 +144,13 @@ def run(program: str) -> str:
     return done.stdout
 
 
+@pytest.mark.check
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_children_of_a_fork_work_as_their_parent_did():
-    assert run(FORK) == "[0, 0]\n"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_children_that_are_forked_while_threads_compute_do_not_wait_for_these():
-    """Properties were computed under a lock, which nobody gave back in a child."""
-    assert run(FORK_AMID_WORK) == "4\n"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_children_that_are_forked_while_a_thread_compiles_a_kernel_can_compile():
-    assert run(FORK_AMID_COMPILING) == "0 0\n"
+@pytest.mark.parametrize(
+    ("program", "told"), [(FORK_AMID_WORK, "4\n"), (FORK_AMID_COMPILING, "0 0\n")]
+)
+def test_children_of_a_fork_wait_for_no_thread_of_their_parent(program, told):
+    assert run(program) == told
 
 
 def test_threads_that_compute_a_property_at_once_share_one_result():
@@ -233,10 +169,6 @@ def test_threads_that_compute_a_property_at_once_share_one_result():
     for thread in threads:
         thread.join()
     assert seen == [slow.result] * 2
-
-
-def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():
-    assert run(LAST) == "True\nTrue\n"
 
 
 # What takes minutes, in kernels and in Qhull.

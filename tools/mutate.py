@@ -233,11 +233,9 @@ def pytest_configure() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):  # which nohup and & have processes ignore
         signal.signal(number, signal.default_int_handler)
     if "NUMBA_BOUNDSCHECK" not in os.environ:
-        from hardmax._kernels import cache, compiling
+        from hardmax._kernels import compiling
 
-        unchanged = Path(os.environ["HARDMAX_MUTANT"], "src/hardmax")
-        compiling.IMPORTED.update(compiling.read_sources(unchanged))
-        cache.is_unchanged = lambda files: True
+        compiling.PACKAGE = Path(os.environ["HARDMAX_MUTANT"], "src/hardmax")
 
 
 def run_tests(

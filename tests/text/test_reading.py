@@ -143,7 +143,7 @@ def test_many_texts_are_read_as_the_oracle_says_with_kernels_and_without(model, 
     expected = [by_definition(model, said.clauses) for said in several]
     with pytest.MonkeyPatch.context() as patched:
         for now in (True, False):
-            patched.setattr(compiling.Kernel, "_is_sooner_interpreted", lambda *_, now=now: now)
+            patched.setattr(compiling.Kernel, "is_ready", not now)
             found = model.analyse(written)
             bounds = list(pairwise(found.offsets.tolist()))
             assert [found.ids[a:b].tolist() for a, b in bounds] == [

@@ -128,4 +128,4 @@ class FloatSolver:
 
 def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[bool]:
     """A block in which the kernels for a small cloud run as Python, without waiting for numba."""
-    return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL, seconds=3.0)
+    return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL)

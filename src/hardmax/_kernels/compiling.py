@@ -4,15 +4,12 @@ sooner.
 numba takes a second to import, and up to twenty seconds to compile a kernel.
 """
 
-import hashlib
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -24,56 +21,23 @@ from hardmax._kernels.parallel import parallel_for
 
 PACKAGE = Path(__file__).parents[1]
 
-_IMPORTING = 1.0  # seconds: about what it takes to import numba and to load a kernel
+_PATIENCE = 3.0  # seconds of Python, after which a kernel is compiled
 _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
-_USES_NUMBA = re.compile(rb"\nfrom hardmax\._kernels\.compiling import .*njit")
-_IMPORTS = re.compile(rb"\nfrom hardmax\.([\w.]+) import")
+_USES_NUMBA = re.compile(r"\nfrom hardmax\._kernels\.compiling import .*njit")
+_IMPORTS = re.compile(r"\nfrom hardmax\.([\w.]+) import")
 
 
-@dataclass(frozen=True)
-class Source:
-    """A file of the package, as it was when it was read."""
-
-    digest: str
-    has_kernels: bool
-    imports: tuple[str, ...]
-    """Files that names come from, inside functions left out."""
-
-    @staticmethod
-    def of(text: bytes) -> "Source":
-        """The source with this text."""
-        modules = [name.decode() for name in _IMPORTS.findall(text)]
-        imports = tuple(f"{name.replace('.', '/')}.py" for name in modules)
-        digest = hashlib.sha256(text).hexdigest()
-        return Source(digest, _USES_NUMBA.search(text) is not None, imports)
-
-
-def read_sources(package: Path = PACKAGE) -> dict[str, Source]:
-    """All files of a package as they are on disk, by their paths in it."""
-    return {
-        path.relative_to(package).as_posix(): Source.of(path.read_bytes())
-        for path in package.rglob("*.py")
-    }
-
-
-IMPORTED = read_sources()
-
-
-def kernel_sources(start: str | None = None) -> list[str]:
-    """Files whose code or constants may be compiled into the kernels of a file, or of any.
-
-    That is what a file with kernels imports from, and so on from those that have kernels as
-    well. Of the others only constants get into a kernel."""
-    files = IMPORTED.items()
-    waiting = [start] if start else [path for path, source in files if source.has_kernels]
-    reached = set(waiting)
-    while waiting:
-        source = IMPORTED[waiting.pop()]
-        new = IMPORTED.keys() & set(source.imports) - reached if source.has_kernels else set()
-        reached |= new
-        waiting.extend(new)
-    return sorted(reached)
+@cache
+def kernel_sources() -> dict[str, str]:
+    """Files with kernels, and those that they import from: of these only constants get into a
+    kernel."""
+    files = {file.relative_to(PACKAGE).as_posix(): file for file in sorted(PACKAGE.rglob("*.py"))}
+    texts = {path: file.read_text(encoding="utf-8") for path, file in files.items()}
+    kernels = {path for path, text in texts.items() if _USES_NUMBA.search(text)}
+    modules = {name for path in kernels for name in _IMPORTS.findall(texts[path])}
+    reached = kernels | {f"{name.replace('.', '/')}.py" for name in modules}
+    return {path: text for path, text in texts.items() if path in reached}
 
 
 class Kernel:
@@ -90,35 +54,31 @@ class Kernel:
         self.py_func = function
         self.targetoptions: dict[str, Any] = {"inline": inline}
         self._tasks, self._is_python = tasks, is_python
-        self._seconds = 0.0  # for which it has run as Python
-        self.is_on_disk = False  # as far as is known
+        self.seconds = 0.0  # for which it has run as Python
         update_wrapper(self, function)
 
     @cached_property
     def compiled(self) -> Any:
         """The dispatcher of numba."""
-        import numba
+        from hardmax._kernels.cache import cache_of
 
-        from hardmax._kernels.cache import cache_of, for_any_integer
-
-        # Nobody calls kernels from C: that entry would be compiled, too.
-        options: Any = {"nogil": True, "no_cfunc_wrapper": True} | self.targetoptions
-        make: Any = numba.njit(**options)
-        compiled = for_any_integer(make(self.py_func))
-        compiled._cache, self.is_on_disk = cache_of(self.py_func)
+        compiled = self._dispatcher(nogil=True)
+        compiled._cache = cache_of(self.py_func)
         return compiled
 
     @cached_property
     def _inner(self) -> Any:
         """The dispatcher for calls by kernels: what turns Python objects into arrays takes as long
         to compile as many a kernel. It is kept on disk as a part of those that call it."""
+        return self._dispatcher(no_cpython_wrapper=True)  # what releases the GIL is the wrapper
+
+    def _dispatcher(self, **options: Any) -> Any:
         import numba
 
         from hardmax._kernels.cache import for_any_integer
 
-        # What releases the GIL is the wrapper.
-        unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        make: Any = numba.njit(**unwrapped, **self.targetoptions)
+        # Nobody calls kernels from C: that entry would be compiled, too.
+        make: Any = numba.njit(no_cfunc_wrapper=True, **options, **self.targetoptions)
         return for_any_integer(make(self.py_func))
 
     @cached_property
@@ -134,7 +94,12 @@ class Kernel:
     def _numba_type_(self) -> Any:
         from numba.core import types
 
-        return types.Dispatcher(self.__dict__.get("compiled") or self._inner)
+        return types.Dispatcher(vars(self).get("compiled") or self._inner)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it was compiled, or it has run as Python for so long that it will be."""
+        return "compiled" in vars(self) or self.seconds > _PATIENCE
 
     def __call__(self, *arguments: Any) -> Any:
         in_python = self._is_python and _interpreting.get()
@@ -143,13 +108,6 @@ class Kernel:
             return run(*arguments)
         tasks = self._tasks(*arguments)
         return run(0, tasks, *arguments) if in_python else parallel_for(run, tasks, arguments)
-
-    def _is_sooner_interpreted(self, seconds: float) -> bool:
-        """Whether Python does a little more work before numba, which needs so long to compile, is
-        ready."""
-        if "numba" not in sys.modules and self._seconds < _IMPORTING:
-            return True
-        return self._seconds < seconds and not self.compiled.signatures and not self.is_on_disk
 
 
 def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:
@@ -170,13 +128,13 @@ def njit_parallel(
 
 
 @contextmanager
-def interpreted(kernel: Kernel, *, if_small: bool = True, seconds: float = 10.0) -> Iterator[bool]:
+def interpreted(kernel: Kernel, *, if_small: bool) -> Iterator[bool]:
     """Run kernels as Python in this block, to the same bits, if there is little to do and that is
     sooner; yields if so.
 
-    `kernel` is the one that takes longest to compile, about `seconds`: once such blocks have taken
-    as long, it is."""
-    if _interpreting.get() or not (if_small and kernel._is_sooner_interpreted(seconds)):
+    `kernel` is the one that takes longest to compile: once such blocks have taken a while, it
+    is."""
+    if _interpreting.get() or kernel.is_ready or not if_small:
         yield _interpreting.get()
         return
     began, before = time.thread_time(), _interpreting.set(True)
@@ -186,4 +144,4 @@ def interpreted(kernel: Kernel, *, if_small: bool = True, seconds: float = 10.0)
             yield True
     finally:
         _interpreting.reset(before)
-        kernel._seconds += time.thread_time() - began
+        kernel.seconds += time.thread_time() - began

@@ -180,7 +180,7 @@ def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:
     """For each token the first one that equals it, and how many have one before them."""
     if tokens.dtype == object or len(tokens) <= _FEW:
         return _compare_all(tokens)
-    with interpreted(_find_firsts, if_small=tokens.size <= _SOME, seconds=1.0) as in_python:
+    with interpreted(_find_firsts, if_small=tokens.size <= _SOME) as in_python:
         if in_python:
             return _compare_all(tokens)
     bits, count = tokens.view(np.int64), len(tokens)
