@@ -17,9 +17,7 @@ HALF = hm.Dynamics("1/2")
 
 
 def run(tokens, arithmetic: str, layers: int = 30):
-    return lambda: hm.simulate(
-        tokens, HALF, layers=layers, arithmetic=arithmetic, record=hm.LastOnly()
-    )
+    return lambda: hm.simulate(tokens, HALF, layers=layers, arithmetic=arithmetic)
 
 
 def certified_beside_float():

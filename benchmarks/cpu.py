@@ -28,8 +28,8 @@ import hardmax as hm
 HALF = hm.Dynamics("1/2")
 
 
-def one_layer(points: np.ndarray) -> hm.Trajectory:
-    return hm.simulate(points, HALF, layers=0, record=hm.LastOnly())
+def one_layer(points: np.ndarray) -> hm.Run:
+    return hm.simulate(points, HALF, layers=0)
 
 
 def limit_with_points(points: np.ndarray) -> hm.Limit:
@@ -41,12 +41,12 @@ def limit_with_points(points: np.ndarray) -> hm.Limit:
 
 def reviews(d: int, clouds: int = 4096) -> list[Timing]:
     stack = np.random.default_rng(0).standard_normal((clouds, 132, d))
-    ragged = hm.Ragged(stack.reshape(-1, d), np.arange(clouds + 1) * 132)
+    ragged = hm.Clouds(stack.reshape(-1, d), np.arange(clouds + 1) * 132)
     double, single = torch.from_numpy(stack), torch.from_numpy(stack.astype(np.float32))
     check = check_clouds(stack, 8)
 
     def ours():
-        return hm.simulate(ragged, HALF, layers=8, record=hm.LastOnly())
+        return hm.simulate(ragged, HALF, layers=8)
 
     def check_ours(runs):
         return check(runs.at(8).tokens)
@@ -80,7 +80,7 @@ def beside_loop(clouds: int = 16) -> list[Timing]:
         "loop",
         {
             "loop": lambda: [loop(cloud, 8) for cloud in stack],
-            "hardmax": lambda: hm.simulate(stack, HALF, layers=8, record=hm.LastOnly()),
+            "hardmax": lambda: hm.simulate(stack, HALF, layers=8),
         },
         checks={"loop": check, "hardmax": lambda runs: check(runs.at(8))},
         once=["loop"],
@@ -167,7 +167,7 @@ def depth(n: int, d: int, rounds: int = 5) -> list[Timing]:
     points = np.random.default_rng(3).standard_normal((n, d))
 
     def deep():
-        run = hm.simulate(points, HALF, layers=1000, record=hm.LastOnly())
+        run = hm.simulate(points, HALF, layers=1000)
         run.at(1000)
         return run
 

@@ -39,10 +39,10 @@ def check_winners(points: np.ndarray) -> Callable[[np.ndarray], tuple[int, int]]
     return check
 
 
-def winners_of(run: hm.Trajectory, layer: int = 0) -> np.ndarray:
+def winners_of(run: hm.Run, layer: int = 0) -> np.ndarray:
     """Whom each token attends to at a layer, -1 where it attends to several: Gaussian clouds have
     no ties."""
-    assert run.details.points.count == run.n  # no token is repeated
+    assert run.points.count == run.n  # no token is repeated
     choices = run.attended(layer).choices
     return np.where(choices.sizes == 1, choices.firsts(np.arange(run.n)), -1)
 
@@ -73,7 +73,7 @@ def check_every_layer(
     return check
 
 
-def _run_of(found: Any) -> hm.Trajectory:
+def _run_of(found: Any) -> hm.Run:
     return found.run if isinstance(found, hm.Limit) else found
 
 

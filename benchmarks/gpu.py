@@ -123,8 +123,8 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
     the processor."""
     points = np.random.default_rng(0).standard_normal((n, d))
 
-    def settled(engine: Any) -> hm.Trajectory:
-        return hm.simulate(points, HALF, stop=hm.Settled(), record=hm.LastOnly(), engine=engine)
+    def settled(engine: Any) -> hm.Run:
+        return hm.simulate(points, HALF, engine=engine)
 
     peer = "processor, all scores in float64"
     names = {peer: hm.Cpu(search="dense"), "hardmax on the GPU": hm.Gpu()}

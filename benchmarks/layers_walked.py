@@ -30,9 +30,7 @@ def count_layers() -> dict[str, Counter[int]]:
     for number in range(CLOUDS):
         alpha = ALPHAS[number % len(ALPHAS)]
         n, d = int(10 ** rng.uniform(1, 3)), int(rng.integers(2, 17))
-        run = hm.simulate(
-            rng.standard_normal((n, d)), hm.Dynamics(alpha), stop=hm.Settled(), record=hm.LastOnly()
-        )
+        run = hm.simulate(rng.standard_normal((n, d)), hm.Dynamics(alpha))
         assert run.certified
         assert run.settled_at is not None
         counts[alpha][run.settled_at] += 1

@@ -19,7 +19,7 @@ from hardmax._float import active_set as arena
 from hardmax._float import plane as plane_search
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.rounded import STEP
-from hardmax._runs import run
+from hardmax._runs import walk
 
 HALF = hm.Dynamics("1/2")
 COLUMNS = ("of", "what", "value", "unit", "share")
@@ -95,7 +95,7 @@ def rounded(n: int, d: int, rounds: int = 3) -> list[Row]:
 
 
 PARTS = {
-    "merging equal tokens": [(run, "merge_points")],
+    "merging equal tokens": [(walk, "merge_points")],
     "lengths and slack": [
         (arena, "norms_above"),
         (SlackFactors, "slack"),
@@ -129,8 +129,8 @@ def plane(n: int, rounds: int = 15) -> list[Row]:
     return [*rows, Row(name, what, least * 1e3, "ms", least / best["one layer"])]
 
 
-def one_layer(points: np.ndarray) -> hm.Trajectory:
-    return hm.simulate(points, HALF, layers=0, record=hm.LastOnly())
+def one_layer(points: np.ndarray) -> hm.Run:
+    return hm.simulate(points, HALF, layers=0)
 
 
 WORKS = {

@@ -48,7 +48,7 @@ def measure(d: int) -> list[Timing]:
 
 
 def one_layer(points: np.ndarray) -> Job:
-    return lambda: hm.simulate(points, HALF, layers=0, record=hm.LastOnly())
+    return lambda: hm.simulate(points, HALF, layers=0)
 
 
 def times(rows: Iterable[dict[str, str]]) -> Times:

@@ -8,24 +8,24 @@ import oracle
 import pytest
 
 from hardmax._float.argmax import ArgmaxResult
-from hardmax._runs.trajectory import Trajectory
+from hardmax._runs.run import Run
 
 
-def assert_same_sets(run: Trajectory, history: Iterable[oracle.Layer]) -> None:
+def assert_same_sets(run: Run, history: Iterable[oracle.Layer]) -> None:
     for layer, (_, sets) in enumerate(history):
         assert [set(several.tolist()) for several in run.attended(layer)] == sets, (
             f"attended sets, layer {layer}"
         )
 
 
-def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: int) -> None:
+def assert_same_as_oracle(runs: list[Run], cloud, metric, alpha, layers: int) -> None:
     history = list(oracle.walk(cloud, alpha, metric, layers))
     leaders = oracle.leaders_of(history)
     for run in runs:
         assert run.certified
         assert_same_sets(run, history)
         for layer, (expected, _) in enumerate(history):
-            if run.details.decisions.arithmetic == "exact":
+            if run.arithmetic == "exact":
                 assert run.at(layer, exact=True).tolist() == expected, f"tokens, layer {layer}"
             assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), (
                 f"rounded tokens, layer {layer}"

@@ -176,7 +176,7 @@ class Answer:
 
     def __init__(self, problem: Problem, lim: hm.Limit) -> None:
         self.problem, self.lim, self.run = problem, lim, lim.run
-        self.settled, self.moving = lim.settled_at, lim.run.details.moving.tolist()
+        self.settled, self.moving = lim.settled_at, lim.run.moving.tolist()
         self.leaders = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
         self.last = lim.run.layers
         self.depth = min(self.last, 40) if self.settled is None else self.last + FURTHER

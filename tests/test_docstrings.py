@@ -19,7 +19,7 @@ NAMED = [
     for name in names.split(",")
 ]
 NAMED += [f"hardmax.results.{name}" for name in hardmax.results.__all__]
-NAMED += ["hardmax.sklearn.HardmaxClassifier", "hardmax.stops.Stop", "hardmax.stops.Record"]
+NAMED += ["hardmax.sklearn.HardmaxClassifier"]
 NAMED += [
     "hardmax.train.fitting.fit",
     "hardmax.train.fitting.fit_tables",
@@ -44,8 +44,8 @@ RETURNED |= {
     "Limit",
     "Limits",
     "TheoremReport",
-    "Trajectories",
-    "Trajectory",
+    "Runs",
+    "Run",
     "Verdict",
 }
 RETURNED |= {
@@ -54,7 +54,6 @@ RETURNED |= {
     "AlgebraicNumber",
     "Basins",
     "Bifurcations",
-    "Enclosures",
     "Estimate",
     "Falsification",
     "MetricSearch",

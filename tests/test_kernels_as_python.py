@@ -54,7 +54,7 @@ def answers() -> list:
                 lim.leaders.tolist(),
                 lim.settled_at,
                 lim.limit_points.tobytes().hex(),
-                lim.run.details.decisions.searches[0],
+                lim.run.decided_by[0],
             ]
         )
     return json.loads(json.dumps(found))

@@ -174,8 +174,8 @@ def test_threads_that_compute_a_property_at_once_share_one_result():
 # What takes minutes, in kernels and in Qhull.
 LONG = {
     "exact numbers": """
-from hardmax._runs import run
-run._MOST_WORK = 10**15
+from hardmax._runs import walk
+walk._MOST_WORK = 10**15
 x = 2 - 2.0**-14
 cloud = [(x, 2), (x, -2), (2, 1), (2, -1), (0.5, 0)]
 hm.limit(cloud, hm.Dynamics("1/2"), max_layers=2)
@@ -189,7 +189,7 @@ run = lambda: hm.simulate(cloud, hm.Dynamics(1), layers=1, engine=cpu)
     "many clouds": """
 clouds, turning = rng.normal(size=(64, 1000, 2)), hm.Dynamics("1/100", [[0, -1], [1, 0]])
 hm.simulate(clouds[:, :9], turning, layers=1)
-run = lambda: hm.simulate(clouds, turning, layers=50_000, record=hm.LastOnly())
+run = lambda: hm.simulate(clouds, turning, layers=50_000)
 """,
     "facets": """
 from hardmax.geometry.polytope import Polytope

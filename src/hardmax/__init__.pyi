@@ -11,36 +11,31 @@ from ._layer.parts import FeedForward, Head
 from ._questions.basins import basins
 from ._questions.falsify import falsify
 from ._questions.metric import find_metric
-from ._runs.trajectory import Trajectory
-from ._tokens.batches import Ragged
+from ._runs.run import Run, Runs
+from ._tokens.batches import Clouds
 from .dynamics import Dynamics, attended
 from .explorer import Explorer
 from .infinite_depth import Limit, limit, limits, verify
 from .simulation import simulate, step
-from .stops import AfterLayers, Every, FirstOf, LastOnly, Settled
 from .sweeps import sweep
 from .text.shipped import load_model
 from .theorem import check_theorem
 
 __all__ = [
-    "AfterLayers",
     "Cpu",
     "Dynamics",
-    "Every",
     "Explorer",
     "FeedForward",
-    "FirstOf",
     "Gpu",
     "Head",
     "InputError",
-    "LastOnly",
     "Limit",
     "Localmax",
-    "Ragged",
-    "Settled",
+    "Clouds",
     "Softmax",
     "TopK",
-    "Trajectory",
+    "Run",
+    "Runs",
     "attended",
     "basins",
     "bifurcations",

@@ -70,7 +70,7 @@ from hardmax._layer.rules import (
     rescaling,
     split_heads,
 )
-from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore
+from hardmax._tokens.batches import Cloud, Clouds, read_batch, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, Number, dot, to_fractions
 
@@ -348,7 +348,7 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
         if dynamics.feed_forward is not None:
             after = dynamics.feed_forward(after)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
-    multiplicities = tokens.multiplicities if isinstance(tokens, Ragged) else None
+    multiplicities = tokens.multiplicities if isinstance(tokens, Clouds) else None
     return restore(container, moved, multiplicities)
 
 

@@ -3,17 +3,13 @@ comes out."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from hardmax._common.validation import InputError, shorten
 from hardmax._exact.general import GeneralPhase, GeneralSolver
-from hardmax._float.batch import BatchOutcome, Then, walk_batch
 from hardmax._float.general import FloatGeneralSolver
 from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._gpu import Gpu
-from hardmax._tokens.batches import PackedClouds, as_array, kind_of
-from hardmax.dynamics import Dynamics
+from hardmax._tokens.batches import kind_of
 
 if TYPE_CHECKING:
     from hardmax._gpu.solver import GpuSolver
@@ -32,8 +28,6 @@ ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes: floats with a proof, integers alone, floats without a proof."""
 Solver: TypeAlias = "FloatSolver | GpuSolver | GeneralSolver | FloatGeneralSolver"
 AnyPhase = FloatPhase | GeneralPhase
-
-LARGEST_SMALL_CLOUD = 2048
 
 
 def engine_for(tokens: Any, asked: Engine | str | None) -> Engine:
@@ -75,24 +69,3 @@ def solvers_for(arithmetic: str, engine: Engine, *, plain: bool = True) -> tuple
     if arithmetic == "exact":
         return (GeneralSolver(),)
     return FloatSolver(engine), FloatGeneralSolver()
-
-
-def takes_batch(clouds: PackedClouds, dynamics: Dynamics) -> bool:
-    """Whether one kernel can run all these clouds."""
-    is_small = int(np.diff(clouds.offsets).max()) <= LARGEST_SMALL_CLOUD
-    return is_small and dynamics.is_plain
-
-
-def run_batch(
-    engine: Engine,
-    clouds: PackedClouds,
-    dynamics: Dynamics,
-    layers: int,
-    then: Then,
-    **watched: Any,
-) -> BatchOutcome:
-    """Run many clouds in one kernel, on the processor. `watched`: more arguments of
-    `walk_batch`."""
-    tokens = as_array(clouds.tokens, "`tokens`")
-    cpu = engine if isinstance(engine, Cpu) else CPU
-    return walk_batch(tokens, clouds.offsets, dynamics, layers, then=then, cpu=cpu, **watched)

@@ -35,11 +35,11 @@ from hardmax._limits.clusters import (
     limit_error,
 )
 from hardmax._limits.radius import check_proved, radius
-from hardmax._runs.trajectory import Table, Tables, Trajectories, Trajectory
+from hardmax._runs.run import Run, Runs, Table, Tables
 from hardmax._streams.chunks import is_stream
 from hardmax._streams.passes import gather
 from hardmax._streams.streamed import StreamedLimit, open_stream
-from hardmax._tokens.batches import CloudArray, CloudList, Ragged, depth, read_batch
+from hardmax._tokens.batches import CloudArray, CloudList, Clouds, depth, read_batch
 from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
@@ -48,7 +48,6 @@ from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.io import read_cloud
 from hardmax.simulation import simulate
-from hardmax.stops import LastOnly, Settled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +70,7 @@ class Limit(Tabular):
     ([1.0, 0.0], 'face 0, 1')
     """
 
-    run: Trajectory
+    run: Run
     """The layers up to settling, from which all else follows."""
 
     @property
@@ -93,9 +92,9 @@ class Limit(Tabular):
     @property
     def stop_reason(self) -> str:
         """Why the run ended, in words."""
-        if self.settled_at is None or not len(self.run._moving):
+        if self.settled_at is None or not len(self.run.moving):
             return self.run.stop_reason
-        return f"{self.run.stop_reason}; {pluralize(len(self.run._moving), 'token')} move for ever"
+        return f"{self.run.stop_reason}; {pluralize(len(self.run.moving), 'token')} move for ever"
 
     @property
     def certified(self) -> bool:
@@ -118,7 +117,7 @@ class Limit(Tabular):
     @cached_property
     def limit_points(self) -> Table:
         """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run
-        did not settle. Tokens that move for ever (`run.details.moving`) have none."""
+        did not settle. Tokens that move for ever (`run.moving`) have none."""
         return self.run.at(self.run.layers) if self.settled_at is None else self.run.at("limit")
 
     def exact_limit_points(self) -> np.ndarray:
@@ -153,7 +152,7 @@ class Limit(Tabular):
         """
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
-        tokens = self.run._floats_at(self.run.layers)
+        tokens = self.run.floats_at(self.run.layers)
         return Polytope(tokens[self.distinct_leaders], all_vertices=True)
 
     def layers_to(self, eps: float | str | Fraction) -> int:
@@ -174,8 +173,8 @@ class Limit(Tabular):
             raise InputError(
                 f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit."
             )
-        if len(self.run._moving):
-            token = self.run._moving[0]
+        if len(self.run.moving):
+            token = self.run.moving[0]
             raise InputError(f"Token {token} moves for ever: it has no limit to come close to.")
         if self.settled_at is None:
             reason = self.run.stop_reason
@@ -229,7 +228,7 @@ class Limit(Tabular):
         clusters = pluralize(len(self.clusters), "cluster")
         size = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
         leaders = pluralize(len(self.leaders), "leader")
-        return f"Limit({size}: {leaders}, {clusters}, {settled}, {self.run._arithmetic})"
+        return f"Limit({size}: {leaders}, {clusters}, {settled}, {self.run.arithmetic})"
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw tokens, paths and limits, with a colour and shape for each cluster (extra
@@ -264,7 +263,7 @@ class Limits(Tabular, Sequence[Limit]):
     [[[2.0], [2.0]], [[3.0]]]
     """
 
-    def __init__(self, runs: Trajectories) -> None:
+    def __init__(self, runs: Runs) -> None:
         self.runs = runs
 
     def __len__(self) -> int:
@@ -276,7 +275,7 @@ class Limits(Tabular, Sequence[Limit]):
     def __getitem__(self, index: slice) -> Sequence[Limit]: ...
     def __getitem__(self, index: int | slice) -> Limit | Sequence[Limit]:
         runs = self.runs[index]
-        return Limit(runs) if isinstance(runs, Trajectory) else [Limit(run) for run in runs]
+        return Limit(runs) if isinstance(runs, Run) else [Limit(run) for run in runs]
 
     @property
     def n(self) -> np.ndarray:
@@ -435,7 +434,7 @@ def limits(
 
     Parameters
     ----------
-    tokens : list of array_like, array_like of shape (clouds, n, d), Ragged, or a file
+    tokens : list of array_like, array_like of shape (clouds, n, d), Clouds, or a file
         The clouds, all of one dimension.
     dynamics : Dynamics
         Step size and metric.
@@ -467,7 +466,7 @@ def _read(tokens: Any, columns: ColumnChoice) -> Any:
 
 
 def _are_many(tokens: Any) -> bool:
-    return isinstance(tokens, Ragged) or depth(tokens) > 2
+    return isinstance(tokens, Clouds) or depth(tokens) > 2
 
 
 def _run(
@@ -487,9 +486,8 @@ def _run(
     return simulate(
         tokens,
         dynamics,
-        stop=_stop(dynamics, max_layers),
+        max_layers=max_layers,
         arithmetic=arithmetic,
-        record=LastOnly(),
         progress=progress,
         engine=engine,
     )
@@ -506,18 +504,13 @@ def _of_stream(
 ) -> StreamedLimit:
     _warn_if_indefinite(check_dynamics(dynamics))
     chunks = open_stream(source, dynamics, progress, arithmetic, engine, columns)
-    return StreamedLimit(chunks, gather(chunks, dynamics, _stop(dynamics, max_layers)))
+    return StreamedLimit(chunks, gather(chunks, dynamics, None, max_layers))
 
 
 def _warn_if_indefinite(dynamics: Dynamics) -> None:
     if not dynamics.is_definite:
         why = f"the theorem does not apply to the metric: {dynamics.indefinite_reason}."
         warnings.warn(why, stacklevel=4)
-
-
-def _stop(dynamics: Dynamics, max_layers: int | None) -> Settled:
-    may_cycle = dynamics.is_plain and not dynamics.is_definite
-    return Settled(500 if max_layers is None and may_cycle else max_layers)
 
 
 def verify(

@@ -17,7 +17,7 @@ import numpy as np
 from hardmax._common.files import ZIP_MAGIC, decode, parse_json, read_arrays, read_bytes, shown_name
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_path, require_extra, shorten
-from hardmax._tokens.batches import Ragged, depth, read_table
+from hardmax._tokens.batches import Clouds, depth, read_table
 from hardmax._tokens.columns import (
     ColumnChoice,
     choose_columns,
@@ -34,7 +34,7 @@ _WISH = "expected a file of tokens, or `-` for standard input"
 _COLUMN_NAME = re.compile(r"[\s#]*(?!(?:nan|inf|infinity)\s*$)[^\W\d]", re.IGNORECASE)
 
 
-def read_cloud(path: str | Path, *, columns: ColumnChoice = None) -> Table | list[Table] | Ragged:
+def read_cloud(path: str | Path, *, columns: ColumnChoice = None) -> Table | list[Table] | Clouds:
     """Read one cloud or several from a CSV, JSON, npy, npz or Parquet file.
 
     Parameters
@@ -49,7 +49,7 @@ def read_cloud(path: str | Path, *, columns: ColumnChoice = None) -> Table | lis
 
     Returns
     -------
-    ndarray, list of ndarray or Ragged
+    ndarray, list of ndarray or Clouds
         The tokens: float64 where it stores every number exactly, else Fractions.
 
     Notes
@@ -159,7 +159,7 @@ def _stored(numbers: np.ndarray) -> Table:
     return np.array(floats if stores_all else list(map(Fraction, exact))).reshape(numbers.shape)
 
 
-def _read_arrays(data: bytes, name: str, _: ColumnChoice) -> Table | Ragged:
+def _read_arrays(data: bytes, name: str, _: ColumnChoice) -> Table | Clouds:
     arrays = read_arrays(data, name)
     if len(arrays) != 1 and "tokens" not in arrays:
         raise InputError(
@@ -171,7 +171,7 @@ def _read_arrays(data: bytes, name: str, _: ColumnChoice) -> Table | Ragged:
     table = read_table(tokens, name)
     if "offsets" not in arrays:
         return table
-    return Ragged(table, arrays["offsets"], arrays.get("multiplicities"))
+    return Clouds(table, arrays["offsets"], arrays.get("multiplicities"))
 
 
 def _read_parquet(data: bytes, name: str, columns: ColumnChoice) -> Table:

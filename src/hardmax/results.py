@@ -14,9 +14,7 @@ from hardmax._questions.basins import Basins, Region
 from hardmax._questions.falsify import Falsification
 from hardmax._questions.metric import MetricSearch
 from hardmax._questions.statements import Broken
-from hardmax._runs.details import Decisions, RunDetails
-from hardmax._runs.enclosures import Enclosures
-from hardmax._runs.trajectory import Trajectories, Trajectory
+from hardmax._runs.run import Run, Runs
 from hardmax._streams.streamed import StreamedLimit, StreamedRun
 from hardmax.certificate import Verdict
 from hardmax.infinite_depth import Limit, Limits
@@ -29,19 +27,16 @@ __all__ = [
     "Bifurcations",
     "Broken",
     "Certificate",
-    "Decisions",
-    "Enclosures",
     "Falsification",
     "Limit",
     "Limits",
     "MetricSearch",
     "Region",
-    "RunDetails",
     "SoftmaxGap",
     "StreamedLimit",
     "StreamedRun",
     "TheoremReport",
-    "Trajectories",
-    "Trajectory",
+    "Runs",
+    "Run",
     "Verdict",
 ]

@@ -18,11 +18,10 @@ from hardmax._exact.argmax import by_all_scores, directions_of, products
 from hardmax._exact.general import GeneralSolver
 from hardmax._exact.vectors import DIGIT, Vector
 from hardmax._limits.clusters import FaceProjection, Vertex
-from hardmax._runs.run import Plan, run_points
-from hardmax._runs.trajectory import Trajectory
+from hardmax._runs.run import Run
+from hardmax._runs.walk import Plan, run_points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.infinite_depth import Limit
-from hardmax.stops import Every, Settled
 
 MOST_TOKENS = 2000
 HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
@@ -68,12 +67,12 @@ class TheoremReport(tuple[Statement, ...]):
         return "\n".join(f"{s.claim:{width}} {s.verdict:15} {s.detail}" for s in self)
 
 
-def check_theorem(result: Trajectory | Limit) -> TheoremReport:
+def check_theorem(result: Run | Limit) -> TheoremReport:
     """Check every statement of Theorem 1.1 on one cloud, exactly, and the separation of Figure 5.
 
     Parameters
     ----------
-    result : Trajectory or Limit
+    result : Run or Limit
         What `simulate` or `limit` returned for a cloud of at most 2,000 distinct tokens.
 
     Returns
@@ -98,15 +97,15 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     (True, {'holds'})
     """
     run = _run_of(result)
-    if run.details.points.count > MOST_TOKENS:
+    if run.points.count > MOST_TOKENS:
         most = f"up to {MOST_TOKENS:,} distinct tokens"
         raise InputError(
-            f"`check_theorem` works in integers on {most}, not {run.details.points.count:,}.",
+            f"`check_theorem` works in integers on {most}, not {run.points.count:,}.",
         )
     if reason := theorem_reason(run):
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
-    plan = Plan(run.dynamics, (GeneralSolver(),), Settled(_patience(run)), Every(1))
-    evidence = _Evidence(Limit(Trajectory(run_points(run.details.points, plan))))
+    plan = Plan(run.dynamics, (GeneralSolver(),), _patience(run))
+    evidence = _Evidence(Limit(run_points(run.points, plan)))
     statements = []
     for claim in CLAIMS:
         holds, detail = evidence.observe(claim)
@@ -114,12 +113,12 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     return TheoremReport(statements)
 
 
-def theorem_reason(result: Trajectory | Limit) -> str:
+def theorem_reason(result: Run | Limit) -> str:
     """Why Theorem 1.1 does not apply to a cloud.
 
     Parameters
     ----------
-    result : Trajectory or Limit
+    result : Run or Limit
         What `simulate` or `limit` returned.
 
     Returns
@@ -135,7 +134,7 @@ def theorem_reason(result: Trajectory | Limit) -> str:
     'token 1 is zero: it attends to everybody'
     """
     run = _run_of(result)
-    points = run.details.points
+    points = run.points
     if not run.dynamics.is_plain:
         layers = "hardmax attention alone, without a mask and a value matrix"
         return f"it is about {layers}, all with the same step"
@@ -150,17 +149,17 @@ def theorem_reason(result: Trajectory | Limit) -> str:
     return ""
 
 
-def _run_of(result: Any) -> Trajectory:
+def _run_of(result: Any) -> Run:
     wish = "what `limit` or `simulate` gave for one cloud"
-    given = check_instance(result, (Limit, Trajectory), "`result`", wish)
+    given = check_instance(result, (Limit, Run), "`result`", wish)
     return given.run if isinstance(given, Limit) else given
 
 
-def _patience(run: Trajectory) -> int:
+def _patience(run: Run) -> int:
     """How many layers can be afforded: the cost of one grows with the square of the digits that all
     before added."""
     products, bits = (
-        run.details.points.count**2 * run.d,
+        run.points.count**2 * run.d,
         run.dynamics.contraction.denominator.bit_length(),
     )
     layers = range(max(PATIENCE, run.settled_at or 0))
@@ -177,18 +176,19 @@ class _Evidence:
 
     def __init__(self, lim: Limit) -> None:
         self.lim, self.run, self.dynamics = lim, lim.run, lim.run.dynamics
-        self.last = last = lim.run.layers
+        settled = lim.settled_at
+        self.last = last = lim.run.layers if settled is None else settled
         self.settled = lim.settled_at is not None
         beyond = [last + more for more in AFTERWARDS] if self.settled else []
         layers = [*range(last + 1), *beyond]
         self.clouds = [self._integers(self._points_at(layer)) for layer in layers]
         self.sets = [by_all_scores(cloud, cloud, self.dynamics).sets for cloud in self.clouds]
         # A point for each position of leaders.
-        self.leaders = self.run.details.points.of_token[lim.distinct_leaders].tolist()
+        self.leaders = self.run.points.of_token[lim.distinct_leaders].tolist()
 
     def _points_at(self, layer: int) -> list[Vector]:
-        phase = self.run.details.phase_at(layer)
-        return phase.exactly.later(range(self.run.details.points.count), layer - phase.layer)
+        phase = self.run.phase_at(layer)
+        return phase.exactly.later(range(self.run.points.count), layer - phase.layer)
 
     @staticmethod
     def _integers(points: Sequence[Vector]) -> IntegerCloud:
@@ -216,7 +216,7 @@ class _Evidence:
         return alone, "each is furthest its own way, alone"
 
     def leaders_stay(self) -> Observed:
-        since = self.run.details.leader_since.tolist()
+        since = self.run.leader_since.tolist()
         stay = all(self._stays(point, layer) for point, layer in enumerate(since) if layer >= 0)
         return stay, f"the last from layer {self.run.leader_layers.max(initial=0)} on"
 
@@ -238,8 +238,8 @@ class _Evidence:
     def _ends(self) -> IntegerCloud:
         """The limit of each cluster and the place of each leader, over one denominator."""
         first = np.unique(self.lim.clusters.labels, return_index=True)[1]
-        examples = self.run.details.points.of_token[first].tolist()
-        targets = self.run.details.phases[-1].exactly.targets(examples)
+        examples = self.run.points.of_token[first].tolist()
+        targets = self.run.phases[-1].exactly.targets(examples)
         places = self._points_at(self.last)
         return self._integers([*targets, *map(places.__getitem__, self.leaders)])
 

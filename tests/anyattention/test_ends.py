@@ -55,7 +55,7 @@ def test_sets_that_are_said_to_last_for_ever_do_and_limits_are_approached(proble
     far = lim.run.settled_at + 10**9
     near, ends = lim.run.at(far), lim.limit_points
     moving = np.isinf(ends)
-    assert np.isin(np.flatnonzero(moving.any(axis=1)), lim.run.details.moving).all()
+    assert np.isin(np.flatnonzero(moving.any(axis=1)), lim.run.moving).all()
     size = 1 + np.abs(ends[~moving]).max(initial=0)
     assert np.allclose(near[~moving], ends[~moving], atol=1e-9 * size)
     assert (near[moving] * np.sign(ends[moving]) > 1000).all()
@@ -66,7 +66,7 @@ def test_sets_that_are_said_to_last_for_ever_do_and_limits_are_approached(proble
 def test_the_general_walker_jumps_over_layers_as_if_it_had_seen_them(cloud, alpha, data):
     metric = data.draw(spd_metrics(len(cloud[0])))
     dynamics = hm.Dynamics(alpha, metric)
-    points = hm.simulate(cloud, dynamics, layers=0).details.points
+    points = hm.simulate(cloud, dynamics, layers=0).points
     phases = []
     for phase in GeneralSolver().phases(points, dynamics):
         phases.append(phase)
@@ -310,7 +310,7 @@ def test_runs_whose_fractions_grow_long_are_given_up_in_time(monkeypatch):
     dynamics = hm.Dynamics("1/3", [[0, -1], [1, 0]], value=[[1, 1], [-1, 1]])
     longer = hm.limit(cloud, dynamics, max_layers=60)
     assert (longer.settled_at, longer.run.layers) == (None, 60)
-    monkeypatch.setattr("hardmax._runs.run._MOST_WORK", 3000)
+    monkeypatch.setattr("hardmax._runs.walk._MOST_WORK", 3000)
     lim = hm.limit(cloud, dynamics)
     assert 1 < lim.run.layers < 60
     digits = re.search(r"exact positions have (\d+) digits by now", lim.stop_reason)
@@ -324,7 +324,7 @@ def test_tokens_that_move_for_ever_are_said_to():
     with pytest.warns(UserWarning, match="the theorem does not apply"):
         lim = hm.limit([[0, 2], [0, 1]], hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]]))
     assert lim.settled_at == 0
-    assert lim.run.details.moving.tolist() == [1]
+    assert lim.run.moving.tolist() == [1]
     assert lim.limit_points.tolist() == [[0, 2], [np.inf, 1]]
     assert lim.run.at(10**6)[1].tolist() == [10**6, 1]
     assert "1 token move for ever" in lim.stop_reason

@@ -55,7 +55,7 @@ def fractions(rows: list[list[Any]]) -> list[list[Fraction]]:
 
 
 def test_a_multiplicity_is_so_many_tokens(tmp_path):
-    weighted = hm.Ragged([[1.0], [2.0], [1.0]], offsets=[0, 3], multiplicities=[2, 1, 1])
+    weighted = hm.Clouds([[1.0], [2.0], [1.0]], offsets=[0, 3], multiplicities=[2, 1, 1])
     hm.simulate(weighted, hm.Dynamics(1), layers=1)[0].save(tmp_path / "a.html")
     assert data_of(tmp_path / "a.html")["cloud"]["tokens"] == [[1.0], [1.0], [1.0], [2.0]]
 

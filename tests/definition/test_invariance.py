@@ -97,7 +97,7 @@ def test_a_token_given_twice_is_a_token_of_multiplicity_two(cloud, data):
     repeated = [token for token, count in zip(cloud, counts, strict=True) for _ in range(count)]
     firsts = np.cumsum([0, *counts[:-1]])
     dynamics = hm.Dynamics("1/2")
-    merged = hm.Ragged(
+    merged = hm.Clouds(
         np.array(cloud, dtype=object), offsets=[0, len(cloud)], multiplicities=counts
     )
     (weighted,) = hm.simulate(merged, dynamics, layers=LAYERS, arithmetic="exact")

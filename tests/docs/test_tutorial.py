@@ -62,7 +62,7 @@ def test_the_repr_of_a_large_object_is_one_short_line():
     known = Vocabulary(["word" + "a" * k for k in range(1000)], np.ones((1000, 2)))
     planted = make_synthetic_corpus(300)
     things = [many.clusters, wide.clusters, hm.check_theorem(wide), known, planted]
-    things += [hm.Ragged(np.ones((3000, 2)), [0, 1, 3000]), Corpus(planted.texts, planted.labels)]
+    things += [hm.Clouds(np.ones((3000, 2)), [0, 1, 3000]), Corpus(planted.texts, planted.labels)]
     for thing in things:
         assert repr(thing).startswith(f"{type(thing).__name__}(")
         assert len(repr(thing)) < 200

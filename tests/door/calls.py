@@ -34,7 +34,7 @@ a_model = cache(small_model)
 
 
 @cache
-def a_run() -> hm.Trajectory:
+def a_run() -> hm.Run:
     return hm.simulate(SQUARE, HALF, layers=3)
 
 
@@ -46,8 +46,8 @@ def a_limit() -> hm.Limit:
 def core_calls() -> Iterator[Call]:
     shared = {"tokens": SQUARE, "dynamics": HALF}
     how = {"arithmetic": "certified", "progress": None, "engine": hm.Cpu()}
-    yield "simulate", hm.simulate, {**shared, "layers": 3, **how, "record": hm.LastOnly()}
-    yield "simulate to a stop", hm.simulate, {**shared, "stop": hm.Settled(), **how}
+    yield "simulate", hm.simulate, {**shared, "layers": 3, **how}
+    yield "simulate until it settles", hm.simulate, {**shared, "max_layers": 9, **how}
     yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
     yield "step", hm.step, {**shared, "layer": 1}
     yield (
@@ -112,19 +112,15 @@ def core_calls() -> Iterator[Call]:
     yield "TopK", hm.TopK, {"k": 2}
     yield "Softmax", hm.Softmax, {"beta": 2}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
-    yield "Enclosures.at", soft.at, {"layer": 1}
-    yield "Enclosures.attended", soft.attended, {"layer": 1}
+    yield "Run.at, enclosed", soft.at, {"layer": 1}
+    yield "Run.attended, enclosed", soft.attended, {"layer": 1}
     yield "softmax_gap", hm.softmax_gap, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "Cpu", hm.Cpu, {"threads": 1}
     yield "Gpu", hm.Gpu, {"device": "cuda"}
-    yield "AfterLayers", hm.AfterLayers, {"layers": 3}
-    yield "Settled", hm.Settled, {"max_layers": 3}
-    yield "FirstOf", lambda one: hm.FirstOf(one, hm.AfterLayers(3)), {"one": hm.Settled()}
-    yield "Every", hm.Every, {"m": 2}
     yield (
-        "Ragged",
-        hm.Ragged,
+        "Clouds",
+        hm.Clouds,
         {"tokens": SQUARE, "offsets": [0, 2, 5], "multiplicities": [1, 2, 3, 4, 5]},
     )
     yield "parse_decimals", hm.io.parse_decimals, {"values": SQUARE}
@@ -137,14 +133,14 @@ def result_calls() -> Iterator[Call]:
         ("attended", run.attended),
         ("at", batch.at),
     ):
-        yield f"Trajectory.{name}", function, {"layer": 2}
-    yield "Trajectory.at", run.at, {"layer": 2, "exact": True}
-    yield "Trajectory.save", run.save, {"path": "run.html"}
+        yield f"Run.{name}", function, {"layer": 2}
+    yield "Run.at", run.at, {"layer": 2, "exact": True}
+    yield "Run.save", run.save, {"path": "run.html"}
     for sequence in (
         batch,
         run.attended(0),
         hm.limits([SQUARE, SQUARE], HALF),
-        hm.Ragged(SQUARE, [0, 2, 5]),
+        hm.Clouds(SQUARE, [0, 2, 5]),
     ):
         yield (
             f"{type(sequence).__name__}[]",
@@ -166,7 +162,7 @@ def _streamed_calls() -> Iterator[Call]:
     folders = itertools.count()
     for found in (
         hm.limit(tokens, HALF),
-        hm.simulate(tokens, HALF, layers=2, record=hm.LastOnly()),
+        hm.simulate(tokens, HALF, layers=2),
     ):
         yield f"{type(found).__name__}.write", found.write, {"folder": f"limits-{next(folders)}"}
 
@@ -290,8 +286,8 @@ def figure_calls() -> Iterator[Call]:
     from hardmax.figures import draw_layer, draw_limit, save_figure
 
     run, lim, model, ax = a_run(), a_limit(), a_model(), Figure().add_subplot()
-    yield "Trajectory.plot", run.plot, {"layer": 1, "ax": ax}
-    yield "Trajectory.save", run.save, {"path": "moving.gif"}
+    yield "Run.plot", run.plot, {"layer": 1, "ax": ax}
+    yield "Run.save", run.save, {"path": "moving.gif"}
     yield "Limit.plot", lim.plot, {"ax": ax}
     yield "Basins.plot", hm.basins(SQUARE, effort=9).plot, {"ax": ax}
     yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}

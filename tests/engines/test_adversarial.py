@@ -125,5 +125,5 @@ def test_a_search_that_overlooks_a_point_is_noticed():
 
 
 def test_errors_that_are_too_small_are_noticed():
-    with patch.object(hm.Trajectory, "error", property(lambda _: 1e-300)):
+    with patch.object(hm.Run, "error", property(lambda _: 1e-300)):
         assert any("further off" in words for words in judge(gaussian(1)))

@@ -17,13 +17,11 @@ CLOUD = np.random.default_rng(0).standard_normal((3000, 12))
 @pytest.mark.parametrize("search", ["dense", "shells", "rounded"])
 @pytest.mark.parametrize("threads", [1, None])
 def test_neither_search_nor_threads_change_a_bit(search, threads):
-    usual = hm.simulate(CLOUD, HALF, stop=hm.Settled())
-    forced = hm.simulate(CLOUD, HALF, stop=hm.Settled(), engine=Cpu(search, threads))
+    usual = hm.simulate(CLOUD, HALF)
+    forced = hm.simulate(CLOUD, HALF, engine=Cpu(search, threads))
     assert np.array_equal(usual.tokens, forced.tokens)
-    assert forced.details.decisions.margins == pytest.approx(
-        usual.details.decisions.margins, rel=1e-12
-    )
-    assert set(forced.details.decisions.searches) <= {
+    assert forced.margins == pytest.approx(usual.margins, rel=1e-12)
+    assert set(forced.decided_by) <= {
         search,
         "tree",
         f"{search} and tree",
@@ -32,18 +30,18 @@ def test_neither_search_nor_threads_change_a_bit(search, threads):
 
 
 def test_a_run_tells_which_search_decided_each_layer():
-    assert hm.simulate(CLOUD, HALF, layers=0).details.decisions.searches == ("rounded",)
-    assert hm.simulate(CLOUD[:, :2], HALF, layers=0).details.decisions.searches == ("plane",)
+    assert hm.simulate(CLOUD, HALF, layers=0).decided_by == ("rounded",)
+    assert hm.simulate(CLOUD[:, :2], HALF, layers=0).decided_by == ("plane",)
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-    assert hm.simulate(square, HALF, layers=0).details.decisions.searches == ("dense and integers",)
+    assert hm.simulate(square, HALF, layers=0).decided_by == ("dense and integers",)
 
 
 def test_where_the_search_in_bytes_fails_its_test_all_scores_are_made(monkeypatch):
-    usual = hm.simulate(CLOUD, HALF, stop=hm.Settled())
+    usual = hm.simulate(CLOUD, HALF)
     monkeypatch.setattr(rounded, "works", lambda: False)
-    run = hm.simulate(CLOUD, HALF, stop=hm.Settled(), engine=Cpu("rounded"))
-    assert np.array_equal(usual.tokens, run.tokens)
-    assert run.details.decisions.searches[0] == "dense"
+    run = hm.simulate(CLOUD, HALF, engine=Cpu("rounded"))
+    assert np.array_equal(np.asarray(usual), np.asarray(run))
+    assert run.decided_by[0] == "dense"
 
 
 @pytest.mark.parametrize(
@@ -86,14 +84,14 @@ def gpu():
 def test_tensors_in_memory_are_for_the_processor():
     torch = pytest.importorskip("torch", reason="needs torch")
     runs = [hm.simulate(tokens, HALF, layers=0) for tokens in (CLOUD, torch.from_numpy(CLOUD))]
-    assert runs[0].details.decisions.searches == runs[1].details.decisions.searches
+    assert runs[0].decided_by == runs[1].decided_by
 
 
 def test_what_a_gpu_cannot_prove_integers_decide(gpu):
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     run = hm.simulate(square, HALF, layers=10_000, engine=gpu)
     assert run.at(10_000)[4].tolist() == [1.0, 0.0]
-    assert run.details.decisions.arithmetic == "exact"
+    assert run.arithmetic == "exact"
 
 
 def test_a_gpu_has_no_other_arithmetic(gpu):

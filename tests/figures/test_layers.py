@@ -41,15 +41,15 @@ CLOUDS: dict[str, Any] = {
 each_cloud = pytest.mark.parametrize("name", CLOUDS)
 
 
-def run_of(name: str = "in the plane", layers: int = 6) -> hm.Trajectory:
+def run_of(name: str = "in the plane", layers: int = 6) -> hm.Run:
     return hm.simulate(CLOUDS[name], HALF, layers=layers)
 
 
-def axes_for(run: hm.Trajectory) -> Axes:
+def axes_for(run: hm.Run) -> Axes:
     return Figure().add_subplot(projection="3d" if run.d == 3 else None)
 
 
-def drawn(run: hm.Trajectory, layer: int = 0) -> plane.Artists:
+def drawn(run: hm.Run, layer: int = 0) -> plane.Artists:
     return draw_layer(run, layer, axes_for(run))
 
 
@@ -78,7 +78,7 @@ def color_at(marks: Any, place: np.ndarray) -> str:
 def test_marks_are_where_the_tokens_are_and_stars_attend_to_themselves_alone(name, layer):
     run = run_of(name)
     view, picture = view_of(run.at(0), axes_for(run)), drawn(run, layer)
-    alone = run.attended(layer).choices.is_leader[run.details.points.of_token]
+    alone = run.attended(layer).choices.is_leader[run.points.of_token]
     assert rows(offsets(picture["leaders"])) == rows(view.places(run.at(layer)[alone]))
     everybody = [*picture["leaders"], *picture["circles"]]
     assert rows(offsets(everybody)) == rows(view.places(run.at(layer)))
@@ -135,7 +135,7 @@ def test_paths_lead_from_the_start_to_the_layer_and_bend_where_tokens_do():
     run = run_of(layers=20)
     corners = {tuple(row) for line in drawn(run, 20)["paths"] for row in line.get_xydata().tolist()}
     moving = (run.at(0) != run.at(20)).any(axis=1)
-    for layer in (*run.details.decisions.layers, 20):
+    for layer in (*run.decided_at, 20):
         assert {tuple(row) for row in run.at(layer)[moving].tolist()} <= corners
 
 

@@ -49,7 +49,7 @@ def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
     path = oracle.run(fractions(cloud), ALPHA, None, 60)
     apart = [furthest(tokens, limits) for tokens in path]
     assert (
-        squared_distance(lim.run, lim.run.details.phases[-1], lim.settled_at or 0)
+        squared_distance(lim.run, lim.run.phases[-1], lim.settled_at or 0)
         == apart[lim.settled_at or 0]
     )
     for share in ("3", "1/2", "1/100", "1/1000000"):
@@ -185,7 +185,7 @@ def test_a_limit_with_a_long_event_answers_at_once(alpha):
     for eps in EPS:
         layer, square = lim.layers_to(eps), Fraction(eps) ** 2
         far = [
-            squared_distance(lim.run, lim.run.details.phase_at(k), k)
+            squared_distance(lim.run, lim.run.phase_at(k), k)
             for k in range(max(0, layer - 1), layer + 1)
         ]
         assert far[-1] <= square
@@ -208,8 +208,7 @@ def test_the_furthest_is_found_among_those_that_floats_cannot_rank(seed, scale):
     lim = hm.limit(cloud, HALF, arithmetic="exact")
     assert lim.leaders.tolist() == [0]
     assert (
-        squared_distance(lim.run, lim.run.details.phases[-1], 0)
-        == (unit * (1 + Fraction(39, 10**20))) ** 2
+        squared_distance(lim.run, lim.run.phases[-1], 0) == (unit * (1 + Fraction(39, 10**20))) ** 2
     )
 
 

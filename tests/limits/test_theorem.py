@@ -20,7 +20,7 @@ from strategies import any_metric_problems, identity, problems, scaled, subtract
 import hardmax as hm
 from hardmax import theorem
 from hardmax._limits.clusters import OtherLimit, Vertex, find_clusters
-from hardmax._runs.run import run_points
+from hardmax._runs.walk import run_points
 from hardmax.theorem import FAILS, HOLDS, SILENT, UNDECIDED
 
 HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/700")
@@ -77,7 +77,7 @@ def test_a_claim_that_is_false_fails_even_if_the_cloud_has_not_settled(layers, m
 
 def settled_at_once(*arguments):
     # The emerging leader and its followers still change at layer 1.
-    return replace(run_points(*arguments), settled_at=0, recorded=(0,))
+    return replace(run_points(*arguments), settled_at=0, layers=0)
 
 
 def all_limits_are(kind):
@@ -265,7 +265,7 @@ def test_leaders_closer_than_rounding_are_told_apart(gap):
 def test_a_leader_that_emerges_late_is_alone_where_it_stays_and_need_not_be_on_its_way():
     # At layer 1 token 0 still follows token 1, with leader 3 ahead of it; at layer 2 it leads.
     lim = hm.limit([["10", "0"], ["11", "3"], ["0", "45"], ["10.95", "-31"]], hm.Dynamics("1/10"))
-    assert lim.run.details.leader_since.tolist() == [2, -1, 0, 0]
+    assert lim.run.leader_since.tolist() == [2, -1, 0, 0]
     first, _, _, third = lim.run.at(1)
     assert first @ third > first @ first
     assert claims(hm.check_theorem(lim), HOLDS) == set(theorem.CLAIMS)

@@ -94,7 +94,7 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
     """A problem and what Python says of it."""
     tokens, metric, alpha = problem
     counts = multiplicities or [1] * len(tokens)
-    batch = hm.Ragged(tokens, [0, len(tokens)], counts)
+    batch = hm.Clouds(tokens, [0, len(tokens)], counts)
     dynamics = hm.Dynamics(alpha, metric)
     (lim,) = hm.limits(batch, dynamics, arithmetic="exact", max_layers=max_layers)
     run, settled = lim.run, lim.settled_at is not None
@@ -105,7 +105,7 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
         ends["exact_limit_points"] = plain(lim.exact_limit_points())
         ends["floats"] = lim.limit_points.tolist()
         ends["certificate"] = lim.prove().to_json()
-    since = run.details.leader_since.tolist()
+    since = run.leader_since.tolist()
     return {
         "tokens": plain(tokens),
         "multiplicities": multiplicities,
@@ -115,7 +115,7 @@ def told(problem: Any, multiplicities: list[int] | None, max_layers: int | None)
         "settled_at": lim.settled_at,
         "stopped": lim.stop_reason,
         "leaders": [[point, layer] for point, layer in enumerate(since) if layer >= 0],
-        "of_token": run.details.points.of_token.tolist(),
+        "of_token": run.points.of_token.tolist(),
         **ends,
         "layers": [
             {"floats": run.at(k).tolist(), "attended": run.attended(k).tolist()} for k in layers

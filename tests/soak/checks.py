@@ -60,9 +60,7 @@ def _wrong_in_runs(asked: Problem) -> Iterator[str]:
         yield "other leaders in the other order"
 
 
-def _wrong_in_run(
-    run: hm.Trajectory, history: list[tuple[ExactCloud, list[set[int]]]]
-) -> Iterator[str]:
+def _wrong_in_run(run: hm.Run, history: list[tuple[ExactCloud, list[set[int]]]]) -> Iterator[str]:
     if not run.certified:
         yield "not certified"
     for layer, (cloud, sets) in enumerate(history):

@@ -166,7 +166,7 @@ def test_arrays_stay_lazy():
     assert lazy["limit_points"].chunks == ((300, 1700), (2,))
     assert np.array_equal(lazy["limit_points"].compute(), lim.limit_points)
     assert np.array_equal(lazy["cluster"].compute(), lim.clusters.labels)
-    run = hm.simulate(array, HALF, layers=3, record=hm.LastOnly())
+    run = hm.simulate(array, HALF, layers=3)
     assert run.to_dask()["tokens"].chunks == ((300, 1700), (2,))
     assert np.allclose(
         run.to_dask()["tokens"].compute(),

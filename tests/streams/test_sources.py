@@ -106,8 +106,8 @@ def test_parts_are_written_whole(folder, tmp_path):
 
 @pytest.mark.parametrize("layers", [0, 1, 2, 50])
 def test_layers_are_those_of_one_array(folder, layers):
-    whole = hm.simulate(TOKENS, HALF, layers=layers, record=hm.LastOnly())
-    run = hm.simulate(folder, HALF, layers=layers, record=hm.LastOnly())
+    whole = hm.simulate(TOKENS, HALF, layers=layers)
+    run = hm.simulate(folder, HALF, layers=layers)
     assert isinstance(run, hm.results.StreamedRun)
     assert np.allclose(
         np.concatenate([chunk["tokens"] for chunk in run.chunks()]),
@@ -164,8 +164,6 @@ def test_what_is_no_cloud_is_refused(folder, tmp_path):
     for options in refused:
         with refuses("chunk by chunk needs"):
             hm.limit(folder, HALF, **options)
-    with refuses(r"record=LastOnly\(\)"):
-        hm.simulate(folder, HALF, layers=2)
     with refuses("symmetric positive definite"):
         hm.limit(folder, hm.Dynamics(1, metric=[[1, 0], [0, -1]]))
     with refuses("2 coordinates"):

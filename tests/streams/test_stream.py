@@ -18,7 +18,7 @@ def found_in(
 ) -> hm.results.StreamedLimit:
     parts = np.split(tokens, cuts)
     chunks = LocalChunks(tokens.shape[1], lambda: iter(parts), len(tokens))
-    return hm.results.StreamedLimit(chunks, passes.gather(chunks, dynamics, hm.Settled()))
+    return hm.results.StreamedLimit(chunks, passes.gather(chunks, dynamics))
 
 
 @settings(max_examples=examples(2000))

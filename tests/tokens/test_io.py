@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import listed_refusals, refuses
 
-from hardmax import Ragged
+from hardmax import Clouds
 from hardmax.io import _read_csv, read_cloud
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]
@@ -124,7 +124,7 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path):
     ragged = read(
         tmp_path, "a.npz", npz(tokens=SQUARE, offsets=[0, 1, 4], multiplicities=[1, 2, 1, 1])
     )
-    assert isinstance(ragged, Ragged)
+    assert isinstance(ragged, Clouds)
     assert len(ragged) == 2
     assert ragged.multiplicities.tolist() == [1, 2, 1, 1]  # type: ignore[union-attr]
 

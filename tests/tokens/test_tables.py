@@ -64,7 +64,7 @@ BATCHES: dict[str, Callable[[np.ndarray], Any]] = {
     "stack": lambda stack: stack,
     "list of arrays": list,
     "tuple of lists": lambda stack: tuple(cloud.tolist() for cloud in stack),
-    "ragged": lambda stack: hm.Ragged(
+    "ragged": lambda stack: hm.Clouds(
         np.concatenate(stack), np.arange(len(stack) + 1) * stack.shape[1]
     ),
 }
@@ -169,7 +169,7 @@ def test_what_is_no_number_is_refused(container, bad):
 def test_what_is_no_whole_number_that_can_be_counted_to_is_refused(many):
     for counts in ([many, 1], np.array([many, 1], dtype=object)):
         with refuses("`multiplicities` must be whole numbers below 2\\^63"):
-            hm.Ragged([[1.0], [2.0]], [0, 2], counts)
+            hm.Clouds([[1.0], [2.0]], [0, 2], counts)
 
 
 def test_frames_and_series_are_read_exactly_and_floats_are_not_copied():

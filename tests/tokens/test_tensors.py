@@ -65,13 +65,13 @@ def test_integers_that_float64_would_round_stay_integers(dtype, large):
         [cloud],
         list(cloud),
         [[cloud[0]], [cloud[1]]],
-        hm.Ragged(cloud, [0, 2]),
+        hm.Clouds(cloud, [0, 2]),
     ):
         clouds, _ = read_batch(tokens)
         assert [row for cloud in clouds for row in cloud.tokens.tolist()] == cloud.tolist()
     run = hm.simulate(cloud, ONE, layers=0)
-    assert run.details.points.count == 1 + large % 2
-    assert run.details.points.coordinates[0, 0] == large
+    assert run.points.count == 1 + large % 2
+    assert run.points.coordinates[0, 0] == large
     assert hm.Dynamics(1, cloud[:1, :1]).metric == ((large,),)
     third = np.array([[Fraction(1, 3)]])
     assert TensorKind.of(cloud).tensor(third).tolist() == [[1 / 3]]  # type: ignore[union-attr]

@@ -109,7 +109,7 @@ def softmax_gap(
     for beta in numbers:
         softmax = Dynamics(plain.alpha, plain.matrix, attention=Softmax(beta))
         soft = simulate(tokens, softmax, layers=layers, error=error)
-        distances.append(float(np.abs(soft.tokens - np.asarray(hard)).max()))
+        distances.append(float(np.abs(np.asarray(soft) - np.asarray(hard)).max()))
         errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
     return SoftmaxGap(numbers, np.array(distances), np.array(errors), _delta(lim), layers)
 

@@ -59,7 +59,7 @@ from hardmax._layer.rules import (
     split_heads,
 )
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import dot, fractions_of
+from hardmax._tokens.rationals import dot, fractions_of, rounding_of
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -314,8 +314,22 @@ class GeneralPhase(Phase):
                 ends[table > 0], ends[table < 0] = np.inf, -np.inf
         return ends
 
+    def ends(self) -> np.ndarray:
+        return self.targets
+
     def floats_at(self, layer: int) -> np.ndarray:
         return _rounded(self._at(layer - self.layer))
+
+    @cached_property
+    def error(self) -> float:
+        """No point of the phase is further than this from its floats: it is at a mean of the
+        corners, or between where it is at the first layer and at the last."""
+        last = self.layer if self.until is None else self.until
+        tables = [self.floats_at(self.layer), self.floats_at(last)]
+        for corner in self.course.corners:
+            parts: Any = (flint(self._power(e, exact=False)) * x for (e, *_), x in corner.items())
+            tables.append(_rounded(sum(parts)))
+        return rounding_of(np.concatenate(tables))
 
     @property
     def exactly(self) -> PhaseView:
@@ -364,6 +378,11 @@ class GeneralSolver:
 
     arithmetic: str = "exact"
     head_type: ClassVar[type[AttentionHead]] = AttentionHead
+
+    @property
+    def exact(self) -> "GeneralSolver":
+        """A solver whose phases have exact positions."""
+        return self
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""

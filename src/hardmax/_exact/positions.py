@@ -50,6 +50,24 @@ class Phase:
     unchanged: bool = False
     """Whether the attended sets are known to be those of the phase before."""
 
+    def leading_since(self, before: np.ndarray) -> np.ndarray:
+        """For each point the layer since which it leads, or -1, as it was before this phase."""
+        since = np.where(self.is_leader, before, -1)  # with a value matrix leaders may be lost
+        since[(since < 0) & self.is_leader] = self.layer
+        return since
+
+    def table_at(self, layer: int) -> Any:
+        """The points at a layer, where they are computed."""
+        return self.floats_at(layer)
+
+    def ends(self) -> Any:
+        """Where the points go, where they are computed."""
+        raise NotImplementedError
+
+    def floats_at(self, layer: int) -> np.ndarray:
+        """The points at a layer, in float64."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False)
 class ExactView:

@@ -58,6 +58,9 @@ class FloatPhase(Phase):
                 targets[few] = np.array(self.exactly.targets(few.tolist()), dtype=np.float64)
         return targets
 
+    def ends(self) -> np.ndarray:
+        return self.targets
+
     def floats_at(self, layer: int) -> np.ndarray:
         if layer == self.layer:
             return self.positions
@@ -84,6 +87,11 @@ class FloatSolver:
 
     engine: Cpu = CPU
     arithmetic: str = "certified"
+
+    @property
+    def exact(self) -> "FloatSolver":
+        """A solver whose phases have exact positions."""
+        return self
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""

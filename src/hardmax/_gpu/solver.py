@@ -22,7 +22,7 @@ from hardmax._float.bounds import (
     relative_margin,
     step_error,
 )
-from hardmax._float.solver import FloatPhase, Undecided
+from hardmax._float.solver import FloatPhase, FloatSolver, Undecided
 from hardmax._gpu import Gpu
 from hardmax._gpu.argmax import Argmax, Search, find_furthest
 from hardmax._layer.attended import AttendedIndices
@@ -47,15 +47,19 @@ class GpuPhase(FloatPhase):
             fields
         )  # of a frozen dataclass; those that are fetched are properties below
 
-    def tensor_at(self, layer: int) -> torch.Tensor:
-        """Where the points are at a layer, (p, d)."""
+    exactly = None  # pyright: ignore[reportAssignmentType]
+    unchanged = False
+
+    def leading_since(self, before: Any) -> Any:
+        return self.since
+
+    def table_at(self, layer: int) -> Any:
         if layer == self.layer:
             return self.there
-        targets = self.target_tensor()
+        targets = self.ends()
         return targets + float(power(self.contraction, layer - self.layer)) * (self.there - targets)
 
-    def target_tensor(self) -> torch.Tensor:
-        """Where each point goes, (p, d)."""
+    def ends(self) -> Any:
         return self.there[self.chosen]
 
     @cached_property
@@ -82,13 +86,19 @@ class GpuSolver:
     engine: Gpu
     arithmetic: str = "certified"
 
+    @property
+    def exact(self) -> FloatSolver:
+        """A solver whose phases have exact positions."""
+        return FloatSolver()
+
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GpuPhase]:
         """The phases from layer 0 on, of points in arrays or tensors; `Undecided` where floats
         prove no choice."""
-        if not points.floats_are_exact:
+        there = getattr(points, "there", points)
+        if not there.floats_are_exact:
             raise Undecided
         positions = torch.as_tensor(
-            points.coordinates, dtype=torch.float64, device=self.engine.device
+            there.coordinates, dtype=torch.float64, device=self.engine.device
         )
         everybody = torch.arange(len(positions), device=positions.device)
         chosen, pending, since, error = everybody, None, torch.full_like(everybody, -1), 0.0

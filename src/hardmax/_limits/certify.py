@@ -24,7 +24,7 @@ from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.rules import has_own_values, rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
-from hardmax._runs.trajectory import Trajectory
+from hardmax._runs.run import Run
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -67,7 +67,7 @@ class Certificate(dict[str, Any]):
         return f"Certificate({facts}, sha256 {self['sha256'][:12]}…)"
 
 
-def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) -> Certificate:
+def certify(run: Run, clusters: Clusters, radius: float | None = None) -> Certificate:
     """The certificate of a limit that the run proves; with its radius, if that is given."""
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
@@ -76,7 +76,7 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
         others = "feed-forward blocks and value matrices of single heads"
         raise InputError(f"`certificate`: it cannot have {others}.")
     try:
-        points = run.details.points
+        points = run.points
         counts = points.multiplicities.tolist()
         cloud = {
             "denominator": str(points.integers.denominator),
@@ -150,14 +150,14 @@ def _strings(table: Any) -> list[list[str]]:
     return [[str(value) for value in row] for row in table]
 
 
-def _leaders(run: Trajectory) -> list[list[int]]:
+def _leaders(run: Run) -> list[list[int]]:
     """Leaders, and the layers from which on they lead."""
-    since = run.details.leader_since.tolist()
+    since = run.leader_since.tolist()
     return [[point, layer] for point, layer in enumerate(since) if layer >= 0]
 
 
 def _phases(
-    run: Trajectory, *, is_walked: bool
+    run: Run, *, is_walked: bool
 ) -> tuple[list[dict[str, Any]], list[list[int | None]], Any]:
     """The attended sets of each head, listed where they change; the layers that are jumped over;
     and the last phase. If all layers are to be walked, only the last jump is left."""
@@ -181,19 +181,18 @@ def _phases(
     return entries, jumps, phase
 
 
-def _sets(run: Trajectory) -> Iterator[tuple[Any, list[list[Any]]]]:
+def _sets(run: Run) -> Iterator[tuple[Any, list[list[Any]]]]:
     """The phases of a run, computed again, and the attended sets of each head: a point, or a list
     of several."""
-    details = run.details
     # Where tokens follow others that move, only the general walker knows a form for many layers.
     if run.dynamics.is_plain and (run.settled_at or 0) <= 4 * _WALKED:
-        for phase in details.recompute_phases():
+        for phase in run.exact_phases():
             yield phase, [_single(phase.choices)]
         return
-    solver = details.solver
+    solver = run.solver
     head_type = solver.head_type if isinstance(solver, GeneralSolver) else AttentionHead
-    walker = GeneralWalker(details.points, run.dynamics, head_type)
-    for phase in walker.walk(details.points.count):
+    walker = GeneralWalker(run.points, run.dynamics, head_type)
+    for phase in walker.walk(run.points.count):
         yield phase, [_single(sets) for sets in walker.sets_of_heads]
 
 
@@ -215,18 +214,16 @@ def _depth(phase: Any) -> int:
     return int(phase.exactly.later(everybody, 0) != phase.exactly.targets(everybody))
 
 
-def _limits(
-    run: Trajectory, clusters: Clusters, last: Any
-) -> tuple[list[dict[str, Any]], list[int]]:
+def _limits(run: Run, clusters: Clusters, last: Any) -> tuple[list[dict[str, Any]], list[int]]:
     """Descriptions of the limits, and which of them each point has."""
-    points = run.details.points
+    points = run.points
     if isinstance(last, GeneralPhase) and len(last.moving):
         return _drifts(last)
     first_token = np.unique(points.of_token, return_index=True)[1]
     limit_of = clusters.labels[first_token]
     first_of = np.unique(limit_of, return_index=True)[1]
     others = [k for k, kind in enumerate(clusters.kinds) if not isinstance(kind, Vertex)]
-    targets = run.details.exactly(last).targets(first_of[others].tolist()) if others else []
+    targets = run.exactly(last).targets(first_of[others].tolist()) if others else []
     limits: list[dict[str, Any]] = []
     ends = dict(zip(others, targets, strict=True))
     for k, kind in enumerate(clusters.kinds):

@@ -18,7 +18,7 @@ from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import layers_negative
 from hardmax._exact.vectors import TooLong, Vector, power
 from hardmax._layer.rules import moves_to_means
-from hardmax._runs.trajectory import Trajectory
+from hardmax._runs.run import Run
 from hardmax._tokens.rationals import (
     IntegerCloud,
     above,
@@ -102,19 +102,19 @@ class Clusters:
         return f"Clusters({pluralize(len(self), 'cluster')} of {pluralize(tokens, 'token')})"
 
 
-def float_limits(run: Trajectory) -> np.ndarray:
+def float_limits(run: Run) -> np.ndarray:
     """The limit of every token in float64, (n, d); where it is at the last layer, if the run did
     not settle."""
-    return run._floats_at(run.layers) if run.settled_at is None else run._floats_at("limit")
+    return run.floats_at(run.layers) if run.settled_at is None else run.floats_at("limit")
 
 
-def limit_error(run: Trajectory) -> float:
+def limit_error(run: Run) -> float:
     """No limit is further than this from that of `float_limits`."""
     if run.settled_at is not None and moves_to_means(run.dynamics):
         return run.error
     if run.settled_at is not None:
         # With a value matrix, limits may lie further out than any token has been.
-        ends = np.delete(float_limits(run), run._moving, axis=0)
+        ends = np.delete(float_limits(run), run.moving, axis=0)
         return rounding_of(ends) if len(ends) else 0.0
     if not moves_to_means(run.dynamics):
         return math.inf
@@ -126,29 +126,29 @@ def limit_error(run: Trajectory) -> float:
     return above(2 * longest_above(tokens - middle) + 3 * run.error)
 
 
-def find_clusters(run: Trajectory) -> Clusters:
+def find_clusters(run: Run) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
     kinds: tuple[Kind, ...]
-    leader_of = run._leader_of()
+    leader_of = run.leader_of
     if leader_of[0] >= 0:
         labels, first = number(leader_of)
         kinds = tuple(map(Vertex, leader_of[first].tolist()))
-        return Clusters(labels, run._floats_at("limit")[first], kinds)
-    ends_are_known = run.settled_at is not None and not len(run._moving)
+        return Clusters(labels, run.floats_at("limit")[first], kinds)
+    ends_are_known = run.settled_at is not None and not len(run.moving)
     if ends_are_known:
         with suppress(TooLong):
             return _clusters_by_exact_ends(run)
-    labels, first = number(run.details.points.of_token)
+    labels, first = number(run.points.of_token)
     kinds = (OtherLimit(),) * len(first)
     layer = "limit" if ends_are_known else run.layers
-    return Clusters(labels, run._floats_at(layer)[first], kinds)
+    return Clusters(labels, run.floats_at(layer)[first], kinds)
 
 
-def _clusters_by_exact_ends(run: Trajectory) -> Clusters:
+def _clusters_by_exact_ends(run: Run) -> Clusters:
     """The clusters of a run that settled, in which some tokens follow no single leader."""
-    points, last = run.details.points, run.details.phases[-1]
-    choices, exactly = last.choices, run.details.exactly(last)
-    leaders = np.flatnonzero(run.details.leader_since >= 0).tolist()
+    points, last = run.points, run.phases[-1]
+    choices, exactly = last.choices, run.exactly(last)
+    leaders = np.flatnonzero(run.leader_since >= 0).tolist()
     places = exactly.later(leaders, 0)
     # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
     # definite: then the first counts.
@@ -173,7 +173,7 @@ def _clusters_by_exact_ends(run: Trajectory) -> Clusters:
             kinds.append(Vertex(first_token[end]))
         else:
             kinds.append(_face(end, vertices, run.dynamics))
-    return Clusters(labels, run._floats_at("limit")[first], tuple(kinds))
+    return Clusters(labels, run.floats_at("limit")[first], tuple(kinds))
 
 
 def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -202,13 +202,13 @@ def _face(end: Vector, leading: dict[int, Vector], dynamics: Dynamics) -> Kind:
     return FaceProjection(tuple(tokens[i] for i in furthest), tuple(weights))
 
 
-def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
+def squared_distance(run: Run, phase: Any, layer: int) -> Fraction:
     """The largest squared distance of a token from its limit, at a layer of a settled run.
 
     Floats find the candidates; their distances are computed exactly where positions are known
     exactly, or to 50 digits where exact numbers would be long."""
-    of_token = run.details.points.of_token
-    floats = phase.floats_at(layer)[of_token], run._floats_at("limit")
+    of_token = run.points.of_token
+    floats = phase.floats_at(layer)[of_token], run.floats_at("limit")
     unit = max(map(unit_of, floats))
     # In units of the largest coordinate, so that differences do not overflow.
     here, ends = (np.ldexp(table, -unit) for table in floats)
@@ -219,9 +219,9 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
     # compared with.
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
     candidates = np.unique(of_token[distances >= distances.max() - slack]).tolist()
-    exactly = run.details.exactly(phase).rounded()
+    exactly = run.exactly(phase).rounded()
     share = power(run.dynamics.contraction, layer - phase.layer)
-    limits = run.details.exactly(run.details.phases[-1]).rounded().targets(candidates)
+    limits = run.exactly(run.phases[-1]).rounded().targets(candidates)
     targets, positions = exactly.targets(candidates), exactly.later(candidates, 0)
     largest = Fraction(0)
     for w, z, x in zip(targets, positions, limits, strict=True):
@@ -230,19 +230,17 @@ def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
     return largest
 
 
-def first_within(run: Trajectory, goal: Fraction) -> int:
+def first_within(run: Run, goal: Fraction) -> int:
     """The first layer of a settled run from which on no squared distance is larger than the goal.
 
     In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex
     in t. If that is within the goal at the last layer of the phase, it is so from some layer on,
     which bisection finds."""
-    if isinstance(run.details.phases[-1], GeneralPhase):
-        phases = [
-            phase for phase in run.details.recompute_phases() if isinstance(phase, GeneralPhase)
-        ]
+    if isinstance(run.phases[-1], GeneralPhase):
+        phases = [phase for phase in run.exact_phases() if isinstance(phase, GeneralPhase)]
         return 1 + last_outside(phases, goal)
     first, settled = 0, run.settled_at or 0
-    square = squared_distance(run, run.details.phases[-1], settled)
+    square = squared_distance(run, run.phases[-1], settled)
     if square > goal:
         common = square.denominator * goal.denominator
         # The least m with contraction^(2 m) square <= goal.
@@ -251,7 +249,7 @@ def first_within(run: Trajectory, goal: Fraction) -> int:
         )
         assert more is not None, "the goal is positive, and powers tend to 0"
         return settled + more
-    for phase in run.details.recompute_phases():
+    for phase in run.exact_phases():
         if phase.layer >= settled:
             break
         end = settled if phase.until is None else min(phase.until, settled)

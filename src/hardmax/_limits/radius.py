@@ -23,14 +23,14 @@ import numpy as np
 from hardmax._common.validation import InputError
 from hardmax._exact.argmax import directions_of, products
 from hardmax._layer.rules import check_plain
-from hardmax._runs.trajectory import Trajectory
+from hardmax._runs.run import Run
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
 MOST_LAYERS = 10_000
 
 
-def check_proved(run: Trajectory, name: str) -> None:
+def check_proved(run: Run, name: str) -> None:
     """Refuse a run that has no limit which is proved."""
     if run.settled_at is None:
         why = f"the run has not settled ({run.stop_reason})"
@@ -39,17 +39,17 @@ def check_proved(run: Trajectory, name: str) -> None:
         raise InputError(f"{name} needs a limit that is proved: use arithmetic='certified'.")
 
 
-def radius(run: Trajectory) -> float:
+def radius(run: Run) -> float:
     """The radius of all layers of a run that has settled; 0 if a token attends to several."""
     check_plain(run.dynamics, "`radius`")
     check_proved(run, "`radius`")
     if (run.settled_at or 0) > MOST_LAYERS:
         settled = f"settled at layer {run.settled_at:,}"
         raise InputError(f"`radius`: {settled}, but only {MOST_LAYERS:,} are looked at.")
-    counts, smallest = run.details.points.multiplicities, math.inf
+    counts, smallest = run.points.multiplicities, math.inf
     copies = bool((counts > 1).any())
-    pending = np.arange(run.details.points.count)
-    for phase in run.details.recompute_phases():
+    pending = np.arange(run.points.count)
+    for phase in run.exact_phases():
         choices = phase.choices
         # Copies of a token may be moved apart.
         if not choices.all_single or (counts[choices.indices] > 1).any():
@@ -58,7 +58,7 @@ def radius(run: Trajectory) -> float:
         assert exactly is not None, "the CPU keeps exact positions"
         until = phase.layer + 1 if phase.until is None else phase.until
         for layer in range(phase.layer, until):
-            positions = exactly.later(range(run.details.points.count), layer - phase.layer)
+            positions = exactly.later(range(run.points.count), layer - phase.layer)
             cloud = IntegerCloud.of(np.array(positions, dtype=object))
             at_layer = _of_layer(cloud, choices.indices, pending, run.dynamics, copies)
             smallest = min(smallest, at_layer)

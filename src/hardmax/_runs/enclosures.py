@@ -4,7 +4,6 @@ Balls grow from layer to layer. Once one is larger than asked, or does not decid
 attends to, everything is computed again with twice as many bits, up to a limit. What is undecided
 then ends the run: of softmax, which decides nothing, no more is said than that."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -12,16 +11,14 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
-from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, Progress, check_bool, check_int
+from hardmax._common.validation import InputError, Progress, check_int
 from hardmax._exact.general import union_of
-from hardmax._layer.attended import AttendedIndices, AttendedSets
+from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Softmax
 from hardmax._layer.rules import check_dimension, merge_points, moves_to_means
 from hardmax._runs.balls import BallLayer, State, Unclear
-from hardmax._runs.details import Decisions, Layer, RunDetails, is_limit
 from hardmax._runs.floats import float_layers
-from hardmax._runs.trajectory import Table, Trajectories, Trajectory, collected
+from hardmax._runs.run import Run, Runs, collected
 from hardmax._tokens.batches import Cloud, read_batch
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind
@@ -34,118 +31,26 @@ _ROUNDING = 2.0**-52
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class EnclosedPhase:
-    """A single layer: whom points attend to."""
+class SingleLayer:
+    """A single layer of which no closed form is known, as a phase."""
 
     layer: int
-    choices: AttendedIndices
+    positions: np.ndarray
+    """The points, (p, d)."""
+    choices: AttendedIndices | None
+    """Whom they attend to; None if that is not proved."""
     is_leader: np.ndarray
-
-
-@dataclass(frozen=True)
-class Enclosing:
-    """In the place of a solver."""
-
-    arithmetic: str = "enclosed"
+    error: float
+    """No coordinate is further than this from its true value."""
+    exactly = None
 
     @property
-    def search(self) -> str:
-        return "balls" if self.arithmetic == "enclosed" else "float"
+    def until(self) -> int:
+        return self.layer + 1
 
-
-ENCLOSING = Enclosing()
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EnclosedDetails(RunDetails):
-    """What a run in balls found out."""
-
-    path: np.ndarray
-    """Points at every layer, (layers + 1, points, d)."""
-    error: float  # pyright: ignore[reportIncompatibleVariableOverride]
-    """No coordinate is further than this from its true value."""
-    bits: int
-    """The precision that it took."""
-    undecided_at: int | None = None
-    """The layer at which the run ends because more is not proved; None if all layers are there."""
-
-
-class Enclosures(Trajectory):
-    """Run of one cloud through irrational layers, softmax or normalisation, each coordinate with a
-    proved error. Made by `simulate`.
-
-    It has all that a `Trajectory` has, but for exact tokens. Attended sets are proved. Where they
-    could not be, the run ends: `details.undecided_at` is that layer, `stop_reason` says why, and
-    `details.bits` is the precision that it took.
-
-    Examples
-    --------
-    >>> from hardmax import Dynamics, Softmax, simulate
-    >>> simulate([[1.0], [2.0]], Dynamics(1, attention=Softmax(10)), layers=3)  # doctest: +ELLIPSIS
-    Enclosures(2 tokens in 1 dimension, 3 layers, no coordinate off by more than ...e-1...)
-    >>> run = simulate([[3, 4], [0, 2]], Dynamics(1, normalise="sphere"), layers=1)
-    >>> run.at(1).round(3).tolist(), run.attended(0).tolist()
-    ([[0.6, 0.8], [0.447, 0.894]], [[0], [0]])
-    """
-
-    details: EnclosedDetails  # pyright: ignore[reportIncompatibleVariableOverride]
-    """The path, its precision, and whom points attend to."""
-
-    def at(self, layer: Layer, *, exact: bool = False) -> Table:
-        """Tokens at a layer, (n, d).
-
-        Parameters
-        ----------
-        layer : int or "limit"
-            From 0 to `layers`: limits are not known.
-        exact : bool, default False
-            Refused: coordinates are irrational.
-
-        Returns
-        -------
-        ndarray or Tensor
-            float64, or a tensor if tensors were given.
-        """
-        if check_bool(exact, "`exact`"):
-            reason = "coordinates are irrational, and enclosed within `error`"
-            if not self.certified:
-                reason = "arithmetic 'float' proves nothing: use 'certified'"
-            raise InputError(f"`exact`: {reason}.")
-        return self._returned(self._floats_at(layer))
-
-    def _floats_at(self, layer: Layer) -> np.ndarray:
-        if is_limit(layer):
-            raise InputError("`layer`: limits of softmax and normalised layers are not known.")
-        number = self._check(layer, self.layers)
-        return self.details.path[number][self.details.points.of_token]
-
-    def attended(self, layer: int) -> AttendedSets:
-        """For each token those that it attends to at a layer; all of them for softmax.
-
-        Parameters
-        ----------
-        layer : int
-            From 0 to `layers`, but where a run ends undecided.
-        """
-        phases = self.details.phases
-        return AttendedSets(
-            phases[self._check(layer, len(phases) - 1)].choices, self.details.points
-        )
-
-    def _check(self, layer: Any, at_most: int) -> int:
-        number = check_int(layer, "`layer`", at_least=0)
-        if number > at_most:
-            raise InputError(
-                f"`layer` {number} lies beyond what is known: {self.stop_reason}.",
-            )
-        return number
-
-    def __repr__(self) -> str:
-        tokens = f"{pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}"
-        layers = pluralize(self.layers, "layer")
-        end = "" if self.details.undecided_at is None else ", then undecided"
-        error = f"no coordinate off by more than {self.error:.2g}"
-        return f"Enclosures({tokens}, {layers}{end}, {error if self.certified else 'float'})"
+    def table_at(self, layer: int) -> np.ndarray:
+        """The points."""
+        return self.positions
 
 
 @dataclass
@@ -239,23 +144,30 @@ def enclose(
     error: float = ERROR,
     kind: TensorKind | None = None,
     progress: Progress | None = None,
-) -> Enclosures:
+) -> Run:
     """So many layers, with a proved error."""
-    points, layers = merge_points(dynamics, cloud), check_int(layers, "`layers`", at_least=0)
+    points = merge_points(dynamics, cloud)
     encloser = Encloser(points, dynamics, error)
     attempt = encloser.run(layers, progress)
-    known = {"path": np.array(attempt.path), "error": attempt.error, "bits": attempt.bits}
-    known["stop_reason"] = _all_done(layers)
+    reason = _all_done(layers)
     if attempt.problem and encloser.is_convex:
         limit = f"`error` {encloser.allowed:g} cannot be proved with {_MOST_BITS:,} bits"
         message = f"{limit}: ask for fewer layers, a larger `error` or a smaller `beta`."
         raise InputError(message)
     if attempt.problem:
-        last = known["undecided_at"] = len(attempt.path) - 1
-        undecided = f"undecided at layer {last}: with {attempt.bits:,} bits"
-        known["stop_reason"] = f"{undecided} {attempt.problem}"
-    sets = [union_of(heads) for heads in attempt.sets]
-    return Enclosures(_details(points, dynamics, sets, attempt.labels, **known), kind)
+        undecided = f"undecided at layer {len(attempt.path) - 1}: with {attempt.bits:,} bits"
+        reason = f"{undecided} {attempt.problem}"
+    phases = []
+    for layer, (path, labels) in enumerate(zip(attempt.path, attempt.labels, strict=True)):
+        choices, is_leader = None, np.zeros(points.count, dtype=bool)
+        if layer < len(attempt.sets):
+            choices = union_of(attempt.sets[layer])
+            is_own = np.repeat(labels, choices.sizes) == labels[choices.indices]
+            is_leader = np.logical_and.reduceat(is_own, choices.offsets[:-1])
+        known: Any = {"positions": path, "choices": choices, "is_leader": is_leader}
+        phases.append(SingleLayer(layer=layer, error=attempt.error, **known))
+    known = {"settled_at": None, "stop_reason": reason, "arithmetic": "enclosed"}
+    return _run_of(phases, points, dynamics, f"balls of {attempt.bits} bits", kind, **known)
 
 
 def enclose_clouds(
@@ -265,64 +177,62 @@ def enclose_clouds(
     progress: Progress | None,
     *,
     error: float = ERROR,
-) -> Trajectory | Trajectories:
+) -> Run | Runs:
     """The run of a cloud, or the runs of a batch."""
     clouds, container = read_batch(tokens)
     check_dimension(dynamics, clouds[0].tokens.shape[1])
+    layers = check_int(layers, "`layers`", at_least=0)
     how: Any = {"kind": container.tensors, "progress": progress, "error": error}
-    runs = [enclose(cloud, dynamics, layers, **how) for cloud in clouds]
-    return collected(runs, container, clouds)
+
+    def walk(cloud: Cloud) -> Run:
+        return enclose(cloud, dynamics, layers, **how)
+
+    return collected(clouds, container, walk)
 
 
-def float_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Trajectory | Trajectories:
+def float_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Run | Runs:
     """The same in plain floats: nothing is proved."""
     clouds, container = read_batch(tokens)
     check_dimension(dynamics, clouds[0].tokens.shape[1])
-    runs, layers = [], check_int(layers, "`layers`", at_least=0)
-    for cloud in clouds:
-        points = merge_points(dynamics, cloud)
-        path, sets = zip(*islice(float_layers(points, dynamics), layers + 1), strict=True)
-        known = {"path": np.array(path), "error": np.nan, "bits": 53}
-        known |= {"stop_reason": _all_done(layers), "solver": Enclosing("float")}
-        runs.append(Enclosures(_details(points, dynamics, sets, None, **known), container.tensors))
-    return collected(runs, container, clouds)
+    layers = check_int(layers, "`layers`", at_least=0)
+
+    def walk(cloud: Cloud) -> Run:
+        points, phases = merge_points(dynamics, cloud), []
+        for layer, (path, sets) in enumerate(islice(float_layers(points, dynamics), layers + 1)):
+            known: Any = {"positions": path, "choices": sets, "is_leader": sets.is_leader}
+            phases.append(SingleLayer(layer=layer, error=np.nan, **known))
+        known = {"settled_at": None, "stop_reason": _all_done(layers), "arithmetic": "float"}
+        return _run_of(phases, points, dynamics, "float", container.tensors, **known)
+
+    return collected(clouds, container, walk)
 
 
 def _all_done(layers: int) -> str:
     return f"all {layers:,} layers asked for are done"
 
 
-def _details(
+def _run_of(
+    phases: list[SingleLayer],
     points: Points,
     dynamics: Dynamics,
-    sets: Sequence[AttendedIndices],
-    places: Sequence[np.ndarray] | None,
-    *,
-    settled_at: int | None = None,
-    solver: Enclosing = ENCLOSING,
+    search: str,
+    kind: TensorKind | None,
     **known: Any,
-) -> EnclosedDetails:
-    """What a run found out, a phase for each layer."""
-    since, phases = np.full(points.count, -1), []
-    for layer, choices in enumerate(sets):
-        is_leader = choices.is_leader
-        if places is not None:
-            owners = np.repeat(places[layer], choices.sizes)
-            is_own = owners == places[layer][choices.indices]
-            is_leader = np.logical_and.reduceat(is_own, choices.offsets[:-1])
-        since[~is_leader] = -1
-        since[(since < 0) & is_leader] = layer
-        phases.append(EnclosedPhase(layer=layer, choices=choices, is_leader=is_leader))
-    count = len(sets) if places is None else len(places)
-    layers, unknown = tuple(range(count)), np.full(count, np.nan)
-    return EnclosedDetails(
+) -> Run:
+    since = np.full(points.count, -1)
+    for phase in phases:
+        if phase.choices is not None:
+            since[~phase.is_leader] = -1
+            since[(since < 0) & phase.is_leader] = phase.layer
+    return Run(
         **known,
-        points=points,
         dynamics=dynamics,
-        solver=solver,  # pyright: ignore[reportArgumentType]
+        points=points,
         phases=tuple(phases),
-        recorded=layers,
+        layers=len(phases) - 1,
         leader_since=since,
-        decisions=Decisions(layers, (solver.search,) * count, unknown, solver.arithmetic),
-        settled_at=settled_at,
+        decided_at=tuple(range(len(phases))),
+        decided_by=(search,) * len(phases),
+        margins=np.full(len(phases), np.nan),
+        tensor_kind=kind,
     )

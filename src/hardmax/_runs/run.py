@@ -1,428 +1,514 @@
-"""From clouds to runs: one by one, or many small clouds together in one kernel."""
+"""What a simulation returns: `Run` for one cloud, `Runs` for a batch."""
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
+from hardmax import figures
 from hardmax._common.cached import cached_property
-from hardmax._common.validation import InputError, Progress, check_int, shorten
+from hardmax._common.columns import Columns, Tabular, stacked
+from hardmax._common.format import pluralize
+from hardmax._common.validation import (
+    InputError,
+    check_bool,
+    check_int,
+    check_path,
+    normalize_index,
+    shorten,
+)
 from hardmax._exact.general import GeneralPhase
-from hardmax._exact.vectors import MOST_DIGITS, TooLong
-from hardmax._float.batch import WALKED, BatchOutcome, Then
-from hardmax._float.search import CPU
-from hardmax._float.solver import Undecided, interpreted_if_small
-from hardmax._layer.rules import check_dimension, merge_points
-from hardmax._runs.details import Decisions, KernelResult, Layer, RunDetails, is_limit
-from hardmax._runs.trajectory import (
-    LazyTrajectory,
-    Tables,
-    Trajectories,
-    Trajectory,
-    collected,
-)
-from hardmax._tokens.batches import (
-    Cloud,
-    Container,
-    PackedClouds,
-    as_array,
-    read_batch,
-    restore_table,
-)
+from hardmax._layer.attended import AttendedSets
+from hardmax._layer.rules import moves_to_means
+from hardmax._runs.batch import Kernel
+from hardmax._tokens.batches import Cloud, Container, PackedClouds, restore, restore_table
 from hardmax._tokens.points import Points
-from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor
+from hardmax._tokens.rationals import rounding_of
+from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
-from hardmax.engines import (
-    AnyPhase,
-    Cpu,
-    Engine,
-    Gpu,
-    Solver,
-    run_batch,
-    solvers_for,
-    takes_batch,
-)
-from hardmax.stops import (
-    NO_LIMIT,
-    Record,
-    Stop,
-    check_memory,
-)
+from hardmax.page import cloud_data, write_page
 
-DEEPEST_KERNEL = 100_000  # layers that one kernel walks a batch through
-# Products of digits of exact positions, some 20 ns each, after which a cloud that has not
-# settled is given up.
-_MOST_WORK = 5 * 10**7
-# Decisions after which a cloud is given up; layers other than the paper's may never settle.
-_MOST_DECISIONS, _FEWER_DECISIONS = 10_000, 500
-_MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
-_AT_HAND = 2**20  # coordinates of the clouds of a batch whose runs are kept once they are made
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Table = np.ndarray  # or a tensor, if the tokens came as one
+Tables = Any  # an array, a list of arrays or Clouds, as the tokens came
+Layer = int | Literal["limit"]
+T = TypeVar("T")
+
+try:
+    MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # bytes
+except (AttributeError, ValueError, OSError):  # not everywhere does the system say
+    MEMORY = 16 * 2**30
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How to run a cloud. Of the solvers the first that decides everything counts; the last one
-    always does."""
+def is_limit(layer: Any) -> bool:
+    """Whether the limit is asked for, and not a layer."""
+    return isinstance(layer, str) and layer == "limit"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Run(Tabular):
+    """Run of one cloud: a sequence of its layers, each computed when it is asked for. Made by
+    `simulate`.
+
+    As a table it has a row for each token at each layer: layer, token, z0, z1, …, `leader`,
+    `attends`.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, simulate
+    >>> run = simulate([[3.0], [-1.0], [1.0]], Dynamics(1), layers=2)
+    >>> run
+    Run(3 tokens in 1 dimension, 2 layers, 2 leaders, settled at layer 0, certified)
+    >>> run[2].ravel().tolist(), len(run), run.leaders.tolist()
+    ([3.0, -1.0, 2.5], 3, [0, 1])
+    >>> run.at("limit").ravel().tolist(), run.at(2, exact=True)[2].tolist()
+    ([3.0, -1.0, 3.0], [Fraction(5, 2)])
+    """
 
     dynamics: Dynamics
-    solvers: tuple[Solver, ...]
-    stop: Stop
-    record: Record
-    engine: Engine = CPU
+    """What a layer does."""
+    points: Points
+    """Distinct tokens, with multiplicities."""
+    phases: tuple[Any, ...]
+    """Ranges of layers in which no attended set changes: all of them, or the first and the last
+    where they would take too much memory."""
+    layers: int
+    """Last layer of the run."""
+    settled_at: int | None
+    """First layer from which no attended set ever changes; None if the run did not get there."""
+    stop_reason: str
+    """Why the run ended."""
+    arithmetic: str
+    """What decided the attended sets: "certified" floats, "exact" integers (at least once),
+    "enclosed" balls, or "float"."""
+    leader_since: np.ndarray
+    """For each point the layer at which it became a leader, or -1."""
+    decided_at: tuple[int, ...]
+    """Layers at which attended sets were computed; between them nothing changes."""
+    decided_by: tuple[str, ...]
+    """Search that found the attended sets there; with "integers", if they had to decide."""
+    margins: np.ndarray
+    """There, a lead of every attended token over those not attended.
 
-
-def run_clouds(
-    tokens: Any, plan: Plan, progress: Progress | None = None
-) -> Trajectory | Trajectories:
-    """The run of a cloud, or the runs of a batch."""
-    clouds, container = _read_clouds(tokens, plan.engine)
-    dimension = clouds[0].tokens.shape[1]
-    check_dimension(plan.dynamics, dimension)
-    if isinstance(plan.engine, Cpu):
-        plan.engine._check(dimension)
-    if not plan.stop.when_settled:
-        tables = [clouds] if isinstance(clouds, PackedClouds) else clouds
-        total = sum(len(table.tokens) for table in tables)
-        check_memory(plan.record.layers(0, plan.stop.last_layer), total, dimension)
-    if isinstance(clouds, PackedClouds) and _fit_one_kernel(clouds, plan):
-        return BatchTrajectories(clouds, container, plan, progress)
-    runs = []
-    for cloud in clouds:
-        runs.append(run_cloud(cloud, plan, container.tensors))
-        if progress is not None:
-            progress(len(runs), len(clouds))
-    return collected(runs, container, clouds)
-
-
-def _read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Container]:
-    """The clouds in `tokens`, and the form they came in; a GPU reads tensors where they are."""
-    if isinstance(engine, Gpu):
-        from hardmax._runs.tensors import read_on_device
-
-        on_device = read_on_device(tokens, engine.device)
-        if on_device is not None:
-            return on_device
-    return read_batch(tokens)
-
-
-def _fit_one_kernel(clouds: PackedClouds, plan: Plan) -> bool:
-    """Whether one kernel can run all these clouds together."""
-    return (
-        clouds.tokens.dtype != object
-        and plan.solvers == solvers_for("certified", plan.engine, plain=plan.dynamics.is_plain)
-        and (plan.stop.when_settled or plan.stop.last_layer <= DEEPEST_KERNEL)
-        and takes_batch(clouds, plan.dynamics)
-    )
-
-
-def run_cloud(cloud: Cloud, plan: Plan, kind: TensorKind | None = None) -> Trajectory:
-    """The run of one cloud, whose tokens are given back as tensors of a kind; repeated tokens are
-    one point."""
-    if is_tensor(cloud.tokens):
-        from hardmax._runs.tensors import run_on_device
-
-        return run_on_device(cloud, plan, kind)
-    with plan.engine.limited(), interpreted_if_small(*cloud.tokens.shape):
-        return Trajectory(run_points(merge_points(plan.dynamics, cloud), plan), kind)
-
-
-def run_points(points: Points, plan: Plan) -> RunDetails:
-    """The run of one cloud whose repeated tokens are merged."""
-    for solver in plan.solvers:
-        leader_since = np.full(points.count, -1)
-        phases = _mark_leaders(solver.phases(points, plan.dynamics), leader_since)
-        if solver is not plan.solvers[-1]:
-            phases = _until_slow(phases, endless=plan.stop.last_layer == NO_LIMIT)
-        try:
-            fields = PhaseCollector(points, plan).collect(phases, solver)
-        except Undecided:
-            continue
-        return RunDetails(
-            points=points, dynamics=plan.dynamics, leader_since=leader_since, **fields
-        )
-    raise AssertionError("the last solver decides everything")
-
-
-def _mark_leaders(phases: Iterable[AnyPhase], leader_since: np.ndarray) -> Iterator[AnyPhase]:
-    """The phases; on the way, note for each point the layer since which it leads."""
-    for phase in phases:
-        leader_since[~phase.is_leader] = -1  # with a value matrix leaders may be lost again
-        leader_since[(leader_since < 0) & phase.is_leader] = phase.layer
-        yield phase
-
-
-def _until_slow(phases: Iterable[AnyPhase], endless: bool) -> Iterator[AnyPhase]:
-    """The phases, as long as it pays to go layer by layer; else another solver has to jump over
-    layers: where integers decide again and again that nothing has changed, and where a run without
-    a last layer does not settle."""
-    before, unchanged = None, 0
-    try:
-        for decided, phase in enumerate(phases):
-            choices = phase.choices
-            same = before is not None and np.array_equal(choices.indices, before.indices)
-            unchanged = unchanged + 1 if same and "integers" in phase.decided_by else 0
-            leads = len(choices) * int((~choices.follows_leader).sum())
-            too_many = endless and decided == _MOST_DECISIONS - 1 and leads < _MOST_LEADS
-            if too_many or unchanged > 8 + len(choices) // 256:
-                raise Undecided
-            before = choices
-            yield phase
-    except TooLong:
-        raise Undecided from None
-
-
-class PhaseCollector:
-    """Follows phases to the stop of a run, and keeps the last one and those with a recorded
-    layer."""
-
-    def __init__(self, points: Points, plan: Plan) -> None:
-        self.points, self.plan, self.last = points, plan, plan.stop.last_layer
-        self.kept: list[Any] = []
-        self.decided: list[tuple[int, str, float]] = []
-        self.changed_at, self.settled_at, self.work = 0, None, 0
-        self.latest: Any = None
-
-    def collect(self, phases: Iterable[Any], solver: Solver) -> dict[str, Any]:
-        """Take phases until the run ends; the fields of a `RunDetails` that follow from them."""
-        reason = None
-        try:
-            for phase in phases:
-                reason = self.add(phase)
-                if reason is not None:
-                    break
-        except TooLong:
-            if self.latest is None or not self.plan.stop.when_settled:
-                raise
-            digits = f"exact positions would have more than {MOST_DIGITS:,} digits"
-            reason = self._end_before_next(digits)
-        assert reason is not None, "phases go on until the run ends"
-        if not self.kept or self.kept[-1] is not self.latest:
-            self.kept.append(self.latest)
-        recorded = self.plan.record.layers(0, self.last)
-        check_memory(recorded, *self.points.coordinates.shape)
-        layers, searches, margins = zip(*self.decided, strict=True)
-        by_integers = any("integers" in search for search in searches)
-        arithmetic = "exact" if by_integers else solver.arithmetic
-        return {
-            "solver": solver,
-            "phases": tuple(self.kept),
-            "recorded": (*recorded, self.last),
-            "decisions": Decisions(layers, searches, np.array(margins), arithmetic),
-            "settled_at": self.settled_at,
-            "stop_reason": reason,
-        }
-
-    def add(self, phase: Any) -> str | None:
-        """Take the next phase; why the run ends with it, or None if it goes on."""
-        self.latest = phase
-        self.decided.append((phase.layer, phase.decided_by, phase.margin))
-        if not phase.unchanged:
-            self.changed_at = phase.layer
-        if phase.until is None:
-            self.settled_at = self.changed_at
-            if self.plan.stop.when_settled:
-                self.last = min(self.last, phase.layer)
-        ends = phase.until is None or phase.until > self.last
-        if phase.until is None or ends or self.plan.record.layers(phase.layer, phase.until):
-            check_memory(self.kept, *self.points.coordinates.shape)
-            self.kept.append(phase)
-        return self._usual_reason() if ends else self._give_up(phase)
-
-    def _give_up(self, phase: Any) -> str | None:
-        """Why a run that has not reached its end had better stop here, if so."""
-        decisions, until_settled = len(self.decided), self.plan.stop.when_settled
-        most = _MOST_DECISIONS if self.plan.dynamics.is_plain else _FEWER_DECISIONS
-        if self.last == NO_LIMIT and decisions > most:
-            self.last = phase.layer
-            return self._usual_reason()
-        self.work += 0 if phase.exactly is None else phase.exactly.work
-        if not until_settled or self.work <= _MOST_WORK:
-            return None
-        if isinstance(phase, GeneralPhase):
-            bits = phase.bits
-        else:
-            bits = phase.layer * math.log2(self.plan.dynamics.contraction.denominator)
-        digits = int(bits * math.log10(2))
-        return self._end_before_next(
-            f"exact positions have {digits:,} digits by now, and more with every layer"
-        )
-
-    def _usual_reason(self) -> str:
-        return why_stopped(self.plan.stop, self.last, self.settled_at)
-
-    def _end_before_next(self, reason: str) -> str:
-        """End the run where the latest phase does: up to there everything is known."""
-        until = self.latest.until
-        assert until is not None, "a phase that lasts for ever ends the run"
-        self.last = until - 1
-        return f"gave up at layer {self.last:,}: {reason}{_ties(self.latest, self.points)}"
-
-
-def _ties(phase: Any, points: Points) -> str:
-    """Which token attends to several points that are no leaders, and so may still move."""
-    choices = phase.choices
-    for point in np.flatnonzero(choices.sizes > 1).tolist():
-        if not choices.is_leader[choices[point]].all():
-            return f"; token {points.members[point][0]} ties tokens that still move"
-    return ""
-
-
-def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
-    """Why a run that ends at layer `last` does so, in words."""
-    if not stop.when_settled:
-        settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
-        return f"all {last:,} layers asked for are done; {settled}"
-    if settled_at is not None and settled_at <= last:
-        return f"settled at layer {settled_at}: no attended set ever changes again"
-    return f"gave up at layer {last:,}: not settled yet"
-
-
-class BatchTrajectories(Trajectories):
-    """Runs that one kernel computed together. Clouds that floats could not decide have `exact`
-    runs; the phases of any other cloud are computed when more is asked for than the kernel knows.
-    Tensors stay on their device; what concerns one cloud is fetched."""
-
-    def __init__(
-        self,
-        clouds: PackedClouds,
-        container: Container,
-        plan: Plan,
-        progress: Progress | None = None,
-    ) -> None:
-        super().__init__((), container, clouds.multiplicities)
-        self.clouds, self.plan, self._made = clouds, plan, {}
-        self._at_hand = 1 + _AT_HAND * len(clouds) // math.prod(clouds.tokens.shape)
-        stop, layers = plan.stop, plan.stop.last_layer
-        if stop.when_settled:
-            layers = min(layers, _MOST_DECISIONS)
-        then = Then.STAY if stop.when_settled else Then.GO_ON
-        self.outcome = self._run_all(layers, then, leave_long=True, progress=progress)
-        left = self.outcome.undecided
-        if layers < stop.last_layer:
-            left = np.flatnonzero(self.outcome.settled < 0)
-        # What floats could not prove is decided at once: it is part of the answer.
-        self.exact = {cloud: self.make(cloud) for cloud in left.tolist()}
-        for cloud, run in self.exact.items():  # where the kernel gave up, its arrays mean nothing
-            rows, since = self._rows_of(cloud), np.full(run.n, -1)
-            since[run.leaders] = run.leader_layers
-            _put(self.outcome.tokens, rows, run._floats_at(run.layers))
-            _put(self.outcome.leader_since, rows, since)
-            self.outcome.settled[cloud] = WALKED if run.settled_at is None else run.settled_at
-            self.outcome.errors[cloud] = run.error
-
-    def _run_all(self, layer: int, then: Then, **watched: Any) -> BatchOutcome:
-        """All clouds at a layer, or where they settled before it; `watched` as `run_batch` takes
-        it."""
-        plan = self.plan
-        return run_batch(plan.engine, self.clouds, plan.dynamics, layer, then, **watched)
-
-    def make(self, cloud: int) -> Trajectory:
-        """The run of one cloud, with its phases."""
-        given = self.clouds[cloud]
-        fetched = replace(given, tokens=as_array(given.tokens, "`tokens`"))
-        return run_cloud(fetched, self.plan, self._container.tensors)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_made": {}}
-
-    def __len__(self) -> int:
-        return len(self.clouds)
-
-    def _rows_of(self, cloud: int) -> slice:
-        return slice(*self.clouds.offsets[cloud : cloud + 2].tolist())
-
-    def _run(self, cloud: int) -> Trajectory:
-        if cloud in self.exact:
-            return self.exact[cloud]
-        if cloud not in self._made:
-            if len(self._made) >= self._at_hand:
-                self._made.pop(next(iter(self._made)))
-            self._made[cloud] = self._lazy_run(cloud)
-        return self._made[cloud]
-
-    def _lazy_run(self, cloud: int) -> LazyTrajectory:
-        """What the kernel knows of a run, and how to find out more."""
-        stop, outcome, rows = self.plan.stop, self.outcome, self._rows_of(cloud)
-        settled = None if outcome.settled[cloud] == WALKED else int(outcome.settled[cloud])
-        last = stop.last_layer if settled is None or not stop.when_settled else settled
-        known = KernelResult(
-            dynamics=self.plan.dynamics,
-            recorded=(*self.plan.record.layers(0, last), last),
-            last=as_array(outcome.tokens[rows], "`tokens`"),
-            leader_since=as_array(outcome.leader_since[rows], "`leader_since`"),
-            settled_at=settled,
-            stop_reason=why_stopped(stop, last, settled),
-            error=float(outcome.errors[cloud]),
-            float_limits=lambda: as_array(self.arrived.tokens[rows], "`tokens`"),
-            leader_of=lambda: self.leader_of[rows],
-        )
-        return LazyTrajectory(known, lambda: self.make(cloud).details, self._container.tensors)
+    Relative to R^2 times the Frobenius norm of the metric (1 for the identity), R the largest norm.
+    At the first layer the CPU finds the smallest lead, or 0 if tokens of such different sizes were
+    not compared. Later, and on a GPU, it may be less: tokens far inside are not compared. Tokens
+    that follow a leader for ever do not count."""
+    solver: Any = None
+    """What computes phases that were not kept."""
+    tensor_kind: TensorKind | None = None
+    """The kind of tensors in which the tokens came."""
 
     @property
-    def _latest(self) -> int:
-        """The last layer at which a cloud settled in the kernel."""
-        return max(0, *np.delete(self.outcome.settled, list(self.exact)).tolist(), 0)
+    def n(self) -> int:
+        """Number of tokens."""
+        return self.points.tokens
+
+    @property
+    def d(self) -> int:
+        """Dimension of the tokens."""
+        return self.points.dimension
+
+    @property
+    def certified(self) -> bool:
+        """Whether every attended set is that of real arithmetic."""
+        return self.arithmetic != "float"
 
     @cached_property
-    def arrived(self) -> BatchOutcome:
-        """All clouds at their limits, or at the last layer if they have not settled."""
-        arrived = self._run_all(self._latest, Then.ARRIVE)
-        for cloud in np.flatnonzero(self.outcome.settled < 0).tolist():
-            rows = self._rows_of(cloud)
-            arrived.tokens[rows] = self.outcome.tokens[rows]
-        for cloud, run in self.exact.items():
-            if run.settled_at is not None:
-                _put(arrived.tokens, self._rows_of(cloud), run._floats_at("limit"))
-        return arrived
+    def leaders(self) -> np.ndarray:
+        """Tokens that attend to themselves alone, from some layer on. Once a leader, always a
+        leader: unless there is a value matrix, with which those that lost it do not count."""
+        return np.flatnonzero(self.leader_since[self.points.of_token] >= 0)
+
+    @cached_property
+    def leader_layers(self) -> np.ndarray:
+        """For each of the `leaders` the layer at which it became one."""
+        return self.leader_since[self.points.of_token][self.leaders]
+
+    @cached_property
+    def moving(self) -> np.ndarray:
+        """Tokens that move for ever, to infinity, as a value matrix may make them."""
+        last = self.phases[-1]
+        if self.dynamics.value is None or not isinstance(last, GeneralPhase):
+            return np.empty(0, dtype=int)
+        return np.flatnonzero(np.isin(self.points.of_token, last.moving))
+
+    @cached_property
+    def error(self) -> float:
+        """No token at a layer of the run is further than this from its exact position; nan if
+        nothing is proved."""
+        if not isinstance(self.phases[-1], GeneralPhase):
+            return self.phases[-1].error
+        if not moves_to_means(self.dynamics):
+            return max(phase.error for phase in self.phases)
+        # The hull shrinks: no token is ever longer than the longest at the start.
+        return rounding_of(self.points.floats)
 
     @cached_property
     def leader_of(self) -> np.ndarray:
-        """The leader that each token follows for ever, as its first token counted in its cloud; -1:
-        none."""
-        leader_of = self.outcome.leader_of
-        assert leader_of is not None, "the kernel finds them"
-        for cloud, run in self.exact.items():
-            leader_of[self._rows_of(cloud)] = run._leader_of()
-        return leader_of
+        """For each token the first token at the leader that it follows; all -1 if some follow no
+        leader for ever."""
+        choices, of_token = self.phases[-1].choices, self.points.of_token
+        ends_there = moves_to_means(self.dynamics) and self.dynamics.mask is None
+        is_known = ends_there and self.settled_at is not None and choices.all_single
+        if not is_known or self.leader_since[choices.indices].min() < 0:
+            return np.full(self.n, -1)
+        first_token = np.unique(of_token, return_index=True)[1]
+        return first_token[choices.indices[of_token]]
+
+    def at(self, layer: Layer, *, exact: bool = False) -> Table:
+        """Tokens at any layer, or their limits, (n, d). Free once the cloud has settled.
+
+        Parameters
+        ----------
+        layer : int or "limit"
+            A layer of the run, or any later one if the run settled; "limit" for the limit of every
+            token, if the run settled.
+        exact : bool, default False
+            Return Fractions, if layers are rational and the run is certified; refused if they would
+            have more than 100,000 digits, unless nobody moves.
+
+        Returns
+        -------
+        ndarray or Tensor
+            float64, or a tensor if tensors were given.
+        """
+        if check_bool(exact, "`exact`"):
+            return self._exact_at(layer)
+        table = self.points.spread(self._table_at(layer))
+        return table if self.tensor_kind is None else self.tensor_kind.tensor(table)
+
+    def floats_at(self, layer: Layer) -> np.ndarray:
+        """`at` in float64, whatever was given."""
+        table: Any = self.points.spread(self._table_at(layer))
+        return table if isinstance(table, np.ndarray) else table.cpu().numpy()
+
+    def _table_at(self, layer: Layer) -> Any:
+        """The points, in an array or a tensor."""
+        if is_limit(layer):
+            return self._last_phase().ends()
+        return self.phase_at(layer).table_at(layer)
+
+    def _exact_at(self, layer: Layer) -> np.ndarray:
+        everybody = range(self.points.count)
+        if is_limit(layer):
+            vectors = self.exactly(self._last_phase()).targets(everybody)
+        else:
+            phase = self.phase_at(layer)
+            vectors = self.exactly(phase).later(everybody, layer - phase.layer)
+        return np.array(vectors, dtype=object)[self.points.of_token]
+
+    def attended(self, layer: int) -> AttendedSets:
+        """For each token those that it attends to at a layer.
+
+        Parameters
+        ----------
+        layer : int
+            A layer of the run, or any later one if the run settled.
+        """
+        phase = self.phase_of(layer)
+        if phase.choices is None:
+            raise InputError(f"`layer` {layer}: {self.stop_reason}.")
+        return AttendedSets(phase.choices, self.points)
+
+    def phase_at(self, layer: Any) -> Any:
+        """A phase that covers a layer: one that was kept, or one computed again.
+
+        Parameters
+        ----------
+        layer : int
+            As for `at`.
+        """
+        layer, last = check_int(layer, "`layer`", at_least=0), self.phases[-1]
+        if layer > self.layers and last.until is not None:
+            raise InputError(
+                f"`layer` {shorten(layer)} lies beyond layer {self.layers:,}, the last one: "
+                f"{self.stop_reason}. Simulate more layers."
+            )
+        for phase in reversed(self.phases):
+            # Its closed form gives the tokens at `until`, too.
+            if phase.layer <= layer and (phase.until is None or layer <= phase.until):
+                return phase
+        return self._recompute_phase(layer)
+
+    def phase_of(self, layer: int) -> Any:
+        """The phase whose attended sets are those of a layer.
+
+        Parameters
+        ----------
+        layer : int
+            As for `at`.
+        """
+        # Positions at the end of a phase are known, but the sets there belong to the next one.
+        phase = self.phase_at(layer)
+        return phase if layer != phase.until else self._recompute_phase(layer)
+
+    def _last_phase(self) -> Any:
+        """The phase that lasts for ever."""
+        if self.settled_at is None:
+            raise InputError(
+                "The run has not settled: where its tokens end is not known. Simulate more layers."
+            )
+        return self.phases[-1]
+
+    def exactly(self, phase: Any) -> Any:
+        """Exact positions in a phase, computed again if the phase came from a GPU.
+
+        Parameters
+        ----------
+        phase : Phase
+            One of the phases of this run.
+        """
+        if self.arithmetic in ("float", "enclosed"):
+            reason = "'float' proves nothing: use 'certified'"
+            if self.certified:
+                reason = "coordinates are irrational, and enclosed within `error`"
+            raise InputError(f"`exact`: {reason}.")
+        if phase.exactly is None:
+            phase = next(again for again in self.exact_phases() if again.layer == phase.layer)
+        return phase.exactly
+
+    def exact_phases(self) -> Iterator[Any]:
+        """All phases, computed again by the processor, which keeps exact positions."""
+        return iter(self.solver.exact.phases(self.points, self.dynamics))
+
+    def _recompute_phase(self, layer: int) -> Any:
+        """The phase whose attended sets are those of a layer, computed again."""
+        phases = self.solver.phases(self.points, self.dynamics)
+        return next(phase for phase in phases if phase.until is None or layer < phase.until)
+
+    def __len__(self) -> int:
+        return self.layers + 1
+
+    def __iter__(self) -> Iterator[Table]:
+        return map(self.at, range(len(self)))
+
+    def __getitem__(self, index: int) -> Table:
+        return self.at(normalize_index(index, len(self), "`index`"))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("A run has no array to share: its layers are computed.")
+        needed = 8 * len(self) * self.n * self.d
+        if needed > MEMORY:
+            raise InputError(
+                f"{len(self):,} layers of {self.n:,} tokens in {self.d} dimensions need "
+                f"{needed / 1e9:,.1f} GB, more than this machine has ({MEMORY / 1e9:,.1f} GB). "
+                "Take single layers by `at`.",
+            )
+        return np.array([self.floats_at(layer) for layer in range(len(self))], dtype=dtype)
+
+    def _columns(self) -> Columns:
+        layers, n, d = np.arange(len(self)), self.n, self.d
+        since = np.full(n, len(self))  # later than any layer
+        since[self.leaders] = self.leader_layers
+        path = np.asarray(self).reshape(-1, d)
+        columns: Columns = {"layer": np.repeat(layers, n)}
+        columns["token"] = np.tile(np.arange(n), len(layers))
+        columns |= {f"z{axis}": path[:, axis] for axis in range(d)}
+        columns["leader"] = (layers[:, None] >= since).ravel()
+        columns["attends"] = [
+            attended.tolist() for layer in layers.tolist() for attended in self.attended(layer)
+        ]
+        return columns
+
+    def plot(self, layer: int | None = None, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the tokens at a layer: leaders, who attends to whom, and the paths so far (extra
+        `figures`).
+
+        Parameters
+        ----------
+        layer : int, optional
+            The last layer by default. Tokens of more than three dimensions are shown by principal
+            coordinates.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure with a legend.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
+        return figures.plot_run(self, layer, ax)
+
+    def save(self, path: str | Path) -> None:
+        """Write a page or a film, completely or not at all; the suffix says which.
+
+        Parameters
+        ----------
+        path : str or Path
+            ``.html``: a page that runs this cloud in any browser, without a network: drag tokens,
+            change alpha, play the layers; up to 2,000 tokens. ``.gif``: a film in which every frame
+            is a layer, of many some (extra `figures`).
+        """
+        path = check_path(path)
+        suffix = path.suffix.lower()
+        if suffix == ".gif":
+            figures.animate_run(self, path)
+        elif suffix in (".html", ".htm"):
+            cloud = cloud_data(self.points, self.dynamics)
+            write_page(path, {"room": "dynamics", "cloud": cloud})
+        else:
+            raise InputError(f"`path` must end in .html or .gif, not {path.suffix!r}.")
+
+    def __repr__(self) -> str:
+        settled = (
+            "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
+        )
+        return (
+            f"Run({pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}, "
+            f"{pluralize(self.layers, 'layer')}, {pluralize(len(self.leaders), 'leader')}, "
+            f"{settled}, {self.arithmetic})"
+        )
+
+
+class Runs(Tabular, Sequence[Run]):
+    """Runs of the clouds of a batch: a sequence of `Run`, with the same attributes as arrays or
+    lists. Made by `simulate`.
+
+    Many small clouds are run by one kernel, which knows where they are and who leads; what else is
+    asked of a single cloud is computed then. As a table it has the rows of every `Run`, with a
+    column `cloud` before them.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, simulate
+    >>> runs = simulate([[[1.0], [2.0]], [[3.0]]], Dynamics(1), layers=1)
+    >>> [cloud.tolist() for cloud in runs.at(1)]
+    [[[1.5], [2.0]], [[3.0]]]
+    """
+
+    def __init__(
+        self,
+        clouds: Sequence[Cloud],
+        container: Container,
+        walk: Callable[[Cloud], Run],
+        kernel: Kernel | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._clouds, self._container, self._walk, self._kernel = clouds, container, walk, kernel
+        self._walked: dict[int, Run] = {}
+        for cloud in range(len(clouds)) if kernel is None else kernel.left:
+            self._walked[cloud] = walk(clouds[cloud])
+            if kernel is None and progress is not None:
+                progress(len(self._walked), len(clouds))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | ({"_walk": None} if self._kernel is None else {})
+
+    def __len__(self) -> int:
+        return len(self._clouds)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Run]: ...
+    def __getitem__(self, index: int | slice) -> Run | Sequence[Run]:
+        if isinstance(index, slice):
+            return [self[cloud] for cloud in range(len(self))[index]]
+        cloud = normalize_index(index, len(self), "`index`")
+        walked = self._walked.get(cloud)
+        return self._walk(self._clouds[cloud]) if walked is None else walked
 
     def at(self, layer: Layer) -> Tables:
-        table = self._limit_table() if is_limit(layer) else self._table_at(layer)
-        return restore_table(self._container, table, self.clouds.offsets, self._multiplicities)
+        """Tokens of all clouds at a layer, or their limits, in the form in which they were given.
 
-    def _table_at(self, layer: Any) -> Any:
-        layer, stop = check_int(layer, "`layer`", at_least=0), self.plan.stop
-        if layer > stop.last_layer and None in self.settled_at:
+        Parameters
+        ----------
+        layer : int or "limit"
+            A layer of all the runs, or any later one if they settled; "limit" for the limits of all
+            tokens, if all clouds settled.
+        """
+        counts = self._clouds.multiplicities if isinstance(self._clouds, PackedClouds) else None
+        kernel = self._kernel
+        if kernel is None:
+            return restore(self._container, [run.at(layer) for run in self], counts)
+        number = None if is_limit(layer) else check_int(layer, "`layer`", at_least=0)
+        if (number is None or number > kernel.layers) and None in self.settled_at:
             cloud = self.settled_at.index(None)
-            raise InputError(
-                f"`layer` {shorten(layer)} lies beyond this run, in which cloud {cloud} has not "
-                "settled."
-            )
-        if layer == stop.last_layer and not stop.when_settled:
-            table = concatenate([self.outcome.tokens])  # a copy
-        else:
-            table = self._run_all(layer, Then.GO_ON).tokens
-        for cloud, run in self.exact.items():
-            _put(table, self._rows_of(cloud), run._floats_at(layer))
-        return table
+            raise InputError(f"`layer` {shorten(layer)}: cloud {cloud} has not settled.")
+        table = kernel.at(number)
+        for cloud, run in self._walked.items():
+            table[kernel.rows_of(cloud)] = run.floats_at(layer)
+        return restore_table(self._container, table, kernel.clouds.offsets, counts)
 
-    def _limit_table(self) -> Any:
-        if None in self.settled_at:
-            cloud = self.settled_at.index(None)
-            raise InputError(f"Cloud {cloud} has not settled: where its tokens end is not known.")
-        return concatenate([self.arrived.tokens])  # a copy, for whoever asks
+    def _of_each(self, known: Callable[[Kernel, int], T], of_run: Callable[[Run], T]) -> list[T]:
+        """An entry for each cloud: from the kernel, or from its run."""
+        kernel, walked = self._kernel, self._walked
+        return [
+            known(kernel, cloud)
+            if kernel is not None and cloud not in walked
+            else of_run(walked[cloud])
+            for cloud in range(len(self))
+        ]
 
     @property
-    def leaders(self) -> list[np.ndarray]:
-        since = as_array(self.outcome.leader_since, "`leader_since`")
-        return [np.flatnonzero(part >= 0) for part in np.split(since, self.clouds.offsets[1:-1])]
+    def n(self) -> np.ndarray:
+        """Number of tokens of each cloud."""
+        return np.array([len(cloud.tokens) for cloud in self._clouds])
 
     @property
+    def d(self) -> int:
+        """Dimension of the tokens."""
+        return self._clouds[0].tokens.shape[1]
+
+    @cached_property
     def settled_at(self) -> list[int | None]:
-        return [None if layer == WALKED else layer for layer in self.outcome.settled.tolist()]
+        """Layer at which each cloud settled; None if it did not."""
+        return self._of_each(Kernel.settled_at, lambda run: run.settled_at)
+
+    @cached_property
+    def leaders(self) -> list[np.ndarray]:
+        """Leaders of each cloud."""
+        return self._of_each(lambda kernel, b: kernel.leaders(b)[0], lambda run: run.leaders)
+
+    @cached_property
+    def leader_layers(self) -> list[np.ndarray]:
+        """For each of the leaders of each cloud the layer at which it became one."""
+        return self._of_each(lambda kernel, b: kernel.leaders(b)[1], lambda run: run.leader_layers)
+
+    @cached_property
+    def leader_of(self) -> list[np.ndarray]:
+        """For each token of each cloud the first token at the leader that it follows for ever; all
+        -1 if some follow none."""
+        return self._of_each(Kernel.leader_of, lambda run: run.leader_of)
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        """No token of each cloud is further than this from its exact position; nan if nothing is
+        proved."""
+        return np.array(self._of_each(Kernel.error, lambda run: run.error))
+
+    @cached_property
+    def certified(self) -> np.ndarray:
+        """Whether every attended set of each cloud is that of real arithmetic."""
+        return np.array(self._of_each(lambda *_: True, lambda run: run.certified))
+
+    @property
+    def stop_reason(self) -> list[str]:
+        """Why the run of each cloud ended."""
+        return [run.stop_reason for run in self]
+
+    def _columns(self) -> Columns:
+        return stacked([run._columns() for run in self])
+
+    def __repr__(self) -> str:
+        settled = sum(layer is not None for layer in self.settled_at)
+        return f"Runs({pluralize(len(self), 'cloud')}, {settled:,} settled)"
 
 
-def _put(table: Any, rows: slice, values: np.ndarray) -> None:
-    """Write into an array, or into a tensor wherever it is."""
-    table[rows] = table.new_tensor(values) if is_tensor(table) else values
+def collected(
+    clouds: Sequence[Cloud],
+    container: Container,
+    walk: Callable[[Cloud], Run],
+    progress: Callable[[int, int], None] | None = None,
+) -> Run | Runs:
+    """The run of a single cloud, or those of all clouds, one by one."""
+    if container.is_single:
+        return walk(clouds[0])
+    return Runs(clouds, container, walk, progress=progress)

@@ -10,12 +10,11 @@ import torch
 
 from hardmax._common.cached import cached_property
 from hardmax._float.solver import Undecided
-from hardmax._gpu.solver import GpuPhase, move_once
+from hardmax._gpu.solver import move_once
 from hardmax._layer.rules import check_dimension
-from hardmax._runs.details import Layer, RunDetails, is_limit
-from hardmax._runs.run import PhaseCollector, Plan, run_points
-from hardmax._runs.trajectory import Trajectory
-from hardmax._tokens.batches import Cloud, Container, Layout, PackedClouds, Ragged, kind_of
+from hardmax._runs.run import Run
+from hardmax._runs.walk import Plan, collect, run_points
+from hardmax._tokens.batches import Cloud, Clouds, Container, Layout, PackedClouds, kind_of
 from hardmax._tokens.points import Points, merge
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64, to_numpy
 from hardmax.dynamics import Dynamics
@@ -44,7 +43,7 @@ def read_on_device(tokens: Any, device: str) -> tuple[Sequence[Cloud], Container
 
 def _put_together(tokens: Any) -> tuple[Layout, PackedClouds] | None:
     """Clouds in one tensor; None where they do not fit together."""
-    if isinstance(tokens, Ragged):
+    if isinstance(tokens, Clouds):
         return Layout.RAGGED, PackedClouds(tokens.tokens, tokens.offsets, tokens.multiplicities)
     if is_tensor(tokens):
         if tokens.ndim not in (2, 3) or not tokens.numel():
@@ -91,65 +90,53 @@ def keys_of(tokens: torch.Tensor) -> torch.Tensor:
     return ((bits ^ (bits >> 29)) * factors).sum(dim=1)
 
 
-class GpuDetails(RunDetails):
-    """A `RunDetails` whose points stay on their device; whatever else is asked for is fetched
-    then."""
+class DevicePoints(Points):
+    """Points that stay on their device; what is asked for in arrays is fetched then."""
 
-    on_device: Points
+    there: Any
     """The points, in tensors."""
-    phases: tuple[GpuPhase, ...]
 
-    def __init__(self, **fields: Any) -> None:
-        # Those of a frozen dataclass; what is fetched are properties below.
-        vars(self).update(fields)
+    def __init__(self, there: Points) -> None:
+        vars(self).update(there=there)
 
     @cached_property
-    def points(self) -> Points:
-        there = self.on_device
-        parts: Any = (there.coordinates, there.multiplicities, there.of_token)
-        return Points(*(part.cpu().numpy() for part in parts))
+    def coordinates(self) -> np.ndarray:
+        return self.there.coordinates.cpu().numpy()
 
     @cached_property
-    def leader_since(self) -> np.ndarray:
-        return self.phases[-1].since.cpu().numpy()
-
-    def _recompute_phase(self, layer: int) -> GpuPhase:
-        phases: Any = self.solver.phases(self.on_device, self.dynamics)
-        return next(phase for phase in phases if phase.until is None or layer < phase.until)
-
-
-class GpuTrajectory(Trajectory):
-    """A `Trajectory` whose tokens stay on their device."""
-
-    details: GpuDetails
-
-    def at(self, layer: Layer, *, exact: bool = False) -> Any:
-        if exact:
-            return super().at(layer, exact=exact)
-        if is_limit(layer):
-            table = self.details._last_phase().target_tensor()
-        else:
-            table = self.details.phase_at(layer).tensor_at(layer)
-        assert self._tensor_kind is not None
-        return self._tensor_kind.tensor(table[self.details.on_device.of_token])
+    def multiplicities(self) -> np.ndarray:
+        return self.there.multiplicities.cpu().numpy()
 
     @cached_property
-    def tokens(self) -> torch.Tensor:
-        return torch.stack([self.at(layer) for layer in self.recorded])
+    def of_token(self) -> np.ndarray:
+        return self.there.of_token.cpu().numpy()
+
+    @property
+    def tokens(self) -> int:
+        return len(self.there.of_token)
+
+    @property
+    def count(self) -> int:
+        return len(self.there.coordinates)
+
+    @property
+    def dimension(self) -> int:
+        return self.there.coordinates.shape[1]
+
+    def spread(self, table: Any) -> Any:
+        return table[self.there.of_token if is_tensor(table) else self.of_token]
 
 
-def run_on_device(cloud: Cloud, plan: Plan, kind: TensorKind | None) -> Trajectory:
+def run_on_device(cloud: Cloud, plan: Plan, kind: TensorKind | None) -> Run:
     """The run of a cloud on its device, or by the processor; its tokens are given back as they
     came."""
     solver, *on_cpu = plan.solvers
     try:
-        points = merge_on_device(cloud)
-        phases = solver.phases(points, plan.dynamics)
-        fields = PhaseCollector(points, plan).collect(phases, solver)
+        points = DevicePoints(merge_on_device(cloud))
+        return collect(solver.phases(points, plan.dynamics), points, plan, solver, kind)
     except Undecided:
         fetched = merge(Cloud(to_numpy(cloud.tokens, "`tokens`"), cloud.multiplicities))
-        return Trajectory(run_points(fetched, replace(plan, solvers=tuple(on_cpu))), kind)
-    return GpuTrajectory(GpuDetails(on_device=points, dynamics=plan.dynamics, **fields), kind)
+        return run_points(fetched, replace(plan, solvers=tuple(on_cpu)), kind)
 
 
 def step_table(tokens: torch.Tensor, dynamics: Dynamics) -> torch.Tensor | None:

@@ -29,15 +29,13 @@ from hardmax._float.active_set import HIGHEST_DIMENSION, Shell, shell_of
 from hardmax._float.search import CPU
 from hardmax._float.solver import interpreted_if_small
 from hardmax._layer.rules import check_dimension
-from hardmax._runs.details import RunDetails
-from hardmax._runs.run import Plan, run_points, why_stopped
-from hardmax._runs.trajectory import Trajectory
+from hardmax._runs.run import Run
+from hardmax._runs.walk import Plan, run_points, why_stopped
 from hardmax._streams.chunks import DaskChunks, LocalChunks
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
 from hardmax.dynamics import Dynamics
 from hardmax.engines import solvers_for
-from hardmax.stops import EachPhase, Stop
 
 MOST = 2**24  # coordinates of candidates: a run needs some 100 bytes for each
 MOST_LAYERS = 64  # at which tokens are looked at
@@ -110,7 +108,7 @@ class Examined:
 class Gathered:
     """The run of those tokens that have to be in memory together."""
 
-    run: Trajectory
+    run: Run
     known: Candidates
     """Those of the run."""
     n: int
@@ -120,7 +118,7 @@ class Gathered:
     plan: Plan
 
 
-def run_beside(tokens: np.ndarray, known: Candidates, plan: Plan) -> tuple[RunDetails, np.ndarray]:
+def run_beside(tokens: np.ndarray, known: Candidates, plan: Plan) -> tuple[Run, np.ndarray]:
     """The run of candidates and tokens together, and the point of each token. The first points are
     the candidates."""
     joined = merge(Cloud(np.concatenate([known.values, tokens])))
@@ -149,21 +147,21 @@ def examine(tokens: np.ndarray, first: int, known: Candidates, plan: Plan, until
     )
 
 
-def _horizon(run: RunDetails) -> int:
-    return run.recorded[-1] if run.settled_at is None else run.settled_at
+def _horizon(run: Run) -> int:
+    return run.layers if run.settled_at is None else run.settled_at
 
 
-def find_needed(run: RunDetails, until: int) -> np.ndarray:
+def find_needed(run: Run, until: int) -> np.ndarray:
     """Which points may be attended to at a layer of a run, looked at up to some layer at least."""
     places, count = run.points.floats, run.points.count
     if (places == 0).all(axis=1).any():
         return np.ones(count, dtype=bool)
     needed, watched = np.zeros(count, dtype=bool), np.arange(count)
     until = max(until, _horizon(run))
-    last = min(until, MOST_LAYERS, run.recorded[-1] if run.settled_at is None else until)
+    last = min(until, MOST_LAYERS, run.layers if run.settled_at is None else until)
     all_follow = False
     for layer in range(last + 1):
-        phase = _phase_of(run, layer)
+        phase = run.phase_of(layer)
         positions, choices = phase.floats_at(layer), phase.choices
         needed[watched[outermost(positions[watched], run.error)]] = True
         leaders = shell_of(positions[phase.is_leader])
@@ -173,11 +171,6 @@ def find_needed(run: RunDetails, until: int) -> np.ndarray:
     ends = last == until and (run.settled_at is None or all_follow)
     needed[watched] |= not ends
     return needed
-
-
-def _phase_of(run: RunDetails, layer: int) -> Any:
-    """The phase in which a layer's attended sets are."""
-    return next(phase for phase in run.phases if phase.until is None or layer < phase.until)
 
 
 def outermost(places: np.ndarray, error: float) -> np.ndarray:
@@ -205,7 +198,12 @@ def strictly_inside(
     return inside
 
 
-def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> Gathered:
+def gather(
+    chunks: LocalChunks | DaskChunks,
+    dynamics: Dynamics,
+    layers: int | None = None,
+    max_layers: int | None = None,
+) -> Gathered:
     """Go through the chunks as often as it takes, then run what has to be in memory."""
     dimension = chunks.dimension
     check_dimension(dynamics, dimension)
@@ -213,7 +211,7 @@ def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> 
         wish = "must be symmetric positive definite for tokens in chunks"
         reason = f"{wish}: {dynamics.indefinite_reason}"
         raise InputError(f"`metric` {reason}. Read the tokens into memory.")
-    plan = Plan(dynamics, solvers_for("certified", CPU), stop, EachPhase())
+    plan = Plan(dynamics, solvers_for("certified", CPU), layers, max_layers)
     known = Candidates(np.empty((0, dimension)), *np.empty((2, 0), dtype=np.int64))
     until = -1
     while True:
@@ -223,11 +221,11 @@ def gather(chunks: LocalChunks | DaskChunks, dynamics: Dynamics, stop: Stop) -> 
             break
         until = max(until, whole.horizon)
         known = _needed_of(whole.known.merge(whole.new), plan, until)
-    run = Trajectory(run_points(known.points, plan))
+    run = run_points(known.points, plan)
     settled_at = whole.horizon if whole.has_settled else None
     reason = run.stop_reason
     if settled_at is not None:
-        reason = why_stopped(stop, max(settled_at, run.layers), settled_at)
+        reason = why_stopped(layers, max(settled_at, run.layers), settled_at)
     return Gathered(run, whole.known, whole.n, settled_at, reason, plan)
 
 

@@ -249,7 +249,7 @@ class StreamedLimit(Streamed):
             Its vertex v is the token `distinct_leaders[v]`.
         """
         run = self._gathered.run
-        return Polytope(run._floats_at(run.layers)[run.leaders], all_vertices=True)
+        return Polytope(run.floats_at(run.layers)[run.leaders], all_vertices=True)
 
     @cached_property
     def _clusters(self) -> tuple[Clusters, np.ndarray]:
@@ -277,7 +277,7 @@ class StreamedLimit(Streamed):
         clusters, labels = self._clusters
         leader = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
         columns = {
-            "limit_points": self._gathered.run._floats_at("limit"),
+            "limit_points": self._gathered.run.floats_at("limit"),
             "leader": np.array(leader)[labels],
             "cluster": labels,
         }
@@ -300,11 +300,11 @@ class StreamedRun(Streamed):
     --------
     >>> import numpy as np
     >>> from tempfile import TemporaryDirectory
-    >>> from hardmax import Dynamics, LastOnly, simulate
+    >>> from hardmax import Dynamics, simulate
     >>> with TemporaryDirectory() as folder:
     ...     points = np.memmap(f"{folder}/points", dtype=float, mode="w+", shape=(3, 1))
     ...     points[:] = [[3.0], [-1.0], [1.0]]
-    ...     run = simulate(points, Dynamics(1), layers=1, record=LastOnly())
+    ...     run = simulate(points, Dynamics(1), layers=1)
     ...     [chunk["tokens"].ravel().tolist() for chunk in run.chunks()]
     [[3.0, -1.0, 2.0]]
     """

@@ -1,7 +1,7 @@
 """Tokens at the door: one cloud or many, read exactly, and results returned in the form in which
 the tokens came.
 
-A cloud is a table `(n, d)`; a batch is a list of clouds, an array `(B, n, d)` or a `Ragged`.
+A cloud is a table `(n, d)`; a batch is a list of clouds, an array `(B, n, d)` or a `Clouds`.
 Numbers become float64 where it stores all of them exactly, else Fractions: numpy rounds where types
 meet, and beside a float the integer 2^53 + 1 becomes 2^53, so that two tokens become one. Nothing
 behind the door checks again."""
@@ -106,7 +106,7 @@ class Container:
         return self.layout is Layout.CLOUD
 
 
-class Ragged:
+class Clouds:
     """Many clouds of different sizes in one table.
 
     Parameters
@@ -120,7 +120,7 @@ class Ragged:
 
     Examples
     --------
-    >>> Ragged([[1.0], [2.0], [3.0]], offsets=[0, 1, 3])[1].tolist()
+    >>> Clouds([[1.0], [2.0], [3.0]], offsets=[0, 1, 3])[1].tolist()
     [[2.0], [3.0]]
     """
 
@@ -142,7 +142,7 @@ class Ragged:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"Ragged({pluralize(len(self), 'cloud')}, {pluralize(len(self.tokens), 'token')})"
+        return f"Clouds({pluralize(len(self), 'cloud')}, {pluralize(len(self.tokens), 'token')})"
 
     def __getitem__(self, cloud: int) -> Any:
         index = normalize_index(cloud, len(self), "`cloud`")
@@ -188,7 +188,7 @@ def read_one(tokens: Any) -> Cloud:
 def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
     """The clouds in `tokens`, checked, and the form they came in."""
     tokens, kind = read_frame(tokens), kind_of(tokens)
-    if isinstance(tokens, Ragged):
+    if isinstance(tokens, Clouds):
         table = read_table(tokens.tokens, "`tokens`") if kind else tokens.tokens.copy()
         return PackedClouds(table, tokens.offsets, tokens.multiplicities), Container(
             Layout.RAGGED, kind
@@ -235,7 +235,7 @@ def _width(cloud: Any) -> int | None:
 
 def kind_of(tokens: Any) -> TensorKind | None:
     """The kind of tensors in which tokens came, if they did."""
-    return TensorKind.of(tokens.tokens if isinstance(tokens, Ragged) else tokens)
+    return TensorKind.of(tokens.tokens if isinstance(tokens, Clouds) else tokens)
 
 
 def restore(form: Container, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
@@ -258,7 +258,7 @@ def restore_table(
         case Layout.STACK:
             return table.reshape(len(offsets) - 1, -1, table.shape[1])
         case Layout.RAGGED:
-            return Ragged(table, offsets, multiplicities)
+            return Clouds(table, offsets, multiplicities)
 
 
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
@@ -301,5 +301,5 @@ def depth(values: Any, at_most: int = 4) -> int:
 # counts as one cloud. Lists and arrays are apart: in one union, pyright finds no overload.
 CloudList = Sequence[Sequence[Number]]
 CloudArray = np.ndarray[tuple[int, int], Any]
-BatchList = Ragged | Sequence[Sequence[Sequence[Number]]]
+BatchList = Clouds | Sequence[Sequence[Sequence[Number]]]
 BatchArray = np.ndarray[tuple[int, int, int], Any] | Sequence[np.ndarray[Any, Any]]

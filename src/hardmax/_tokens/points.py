@@ -4,6 +4,7 @@ Equal rows are found by hashing, in one pass where sorting would take ten.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -124,6 +125,10 @@ class Points:
     def tokens(self) -> int:
         """Number of tokens, repeated ones included."""
         return len(self.of_token)
+
+    def spread(self, table: Any) -> Any:
+        """The rows of points, an array or a tensor, as rows of tokens."""
+        return table[self.of_token]
 
     @property
     def count(self) -> int:

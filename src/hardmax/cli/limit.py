@@ -120,13 +120,13 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
-    has_limits = not (lim.settled_at is None or len(run.details.moving))
+    has_limits = not (lim.settled_at is None or len(run.moving))
     return run.dynamics.to_dict() | {
         "n": run.n,
         "d": run.d,
         "layers": run.layers,
         "settled_at": run.settled_at,
-        "arithmetic": run._arithmetic,
+        "arithmetic": run.arithmetic,
         "stop_reason": lim.stop_reason,
         f"layers_to_{NEAR}": lim.layers_to(NEAR) if has_limits else None,
         "certified": lim.certified,

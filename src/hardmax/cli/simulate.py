@@ -9,8 +9,7 @@ from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
-    from hardmax._runs.enclosures import Enclosures
-    from hardmax._runs.trajectory import Trajectory
+    from hardmax._runs.run import Run
 
 
 OPTIONS = {
@@ -50,22 +49,19 @@ def run(args: Namespace) -> None:
         show(found[0])
 
 
-def document(run: "Trajectory | Enclosures") -> dict[str, Any]:
+def document(run: "Run") -> dict[str, Any]:
     """Everything about a run, for JSON."""
-    from hardmax._runs.enclosures import Enclosures
-
     last = run.at(run.layers)
     about: dict[str, Any] = {**run.dynamics.to_dict(), "n": len(last), "d": len(last[0])}
     about |= {"layers": run.layers, "error": out.finite_or_none(run.error)}
-    if isinstance(run, Enclosures):
-        return about | {"bits": run.details.bits, "tokens": last.tolist()}
-    decisions = run.details.decisions
+    if run.arithmetic == "enclosed":
+        return about | {"tokens": last.tolist()}
     return about | {
         "stop_reason": run.stop_reason,
         "settled_at": run.settled_at,
-        "arithmetic": decisions.arithmetic,
+        "arithmetic": run.arithmetic,
         "certified": run.certified,
-        "smallest_margin": out.finite_or_none(decisions.smallest_margin),
+        "smallest_margin": out.finite_or_none(float(run.margins.min())),
         "leaders": run.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
         "tokens": last.tolist(),

@@ -15,14 +15,14 @@ from hardmax.figures.palette import FAINT, GREY, LEADER, SHADE, look_of_leader, 
 from hardmax.figures.style import Axes, Figure, Patch
 
 if TYPE_CHECKING:
-    from hardmax._runs.trajectory import Trajectory
+    from hardmax._runs.run import Run
 
 MOST_FRAMES = 60
 _CIRCLE, _RIM = 54.0, 1.9
 _SIDE = 4.4  # inches
 
 
-def draw_layer(run: "Trajectory", layer: int, ax: Axes) -> plane.Artists:
+def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once, of very many only some.
 
     Stars attend to themselves alone, and are numbered. The others are circles in the colours of
@@ -32,7 +32,7 @@ def draw_layer(run: "Trajectory", layer: int, ax: Axes) -> plane.Artists:
 
     Parameters
     ----------
-    run : Trajectory
+    run : Run
         The run of one cloud.
     layer : int
         A layer of the run, or any later one if it settled.
@@ -53,11 +53,11 @@ def draw_layer(run: "Trajectory", layer: int, ax: Axes) -> plane.Artists:
     >>> len(draw_layer(run, 3, Figure().subplots())["leaders"][0].get_offsets())
     4
     """
-    if not hasattr(run, "details"):
-        wish = "a Trajectory, as `simulate` gives for one cloud"
+    if not hasattr(run, "phases"):
+        wish = "a Run, as `simulate` gives for one cloud"
         raise InputError(f"`run` must be {wish}, not {shorten(run)}.")
-    points = run.details.points
-    tokens = run._floats_at(layer)  # a layer that is not there is refused before anything is drawn
+    points = run.points
+    tokens = run.floats_at(layer)  # a layer that is not there is refused before anything is drawn
     view = plane.prepare(ax, run, f"layer {layer:,}")
     choices = run.attended(layer).choices
     shown = _shown(choices.is_leader)
@@ -85,13 +85,13 @@ def _shown(is_leader: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([plane.thin(points) for points in some]))
 
 
-def _numbers(run: "Trajectory", attended: np.ndarray) -> np.ndarray:
+def _numbers(run: "Run", attended: np.ndarray) -> np.ndarray:
     """A number for the look of each point, the same at all layers: leaders first, then others that
     are attended to."""
-    ranked = [np.flatnonzero(run.details.leader_since >= 0)]
-    ranked += [np.unique(phase.choices.indices) for phase in run.details.phases]
+    ranked = [np.flatnonzero(run.leader_since >= 0)]
+    ranked += [np.unique(phase.choices.indices) for phase in run.phases]
     order = list(dict.fromkeys(np.concatenate([*ranked, attended]).tolist()))
-    numbers = np.full(run.details.points.count, GREY)
+    numbers = np.full(run.points.count, GREY)
     numbers[order] = np.arange(len(order))
     return numbers
 
@@ -124,10 +124,10 @@ def _draw_followers(
 # ---------------------------------------------------------------- run.plot() and films
 
 
-def plot_run(run: "Trajectory", layer: Any, ax: Any) -> Axes:
+def plot_run(run: "Run", layer: Any, ax: Any) -> Axes:
     """`draw_layer` of a layer, the last by default, with a title; on new axes with a legend."""
     shown = run.layers if layer is None else check_int(layer, "`layer`", at_least=0)
-    run._floats_at(shown)  # a layer that is not there is refused before there is a figure
+    run.floats_at(shown)  # a layer that is not there is refused before there is a figure
     is_new = ax is None
     ax = style.new_axes((_SIDE, _height(run) + 0.8), run.d) if is_new else style.check_axes(ax)
     with style.style_context():
@@ -138,10 +138,10 @@ def plot_run(run: "Trajectory", layer: Any, ax: Any) -> Axes:
     return ax
 
 
-def animate_run(run: "Trajectory", path: Path) -> None:
-    """Write the recorded layers of a run, of many some, as frames of a `.gif`."""
-    every = -(-len(run.recorded) // MOST_FRAMES)
-    frames = sorted({*run.recorded[::every], run.layers})
+def animate_run(run: "Run", path: Path) -> None:
+    """Write the layers of a run, of many some, as frames of a `.gif`."""
+    every = -(-len(run) // MOST_FRAMES)
+    frames = sorted({*range(0, len(run), every), run.layers})
     figure = Figure(figsize=(_SIDE, _height(run)), dpi=110, layout="constrained")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
 
@@ -153,20 +153,20 @@ def animate_run(run: "Trajectory", path: Path) -> None:
         style.write_gif(figure, path, frames, frame)
 
 
-def _height(run: "Trajectory") -> float:
+def _height(run: "Run") -> float:
     return 0.6 * _SIDE if run.d == 1 else _SIDE
 
 
-def _titled(run: "Trajectory", layer: int, ax: Axes) -> None:
+def _titled(run: "Run", layer: int, ax: Axes) -> None:
     draw_layer(run, layer, ax)
-    some = ", some drawn" if run.details.points.count > plane.MOST_TOKENS else ""
+    some = ", some drawn" if run.points.count > plane.MOST_TOKENS else ""
     now = int((run.leader_layers <= layer).sum())
     later = len(run.leaders) - now
     leaders = pluralize(now, "leader") + (f", {later:,} to come" if later else "")
     ax.set_title(f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {leaders}", loc="left")
 
 
-def _legend(run: "Trajectory") -> list[Any]:
+def _legend(run: "Run") -> list[Any]:
     leaders = [
         style.sign(LEADER, style.ink(), "leader, with its token number", 11),
         Patch(fc=SHADE, ec=FAINT, label="hull of the leaders"),

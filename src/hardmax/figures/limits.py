@@ -45,14 +45,14 @@ def draw_limit(lim: "Limit", ax: Axes) -> plane.Artists:
     >>> len(draw_limit(lim, Figure().subplots())["leaders"][0].get_offsets())
     4
     """
-    if not hasattr(getattr(lim, "run", None), "details"):
+    if not hasattr(getattr(lim, "run", None), "phases"):
         wish = "a Limit, as `limit` gives for one cloud"
         raise InputError(f"`lim` must be {wish}, not {shorten(lim)}.")
     view = plane.prepare(ax, lim.run, "limit")
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
     some = plane.thin(np.arange(lim.n))
     # The last layer if the run did not settle.
-    ends = lim.run._floats_at(lim.run.layers if lim.settled_at is None else "limit")
+    ends = lim.run.floats_at(lim.run.layers if lim.settled_at is None else "limit")
     corners = view.places(ends[leaders])
     # Of a projected polytope the shadow is shown. Its metric does not matter here.
     drawn = {"hull": plane.draw_hull(corners, ax)}

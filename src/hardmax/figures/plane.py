@@ -25,7 +25,7 @@ from hardmax.geometry._hull import going_round
 from hardmax.geometry.polytope import Polytope
 
 if TYPE_CHECKING:
-    from hardmax._runs.trajectory import Trajectory
+    from hardmax._runs.run import Run
 
 MOST_TOKENS = 5000
 """Of more tokens than this only some are drawn: the rest would be a blot."""
@@ -100,25 +100,25 @@ def thin(tokens: np.ndarray) -> np.ndarray:
     return tokens[:: len(tokens) // (MOST_TOKENS + 1) + 1]
 
 
-def bends(run: "Trajectory", end: int, tokens: np.ndarray) -> list[np.ndarray]:
+def bends(run: "Run", end: int, tokens: np.ndarray) -> list[np.ndarray]:
     """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets
     change."""
-    layers = [layer for layer in run.details.decisions.layers if layer < end] or [0]
+    layers = [layer for layer in run.decided_at if layer < end] or [0]
     every = len(layers) // MOST_BENDS + 1
-    if run.details.points.count > MOST_TOKENS:
+    if run.points.count > MOST_TOKENS:
         every = len(layers)  # the start alone: each layer between has to be computed again
-    return [run._floats_at(layer)[tokens] for layer in layers[::every]]
+    return [run.floats_at(layer)[tokens] for layer in layers[::every]]
 
 
-def prepare(ax: Axes, run: "Trajectory", end: str) -> View:
+def prepare(ax: Axes, run: "Run", end: str) -> View:
     """Axes with numbers for a run, and the origin if it is near. They are the same at all layers.
     `end` names where tokens on a line come down to."""
-    starts = run._floats_at(0)
+    starts = run.floats_at(0)
     view = view_of(starts, ax)
     if not moves_to_means(run.dynamics):  # tokens may leave the hull of their starts
-        every = len(run.recorded) // MOST_BENDS + 1
-        later = {*run.recorded[::every], run.layers}
-        starts = np.concatenate([run._floats_at(layer) for layer in later])
+        every = len(run) // MOST_BENDS + 1
+        later = {*range(0, len(run), every), run.layers}
+        starts = np.concatenate([run.floats_at(layer) for layer in later])
     places = view.path(starts[None])[0]
     spread = np.ptp(places, axis=0).max()
     near = bool(np.abs(places.mean(axis=0)).max() <= 3 * spread)

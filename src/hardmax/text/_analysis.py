@@ -9,7 +9,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._kernels.compiling import interpreted
-from hardmax._tokens.batches import Ragged
+from hardmax._tokens.batches import Clouds
 from hardmax.text._kernels_votes import Said, Votes, Voting, vote_texts
 from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
 
@@ -131,7 +131,6 @@ def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     """For each token the one at which it ends, after infinitely many layers; -1 if it ends between
     several."""
     from hardmax._limits.clusters import Vertex
-    from hardmax._runs.run import BatchTrajectories
     from hardmax.dynamics import Dynamics
     from hardmax.infinite_depth import limits
 
@@ -139,10 +138,8 @@ def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
         return np.empty(0, dtype=int)
     starts = np.flatnonzero(np.diff(texts, prepend=-1))
     bounds = np.append(starts, len(votes))
-    found = limits(Ragged(votes, bounds), Dynamics(1))
-    ends = np.full(len(votes), -1)
-    if isinstance(found.runs, BatchTrajectories):
-        ends = found.runs.leader_of.copy()
+    found = limits(Clouds(votes, bounds), Dynamics(1))
+    ends = np.concatenate(found.runs.leader_of)
     for text in np.flatnonzero(ends[starts] < 0).tolist():  # not all of its tokens follow leaders
         clusters = found[text].clusters
         vertices = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]

@@ -17,7 +17,6 @@ import hardmax as hm
 from hardmax._float.batch import UNDECIDED, WALKED, Rules, Then, _choose_all, make_room, walk_batch
 from hardmax._float.bounds import float_metric, kernel_factors
 from hardmax._kernels.parallel import limit_threads
-from hardmax._runs.run import BatchTrajectories
 
 HALF = hm.Dynamics("1/2")
 U = Fraction(1, 2**53)
@@ -25,7 +24,7 @@ U = Fraction(1, 2**53)
 
 def assert_same_as_one_by_one(batch, dynamics, layers):
     runs = hm.simulate(batch, dynamics, layers=layers)
-    assert isinstance(runs, BatchTrajectories)
+    assert isinstance(runs, hm.Runs)
     alone = [hm.simulate(cloud, dynamics, layers=layers) for cloud in batch]
     for layer in {0, layers // 2, layers}:
         for tokens, run in zip(runs.at(layer), alone, strict=True):
@@ -35,7 +34,7 @@ def assert_same_as_one_by_one(batch, dynamics, layers):
     ):
         assert leaders.tolist() == single.leaders.tolist() == run.leaders.tolist()
         assert settled_at == single.settled_at
-        assert run.details.decisions.arithmetic == single.details.decisions.arithmetic
+        assert run.arithmetic == single.arithmetic
 
 
 @settings(max_examples=examples(150))

@@ -136,7 +136,7 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
     dynamics = hm.Dynamics(alpha)
     run = hm.simulate(OVERTAKEN, dynamics, layers=5000, arithmetic="exact")
     overtaken = next(m for m in range(1, 5000) if dynamics.contraction**m <= Fraction(2, 7))
-    assert run.details.decisions.layers == (0, overtaken)
+    assert run.decided_at == (0, overtaken)
     assert run.settled_at == overtaken
     assert [run.attended(layer)[2].tolist() for layer in (overtaken - 1, overtaken)] == [
         [0, 1],
@@ -148,7 +148,7 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
 def test_a_run_looks_no_further_than_its_last_layer(alpha):
     lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", max_layers=10)
     assert (lim.settled_at, lim.run.layers) == (None, 10)
-    assert (lim.run.details.phases[-1].until or 0) > 10**6
+    assert (lim.run.phases[-1].until or 0) > 10**6
 
 
 # The last token is tied; t runs from 1 down to 0 as it goes to its target. When the sets settle,
@@ -210,7 +210,7 @@ def test_sets_are_computed_where_they_may_change_and_not_before(
 ):
     dynamics = hm.Dynamics(alpha)
     run = hm.simulate(tokens, dynamics, layers=12, arithmetic=arithmetic)
-    assert (run.settled_at, run.details.decisions.layers) == (settled_at, decided_at)
+    assert (run.settled_at, run.decided_at) == (settled_at, decided_at)
     assert_same_sets(
         run,
         oracle.walk([[Fraction(x) for x in token] for token in tokens], dynamics.alpha, None, 12),

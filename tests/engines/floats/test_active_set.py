@@ -26,7 +26,7 @@ ConvexHull = pytest.importorskip("scipy.spatial").ConvexHull
 def settled_run(cloud, dynamics, fewest_points: float):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(active_set, "_FEWEST_POINTS", fewest_points)
-        return hm.simulate(cloud, dynamics, stop=hm.Settled())
+        return hm.simulate(cloud, dynamics)
 
 
 def assert_same_runs(few, all_of_them, layers: int) -> None:
@@ -58,15 +58,9 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
     few, all_of_them = (
         settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf)
     )
-    assert (
-        any(len(phase.source.inactive) > 1 for phase in few.details.phases)
-        or d == 4
-        or alpha == "3"
-    )
+    assert any(len(phase.source.inactive) > 1 for phase in few.phases) or d == 4 or alpha == "3"
     assert_same_runs(few, all_of_them, few.settled_at + 3)
-    assert (
-        few.details.decisions.margins <= all_of_them.details.decisions.margins * (1 + 1e-9)
-    ).all()
+    assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
 
 
 @settings(max_examples=examples(200))
@@ -90,7 +84,7 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     cloud = np.concatenate([leaders[1:], axis, followers, leaders[:1]])
     dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]))
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
-    assert len(few.details.phases[1].source) < len(cloud) == len(few.attended(1)[19])
+    assert len(few.phases[1].source) < len(cloud) == len(few.attended(1)[19])
     assert_same_runs(few, all_of_them, 4)
 
 
@@ -106,7 +100,7 @@ def test_a_token_at_zero_attends_also_to_those_that_leave(ends_at_zero):
     assert len(few.attended(0)[80]) == len(cloud)
     assert len(few.attended(1)[80]) == (len(cloud) if ends_at_zero else 1)
     if not ends_at_zero:
-        assert len(few.details.phases[1].source) < len(cloud)
+        assert len(few.phases[1].source) < len(cloud)
     assert_same_runs(few, all_of_them, 4)
 
 

@@ -104,7 +104,7 @@ def test_a_metric_that_is_largest_along_axes_on_which_tokens_are_small_needs_no_
     cloud = np.random.default_rng(0).uniform(-1e-5, 1e-5, (300, 1)) ** np.arange(1, 9)
     steep = hm.Dynamics("1/2", np.diag(10.0 ** np.array([20, -26, -16, -51, -12, 2, 50, -49])))
     run = hm.simulate(cloud, steep, layers=2)
-    assert (run.details.decisions.arithmetic, run.settled_at) == ("certified", 0)
+    assert (run.arithmetic, run.settled_at) == ("certified", 0)
     assert (
         run.attended(0).tolist()
         == hm.simulate(cloud, steep, layers=2, arithmetic="exact").attended(0).tolist()
@@ -130,7 +130,7 @@ def test_scores_that_floats_add_up_wrongly_are_not_believed_nor_by_the_kernel_fo
     for search in ("dense", "shells", "rounded"):
         run = hm.simulate(cloud, hm.Dynamics(1), layers=0, engine=Cpu(search))
         assert run.attended(0)[0].tolist() == [2]
-        assert "integers" in run.details.decisions.searches[0]
+        assert "integers" in run.decided_by[0]
     exact = hm.simulate(cloud, hm.Dynamics(1), layers=1, arithmetic="exact")
     runs = hm.simulate([cloud] * 2, hm.Dynamics(1), layers=1)
     assert runs.leaders[0].tolist() == exact.leaders.tolist()

@@ -70,7 +70,7 @@ def test_runs_are_those_of_integers(spread):
             assert run.attended(k).tolist() == exact.attended(k).tolist(), (name, k)
         assert (run.at(4, exact=True) == exact.at(4, exact=True)).all()
         assert run.leader_layers.tolist() == exact.leader_layers.tolist()
-        margins = [it.details.decisions.smallest_margin for it in (run, exact)]
+        margins = [it.margins.min() for it in (run, exact)]
         assert 0 <= margins[0] <= margins[1] * (1 + 1e-9), name
 
 
@@ -178,7 +178,7 @@ def test_leads_that_are_said_to_stay_negative_do(data, n, d, is_causal):
     here, ends = cloud(), cloud()
     ends[data.draw(st.integers(0, n - 1))] = ends[0]
     course = Course([PowerSum({Term(0): exact_table(x)}) for x in (here, ends)], G)
-    points = hm.simulate(here, hm.Dynamics("1/2", mask="causal"), layers=0).details.points
+    points = hm.simulate(here, hm.Dynamics("1/2", mask="causal"), layers=0).points
     dynamics = hm.Dynamics("1/2", mask="causal" if is_causal else np.ones((n, n), dtype=bool))
     head, exact = FloatHead(points, dynamics, G), AttentionHead(points, dynamics, G)
     sets = AttendedIndices.of_sets(exact.attended(course.corners[0], range(n)).sets)

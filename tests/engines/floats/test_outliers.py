@@ -55,7 +55,7 @@ def test_whoever_is_between_a_leader_far_out_and_the_others_is_soon_left_out(d, 
     tokens = cloud_of(4000, d)
     in_one_coordinate(tokens, size)
     run = hm.simulate(tokens, hm.Dynamics("1/2"), layers=2)
-    assert len(run.details.phases[1].source) < 2000  # pyright: ignore[reportAttributeAccessIssue]
+    assert len(run.phases[1].source) < 2000  # pyright: ignore[reportAttributeAccessIssue]
 
 
 garbled = st.integers(0, 2**64 - 1).map(lambda bits: float(np.uint64(bits).view(np.float64)))
@@ -128,7 +128,7 @@ def test_points_go_together_that_have_attended_to_the_same_in_every_phase(seed):
     rng = np.random.default_rng(seed)
     tokens = rng.standard_normal((60, 2)) * 10.0 ** rng.choice([0, 20], (60, 1), p=[0.9, 0.1])
     run = hm.simulate(tokens, hm.Dynamics("1/2"), layers=3)
-    exact: Any = run.details.phases[-1].exactly
+    exact: Any = run.phases[-1].exactly
     assert isinstance(exact.source, ExactPositions)
     sets = [run.attended(layer).tolist() for layer in range(len(exact.source._records))]
     followed = 0

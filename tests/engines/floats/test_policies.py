@@ -42,7 +42,7 @@ def test_of_two_ties_that_end_the_earlier_ends_first(places, arithmetic):
     assert_same_sets(run, history)
     assert np.abs(run.at(20) - np.array(history[20][0], dtype=np.float64)).max() <= 1e-12
     # 6/5 is level at t = 1/2, 11/10 at t = 2/7, the others never.
-    assert set(run.details.decisions.layers) == {0} | {
+    assert set(run.decided_at) == {0} | {
         8 if place == "6/5" else 14 for place in places if Fraction(place) > 1
     }
 
@@ -107,8 +107,8 @@ def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, skew
     ]
     # On a line a slack is a single rounding, so that floats may prove a lead, and be off by as much
     # as the lead itself.
-    assert ours.details.decisions.margins[0] == pytest.approx(
-        truth.details.decisions.margins[0], rel=1e-6, abs=1e-30 if d > 1 else 2.0**-52
+    assert ours.margins[0] == pytest.approx(
+        truth.margins[0], rel=1e-6, abs=1e-30 if d > 1 else 2.0**-52
     )
 
 

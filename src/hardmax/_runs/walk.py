@@ -1,0 +1,214 @@
+"""From clouds to runs: one by one, or many small clouds together in one kernel."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hardmax._common.validation import Progress
+from hardmax._exact.general import GeneralPhase
+from hardmax._exact.vectors import MOST_DIGITS, TooLong
+from hardmax._float.search import CPU
+from hardmax._float.solver import Undecided, interpreted_if_small
+from hardmax._layer.rules import check_dimension, merge_points, moves_to_means
+from hardmax._runs.batch import Kernel, takes
+from hardmax._runs.run import Run, Runs, collected
+from hardmax._tokens.batches import Cloud, Container, as_array, read_batch
+from hardmax._tokens.points import Points
+from hardmax._tokens.tensors import TensorKind, is_tensor
+from hardmax.dynamics import Dynamics
+from hardmax.engines import Cpu, Engine, Gpu, Solver
+
+# Products of digits of exact positions, some 20 ns each, after which a cloud that has not
+# settled is given up.
+_MOST_WORK = 5 * 10**7
+# Layers at which attended sets are computed before a cloud is given up; layers other than the
+# paper's may never settle.
+MOST_LAYERS, FEWER_LAYERS = 10_000, 500
+_MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
+_KEPT = 2**25  # coordinates of the phases that are kept
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to run a cloud. Of the solvers the first that decides everything counts; the last one
+    always does."""
+
+    dynamics: Dynamics
+    solvers: tuple[Solver, ...]
+    layers: int | None = None
+    """The last layer; None: where the cloud settles."""
+    max_layers: int | None = None
+    """Layers at which attended sets are computed before a cloud that does not settle is given
+    up."""
+    engine: Engine = CPU
+
+    @property
+    def most(self) -> int:
+        """`max_layers`, or what is usual."""
+        if self.max_layers is not None:
+            return self.max_layers
+        may_cycle = not (self.dynamics.is_plain and self.dynamics.is_definite)
+        return FEWER_LAYERS if may_cycle else MOST_LAYERS
+
+
+def run_clouds(tokens: Any, plan: Plan, progress: Progress | None = None) -> Run | Runs:
+    """The run of a cloud, or the runs of a batch."""
+    clouds, container = _read_clouds(tokens, plan.engine)
+    dimension = clouds[0].tokens.shape[1]
+    check_dimension(plan.dynamics, dimension)
+    if isinstance(plan.engine, Cpu):
+        plan.engine._check(dimension)
+    walk = partial(run_cloud, plan=plan, kind=container.tensors)
+    if len(plan.solvers) > 1 and takes(clouds, plan.dynamics, plan.layers):
+        how: Any = plan.dynamics, plan.layers, plan.most, plan.engine, progress
+        return Runs(clouds, container, walk, Kernel(clouds, *how))  # pyright: ignore
+    return collected(clouds, container, walk, progress)
+
+
+def _read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Container]:
+    """The clouds in `tokens`, and the form they came in; a GPU reads tensors where they are."""
+    if isinstance(engine, Gpu):
+        from hardmax._runs.tensors import read_on_device
+
+        on_device = read_on_device(tokens, engine.device)
+        if on_device is not None:
+            return on_device
+    return read_batch(tokens)
+
+
+def run_cloud(cloud: Cloud, plan: Plan, kind: TensorKind | None = None) -> Run:
+    """The run of one cloud, whose tokens are given back as tensors of a kind; repeated tokens are
+    one point."""
+    if is_tensor(cloud.tokens):
+        from hardmax._runs.tensors import run_on_device
+
+        return run_on_device(cloud, plan, kind)
+    with plan.engine.limited(), interpreted_if_small(*cloud.tokens.shape):
+        return run_points(merge_points(plan.dynamics, cloud), plan, kind)
+
+
+def run_points(points: Points, plan: Plan, kind: TensorKind | None = None) -> Run:
+    """The run of one cloud whose repeated tokens are merged."""
+    for solver in plan.solvers:
+        phases = solver.phases(points, plan.dynamics)
+        if solver is not plan.solvers[-1]:
+            phases = _until_slow(phases, endless=plan.layers is None)
+        try:
+            return collect(phases, points, plan, solver, kind)
+        except Undecided:
+            continue
+    raise AssertionError("the last solver decides everything")
+
+
+def _until_slow(phases: Iterable[Any], endless: bool) -> Iterator[Any]:
+    """The phases, as long as it pays to go layer by layer; else another solver has to jump over
+    layers: where integers decide again and again that nothing has changed, and where a run without
+    a last layer does not settle."""
+    before, unchanged = None, 0
+    try:
+        for decided, phase in enumerate(phases):
+            choices = phase.choices
+            same = before is not None and np.array_equal(choices.indices, before.indices)
+            unchanged = unchanged + 1 if same and "integers" in phase.decided_by else 0
+            leads = len(choices) * int((~choices.follows_leader).sum())
+            too_many = endless and decided == MOST_LAYERS - 1 and leads < _MOST_LEADS
+            if too_many or unchanged > 8 + len(choices) // 256:
+                raise Undecided
+            before = choices
+            yield phase
+    except TooLong:
+        raise Undecided from None
+
+
+def collect(
+    phases: Iterable[Any],
+    points: Points,
+    plan: Plan,
+    solver: Solver,
+    kind: TensorKind | None = None,
+) -> Run:
+    """Follow phases to the end of a run."""
+    kept: list[Any] = []
+    decided: list[tuple[int, str, float]] = []
+    since, changed_at, work, reason = np.full(points.count, -1), 0, 0, ""
+    # Those that are left out are computed again; the error of what leaves the hull is in each.
+    room = max(2, _KEPT // (points.count * points.dimension))
+    try:
+        for phase in phases:
+            decided.append((phase.layer, phase.decided_by, phase.margin))
+            if not phase.unchanged:
+                changed_at = phase.layer
+            since = phase.leading_since(since)
+            if len(kept) == room and moves_to_means(plan.dynamics):
+                kept.pop()
+            kept.append(phase)
+            if phase.until is None or (plan.layers is not None and phase.until > plan.layers):
+                break
+            if plan.layers is None:
+                work += 0 if phase.exactly is None else phase.exactly.work
+                reason = _why_give_up(len(decided), work, phase, plan)
+                if reason:
+                    break
+    except TooLong:
+        if not kept or plan.layers is not None:
+            raise
+        reason = f"exact positions would have more than {MOST_DIGITS:,} digits"
+    latest = kept[-1]
+    settled_at = changed_at if latest.until is None else None
+    layers = latest.layer if plan.layers is None else plan.layers
+    if "digits" in reason:  # up to the end of the phase everything is known
+        layers = latest.until - 1 if latest.until else latest.layer
+        reason += _ties(latest, points)
+    numbers, names, margins = zip(*decided, strict=True)
+    by_integers = any("integers" in name for name in names)
+    return Run(
+        dynamics=plan.dynamics,
+        points=points,
+        phases=tuple(kept),
+        layers=layers,
+        settled_at=settled_at,
+        stop_reason=why_stopped(plan.layers, layers, settled_at, reason),
+        arithmetic="exact" if by_integers else solver.arithmetic,
+        leader_since=as_array(since, "`leader_since`"),
+        decided_at=numbers,
+        decided_by=names,
+        margins=np.array(margins),
+        solver=solver,
+        tensor_kind=kind,
+    )
+
+
+def _why_give_up(decisions: int, work: int, phase: Any, plan: Plan) -> str:
+    """Why a run that does not settle had better stop after a phase, if so."""
+    if decisions > plan.most:
+        return "not settled yet"
+    if work <= _MOST_WORK:
+        return ""
+    bits = phase.layer * math.log2(plan.dynamics.contraction.denominator)
+    if isinstance(phase, GeneralPhase):
+        bits = phase.bits
+    digits = int(bits * math.log10(2))
+    return f"exact positions have {digits:,} digits by now, and more with every layer"
+
+
+def _ties(phase: Any, points: Points) -> str:
+    """Which token attends to several points that are no leaders, and so may still move."""
+    choices = phase.choices
+    for point in np.flatnonzero(choices.sizes > 1).tolist():
+        if not choices.is_leader[choices[point]].all():
+            return f"; token {points.members[point][0]} ties tokens that still move"
+    return ""
+
+
+def why_stopped(asked: int | None, last: int, settled_at: int | None, reason: str = "") -> str:
+    """Why a run that ends at layer `last` does so, in words."""
+    if asked is not None:
+        settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
+        return f"all {last:,} layers asked for are done; {settled}"
+    if settled_at is not None:
+        return f"settled at layer {settled_at}: no attended set ever changes again"
+    return f"gave up at layer {last:,}: {reason}"
