@@ -34,9 +34,6 @@ def test_the_page_of_certificates_names_what_a_check_may_cost():
     assert "`WORK` = 6·10⁹ products" in told
     assert f"`ROOM` = {certificate.ROOM >> 20} MB" in told
     assert f"files of up to {certificate.FILE_SIZE >> 20} MB" in told
-    lines = len(Path(certificate.__file__).read_text("utf-8").splitlines())
-    assert f"about {round(lines, -2):,} lines" in told
-    assert f"a checker of {round(lines, -2):,} lines" in words_of("index")
 
 
 def test_what_the_limitations_say_is_not_read_is_not_read():
