@@ -88,8 +88,8 @@ def score_file(
         asked = repr([__version__, digest(model), text, str(schema)])
 
         def scored() -> Iterator[tuple[Any, Path | None]]:
-            for part in table.batches(text):
-                path = folder / f"{_hash_part(asked, part)}.parquet"
+            for number, part in enumerate(table.batches(text)):
+                path = folder / f"{number}-{_hash_part(asked, part)}.parquet"
                 rows = _read_part(path)
                 is_new = rows is None
                 if rows is None:
