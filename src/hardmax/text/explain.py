@@ -1,9 +1,8 @@
 """Explanations: the votes of the tokens of a text, which add up to its logit, and what each attends
 to."""
 
-from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +13,7 @@ from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.files import write_whole
 from hardmax._common.format import escape_json, format_probability
-from hardmax._common.validation import InputError, check_bool, check_path, shorten
+from hardmax._common.validation import InputError, check_path, shorten
 from hardmax.text import page, view
 from hardmax.text._analysis import LENGTHS, Analysis, weigh_text
 from hardmax.text._characters import fold
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 Label = str | int | float | bool
 # If known tokens cover less of a text, a note says so; of 500 IMDb reviews, 0.4 % have one.
-_MOSTLY_UNKNOWN = 0.2
+_LEAST_KNOWN = 20  # percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +39,6 @@ class LedgerEntry:
     """A word or a phrase."""
     count: int
     """How often the text has it."""
-    places: np.ndarray = field(repr=False, compare=False)
-    """`spans` as an array (count, 2)."""
     weight: float
     """What it would add on its own, without the words that modify it."""
     modifiers: tuple[str, ...]
@@ -58,19 +55,14 @@ class LedgerEntry:
     leader: str | None
     """The leader at which it ends in that limit, itself if it leads; None if it is not active, or
     ends between."""
+    spans: tuple[Span, ...] = field(repr=False)
+    """Where it is: `text[start:end]`."""
     class_index: int = field(repr=False)
     """Index of the class that it counts towards: the label, if it adds to its logit."""
 
-    @cached_property
-    def spans(self) -> tuple[Span, ...]:
-        """Where it is: `text[start:end]`."""
-        return tuple(zip(*self.places.T.tolist(), strict=True))
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        names = [field.name for field in fields(self)]
-        shown = [name for name in names if name not in ("places", "class_index")]
-        return {name: getattr(self, name) for name in [*shown, "spans"]}
+        return {name: each for name, each in vars(self).items() if name != "class_index"}
 
 
 class Link(NamedTuple):
@@ -182,13 +174,12 @@ class Explanation:
             notes.append(
                 f"The text has {size:,} characters: it is {unlike} than 99 % of the training texts."
             )
-        starts, ends = np.concatenate(self._read.places).T
-        changes = np.bincount(starts, minlength=size + 1) - np.bincount(ends, minlength=size + 1)
-        covered = np.count_nonzero(np.cumsum(changes)) / size
-        if covered < _MOSTLY_UNKNOWN:
-            notes.append(
-                f"Most words are unknown: known tokens cover {100 * covered:.0f} % of the text."
-            )
+        is_known = np.zeros(size, dtype=bool)
+        for start, end in np.concatenate(self._read.places):
+            is_known[start:end] = True
+        covered = 100 * is_known.mean()
+        if covered < _LEAST_KNOWN:
+            notes.append(f"Most words are unknown: known tokens cover {covered:.0f} % of the text.")
         return tuple(notes)
 
     # ---------------------------------------------------------------- the ledger
@@ -196,26 +187,29 @@ class Explanation:
     @cached_property
     def ledger(self) -> tuple[LedgerEntry, ...]:
         """Every known token, the largest votes first."""
-        entries = map(self._entry, range(len(self._words)))
+        analysis, words = self._analysis, self._words
+        size = len(words) + self.model.rule.neutral_weight
+        modifiers: dict[str, dict[str, None]] = {word: {} for word in words}
+        for link in self.links:
+            modifiers[link.word][link.modifier] = None
+        entries = []
+        for token, word in enumerate(words):
+            leader = int(analysis.follows[token])
+            entry = LedgerEntry(
+                word=word,
+                count=int(analysis.counts[token]),
+                weight=float(analysis.weights[token, self._row] / size),
+                modifiers=tuple(modifiers[word]),
+                factor=float(analysis.factors[token]),
+                vote=float(analysis.votes[token, self._row]),
+                active=bool(analysis.active[token]),
+                leads=bool(analysis.leads[token]),
+                leader=words[leader] if leader >= 0 else None,
+                spans=tuple(map(tuple, self._read.places[token].tolist())),
+                class_index=self._class_index(analysis.votes[token]),
+            )
+            entries.append(entry)
         return tuple(sorted(entries, key=lambda entry: (-abs(entry.vote), -abs(entry.weight))))
-
-    def _entry(self, token: int) -> LedgerEntry:
-        analysis, word = self._analysis, self._words[token]
-        size = len(self._words) + self.model.rule.neutral_weight
-        leader = int(analysis.follows[token])
-        return LedgerEntry(
-            word=word,
-            count=int(analysis.counts[token]),
-            places=self._read.places[token],
-            weight=float(analysis.weights[token, self._row] / size),
-            modifiers=tuple(self._modifiers[word]),
-            factor=float(analysis.factors[token]),
-            vote=float(analysis.votes[token, self._row]),
-            active=bool(analysis.active[token]),
-            leads=bool(analysis.leads[token]),
-            leader=self._words[leader] if leader >= 0 else None,
-            class_index=int(self._class_indices[token]),
-        )
 
     @cached_property
     def active(self) -> tuple[LedgerEntry, ...]:
@@ -233,24 +227,15 @@ class Explanation:
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Which token attends to which modifier, in the order of the text."""
-        if not self._words:
-            return ()
-        places, attended = map(np.concatenate, (self._read.places, self._read.attended))
-        modified = attended[:, 2] >= 0
-        tokens = np.repeat(np.arange(len(self._words)), self._analysis.counts)[modified]
-        starts, ends, numbers = attended[modified].T
-        # By columns: a text may have a million links.
-        spelt = list(map(self.text.__getitem__, map(slice, starts.tolist(), ends.tolist())))
-        folded = {word: fold(word) for word in set(spelt)}
-        factors = np.array([modifier.factor for modifier in self.model.modifiers])
-        links = map(
-            Link,
-            map(self._words.__getitem__, tokens.tolist()),
-            map(tuple, places[modified].tolist()),
-            map(folded.__getitem__, spelt),
-            zip(starts.tolist(), ends.tolist(), strict=True),
-            factors[numbers].tolist(),
-        )
+        links = []
+        for word, places, attended in zip(self._words, *self._read[1:], strict=True):
+            for span, (start, end, number) in zip(places.tolist(), attended.tolist(), strict=True):
+                if number >= 0:
+                    modifier, factor = (
+                        fold(self.text[start:end]),
+                        self.model.modifiers[number].factor,
+                    )
+                    links.append(Link(word, tuple(span), modifier, (start, end), factor))
         return tuple(sorted(links, key=attrgetter("span", "word")))
 
     @cached_property
@@ -297,7 +282,7 @@ class Explanation:
         """
         path = check_path(path)
         suffix = path.suffix.lower()
-        if check_bool(interactive, "`interactive`") and suffix not in (".html", ".htm"):
+        if interactive and suffix not in (".html", ".htm"):
             raise InputError("`interactive` is for pages: expected a `path` that ends in .html.")
         if suffix in (".html", ".htm"):
             page.write_explanation(self, path, interactive=interactive)
@@ -349,22 +334,15 @@ class Explanation:
         """The known tokens, in the order in which they appear."""
         return tuple(map(self.model.vocabulary.surfaces.__getitem__, self._analysis.ids.tolist()))
 
-    @cached_property
-    def _modifiers(self) -> dict[str, dict[str, None]]:
-        """The modifiers that each token attends to, each once, in the order of the text."""
-        modifiers: dict[str, dict[str, None]] = defaultdict(dict)
-        for word, modifier in dict.fromkeys(map(attrgetter("word", "modifier"), self.links)):
-            modifiers[word][modifier] = None
-        return modifiers
-
-    @cached_property
-    def _class_indices(self) -> np.ndarray:
-        votes = self._analysis.votes
-        if votes.shape[1] == 1:
-            return votes[:, 0] > 0
+    def _class_index(self, votes: np.ndarray) -> int:
+        """The class that the votes of a token count towards."""
+        if len(votes) == 1:
+            return int(votes[0] > 0)
+        if votes[self._best] > 0:
+            return self._best
         others = votes.copy()
-        others[:, self._best] = -np.inf  # what does not add to the label counts towards another
-        return np.where(votes[:, self._best] > 0, self._best, others.argmax(axis=1))
+        others[self._best] = -np.inf  # what does not add to the label counts towards another
+        return int(others.argmax())
 
 
 def explain(model: "TextModel", text: str) -> Explanation:

@@ -6,7 +6,7 @@ Nothing is loaded, and nothing is shown by colour alone. The template is `page.h
 
 import json
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache, partial
 from html import escape
@@ -23,7 +23,7 @@ from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, write_page
 from hardmax.text import view
 from hardmax.text._analysis import LENGTHS
-from hardmax.text.storage import deciding_files, digest
+from hardmax.text.storage import deciding_files
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation
@@ -36,7 +36,6 @@ _LONGEST_NAME = 80  # characters of a token or a class
 short_name = partial(truncate, width=_LONGEST_NAME)
 _SHADES = (0.1, 0.3, 0.6)  # of the largest vote: a mark is the darker, the more of these it has
 _HIGHEST = 3  # arrows above one another; of any more, the modifier is written beside the token
-_FEW = 5  # training texts: a token of fewer may tell what one of them says
 
 
 def fragment(why: "Explanation") -> str:
@@ -71,12 +70,8 @@ def gives_away(model: "TextModel") -> str:
     """What whoever has a page with the model in it can read there."""
     documents = model.vocabulary.documents
     seen = documents[documents > 0]
-    fewer, unseen = int((seen < _FEW).sum()), len(documents) - len(seen)
-    line = f"contains the whole model: {pluralize(len(seen), 'token')} from training texts"
-    if len(seen):
-        rare = f" ({fewer:,} in fewer than {_FEW})" if fewer else ""
-        line += f", each found in at least {int(seen.min()):,} of them{rare}"
-    return f"{line}; {unseen:,} from word vectors" if unseen else line
+    fewest = f", each found in at least {seen.min():,} of them" if len(seen) else ""
+    return f"contains the whole model: {pluralize(len(seen), 'token')} from training texts{fewest}"
 
 
 def pack(model: "TextModel") -> dict[str, str]:
@@ -118,7 +113,6 @@ def _macros() -> Any:
         "css_classes": _css_classes,
         "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,
-        "digest": digest,
         "most_rows": MOST_ROWS,
         "opening": opening,
         "shown_classes": _shown_classes,
@@ -145,35 +139,30 @@ class Bit(NamedTuple):
 
 
 def cut_at_arrows(why: "Explanation") -> list[tuple[view.Piece, list[Bit], bool]]:
-    """The pieces of the text; those at which there are arrows in bits; and whether the modifier is
-    to be written beside the token, for want of room for an arrow."""
+    """The pieces of the text, each in bits that arrows begin, end or pass; and whether the modifier
+    is to be written beside the token, for want of room for an arrow."""
     pieces = view.pieces(why)
     starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
     arrows = _arrows(why, pieces, starts)
-    bits: dict[int, list[Bit]] = {}
-    for number, near in _near(arrows, starts).items():
-        start, end = starts[number : number + 2]
-        cuts = {place for arrow in near for place in (*arrow.to, *arrow.begins)}
-        within = sorted(place for place in cuts if start < place < end)
-        bits[number] = []
-        for first, last in pairwise([start, *within, end]):
-            over = [a for a in near if a.to[1] <= first and last <= a.begins[0]]
-            ends = [("to", a) for a in near if a.to[0] == first]
-            ends += [("from", a) for a in near if a.begins[0] == first]
-            bits[number].append(Bit(pieces[number].text[first - start : last - start], over, ends))
-    return [
-        (piece, bits.get(number, []), piece.link is not None and number not in arrows)
-        for number, piece in enumerate(pieces)
-    ]
-
-
-def _near(arrows: dict[int, Arrow], starts: list[int]) -> dict[int, list[Arrow]]:
-    """The arrows that touch a piece, by its number."""
-    near: dict[int, list[Arrow]] = {}
-    for last, arrow in arrows.items():
-        for number in range(bisect_right(starts, arrow.to[0]) - 1, last + 1):
-            near.setdefault(number, []).append(arrow)
-    return near
+    opened, ends = defaultdict[int, list[Arrow]](list), defaultdict[int, list[Any]](list)
+    for arrow in arrows.values():
+        opened[arrow.to[1]].append(arrow)
+        ends[arrow.to[0]].append(("to", arrow))
+    for arrow in arrows.values():
+        ends[arrow.begins[0]].append(("from", arrow))
+    cuts = sorted({*starts, *ends, *opened, *(arrow.begins[1] for arrow in arrows.values())})
+    over: list[Arrow] = []
+    bits: list[list[Bit]] = [[] for _ in pieces]
+    for first, last in pairwise(cuts):
+        number = bisect_right(starts, first) - 1
+        over = [arrow for arrow in (*over, *opened[first]) if first < arrow.begins[0]]
+        text = pieces[number].text[first - starts[number] : last - starts[number]]
+        bits[number].append(Bit(text, over, ends[first]))
+    shown = []
+    for number, (piece, cut) in enumerate(zip(pieces, bits, strict=True)):
+        near = any(bit.over or bit.ends for bit in cut)
+        shown.append((piece, cut if near else [], piece.link is not None and number not in arrows))
+    return shown
 
 
 def _arrows(why: "Explanation", pieces: list[view.Piece], starts: list[int]) -> dict[int, Arrow]:

@@ -28,7 +28,6 @@ from hardmax._common.files import drafted, open_bytes, reason
 from hardmax._common.validation import InputError
 from hardmax.text import tables
 from hardmax.text.scoring import Scorer
-from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 
 _LISTED = 100  # bad rows that are named
@@ -85,7 +84,7 @@ def score_file(
         scorer, stored = Scorer(model, table.names, on_bad_rows), table.schema(text)
         schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
         report = ScoringReport(text, scorer.names)
-        asked = repr([__version__, digest(model), text, str(schema)])
+        asked = repr([__version__, model._digest, text, str(schema)])
 
         def scored() -> Iterator[tuple[Any, Path | None]]:
             for number, part in enumerate(table.batches(text)):

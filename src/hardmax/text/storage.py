@@ -11,7 +11,6 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound="TextModel")
 
-FORMAT, VERSION = "hardmax text model", 2
+FORMAT = {"format": "hardmax text model", "version": 2}
 TENSORS = ("bias", "weights")  # float32
 DECIDING = ("config.json", "model.safetensors", "vocabulary.txt")
 _MOST_BYTES, _MOST_JSON = 1 << 30, 1 << 24  # of a file; JSON takes many times its size in memory
@@ -40,15 +39,19 @@ def write_model(model: "TextModel", folder: Path) -> None:
     Nothing is replaced before all is on the disk. Should a process end between two of the six
     files, their hashes differ, and nobody reads a mixture."""
     files = deciding_files(model)
-    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     files |= {
         "metrics.json": _json(model.metrics),
         "README.md": describe(model).encode(),
-        "hashes.json": _json(hashes),
+        "hashes.json": _json({name: _sha256(data) for name, data in files.items()}),
     }
     target = Path(os.path.realpath(folder))
-    _check_target(target, folder)
     try:
+        if target.is_file():
+            raise InputError(f"`{folder}` is a file: expected the name of a folder.")
+        names = {path.name for path in target.glob("*")}
+        if names and names.isdisjoint(DECIDING):
+            wish = "expected a new or empty folder, or one with a model"
+            raise InputError(f"`{folder}` has other files: {wish}.")
         target.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f".{target.name[:50]}.", dir=target.parent) as draft:
             for name, data in files.items():
@@ -65,22 +68,22 @@ def read_model(folder: Path, kind: type[Kind]) -> Kind:
     numbers."""
     if not os.path.isdir(folder):  # noqa: PTH112 - Path raises for long names
         raise InputError(f"`{folder}` is not a folder: {_EXPECTED}.")
-    files = {name: _read_file(folder / name) for name in ("hashes.json", *DECIDING, "metrics.json")}
-    hashes = _read_object(files, "hashes.json", folder)
-    for name in DECIDING:
-        if hashes.get(name) != hashlib.sha256(files[name]).hexdigest():
+    files = {name: read_bytes(folder / name, _EXPECTED, at_most=_MOST_BYTES) for name in DECIDING}
+    hashes = _read_json(folder / "hashes.json")
+    for name, data in files.items():
+        if hashes.get(name) != _sha256(data):
             raise InputError(
                 f"`{folder / name}` is not the file that was saved: its hash differs. "
                 "Copy it again."
             )
-    config = _read_object(files, "config.json", folder)
-    if config.get("format") != FORMAT or config.get("version") != VERSION:
-        kind_read = f"{config.get('format')!r}, version {config.get('version')!r}"
+    config = _read_json(folder / "config.json")
+    if {name: config.get(name) for name in FORMAT} != FORMAT:
         raise InputError(
-            f"`{folder / 'config.json'}` is of {kind_read}: expected {FORMAT!r}, version {VERSION}."
+            f"`{folder / 'config.json'}` is not of format and version {[*FORMAT.values()]}: "
+            f"{_EXPECTED}."
         )
+    metrics = _read_json(folder / "metrics.json")
     try:
-        metrics = _read_object(files, "metrics.json", folder)
         return kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
     except InputError as error:
         raise InputError(f"The model in `{folder}` cannot be used: {error}") from None
@@ -95,8 +98,7 @@ def deciding_files(model: "TextModel") -> dict[str, bytes]:
 
     tensors = {name: getattr(model, name) for name in TENSORS}
     config = {
-        "format": FORMAT,
-        "version": VERSION,
+        **FORMAT,
         "classes": list(model.classes),
         "modifiers": [asdict(modifier) for modifier in model.modifiers],
         **asdict(model.rule),
@@ -107,36 +109,15 @@ def deciding_files(model: "TextModel") -> dict[str, bytes]:
     return dict(zip(DECIDING, contents, strict=True))
 
 
-_digests: WeakKeyDictionary["TextModel", str] = WeakKeyDictionary()
-
-
-def digest(model: "TextModel") -> str:
+def hash_model(model: "TextModel") -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder
     of the model."""
-    if model not in _digests:
-        files = deciding_files(model)
-        lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
-        _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
-    return _digests[model]
+    files = deciding_files(model)
+    return _sha256("".join(f"{_sha256(files[name])}  {name}\n" for name in files).encode())
 
 
-def _check_target(target: Path, folder: Path) -> None:
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise InputError(f"`{folder}` is a file: expected the name of a folder.")
-    names = {path.name for path in target.iterdir()}
-    if names and "model.safetensors" not in names:
-        raise InputError(
-            f"`{folder}` has other files: expected a new or empty folder, or one with a model."
-        )
-
-
-def _read_file(path: Path) -> bytes:
-    if path.exists() and not path.is_file():  # a device or a pipe need not end
-        raise InputError(f"`{path}` is not a file: {_EXPECTED}.")
-    most = _MOST_JSON if path.suffix == ".json" else _MOST_BYTES
-    return read_bytes(path, _EXPECTED, at_most=most)
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
@@ -171,10 +152,12 @@ def _read_tensors(data: bytes) -> dict[str, np.ndarray]:
     return tensors
 
 
-def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, Any]:
-    document = parse_json(files[name], shown_name(folder / name), _EXPECTED)
+def _read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file."""
+    data = read_bytes(path, _EXPECTED, at_most=_MOST_JSON)
+    document = parse_json(data, shown_name(path), _EXPECTED)
     if not isinstance(document, dict):
-        raise InputError(f"`{folder / name}` is not a JSON object: {_EXPECTED}.")
+        raise InputError(f"`{path}` is not a JSON object: {_EXPECTED}.")
     return document
 
 

@@ -28,7 +28,7 @@ from hardmax.text.encoding import join_parts
 from hardmax.text.explain import Explanation, Label, explain
 from hardmax.text.interpret import Keyword, keywords
 from hardmax.text.reading import Modifier, Reader, VotingRule
-from hardmax.text.storage import read_model, write_model
+from hardmax.text.storage import hash_model, read_model, write_model
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -295,6 +295,11 @@ class TextModel:
             A new or empty folder, or one with a model. Other files beside that model stay.
         """
         write_model(self, check_path(folder, "`folder`"))
+
+    @cached_property
+    def _digest(self) -> str:
+        """SHA-256 of the files that decide its answers."""
+        return hash_model(self)
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:

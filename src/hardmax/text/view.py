@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from hardmax._common.format import pluralize, sanitize_line, truncate
 
 if TYPE_CHECKING:
@@ -68,8 +66,8 @@ def _marks(why: "Explanation", size: int) -> "list[tuple[int, int, LedgerEntry]]
     """The active tokens that begin in the first `size` characters, in order, without overlaps."""
     taken, marks = bytearray(size), []
     for entry in sorted(why.active, key=lambda entry: not entry.leads):
-        for start, end in entry.places[: np.searchsorted(entry.places[:, 0], size)].tolist():
-            if taken.find(1, start, end) < 0:
+        for start, end in entry.spans:
+            if start < size and taken.find(1, start, end) < 0:
                 taken[start:end] = b"\1" * (min(end, size) - start)
                 marks.append((start, end, entry))
     return sorted(marks, key=lambda mark: mark[:2])
