@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from effort import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -30,7 +29,6 @@ def exact_turn(a, b, c) -> int:
     return (turn > 0) - (turn < 0)
 
 
-@settings(max_examples=examples(2000))
 @given(st.lists(places, min_size=3, max_size=12, unique=True))
 def test_a_polygon_turns_left_at_every_corner_and_has_everybody_on_its_left(several):
     points = np.array(several)
@@ -42,7 +40,6 @@ def test_a_polygon_turns_left_at_every_corner_and_has_everybody_on_its_left(seve
         assert all(exact_turn(b, c, place) >= 0 for place in several)
 
 
-@settings(max_examples=examples(2000))
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 1e-3, 1e-10, 0.0]))
 def test_nobody_is_said_to_be_inside_who_is_not(seed, width):
     rng = np.random.default_rng(seed)

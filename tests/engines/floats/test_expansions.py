@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hardmax as hm
@@ -23,7 +22,6 @@ def exact_dot(a, b) -> Fraction:
     return sum((Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
-@settings(max_examples=examples(2000))
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=8))
 def test_a_sum_of_products_loses_nothing_and_its_leading_part_has_its_sign(pairs):
     parts, count = np.zeros(2 * len(pairs)), 0
@@ -43,7 +41,6 @@ def truth(look: np.ndarray, tokens: np.ndarray, candidates) -> tuple[list[int], 
     return [j for j in candidates if scores[j] == best], min(below, default=None)
 
 
-@settings(max_examples=examples(2000))
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3, 8]), st.sampled_from([0, 30, 200]))
 def test_all_candidates_that_tie_are_furthest_and_the_lead_is_that_over_the_next(seed, d, spread):
     rng = np.random.default_rng(seed)

@@ -7,8 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from agreement import assert_same_sets
-from effort import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hardmax as hm
@@ -55,7 +54,6 @@ rivals = st.tuples(
 )
 
 
-@settings(max_examples=examples(1200))
 @given(
     st.lists(st.tuples(tenths, tenths), min_size=1, max_size=2),
     st.lists(rivals, min_size=1, max_size=3),
@@ -89,7 +87,6 @@ def test_ties_on_their_way_and_rivals_beside_it_are_those_of_fractions(
             )
 
 
-@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, skew):
     rng = np.random.default_rng(seed)
@@ -112,7 +109,6 @@ def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, skew
     )
 
 
-@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_two_furthest_are_never_ruled_out(seed):
     rng = np.random.default_rng(seed)

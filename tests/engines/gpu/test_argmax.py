@@ -167,15 +167,6 @@ def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d
     assert state.tolist() == [pytest.approx(1), 0]
 
 
-def test_what_does_not_fit_into_registers_is_left_to_the_processor(monkeypatch):
-    monkeypatch.setattr(argmax, "_WIDEST", 20)
-    wide, long = gauss(0, 3, 21), gauss(1, 40, 20)
-    with pytest.raises(Undecided):
-        find_furthest(there(wide), Search(SlackFactors(1e-13, 0.0)))
-    found = find_furthest(there(long), Search(SlackFactors(1e-13, 0.0)))
-    assert found.winners.tolist() == (long @ long.T).argmax(axis=1).tolist()
-
-
 @pytest.mark.parametrize("metric", [None, TILTED])
 def test_points_move_as_the_definition_says(metric):
     tokens, dynamics = gauss(7, 40, 3), hm.Dynamics("1/3", metric=metric)
@@ -185,14 +176,3 @@ def test_points_move_as_the_definition_says(metric):
     for table in (tokens, near, np.asfortranarray(tokens)):
         moved = move_once(torch.from_numpy(table).to(DEVICE), dynamics)
         assert np.abs(moved.cpu().numpy() - hm.step(table, dynamics)).max() <= 1e-15
-
-
-TIES = [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]]]
-
-
-@pytest.mark.parametrize(
-    "tokens", [*TIES, [[1e-200, 1], [0, 1e200]], [[1, 2], [np.nan, 0]], [[1, 2], [0, -np.inf]]]
-)
-def test_what_floats_cannot_prove_and_what_is_not_finite_is_undecided(tokens):
-    with pytest.raises(Undecided):
-        move_once(there(tokens), hm.Dynamics("1/2"))

@@ -120,20 +120,6 @@ def test_a_step_of_many_tokens_in_any_order_is_the_true_one(n, d, mask, monkeypa
     assert np.abs(here(moved) - truth).max() <= 1e-14
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        torch.ones(3, 2, dtype=torch.int64),
-        torch.ones(0, 2),
-        torch.ones(2, 1, 2),
-        torch.eye(2, requires_grad=True),
-    ],
-    ids=["whole numbers", "nobody", "a stack", "gradients"],
-)
-def test_a_step_of_anything_but_a_table_of_floats_is_left_to_the_processor(tokens):
-    assert step_table(tokens.to(DEVICE), HALF) is None
-
-
 def test_what_a_run_says_is_what_the_processor_says():
     tokens, how = repeated(20, 2), {"layers": 8}
     ours = hm.simulate(there(tokens), SLOW, **how, engine=GPU)
@@ -193,17 +179,6 @@ def test_a_tie_goes_to_the_processor_and_comes_back_as_a_tensor():
         assert tensor.device.type == DEVICE
 
 
-def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_asked():
-    for tokens in (there(gauss(3, 12, 2)), there(gauss(4, 2, 6, 2))):
-        run = hm.simulate(tokens, HALF, layers=1, engine=GPU)
-        before = [run.at(layer).clone() for layer in (0, 1, 50)]
-        for tensor in (tokens, run.at(0), run.at(1), run.at(50), run.at("limit")):
-            tensor.zero_()
-        assert all(
-            torch.equal(run.at(layer), was) for layer, was in zip((0, 1, 50), before, strict=True)
-        )
-
-
 @settings(max_examples=on_gpu(200))
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4), st.booleans())
 def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
@@ -225,47 +200,6 @@ def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_no
     monkeypatch.setattr(gpu_simulation, "keys_of", lambda tokens: tokens[:, 0].long() * 0)
     with pytest.raises(Undecided):
         gpu_simulation.merge_on_device(Cloud(there(whole)))
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        *(
-            torch.ones(3),
-            torch.ones(0, 2),
-            torch.ones(2, 0),
-            torch.ones(1, 2, 3, 4),
-            torch.ones(2, 3),
-        ),
-        *(
-            torch.ones(2, 2, dtype=torch.complex64),
-            torch.tensor([[[0.0, 1.0]], [[-torch.inf, 2.0]]]),
-        ),
-        *(
-            [torch.ones(2, 2), other]
-            for other in (torch.ones(2, 3), torch.ones(0, 2), torch.full((1, 2), torch.nan))
-        ),
-    ],
-)
-def test_what_is_no_cloud_is_refused_in_the_words_of_the_processor(values):
-    dynamics, said = hm.Dynamics(1, metric=[[2, 1], [1, 2]]), []
-    on_device = (
-        [each.to(DEVICE) for each in values] if isinstance(values, list) else values.to(DEVICE)
-    )
-    for given_tokens, engine in ((values, hm.Cpu()), (on_device, GPU)):
-        with pytest.raises(hm.InputError) as caught:
-            hm.simulate(given_tokens, dynamics, layers=1, engine=engine)
-        said.append(str(caught.value))
-    assert said[0] == said[1]
-
-
-def test_what_float64_does_not_hold_goes_to_the_processor():
-    tokens = torch.tensor([[2**53 + 1, 5], [2**53, 5], [3, 1]], device=DEVICE)
-    run = hm.simulate(tokens, HALF, layers=1, engine=GPU)
-    assert run.points.count == 3
-    assert run.at(1).dtype == torch.float64
-    assert run.at(1).device == tokens.device
-    assert "gpu" not in run.decided_by
 
 
 def test_a_batch_goes_to_the_processor_and_comes_back_in_its_form_on_its_device():
