@@ -73,7 +73,7 @@ def test_float_tokens_are_the_binary_fractions_they_are_also_in_the_kernel_for_b
     runs = hm.simulate([floats], dynamics, layers=3)
     history = list(oracle.walk(stored, alpha, metric, 3))
     for layer, (expected, _) in enumerate(history):
-        assert distance(runs.at(layer)[0], expected) <= runs.error * (1 + 1e-9)
+        assert distance(runs.at(layer)[0], expected) <= runs.error[0] * (1 + 1e-9)
     assert runs.leaders[0].tolist() == list(oracle.leaders_of(history))
 
 

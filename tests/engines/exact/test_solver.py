@@ -99,13 +99,6 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
     ]
 
 
-@pytest.mark.parametrize("alpha", ["1e-6", "1e-300"])
-def test_a_run_looks_no_further_than_its_last_layer(alpha):
-    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", max_layers=10)
-    assert (lim.settled_at, lim.run.layers) == (None, 10)
-    assert (lim.run.phases[-1].until or 0) > 10**6
-
-
 # The last token is tied; t runs from 1 down to 0 as it goes to its target. When the sets settle,
 # and when they change.
 CORNERS = {
