@@ -42,7 +42,6 @@ from hardmax._exact.power_sums import (
 )
 from hardmax._exact.vectors import (
     DIGIT,
-    Vector,
     check_length,
     exact_table,
     flint,
@@ -59,7 +58,7 @@ from hardmax._layer.rules import (
     split_heads,
 )
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import dot, fractions_of, rounding_of
+from hardmax._tokens.rationals import dot, rounding_of
 from hardmax.dynamics import Dynamics
 
 _BLOCK = 2**18  # scores computed at once
@@ -336,13 +335,13 @@ class GeneralPhase(Phase):
         table = next(iter(self.course.ends.values()))
         return PhaseView(self, table.size * self.products * (self.bits // DIGIT) ** 2)
 
-    def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> list[Vector]:
+    def exact_at(self, layer: int | None, points: Sequence[int], *, exact: bool) -> Table:
         """The points at a layer, or where they end."""
         if layer is None:
             table = self._limits(exact=exact)
         else:
             table = self._at(layer - self.layer, exact=exact)
-        return [fractions_of(row) for row in table[list(points)].tolist()]
+        return table[list(points)]
 
 
 def _rounded(table: Table) -> np.ndarray:

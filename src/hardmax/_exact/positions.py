@@ -16,23 +16,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
 from hardmax._common.cached import cached_property
-from hardmax._exact.vectors import (
-    DIGIT,
-    ExactVector,
-    Vector,
-    check_length,
-    common_rows,
-    power,
-    towards,
-    weighted_sum,
-)
+from hardmax._exact.power_sums import Means, Table
+from hardmax._exact.vectors import DIGIT, Vector, check_length, exact_table, flint, power
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import dot, fractions_of
-from hardmax.dynamics import Dynamics
+from hardmax._tokens.rationals import fractions_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,30 +61,24 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class ExactView:
-    """Where points are at the first layer of a phase, where they go, and where they are in it, as
-    fractions."""
+    """Where points are in a phase, and where they go, as fractions; any number of layers later to
+    50 digits, where exact numbers would be long, if it is `rounded`."""
 
     source: "ExactPositions"
     phase: int
-    work: int
+    work: int = 0
     """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
 
     def targets(self, points: Sequence[int]) -> list[Vector]:
-        return [fractions_of(self.source.target(point, self.phase)) for point in points]
+        """Where some points, increasing, go."""
+        return _vectors(self.source.targets(np.array(points, dtype=int), self.phase))
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        """So many layers later; refused where numbers would be too long, unless nobody moves."""
-        targets = here = [self.source.place(point, self.phase) for point in points]
-        if layers:
-            targets = [self.source.target(point, self.phase) for point in points]
-        if here != targets:
-            share = self.source.share(layers, self.phase)
-            here = [towards(z, w, share) for z, w in zip(here, targets, strict=True)]
-        return [fractions_of(place) for place in here]
+        """Where they are so many layers later."""
+        return _vectors(self.source.later(np.array(points, dtype=int), self.phase, layers))
 
     def rounded(self) -> "ExactView":
-        """The same at any depth: to 50 digits, where exact numbers would be long."""
-        return ExactView(self.source.rounded, self.phase, 0)
+        return ExactView(self.source.rounded, self.phase)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,196 +91,120 @@ class PhaseView:
     exact: bool = True
 
     def targets(self, points: Sequence[int]) -> list[Vector]:
-        return self.phase.exact_at(None, points, exact=self.exact)
+        return _vectors(self.phase.exact_at(None, points, exact=self.exact))
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        return self.phase.exact_at(self.phase.layer + layers, points, exact=self.exact)
+        return _vectors(self.phase.exact_at(self.phase.layer + layers, points, exact=self.exact))
 
     def rounded(self) -> "PhaseView":
         return PhaseView(self.phase, exact=False)
 
 
+def _vectors(table: Table) -> list[Vector]:
+    return [fractions_of(row) for row in table.tolist()]
+
+
 class ExactPositions:
-    """The exact positions of the points of one run, computed on demand: what integers need where
-    floats cannot decide.
+    """The exact positions of some points of one run, where floats cannot decide.
 
-    Every choice so far is proved, so where a point is follows from its own chain of attended sets
-    alone, phase by phase; a follower of a leader is on its way to it ever since. Only points that
-    are needed are computed, and those they attended to; each is remembered."""
+    Every choice so far is proved, so where a point is follows from the attended sets of all phases:
+    from its own, and from those of the points it attended to. What was computed last is kept, since
+    the next phase asks for much the same points."""
 
-    def __init__(self, points: Points, dynamics: Dynamics) -> None:
-        self._points = points
-        self._contraction = dynamics.contraction
-        self._metric = dynamics.metric_integers
+    def __init__(self, points: Points, contraction: Fraction) -> None:
+        self._points, self._contraction = points, contraction
         self._layers: list[int] = []
-        self._records: list[
-            tuple[np.ndarray, AttendedIndices]
-        ] = []  # of each phase the points that had to choose, increasing
-        self._followed = np.full(
-            points.count, -1, dtype=int
-        )  # the leader of each point, -1: none yet
-        self._since = np.zeros(points.count, dtype=int)  # the phase since which it follows
-        self._places: dict[tuple[int, int], ExactVector] = {}
-        self._means: dict[tuple[int, bytes], ExactVector] = {}
-        self._table: tuple[tuple[int, bytes], np.ndarray, int] | None = None
-        self._is_rounded = False
-        self._work = 0
+        self._sets: list[AttendedIndices] = []  # of each phase
+        self._known = 0, *self._start(np.empty(0, dtype=int))
+        self._is_rounded, self._work = False, 0
 
     @cached_property
     def rounded(self) -> "ExactPositions":
         """The same run, in which powers that are long are known to 50 digits."""
         twin = copy(self)
-        twin._places, twin._means, twin._table = {}, {}, None
-        twin._is_rounded = True
+        twin._known, twin._is_rounded = (0, *twin._start(np.empty(0, dtype=int))), True
         return twin
+
+    def begin(self, layer: int) -> None:
+        """A phase begins at this layer."""
+        self._layers.append(layer)
+
+    def note(self, choices: AttendedIndices) -> None:
+        """Whom all points attend to in the phase that has begun."""
+        self._sets.append(choices)
 
     @property
     def last(self) -> int:
+        """The phase that has begun last."""
         return len(self._layers) - 1
-
-    def begin(self, layer: int) -> None:
-        """A phase begins at this layer: positions there are known now, `note` tells whom points
-        attend to."""
-        self._layers.append(layer)
-
-    def note(self, rows: np.ndarray, choices: AttendedIndices, following: np.ndarray) -> None:
-        """In the phase that has begun these points, increasing, attend so; those of them that are
-        `following` follow a leader for ever. All others were following before."""
-        (places,) = following.nonzero()
-        new = rows[places]
-        self._followed[new] = choices.firsts(places)
-        if self.last:  # it is 0 before
-            self._since[new] = self.last
-        self._records.append((rows, choices))
 
     def view(self) -> ExactView:
         """The positions of the phase that has begun last, at any later time."""
         work, self._work = self._work, 0
         return ExactView(self, self.last, work)
 
-    def share(self, layers: int, phase: int) -> Fraction:
-        """g^layers, since the first layer of a phase; refused where exact numbers would be too
-        long."""
-        if self._is_rounded:
-            return power(self._contraction, layers)
-        check_length(self._contraction, self._layers[phase] + layers)
-        return self._contraction**layers
+    def places(self, points: np.ndarray, phase: int) -> Table:
+        """Where some points, increasing, are at the first layer of a phase."""
+        first, rows, table = self._known
+        is_known = first <= phase and np.isin(self._needed(points, first, phase), rows).all()
+        if not is_known:
+            first = 0
+            rows, table = self._start(self._needed(np.union1d(points, rows), 0, phase))
+        for number in range(first, phase):
+            rows, table = self._after(rows, table, number)
+        self._known = phase, rows, table
+        return table[np.searchsorted(rows, points)]
 
-    def place(self, point: int, phase: int | None = None) -> ExactVector:
-        """Where a point is at the first layer of a phase (None: of the last)."""
-        # A stack of our own: chains are as long as the run.
-        known, key = self._places, (point, self.last if phase is None else phase)
-        stack = [key]
-        while stack:
-            if stack[-1] in known:
-                stack.pop()
-                continue
-            point, number = stack[-1]
-            if number == 0:
-                numbers = self._points.coordinates[point].tolist()
-                known[stack.pop()] = [fmpq(*x.as_integer_ratio()) for x in numbers]
-                continue
-            # The phase from which the position follows, and whom the point has attended to since.
-            origin, attended = number - 1, self._attended(point, number - 1)
-            if self._follows(point, origin):
-                origin = int(self._since[point])
-            needed = [(j, origin) for j in [point, *attended.tolist()]]
-            missing = [need for need in needed if need not in known]
-            if missing:
-                stack.extend(missing)
-            else:
-                known[stack.pop()] = self._moved(
-                    known[point, origin], attended, origin, self._layers[number]
-                )
-        return known[key]
+    def targets(self, points: np.ndarray, phase: int) -> Table:
+        """Where they go in the phase: each to the mean of those it attends to."""
+        chosen = self._sets[phase].of_rows(points)
+        needed = np.unique(chosen.indices)
+        return self._means(chosen, needed)(self.places(needed, phase))
 
-    def target(self, point: int, phase: int | None = None) -> ExactVector:
-        """Where a point goes in a phase: the mean of those it attends to."""
-        phase = self.last if phase is None else phase
-        return self._mean(self._attended(point, phase), phase)
+    def means_rest(self, chosen: AttendedIndices, phase: int) -> bool:
+        """Whether what is left to go cancels in each of some sets, so that their means rest."""
+        points = np.unique(chosen.indices)
+        ways = self.targets(points, phase) - self.places(points, phase)
+        return not self._means(chosen, points)(ways).any()
 
-    def mean_moves(self, attended: np.ndarray) -> bool:
-        """Whether the mean of some points moves: what they have still to go does not cancel."""
-        counts, points = self._points.multiplicities[attended].tolist(), attended.tolist()
-        places = [self.place(point) for point in points]
-        targets = [self.target(point) for point in points]
-        return weighted_sum(places, counts) != weighted_sum(targets, counts)
+    def later(self, points: np.ndarray, phase: int, layers: int) -> Table:
+        """Where they are so many layers after the first one of the phase; refused where numbers
+        would be too long, unless nobody moves."""
+        here = self.places(points, phase)
+        ends = self.targets(points, phase) if layers else here
+        return self._towards(here, ends, layers, self._layers[phase] + layers)
 
-    def along(self, place: ExactVector) -> ExactVector:
-        """The metric, up to a positive factor, times a position."""
-        if self._metric is None:
-            return place
-        return [dot(row, place) for row in self._metric]
+    def _start(self, rows: np.ndarray) -> tuple[np.ndarray, Table]:
+        return rows, exact_table(self._points.coordinates[rows]).reshape(
+            len(rows), self._points.dimension
+        )
 
-    def furthest(
-        self, along: ExactVector, points: np.ndarray
-    ) -> tuple[np.ndarray, Fraction | None]:
-        """Those of some points that lie furthest along a direction, and their lead over the
-        next."""
-        if not any(along):
-            return points, None
-        numerators, denominator = self._table_of(points)
-        (direction,), scale = common_rows([along])
-        scores = numerators @ np.array(direction, dtype=object)
-        best = max(scores.tolist())
-        furthest = scores == best
-        if furthest.all():
-            return points, None
-        lead = best - max(scores[~furthest].tolist())
-        return points[furthest], Fraction(lead, scale * denominator)
+    def _needed(self, points: np.ndarray, first: int, phase: int) -> np.ndarray:
+        """Whose positions in one phase give those of some points in a later one."""
+        for sets in reversed(self._sets[first:phase]):
+            points = np.union1d(points, sets.of_rows(points).indices)
+        return points
 
-    def offsets(self, points: np.ndarray) -> np.ndarray:
-        """The ways from the first of some points to each of them, as integers, up to one positive
-        factor for all."""
-        numerators, _ = self._table_of(points)
-        return numerators - numerators[0]
-
-    def _table_of(self, points: np.ndarray) -> tuple[np.ndarray, int]:
-        """Some points, a row each, over one denominator. Many in turn need the same ones, so the
-        last are kept."""
-        key = (self.last, points.tobytes())
-        if self._table is None or self._table[0] != key:
-            rows, common = common_rows([self.place(point) for point in points.tolist()])
-            self._table = key, np.array(rows, dtype=object), common
-        return self._table[1:]
-
-    def went_together(self, points: np.ndarray) -> bool:
-        """Whether each of some points has attended to the same single point as the others in every
-        phase so far: what parts them has only become shorter."""
-        for phase, (rows, choices) in enumerate(self._records):
-            follows = self._follows(points, phase)
-            chosen = choices.of_rows(np.searchsorted(rows, points[~follows])).indices
-            if len(np.unique(np.append(chosen, self._followed[points[follows]]))) > 1:
-                return False
-        return True
-
-    def _follows(self, point: Any, phase: int) -> Any:
-        return (self._followed[point] >= 0) & (self._since[point] <= phase)
-
-    def _attended(self, point: int, phase: int) -> np.ndarray:
-        """Whom a point attends to in a phase."""
-        if self._follows(point, phase):
-            return self._followed[point : point + 1]
-        rows, choices = self._records[phase]
-        return choices[int(np.searchsorted(rows, point))]
-
-    def _moved(
-        self, here: ExactVector, attended: np.ndarray, origin: int, until: int
-    ) -> ExactVector:
-        target = self._mean(attended, origin)
-        if target == here:
-            return here
+    def _after(self, rows: np.ndarray, table: Table, number: int) -> tuple[np.ndarray, Table]:
+        """Those of some points of which this is known, a phase later."""
+        chosen = self._sets[number].of_rows(rows)
+        is_known = np.logical_and.reduceat(np.isin(chosen.indices, rows), chosen.offsets[:-1])
+        (kept,) = np.nonzero(is_known)
+        ends = self._means(chosen.of_rows(kept), rows)(table)
+        until, layers = self._layers[number + 1], self._layers[number + 1] - self._layers[number]
         digits = until * self._contraction.denominator.bit_length() // DIGIT
-        self._work += len(here) * digits**2
-        return towards(here, target, self.share(until - self._layers[origin], origin))
+        self._work += table.size * digits**2
+        return rows[kept], self._towards(table[kept], ends, layers, until)
 
-    def _mean(self, attended: np.ndarray, phase: int) -> ExactVector:
-        if len(attended) == 1:
-            return self.place(int(attended[0]), phase)
-        key = (phase, attended.tobytes())
-        if key not in self._means:
-            counts = self._points.multiplicities[attended].tolist()
-            places = [self.place(point, phase) for point in attended.tolist()]
-            total = weighted_sum(places, counts)
-            self._means[key] = [number / sum(counts) for number in total]
-        return self._means[key]
+    def _means(self, chosen: AttendedIndices, rows: np.ndarray) -> Means:
+        """Means over attended sets, of a table of some points."""
+        local = AttendedIndices(np.searchsorted(rows, chosen.indices), chosen.offsets)
+        return Means(local, self._points.multiplicities[rows])
+
+    def _towards(self, here: Table, ends: Table, layers: int, until: int) -> Table:
+        if not (here != ends).any():
+            return here
+        if self._is_rounded:
+            return ends + flint(power(self._contraction, layers)) * (here - ends)
+        check_length(self._contraction, until)
+        return ends + flint(self._contraction**layers) * (here - ends)

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -43,27 +42,10 @@ def exact_table(numbers: np.ndarray) -> np.ndarray:
     return np.array(rows, dtype=object)
 
 
-def towards(here: ExactVector, target: ExactVector, share: Fraction) -> ExactVector:
-    """The position at which this share of the way to the target is left: here at 1, the target at
-    0."""
-    left = flint(share)
-    return [w + left * (z - w) for z, w in zip(here, target, strict=True)]
-
-
 def common_rows(vectors: Sequence[ExactVector]) -> tuple[list[list[int]], int]:
     """The numerators of some vectors over one common denominator, and that denominator."""
     numerators, denominator = fmpq_mat(list(vectors)).numer_denom()
     return [list(map(int, row)) for row in numerators.tolist()], int(denominator)
-
-
-def numerators_of(vector: ExactVector) -> list[int]:
-    """The vector times its own denominator."""
-    return common_rows([vector])[0][0]
-
-
-def weighted_sum(vectors: Sequence[ExactVector], weights: Sequence[int]) -> ExactVector:
-    """The sum of some vectors, counted with weights."""
-    return [sum(map(mul, weights, column)) for column in zip(*vectors, strict=True)]
 
 
 class TooLong(InputError):

@@ -1,12 +1,12 @@
 """Who is furthest along each direction: what a search returns, all scores in floats, and exact
 decisions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric
+from hardmax._float.bounds import FloatMetric
 from hardmax._float.kernels import mark_furthest
 from hardmax._layer.attended import AttendedIndices
 
@@ -163,22 +163,3 @@ def nearest(integers: np.ndarray) -> np.ndarray:
     """Integers divided by the largest, as the nearest floats."""
     largest = max(map(abs, integers.flat), default=0)
     return (integers / (largest or 1)).astype(np.float64)
-
-
-def nearest_rows(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """The same, each row divided by its own largest."""
-    return np.stack([nearest(np.array(row, dtype=object)) for row in rows])
-
-
-def first_or_second(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Which offsets, a column each, can be among the two furthest along a direction.
-
-    Directions and offsets are off by one rounding in each coordinate, so that a score is off by
-    less than (d + 4) u times the sum of the sizes of its products; what underflow takes is less
-    than 2^-900, as no number exceeds 1."""
-    scores = directions @ offsets.T
-    off = (directions.shape[1] + 4) * UNIT * SAFETY * (
-        np.abs(directions) @ np.abs(offsets).T
-    ) + UNDERFLOW
-    second = np.partition(scores - off, -2, axis=1)[:, -2:-1] if len(offsets) > 1 else -np.inf
-    return scores + off >= second

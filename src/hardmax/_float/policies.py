@@ -18,52 +18,37 @@ Hence:
 * *A moving point with a tie* keeps it for ever if along A w_i, too, nobody lies further out than
   the tied points: the reasoning above then holds for w_i in place of z_i, and the same four corners
   do the rest.
-* *Otherwise* the tie breaks in the next layer, or the first j joins or overtakes at the first m >=
-  1 at which a0 + a1 t + a2 t^2 is not negative, where with c in C_i
-
-      a0 = <A w_i, w_j - w_c>,   a1 = <A u_i, w_j - w_c> + <A w_i, u_j - u_c>,   a2 = <A u_i, u_j -
-      u_c>.
+* *Otherwise* the sets are computed again after one layer; the general solver takes over where that
+  changes nothing for long.
 """
 
-from collections.abc import Iterator, Sequence
+import math
 from dataclasses import replace
-from operator import add, sub
+from fractions import Fraction
 
 import numpy as np
 
-from hardmax._exact.argmax import Rows, directions_of, products
-from hardmax._exact.leads import STRAIGHT, Scores, soonest
+from hardmax._exact.argmax import directions_of, products
 from hardmax._exact.positions import ExactPositions, ExactView
-from hardmax._exact.vectors import ExactVector, common_rows, numerators_of
-from hardmax._float.active_set import ActiveSet, mean_positions
-from hardmax._float.argmax import (
-    ArgmaxResult,
-    exact_argmax,
-    exact_products,
-    first_or_second,
-    nearest,
-    nearest_rows,
-)
+from hardmax._exact.vectors import common_rows
+from hardmax._exact.walker import FOREVER, ONE_LAYER
+from hardmax._float.active_set import ActiveSet
+from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, nearest
 from hardmax._float.bounds import (
-    SAFETY,
-    UNDERFLOW,
     UNIT,
     Frame,
     SlackFactors,
     float_metric,
     look,
-    mean_error,
     norms_above,
     slack_by_axis,
 )
 from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
 
-# So few candidates are compared as integers at once; as many scores are made at a time.
-_FEW, _BLOCK = 4, 2**20
+_BLOCK = 2**20  # scores that are made at a time
 
 
 class TieResolver:
@@ -73,7 +58,7 @@ class TieResolver:
         self.frame, self.metric = Frame.of(points), float_metric(dynamics)
         self.error, self._dynamics = self.frame.error, dynamics
         self._factors = SlackFactors.of(points.dimension, self.metric)
-        self._exact = ExactPositions(points, dynamics)
+        self._exact = ExactPositions(points, dynamics.contraction)
 
     def decide(self, active: ActiveSet, pending: np.ndarray, cpu: Cpu) -> ArgmaxResult:
         """Whom the pending points attend to: all who are candidates."""
@@ -88,9 +73,7 @@ class TieResolver:
             else None
         )
         if directions is None:
-            candidates, lead = self._decide_exactly(
-                pending[found.contested].tolist(), found.candidates
-            )
+            candidates, lead = self._decide_exactly(pending[found.contested], found.candidates)
         else:
             candidates, lead = exact_argmax(
                 directions[found.contested], self.frame.numbers, found.candidates
@@ -114,54 +97,36 @@ class TieResolver:
         return active.search(cpu, directions, slack)
 
     def _decide_exactly(
-        self, points: list[int], candidates: AttendedIndices
+        self, points: np.ndarray, candidates: AttendedIndices
     ) -> tuple[AttendedIndices, float]:
         """Who is furthest for each of some points among its candidates, and their smallest lead
         over the others."""
-        exact = self._exact
-        # Exact leads are measured by tokens as they came and the metric's integers, those of floats
-        # by the frame's.
-        unit = self.metric.scale / (self.frame.unit**2 * self._dynamics.metric_denominator)
-        directions = [exact.along(exact.place(point)) for point in points]
-        sets, leads = [np.empty(0, dtype=np.int64)] * len(points), [np.inf]
+        everybody = np.union1d(points, candidates.indices)
+        table = self._exact.places(everybody, self._exact.last)
+        rows, denominator = common_rows(table.tolist())
+        sets, leads = [np.empty(0, dtype=np.int64)] * len(points), [math.inf]
         # Rows in groups, by the first candidate: more candidates than a row has do no harm to it.
         firsts = candidates.firsts(np.arange(len(points)))
         order = np.argsort(firsts, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(firsts[order])) + 1):
-            together = np.unique(candidates.of_rows(rows).indices)
-            close = self._close_ones([directions[row] for row in rows], together)
-            for row, some in zip(rows.tolist(), close, strict=True):
-                sets[row], lead = exact.furthest(directions[row], some)
-                if lead is None and len(some) < len(
-                    together
-                ):  # they tie: who comes next is not among them
-                    _, lead = exact.furthest(directions[row], together)
-                leads.append(np.inf if lead is None else float(lead * unit))
-        return AttendedIndices.of_sets(sets), min(leads)
-
-    def _close_ones(
-        self, directions: list[ExactVector], points: np.ndarray
-    ) -> Iterator[np.ndarray]:
-        """For each direction those of the points that can be furthest along it, or next to that.
-
-        Where neighbours compete, they are not far from one another. So exact differences, rounded
-        once, tell most of them apart, where positions in floats do not."""
-        if len(points) <= _FEW:
-            yield from [points] * len(directions)
-            return
-        offsets, block = self._offsets(points), max(1, _BLOCK // len(points))
-        for start in range(0, len(directions), block):
-            some = nearest_rows([*map(numerators_of, directions[start : start + block])])
-            for close in first_or_second(some, offsets):
-                yield points[close]
-
-    def _offsets(self, points: np.ndarray) -> np.ndarray:
-        """The ways from the first of some points to each of them, up to a factor, each coordinate
-        rounded once."""
-        if self.error or not self._exact.went_together(points):
-            return nearest(self._exact.offsets(points))
-        ways = self.frame.numbers[points] - self.frame.numbers[points[0]]
-        return np.ldexp(ways, -unit_of(ways))
+        for group in np.split(order, np.flatnonzero(np.diff(firsts[order])) + 1):
+            several = np.unique(candidates.of_rows(group).indices)
+            others = [rows[i] for i in np.searchsorted(everybody, several)]
+            size = max(1, _BLOCK // len(several))
+            for some in np.split(group, range(size, len(group), size)):
+                askers = [rows[i] for i in np.searchsorted(everybody, points[some])]
+                scores = products(directions_of(askers, self._dynamics), others)
+                for row, column in zip(some.tolist(), np.array(scores, dtype=object), strict=True):
+                    best = column.max()
+                    furthest = column == best
+                    sets[row] = several[furthest]
+                    if not furthest.all():
+                        leads.append(int(best - column[~furthest].max()))
+        # Exact leads are measured by tokens as they came and the metric's integers, those of floats
+        # by the frame's.
+        unit = Fraction(self.metric.scale) / Fraction(self.frame.unit) ** 2
+        scale = unit / (self._dynamics.metric_denominator * denominator**2)
+        lead = min(leads)
+        return AttendedIndices.of_sets(sets), lead if lead == math.inf else float(lead * scale)
 
     def is_leader(self, choices: AttendedIndices) -> np.ndarray:
         """Which points attend to their own position alone."""
@@ -173,8 +138,9 @@ class TieResolver:
         for point in np.flatnonzero(choices.sizes > 1).tolist():
             # One by one: the first that is elsewhere decides, and a point without a direction
             # attends to everybody.
-            here = self._exact.place(point)
-            leading[point] = all(self._exact.place(j) == here for j in choices[point].tolist())
+            several = np.union1d(choices[point], [point])
+            places = self._exact.places(several, self._exact.last)
+            leading[point] = bool((places == places[0]).all())
         return leading
 
     def exactly(self) -> ExactView:
@@ -182,107 +148,45 @@ class TieResolver:
         return self._exact.view()
 
     def lasting(
-        self, active: ActiveSet, choices: AttendedIndices, decided: np.ndarray, pending: np.ndarray
+        self, active: ActiveSet, choices: AttendedIndices, pending: np.ndarray
     ) -> int | None:
-        """For how many layers these choices last; None: for ever. `decided` are the points that
-        have just chosen, `pending` those that do not follow a leader.
+        """For how many layers these choices last: 1, or None for ever. `pending` are the points
+        that do not follow a leader.
 
         Whoever follows a leader does so for ever, and its target stands still. So only the pending
-        points matter: floats tell most of them apart, exact positions the rest. What must hold is
-        derived above."""
-        self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
+        points matter. What must hold is derived above."""
+        exact, phase = self._exact, self._exact.last
+        exact.note(choices)
         if not len(pending):
-            return None
+            return FOREVER
         attended = choices.of_rows(pending)
         single = attended.indices[attended.offsets[:-1][attended.sizes == 1]]
-        moves = self._dynamics.is_definite and (choices.sizes[single] == 1).any()
-        if moves:
+        if self._dynamics.is_definite and (choices.sizes[single] == 1).any():
             # Somebody attends to a point that is no leader, and so moves towards another one: the
             # target moves.
-            return 1
-        positions, counts = active.all_positions(), active.multiplicities
-        targets, reach = (
-            mean_positions(positions, choices, counts),
-            float(norms_above(positions).max()),
-        )
-        error = active.worst + mean_error(reach, int(choices.sizes.max()))
-        if _some_mean_moves(positions - targets, attended, counts, 2 * error, reach):
-            return 1
-        distinct = {several.tobytes(): several for several in attended}
-        if any(self._exact.mean_moves(several) for several in sorted(distinct.values(), key=len)):
-            return 1
-        events: list[int | None] = []
-        lasts: dict[bytes, bool] = {}  # by attended set: who has the same one has the same target
-        for i in pending[choices.sizes[pending] > 1].tolist():
-            tied, here, target = choices[i], self._exact.place(i), self._exact.target(i)
-            if here == target:
-                continue
-            key = tied.tobytes()
-            if key not in lasts:
-                rivals = self._rivals(tied, [target], [positions], reach, error)
-                furthest, _ = self._exact.furthest(self._exact.along(target), rivals)
-                lasts[key] = set(tied.tolist()) <= set(furthest.tolist())
-            if not lasts[key]:
-                rivals = self._rivals(tied, [target, here], [positions, targets], reach, error)
-                events.append(self._first_change(i, tied, np.union1d(rivals, [i])))
-                if events[-1] == 1:
-                    break
-        return soonest(events)
+            return ONE_LAYER
+        if not exact.means_rest(attended, phase):
+            return ONE_LAYER
+        tied = pending[choices.sizes[pending] > 1]
+        moving = (exact.places(tied, phase) != exact.targets(tied, phase)).any(axis=1)
+        # Who has the same attended set has the same target.
+        ties = {choices[point].tobytes(): point for point in tied[moving].tolist()}
+        if all(self._stays(active, choices[point], point) for point in ties.values()):
+            return FOREVER
+        return ONE_LAYER
 
-    def _first_change(self, point: int, tied: np.ndarray, points: np.ndarray) -> int | None:
-        """The first layer at which the attended set of a point is another among some points, if all
-        go straight."""
-        ends = [at(j) for at in (self._exact.place, self._exact.target) for j in points.tolist()]
-        rows, _ = common_rows(ends)
-        z, w = rows[: len(points)], rows[len(points) :]
-        u = [[*map(sub, here, there)] for here, there in zip(z, w, strict=True)]
-        row, *tied_rows = np.searchsorted(points, [point, *tied]).tolist()
-        return _first_change(row, w, u, tied_rows, self._dynamics)
-
-    def _rivals(
-        self,
-        tied: np.ndarray,
-        places: list[ExactVector],
-        ends: list[np.ndarray],
-        reach: float,
-        error: float,
-    ) -> np.ndarray:
-        """All who may be as far as the tied points along A times one of some places, at one of the
-        ends of their ways.
-
-        On the way the lead of j over c is a mix of its values at the four corners: where the one
-        who attends is and where it goes, where j and c are and where they go. So j matters only if
-        one of them may not be negative."""
-        vectors = nearest_rows([*map(numerators_of, places)])  # a positive factor changes nothing
-        directions, norms = self.metric.directions(vectors), norms_above(vectors)
-        slack = self._factors.slack(norms, UNIT * norms, reach, error)
-        matter = np.zeros(len(ends[0]), dtype=bool)
-        for positions in ends:
-            scores = positions @ directions.T
-            matter |= (scores >= scores[tied].min(axis=0) - slack).any(axis=1)
-        return np.flatnonzero(matter)
-
-
-def _some_mean_moves(
-    ways: np.ndarray, attended: AttendedIndices, counts: np.ndarray, off: float, reach: float
-) -> bool:
-    """Whether the ways of those in some attended set, each off by so much, certainly do not
-    cancel."""
-    weights = counts[attended.indices].astype(np.float64)[:, None]
-    sums = np.add.reduceat(weights * ways[attended.indices], attended.offsets[:-1], axis=0)
-    totals = np.add.reduceat(weights[:, 0], attended.offsets[:-1])
-    # A sum of k ways is off by k roundings more.
-    share = off + (attended.sizes + 8) * 2 * UNIT * reach
-    return bool((norms_above(sums) > SAFETY * totals * share + UNDERFLOW).any())
-
-
-def _first_change(i: int, w: Rows, u: Rows, tied: Sequence[int], dynamics: Dynamics) -> int | None:
-    """The first layer at which the attended set of row i is another, if all rows go straight; None:
-    there is none.
-
-    Rows are targets w and ways u of points over one denominator; `tied` are the rows that row i
-    attends to."""
-    directions = directions_of([w[i], u[i]], dynamics)
-    (ww, uw), (wu, uu) = products(directions, w), products(directions, u)
-    columns = dict(zip(STRAIGHT, [ww, [*map(add, uw, wu)], uu], strict=True))
-    return Scores(columns, dynamics.contraction).first_change(tied, range(len(w)))
+    def _stays(self, active: ActiveSet, tied: np.ndarray, point: int) -> bool:
+        """Whether nobody lies further out than the tied points along the metric times their
+        mean."""
+        (target,) = self._exact.targets(np.array([point]), self._exact.last)
+        (numbers,), _ = common_rows([target.tolist()])
+        direction = nearest(np.array([numbers], dtype=object))  # a factor changes nothing
+        positions, norm = active.all_positions(), norms_above(direction)
+        scores = (positions @ self.metric.directions(direction).T)[:, 0]
+        reach = float(norms_above(positions).max())
+        slack = self._factors.slack(norm, UNIT * norm, reach, active.worst)
+        rivals = np.union1d(tied, np.flatnonzero(scores >= scores[tied].min() - slack))
+        rows, _ = common_rows(self._exact.places(rivals, self._exact.last).tolist())
+        (found,) = products(directions_of([numbers], self._dynamics), rows)
+        best = max(found)
+        return all(found[i] == best for i in np.searchsorted(rivals, tied).tolist())

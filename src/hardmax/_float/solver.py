@@ -116,8 +116,8 @@ class FloatSolver:
                     active = active.after_layers(choices, lasting)
                 found = ties.decide(active, pending, self.engine)
                 choices = choices.with_rows(pending, found.choices())
-                decided, (pending,) = pending, (~choices.follows_leader).nonzero()
-                lasting = ties.lasting(active, choices, decided, pending)
+                (pending,) = (~choices.follows_leader).nonzero()
+                lasting = ties.lasting(active, choices, pending)
                 error = active.worst + active.step_error(choices)
                 phase = FloatPhase(
                     layer=active.layer,
