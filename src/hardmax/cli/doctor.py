@@ -24,34 +24,27 @@ def run(args: Namespace) -> int:
     """The command."""
     if args.compile:
         _compile_kernels()
-    core, extras = _requirements()
-    exact = _is_exact()
     facts: dict[str, Any] = {"hardmax": __version__, "python": platform.python_version()}
-    facts |= {name: _version(name) for name in core}
     facts |= {"system": f"{platform.system()} {platform.machine()}", "cores": os.cpu_count()}
-    facts |= {"gpu": _gpu(), "ties are decided exactly": exact}
-    missing = {extra: [one for one in names if not _version(one)] for extra, names in extras}
+    facts |= {"gpu": _gpu(), "ties are decided exactly": _is_exact()}
+    missing: dict[str, list[str]] = {}
+    for requirement in requires("hardmax") or []:
+        name = re.split(r"[^\w.-]", requirement)[0]
+        extra = re.search(r"extra == ['\"]([\w-]+)", requirement)
+        if extra is None:
+            facts[name] = _version(name)
+        elif name != "hardmax":
+            missing.setdefault(extra[1], []).extend([] if _version(name) else [name])
     if args.json:
         print_json(facts | {"missing_of_extra": missing})
-        return int(not exact)
-    print_facts(facts)
-    states = [
-        [extra, f"missing {', '.join(names)}: {how_to_install(extra)}" if names else "installed"]
-        for extra, names in missing.items()
-    ]
-    print_table(["extra", "state"], states)
-    return int(not exact)
-
-
-def _requirements() -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """The names of what the package needs, and of what each extra needs."""
-    found: dict[str, list[str]] = {}
-    for requirement in requires("hardmax") or []:
-        name = re.match(r"[\w.-]+", requirement)
-        extra = re.search(r"extra == ['\"]([\w-]+)", requirement)
-        if name and name[0] != "hardmax":
-            found.setdefault(extra[1] if extra else "", []).append(name[0])
-    return found.pop("", []), list(found.items())
+    else:
+        print_facts(facts)
+        rows = []
+        for extra, names in missing.items():
+            remedy = f"missing {', '.join(names)}: {how_to_install(extra)}"
+            rows.append([extra, remedy if names else "installed"])
+        print_table(["extra", "state"], rows)
+    return int(not facts["ties are decided exactly"])
 
 
 def _version(distribution: str) -> str:

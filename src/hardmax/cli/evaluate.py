@@ -47,7 +47,6 @@ def run(args: Namespace) -> None:
         curve = calibration_curve(evaluation.truth, evaluation.probabilities)
         opt.write_picture(args.picture, plot_reliability(curve).figure)
     document: dict[str, Any] = opt.describe(model) | evaluation.metrics
-    document["classes"] = list(model.classes)
     document["leaders"] = [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]]
     if args.json:
         print_json(document)

@@ -17,13 +17,8 @@ from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 INTERRUPTED = 130
-
-
 OPTIONS = {
-    "SPEC": {"nargs": "?", "help": "TOML file with a `statement`, and maybe what is drawn."},
-    "--list": opt.flag("List the statements that have names."),
-    "--tries": opt.number("Number of cases to draw: 1,000."),
-    "--seed": opt.number("Seed of the random cases: 0."),
+    "SPEC": {"help": "TOML file with a `statement`, and maybe what is drawn."},
     "-o --output": opt.target("Write the proof to a .json file.", ".json"),
     **opt.JSON,
 }
@@ -31,33 +26,19 @@ OPTIONS = {
 
 def run(args: Namespace) -> int:
     """The command."""
-    if args.list == (args.SPEC is not None):
-        raise InputError("Give a file with a `statement`, or `--list`.")
-
-    # Only now: numpy takes a while to import.
-    from hardmax._questions.falsify import falsify
-    from hardmax._questions.statements import STATEMENTS
-
-    if args.list:
-        about = {named.name: named.about for named in STATEMENTS.values()}
-        if args.json:
-            out.print_json({"statements": about})
-        else:
-            out.print_table(["statement", "about"], list(about.items()))
-        return 0
     document = opt.read_toml(args.SPEC, "expected a TOML file with a `statement`")
     if not isinstance(document.get("statement"), str):
         raise InputError(f"{shown_name(args.SPEC)} must have a `statement`, the name of one.")
-    given = {"tries": args.tries, "seed": args.seed}
-    document |= {name: number for name, number in given.items() if number is not None}
+
+    from hardmax._questions.falsify import falsify  # only now: numpy takes a while to import
+
     with out.progress_bar("cases") as progress:
         found = falsify(**document, progress=progress)
     if args.output is not None:
         for number, proof in enumerate(found.certificates, 1):
             path = Path(args.output)
             path = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
-            proof.save(path)
-            out.notify(f"wrote {path}")
+            opt.save(proof, str(path))
         if not found.certificates:
             out.notify("no proof written: nothing that happens for ever was found")
     if args.json:

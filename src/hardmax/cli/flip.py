@@ -1,22 +1,15 @@
 """Find the fewest words that change the label of a text.
 
 Words are removed, or replaced by those of --replace. Prints the labels before and after, and the
-text with removed words as [-word-], and replacements as {+word+}. The exit code is 1 if no set of
-words changes the label or the text is undecided, and 3 if none was found but not all could be
-tried."""
+words. The exit code is 1 if no set of words changes the label or the text is undecided, and 3 if
+none was found but not all could be tried."""
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
 from hardmax.cli import options as opt
 from hardmax.cli.output import print_json, print_text
 
-if TYPE_CHECKING:
-    from hardmax.text.counterfactual import Flip
-
 NOT_FOUND, UNDECIDED = 1, 3
-
-
 OPTIONS = {
     **opt.TEXT,
     "--replace": opt.value("WORD", "Replace words by it; repeatable.", action="append"),
@@ -40,21 +33,6 @@ def run(args: Namespace) -> int:
         print_json(found.to_dict())
     else:
         print_text(found)
-        if found.found:
-            print_text(f"\n{_marked(text, found)}")
     if found.found:
         return 0
     return NOT_FOUND if found.proved_smallest else UNDECIDED
-
-
-def _marked(text: str, flip: "Flip") -> str:
-    """The text with the changes."""
-    places = [(*span, change.replacement) for change in flip.changes for span in change.spans]
-    parts = []
-    rest = 0
-    for start, end, instead in sorted(places):
-        parts += [text[rest:start], f"[-{text[start:end]}-]"]
-        if instead is not None:
-            parts.append(f"{{+{instead}+}}")
-        rest = end
-    return "".join([*parts, text[rest:]])

@@ -26,7 +26,6 @@ COMMANDS = {
     "simulate": "Run a cloud, or many, through the layers.",
     "limit": "Find where every token ends after infinitely many layers.",
     "verify": "Check the proof of a limit.",
-    "clouds": "List the named clouds, or write one of them.",
     "sweep": "Find the limits of many clouds under many dynamics.",
     "falsify": "Search for a cloud of which a statement is not true.",
     "explain": "Explain why a model gives a text its label.",

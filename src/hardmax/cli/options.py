@@ -157,7 +157,8 @@ def read_toml(path: str, wish: str) -> dict[str, Any]:
 def describe(model: "TextModel") -> dict[str, Any]:
     """Size and settings of a model, for JSON."""
     size = {"tokens": len(model.vocabulary), "modifiers": len(model.modifiers)}
-    return size | {"gate": model.rule.gate, "alpha": model.rule.alpha}
+    rule = {"gate": model.rule.gate, "alpha": model.rule.alpha}
+    return {"classes": list(model.classes)} | size | rule
 
 
 def save(result: Any, path: str) -> None:

@@ -4,6 +4,7 @@ Whatever is printed may quote a text from elsewhere: control characters are esca
 command."""
 
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,10 +12,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from hardmax import __version__
-from hardmax._common.format import escape_json, sanitize_line, sanitize_text
+from hardmax._common.format import escape_json, sanitize_line, sanitize_text, truncate
 
 SILENT, BETWEEN = 0.5, 0.1  # seconds before progress is shown, and before it is shown again
-SHOWN_ROWS, SHOWN_ITEMS, SHOWN_COORDINATES = 20, 6, 4  # on a terminal
+SHOWN_ROWS, LONGEST_CELL, LONGEST_FACT = 20, 40, 200  # on a terminal
 
 
 def is_terminal() -> bool:
@@ -46,46 +47,39 @@ def print_facts(document: Mapping[str, Any], *names: str) -> None:
     comment = "" if is_terminal() else "# "
     for name in names or document:
         if document.get(name) not in (None, ""):
-            shown = sanitize_line(name.replace("_", " "))
-            print(f"{comment}{shown}: {format_value(document[name])}")
+            fact = f"{comment}{name.replace('_', ' ')}: {format_value(document[name])}"
+            print(_fit(sanitize_line(fact), LONGEST_FACT))
 
 
 def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table: aligned, and its first rows, on a terminal; all of it, separated by tabs, on a
     pipe."""
-    lines = [list(map(format_value, row)) for row in (header, *rows)]
+    lines = [[sanitize_line(format_value(cell)) for cell in row] for row in (header, *rows)]
     if not is_terminal():
         for line in lines:
             print("\t".join(line))
         return
     print()
-    shown = lines[: SHOWN_ROWS + 1]
+    shown = [[_fit(cell, LONGEST_CELL) for cell in line] for line in lines[: SHOWN_ROWS + 1]]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    columns = shutil.get_terminal_size().columns
     for line in shown:
-        cells = map(str.ljust, line, widths)
-        print("  ".join(cells).rstrip())
+        print(_fit("  ".join(map(str.ljust, line, widths)).rstrip(), columns))
     if len(lines) > len(shown):
         print(f"... {len(lines) - len(shown):,} more")
 
 
+def _fit(line: str, width: int) -> str:
+    return truncate(line, width) if is_terminal() else line
+
+
 def format_value(value: Any) -> str:
-    """A value in one line, floats with six digits; `--json` has all of them. On a terminal, lists
-    are shortened, too."""
+    """A value in one line, floats with six digits; `--json` has all of them."""
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, list | tuple):
-        most = SHOWN_ITEMS if is_terminal() else len(value)
-        rest = [f"… {len(value) - most:,} more"] * (len(value) > most)
-        return " ".join([*map(format_value, value[:most]), *rest])
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return sanitize_line(value)
-
-
-def fit_columns(point: Sequence[Any]) -> list[Any]:
-    """The first coordinates on a terminal, and an ellipsis; all of them on a pipe."""
-    most = SHOWN_COORDINATES if is_terminal() else len(point)
-    return [*point[:most], *["…"] * (len(point) > most)]
+        return " ".join(map(format_value, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def finite_or_none(number: float) -> float | None:

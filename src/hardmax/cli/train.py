@@ -7,7 +7,6 @@ Takes seconds for thousands of texts. Settings that are not given are chosen by 
 The files of a folder are read in the order of their names, part-10 before part-2; the order decides
 which texts are held out together. Anything else in the folder is named on stderr."""
 
-import warnings
 from argparse import Namespace
 from pathlib import Path
 
@@ -35,19 +34,13 @@ def run(args: Namespace) -> None:
     folder = Path(args.output)
     if not args.force and (folder.is_file() or (folder.is_dir() and any(folder.iterdir()))):
         raise InputError(f"`{folder}` exists: name another folder, or replace it with `--force`.")
-    from hardmax.text.corpora import stream_corpus
+    from hardmax.train import fit_tables  # only now: scipy takes most of a second to import
 
-    how = opt.texts_of(args)
-    with warnings.catch_warnings(action="ignore"):  # the file is read once more
-        next(stream_corpus(args.FILE, **how, characters=1))  # scipy is not needed to refuse it
-    from hardmax.train import fit_tables
-
-    model = fit_tables(args.FILE, settings, **how, progress=notify)
+    model = fit_tables(args.FILE, settings, **opt.texts_of(args), progress=notify)
     model.save(folder)
     notify(f"wrote {folder}")
     if args.json:
-        about = {"output": args.output, "classes": list(model.classes)}
-        print_json(about | opt.describe(model) | model.metrics)
+        print_json({"output": args.output} | opt.describe(model) | model.metrics)
         return
     from hardmax.text.card import MEASURES, evaluation_row
 
