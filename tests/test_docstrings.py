@@ -50,7 +50,6 @@ RETURNED |= {
 }
 RETURNED |= {
     "StreamedLimit",
-    "StreamedRun",
     "AlgebraicNumber",
     "Basins",
     "Bifurcations",

@@ -44,14 +44,12 @@ REVIEWS = Path(__file__).parents[2] / "shared/data/imdb/train.parquet"
 SENTENCES = Path(__file__).parents[2] / "shared/data/mr/mr.parquet"
 ALPHAS = ("1/2", "1", "2", "1/3", "3", "1/20")
 COMMANDS = (
-    "clouds",
-    "clouds square -o square.csv",
     "limit square.csv --alpha 1/2 --certificate proof.json",
     "limit square.csv --alpha 1/2 --check --json",
     "simulate square.csv --alpha 1/2 --layers 5",
     "simulate square.csv --alpha 0.1 --layers 3 --json",
     "verify proof.json",
-    "models",
+    "models imdb",
     "explain 'An awful script, but the cast is great.'",
     "explain 'An awful script, but the cast is great.' --json",
     "limit missing.csv --alpha 1/2",
@@ -318,8 +316,14 @@ def answer_stream(hm: Any, number: int) -> dict[str, Any]:
         path = Path(folder, "tokens.npy")
         np.save(path, tokens)
         lim = hm.limit(np.load(path, mmap_mode="r"), make_layer(hm, layer))
-        found = of_limit(hm, lim, exact=False, proof=False)
-        return found | {"leaders": leaders_of(lim.leaders, lim.leader_layers), "norm": 1e2}
+        found = {"settled_at": lim.settled_at, "certified": lim.certified, "norm": 1e2}
+        if lim.settled_at is not None:
+            chunks = list(lim.chunks())
+            found["points"] = positions(np.concatenate([one["limit_points"] for one in chunks]))
+            labels = np.concatenate([one["cluster"] for one in chunks])
+            found["clusters"] = digest(labels.tolist())
+            found["kinds"] = digest([str(kind) for kind in lim.clusters().kinds])
+        return found
 
 
 def texts() -> list[str]:
@@ -379,6 +383,7 @@ def answer(kind: str, number: int) -> dict[str, Any]:
 def outputs() -> Iterator[dict[str, Any]]:
     """What the commands print."""
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "square.csv").write_text("1,1\n1,-1\n-1,-1\n-1,1\n")
         for command in COMMANDS:
             line = f"{sys.executable} -m hardmax {command}"
             done = subprocess.run(

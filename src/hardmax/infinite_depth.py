@@ -37,8 +37,7 @@ from hardmax._limits.clusters import (
 from hardmax._limits.radius import check_proved, radius
 from hardmax._runs.run import Run, Runs, Table, Tables
 from hardmax._streams.chunks import is_stream
-from hardmax._streams.passes import gather
-from hardmax._streams.streamed import StreamedLimit, open_stream
+from hardmax._streams.streamed import StreamedLimit, stream_limit
 from hardmax._tokens.batches import CloudArray, CloudList, Clouds, depth, read_batch
 from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.rationals import read_number
@@ -375,8 +374,8 @@ def limit(
     tokens : array_like of shape (n, d), a file, or a source of chunks
         Starting points. Floats stand for the binary fractions they store, strings for what they
         say. The name of a CSV, JSON, npy or npz file is read as by `hardmax.io.read_cloud`. A cloud
-        larger than memory is read chunk by chunk from a `numpy.memmap`, an array of
-        Zarr or Dask, a `pyarrow.dataset`, or a Parquet file, folder or pattern
+        larger than memory is read chunk by chunk from a `numpy.memmap`, a Dask
+        array, a `pyarrow.dataset`, or a Parquet file, folder or pattern
         (``"points/*.parquet"``).
     dynamics : Dynamics
         Step size and metric.
@@ -414,7 +413,16 @@ def limit(
     """
     tokens = _read(tokens, columns)
     if is_stream(tokens):
-        return _of_stream(tokens, dynamics, max_layers, arithmetic, engine, columns, progress)
+        _warn_if_indefinite(check_dynamics(dynamics))
+        return stream_limit(
+            tokens,
+            dynamics,
+            max_layers=max_layers,
+            arithmetic=arithmetic,
+            columns=columns,
+            engine=engine,
+            progress=progress,
+        )
     if _are_many(tokens):
         raise InputError("`tokens` must be one cloud of shape (n, d): `limits` takes many.")
     return Limit(_run(tokens, dynamics, max_layers, arithmetic, engine, progress))
@@ -491,20 +499,6 @@ def _run(
         progress=progress,
         engine=engine,
     )
-
-
-def _of_stream(
-    source: Any,
-    dynamics: Dynamics,
-    max_layers: int | None,
-    arithmetic: str,
-    engine: Engine | str | None,
-    columns: ColumnChoice,
-    progress: Progress | None,
-) -> StreamedLimit:
-    _warn_if_indefinite(check_dynamics(dynamics))
-    chunks = open_stream(source, dynamics, progress, arithmetic, engine, columns)
-    return StreamedLimit(chunks, gather(chunks, dynamics, None, max_layers))
 
 
 def _warn_if_indefinite(dynamics: Dynamics) -> None:

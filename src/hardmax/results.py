@@ -15,7 +15,7 @@ from hardmax._questions.falsify import Falsification
 from hardmax._questions.metric import MetricSearch
 from hardmax._questions.statements import Broken
 from hardmax._runs.run import Run, Runs
-from hardmax._streams.streamed import StreamedLimit, StreamedRun
+from hardmax._streams.streamed import StreamedLimit
 from hardmax.certificate import Verdict
 from hardmax.infinite_depth import Limit, Limits
 from hardmax.theorem import TheoremReport
@@ -34,7 +34,6 @@ __all__ = [
     "Region",
     "SoftmaxGap",
     "StreamedLimit",
-    "StreamedRun",
     "TheoremReport",
     "Runs",
     "Run",

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
-
 from hardmax import dynamics as definition
 from hardmax._common.validation import (
     InputError,
@@ -20,9 +18,6 @@ from hardmax._layer.rules import check_rational, is_causal, is_rational
 from hardmax._runs.enclosures import ERROR, enclose_clouds, float_clouds
 from hardmax._runs.run import Run, Runs, Tables
 from hardmax._runs.walk import Plan, run_clouds
-from hardmax._streams.chunks import is_stream
-from hardmax._streams.passes import gather
-from hardmax._streams.streamed import StreamedRun, open_stream
 from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList
 from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.tensors import is_tensor
@@ -49,10 +44,6 @@ Layers = int | None
 def simulate(
     tokens: str | Path, dynamics: Dynamics, layers: Layers = None, **how: Unpack[Options]
 ) -> Any: ...
-@overload
-def simulate(
-    tokens: np.memmap, dynamics: Dynamics, layers: Layers = None, **how: Unpack[Options]
-) -> StreamedRun: ...
 @overload
 def simulate(
     tokens: CloudList, dynamics: Dynamics, layers: Layers = None, **how: Unpack[Options]
@@ -84,14 +75,14 @@ def simulate(
     columns: ColumnChoice = None,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
-) -> Run | Runs | StreamedRun:
+) -> Run | Runs:
     """Run tokens through layers of hardmax attention.
 
     Parameters
     ----------
-    tokens : array_like of shape (n, d), a batch of clouds, a file, or a source of chunks
-        Starting points. Torch tensors are returned as such, of their dtype and on their device.
-        Files and sources of chunks are those of `limit`; the latter give their last layer.
+    tokens : array_like of shape (n, d), a batch of clouds, or a file
+        Starting points. Torch tensors are returned as such, of their dtype and on their device. A
+        file is read by `hardmax.io.read_cloud`.
     dynamics : Dynamics
         What a layer does.
     layers : int, optional
@@ -116,8 +107,8 @@ def simulate(
 
     Returns
     -------
-    Run, Runs or StreamedRun
-        The run of the cloud; `Runs` for a batch, `StreamedRun` for a source of chunks.
+    Run or Runs
+        The run of the cloud; `Runs` for a batch.
 
     Examples
     --------
@@ -133,9 +124,6 @@ def simulate(
         layers = check_int(layers, "`layers`", at_least=0)
     if max_layers is not None:
         max_layers = check_int(max_layers, "`max_layers`", at_least=0)
-    if is_stream(tokens):
-        chunks = open_stream(tokens, dynamics, progress, arithmetic, engine, columns)
-        return StreamedRun(chunks, gather(chunks, dynamics, layers, max_layers))
     read = read_cloud if isinstance(tokens, str | Path) else read_frame
     tokens = read(tokens, columns=columns)
     if arithmetic == "float" or not is_rational(dynamics):

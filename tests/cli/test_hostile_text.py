@@ -81,7 +81,6 @@ NAMED = {
     "a number": ("simulate", "points.csv", *HALF, "--layers", EVIL),
     "a model": ("explain", "text", "--model", EVIL),
     "a column": ("train", "texts.csv", "-o", "out", "--text", EVIL),
-    "a cloud": ("clouds", EVIL),
     "alpha": ("limit", "points.csv", "--alpha", EVIL),
     "an array": ("limit", "arrays.npz", *HALF),
     "a cell": ("limit", "cell.csv", *HALF),

@@ -66,7 +66,7 @@ def test_warnings_of_libraries_are_one_line(capsys):
 
 @needs_full
 def test_an_output_that_cannot_be_written_is_one_line():
-    ended = in_a_shell("clouds square", redirect=">/dev/full")
+    ended = in_a_shell("models", redirect=">/dev/full")
     assert ended.code == 1
     assert ended.err == "error: the output cannot be written: no space left on device.\n"
 
@@ -74,7 +74,7 @@ def test_an_output_that_cannot_be_written_is_one_line():
 def test_a_broken_pipe_is_quiet():
     reader, writer = os.pipe()
     os.close(reader)
-    line = [*HARDMAX, "clouds", "square"]
+    line = [*HARDMAX, "models"]
     ended = subprocess.run(line, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (1, b"")
@@ -90,12 +90,13 @@ def test_ascii_is_enough(with_model):
 
 def test_a_terminal_gets_aligned_columns_and_the_first_rows(hardmax, monkeypatch):
     monkeypatch.setattr(output, "SILENT", -1)
+    monkeypatch.setenv("COLUMNS", "60")
     cloud = "\n".join(f"{number % 7},{-number},0,0,0" for number in range(30)).encode()
     shown = hardmax("simulate - --alpha 1 --layers 1", stdin=cloud, terminal=True)
     lines = shown.out.splitlines()
     assert lines[0] == "n: 30"
     assert lines[-1] == "... 10 more"
-    assert "z3  …  attends to  leader since" in shown.out
+    assert max(map(len, lines[-22:])) == 60
     assert shown.err.startswith("\r\x1b[Kclouds: ")
     assert shown.err.endswith("\r\x1b[K")
 
@@ -109,8 +110,7 @@ limit points.csv --alpha -1
 verify nowhere.json
 explain -f nowhere.txt
 flip text -f points.csv
-evaluate sentiment-en nowhere.csv
-train nowhere.csv -o model"""
+evaluate sentiment-en nowhere.csv"""
 PROGRAM = """
 import json, sys
 from hardmax.cli.main import run

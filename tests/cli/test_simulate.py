@@ -1,15 +1,12 @@
-"""`hardmax simulate` and `hardmax clouds` as people use them: piped, into files, one and many."""
+"""`hardmax simulate` as people use it: piped, into files, one and many."""
 
 import csv
 import json
 
-import numpy as np
 import pytest
 from running import assert_refused, facts, table
 
 from hardmax import Dynamics, Softmax, clouds, simulate
-from hardmax.clouds import MAKERS
-from hardmax.io import read_cloud
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -30,9 +27,10 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_token(hardmax):
 
 
 def test_json_is_one_document_with_the_numbers_of_the_package(hardmax):
-    written = hardmax("clouds emerging-leader --json").out
+    cloud = clouds.emerging_leader()
+    written = json.dumps([[str(value) for value in row] for row in cloud.tolist()])
     document = json.loads(hardmax(f"simulate - {THIRTY} --json", stdin=written.encode()).out)
-    run = simulate(clouds.emerging_leader(), Dynamics("1/2"), layers=30)
+    run = simulate(cloud, Dynamics("1/2"), layers=30)
     assert document["tokens"] == run.at(30).tolist()
     assert document["attended"] == run.attended(30).tolist()
     assert (document["leaders"], document["leader_layers"]) == ([0, 1, 2], [0, 1, 0])
@@ -80,24 +78,6 @@ def test_a_table_of_many_clouds_numbers_them(hardmax, here):
     hardmax("simulate - --alpha 1/2 --layers 0 -o runs.csv", stdin=BATCH)
     rows = csv.DictReader((here / "runs.csv").read_text().splitlines())
     assert [row["cloud"] for row in rows] == ["0", "0", "1", "1", "1"]
-
-
-def test_a_named_cloud_is_the_very_cloud_of_the_package(hardmax, here):
-    made = "clouds gaussian --n 9 --d 2 --seed 7"
-    for name in ("cloud.csv", "cloud.json"):
-        assert hardmax(made, "-o", name).out == ""
-        cloud = read_cloud(name)
-        assert isinstance(cloud, np.ndarray)
-        assert cloud.tolist() == clouds.gaussian(9, 2, seed=7).tolist()
-    assert hardmax(made).out == (here / "cloud.csv").read_text()
-    assert hardmax("clouds polygon --sides 4").out.count("\n") == 5
-    assert json.loads(hardmax("clouds square --rotate --json").out)[0] == ["-1/5", "7/5"]
-
-
-def test_the_list_of_clouds_names_each(hardmax):
-    names = {name.replace("_", "-") for name in MAKERS}
-    assert {row["cloud"] for row in table(hardmax("clouds").out)} == names
-    assert json.loads(hardmax("clouds --json").out).keys() - {"hardmax"} == names
 
 
 def test_without_a_gpu_the_way_out_is_named(hardmax, monkeypatch):

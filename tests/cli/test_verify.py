@@ -34,8 +34,9 @@ def test_a_certificate_is_accepted(hardmax, here):
 
 def test_a_certificate_of_another_cloud_or_layer_is_refused(hardmax, here):
     (here / "proof.json").write_bytes(CERTIFICATE.to_json().encode())
-    hardmax("clouds nonleader-clusters -o own.csv")
-    hardmax("clouds triangle -o other.csv")
+    rows = [",".join(map(str, row)) for row in clouds.nonleader_clusters().tolist()]
+    (here / "own.csv").write_text("\n".join(rows))
+    (here / "other.csv").write_text("1,1\n-1,0\n")
     for line, code in (("own.csv --alpha 1/2", 0), ("own.csv --alpha 1", 1), ("other.csv", 1)):
         assert hardmax(f"verify proof.json --of {line}").code == code
 

@@ -18,7 +18,7 @@ def found_in(
 ) -> hm.results.StreamedLimit:
     parts = np.split(tokens, cuts)
     chunks = LocalChunks(tokens.shape[1], lambda: iter(parts), len(tokens))
-    return hm.results.StreamedLimit(chunks, passes.gather(chunks, dynamics))
+    return hm.results.StreamedLimit(chunks, passes.gather(chunks, dynamics, None))
 
 
 @settings(max_examples=examples(2000))
@@ -42,31 +42,23 @@ def test_so_do_floats_that_are_hard_to_prove(tokens, alpha, pieces):
 
 
 def clouds_of(n: int, d: int) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(5)
-    gaussian = rng.normal(size=(n, d))
-    directions = gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True)
-    return {
-        "gaussian": gaussian,
-        "uniform": rng.uniform(-1, 1, size=(n, d)),
-        "positive": rng.uniform(0, 1, size=(n, d)),
-        "long": gaussian * np.array([10.0, 1, 1, 1])[:d],
-        "ball": directions * rng.random((n, 1)) ** (1 / d),
-        "grid": rng.integers(-9, 10, size=(n, d)).astype(float),
-        "repeated": np.concatenate([gaussian, gaussian]),
-    }
+    gaussian = np.random.default_rng(5).normal(size=(n, d))
+    grid = (4 * gaussian).round()
+    return {"gaussian": gaussian, "grid": grid, "repeated": np.concatenate([gaussian, gaussian])}
 
 
-@pytest.mark.parametrize(("d", "alpha"), [(1, 10), (2, "1/2"), (3, 10), (4, "1/2")])
+@pytest.mark.parametrize(("d", "alpha"), [(1, 10), (2, "1/2"), (4, 10)])
 def test_of_larger_clouds_few_tokens_are_in_memory(d, alpha):
     dynamics, small = hm.Dynamics(alpha), 0
-    for tokens in clouds_of(2000 if d < 4 else 1000, d).values():
+    for tokens in clouds_of(800, d).values():
         found = found_in(tokens, dynamics, [100, 100, 700])
         assert_same(found, hm.limit(tokens, dynamics))
         small += found.n_in_memory < len(np.unique(tokens, axis=0)) // 2
-    assert small >= 6  # a grid may have to be held
+    assert small >= 2  # a grid may have to be held
 
 
-def test_steps_so_small_that_many_layers_pass():
+def test_steps_so_small_that_many_layers_pass(monkeypatch):
+    monkeypatch.setattr(passes, "MOST_LAYERS", 20)
     tokens, dynamics = clouds_of(300, 2)["gaussian"], hm.Dynamics("1/100")
     lim = hm.limit(tokens, dynamics)
     assert lim.settled_at is not None
@@ -76,6 +68,6 @@ def test_steps_so_small_that_many_layers_pass():
 
 @pytest.mark.parametrize("size", [1e8, 1e20])
 def test_a_token_far_out_changes_nothing(size):
-    tokens, dynamics = clouds_of(1000, 2)["gaussian"], hm.Dynamics("1/2")
+    tokens, dynamics = clouds_of(500, 2)["gaussian"], hm.Dynamics("1/2")
     tokens[7, 0] = size
-    assert_same(found_in(tokens, dynamics, [300, 700]), hm.limit(tokens, dynamics))
+    assert_same(found_in(tokens, dynamics, [200, 300]), hm.limit(tokens, dynamics))

@@ -255,7 +255,7 @@ def _read_statement(statement: Any) -> Named:
     if callable(statement):
         name = getattr(statement, "__name__", None) or shorten(statement)
         return Named(name, "", statement, {})
-    wish = "a function of a Limit, or a name that `hardmax falsify --list` has"
+    wish = f"a function of a Limit, or one of {', '.join(map(repr, STATEMENTS))}"
     raise InputError(f"`statement` must be {wish}, not {shorten(statement)}.")
 
 

@@ -19,8 +19,8 @@ all of them.
 A token at 0 attends to everybody, so that nobody can be left out; and hulls are for up to four
 dimensions. In these cases all tokens have to fit into memory."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from hardmax._float.search import CPU
 from hardmax._float.solver import interpreted_if_small
 from hardmax._layer.rules import check_dimension
 from hardmax._runs.run import Run
-from hardmax._runs.walk import Plan, run_points, why_stopped
+from hardmax._runs.walk import Plan, run_points
 from hardmax._streams.chunks import DaskChunks, LocalChunks
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
@@ -46,7 +46,7 @@ _NO_ROW = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Distinct tokens that others may attend to."""
+    """Distinct tokens that others may attend to, of one chunk or of several."""
 
     values: np.ndarray
     """(n, d)."""
@@ -69,23 +69,19 @@ class Candidates:
     def merge(self, other: "Candidates") -> "Candidates":
         """All of both, in the order of their first rows."""
         values = np.concatenate([self.values, other.values])
-        if not len(values):
-            return self
         points = merge(Cloud(values))
         rows, counts = np.full(points.count, _NO_ROW), np.zeros(points.count, dtype=np.int64)
         np.minimum.at(rows, points.of_token, np.concatenate([self.rows, other.rows]))
         np.add.at(counts, points.of_token, np.concatenate([self.counts, other.counts]))
-        return Candidates(points.coordinates, rows, counts).among(np.argsort(rows))
+        return Candidates(points.coordinates, rows, counts).among(np.argsort(rows, kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)
 class Examined:
     """What is found in a chunk, or in several."""
 
-    known: Candidates
-    """Those that were known, as far as they are here."""
-    new: Candidates
-    """Others that may be attended to."""
+    found: Candidates
+    """Those that were known, and others that may be attended to."""
     n: int
     """How many tokens there are."""
     horizon: int
@@ -93,11 +89,8 @@ class Examined:
     has_settled: bool
 
     def merge(self, other: "Examined") -> "Examined":
-        rows = np.minimum(self.known.rows, other.known.rows)
-        counts = self.known.counts + other.known.counts
         return Examined(
-            known=replace(self.known, rows=rows, counts=counts),
-            new=self.new.merge(other.new),
+            found=self.found.merge(other.found),
             n=self.n + other.n,
             horizon=max(self.horizon, other.horizon),
             has_settled=self.has_settled and other.has_settled,
@@ -114,7 +107,6 @@ class Gathered:
     n: int
     """How many tokens the cloud has."""
     settled_at: int | None
-    stop_reason: str
     plan: Plan
 
 
@@ -136,15 +128,11 @@ def examine(tokens: np.ndarray, first: int, known: Candidates, plan: Plan, until
     count = run.points.count
     rows = np.full(count, _NO_ROW)
     np.minimum.at(rows, place, first + np.arange(len(tokens)))
-    found = Candidates(run.points.coordinates, rows, np.bincount(place, minlength=count))
-    is_new = needed & (np.arange(count) >= len(known))
-    return Examined(
-        known=found.among(np.arange(len(known))),
-        new=found.among(np.flatnonzero(is_new)),
-        n=len(tokens),
-        horizon=_horizon(run),
-        has_settled=run.settled_at is not None,
-    )
+    everybody = Candidates(run.points.coordinates, rows, np.bincount(place, minlength=count))
+    needed[: len(known)] = True
+    has_settled = run.settled_at is not None
+    found = everybody.among(np.flatnonzero(needed)[np.argsort(rows[needed], kind="stable")])
+    return Examined(found, len(tokens), _horizon(run), has_settled)
 
 
 def _horizon(run: Run) -> int:
@@ -166,7 +154,7 @@ def find_needed(run: Run, until: int) -> np.ndarray:
         needed[watched[outermost(positions[watched], run.error)]] = True
         leaders = shell_of(positions[phase.is_leader])
         follows = choices.follows_leader[watched]
-        watched = watched[~strictly_inside(positions[watched], leaders, run.error, among=follows)]
+        watched = watched[~(follows & strictly_inside(positions[watched], leaders, run.error))]
         all_follow = bool(choices.follows_leader.all())
     ends = last == until and (run.settled_at is None or all_follow)
     needed[watched] |= not ends
@@ -183,26 +171,20 @@ def outermost(places: np.ndarray, error: float) -> np.ndarray:
     return kept[~strictly_inside(places[kept], shell_of(places[kept]), error)]
 
 
-def strictly_inside(
-    places: np.ndarray, shell: Shell | None, error: float, among: Any = True
-) -> np.ndarray:
-    """Which places, among some, are strictly inside the hull that a shell is of, wherever they and
+def strictly_inside(places: np.ndarray, shell: Shell | None, error: float) -> np.ndarray:
+    """Which places are strictly inside the hull that a shell is of, wherever they and
     its corners are to within an error."""
     # Rounding in the distance from a facet is part of `off`, as it is for the corners.
     depth = np.inf if shell is None else 2 * (shell.off + 4 * error)
     if shell is None or not depth < shell.radius / 2:
         return np.zeros(len(places), dtype=bool)
-    inside = np.empty(len(places), dtype=bool)
-    inside[:] = among
+    inside = np.ones(len(places), dtype=bool)
     shell.keep_inside(places, depth, inside)
     return inside
 
 
 def gather(
-    chunks: LocalChunks | DaskChunks,
-    dynamics: Dynamics,
-    layers: int | None = None,
-    max_layers: int | None = None,
+    chunks: LocalChunks | DaskChunks, dynamics: Dynamics, max_layers: int | None
 ) -> Gathered:
     """Go through the chunks as often as it takes, then run what has to be in memory."""
     dimension = chunks.dimension
@@ -211,54 +193,43 @@ def gather(
         wish = "must be symmetric positive definite for tokens in chunks"
         reason = f"{wish}: {dynamics.indefinite_reason}"
         raise InputError(f"`metric` {reason}. Read the tokens into memory.")
-    plan = Plan(dynamics, solvers_for("certified", CPU), layers, max_layers)
+    plan = Plan(dynamics, solvers_for("certified", CPU), max_layers=max_layers)
     known = Candidates(np.empty((0, dimension)), *np.empty((2, 0), dtype=np.int64))
-    until = -1
+    room, until = _WELCOME // dimension, -1
+
+    def merge_two(whole: Examined, other: Examined) -> Examined:
+        nonlocal room
+        whole = whole.merge(other)
+        if len(whole.found) > room + len(known):
+            # Should some that are left out be needed, the next pass finds them.
+            whole = Examined(needed_of(whole.found), whole.n, whole.horizon, whole.has_settled)
+            room = max(room, 2 * len(whole.found))
+        if len(whole.found) > MOST // dimension:
+            raise _too_many(whole)
+        return whole
+
+    def needed_of(candidates: Candidates) -> Candidates:
+        """Those who may be attended to if there are no others."""
+        with interpreted_if_small(*candidates.values.shape):
+            return candidates.among(find_needed(run_points(candidates.points, plan), until))
+
     while True:
-        whole = _pass_over(chunks, known, plan, until)
-        counted = np.array_equal(whole.known.counts, known.counts)
-        if counted and not len(whole.new) and whole.horizon <= until:
+        whole = reduce(merge_two, chunks.map(examine, known, plan, until))
+        same = np.array_equal(whole.found.rows, known.rows)
+        counted = same and np.array_equal(whole.found.counts, known.counts)
+        if counted and whole.horizon <= until:
             break
         until = max(until, whole.horizon)
-        known = _needed_of(whole.known.merge(whole.new), plan, until)
+        known = needed_of(whole.found)
     run = run_points(known.points, plan)
-    settled_at = whole.horizon if whole.has_settled else None
-    reason = run.stop_reason
-    if settled_at is not None:
-        reason = why_stopped(layers, max(settled_at, run.layers), settled_at)
-    return Gathered(run, whole.known, whole.n, settled_at, reason, plan)
+    return Gathered(run, known, whole.n, whole.horizon if whole.has_settled else None, plan)
 
 
-def _pass_over(
-    chunks: LocalChunks | DaskChunks, known: Candidates, plan: Plan, until: int
-) -> Examined:
-    """What all chunks have together."""
-    whole, room = None, _WELCOME // chunks.dimension
-    for found in chunks.map(examine, known, plan, until):
-        whole = found if whole is None else whole.merge(found)
-        if len(whole.new) > room:
-            whole = replace(whole, new=_needed_of(whole.new, plan, until))
-            room = max(room, 2 * len(whole.new))
-        held = len(known) + len(whole.new)
-        if held > MOST // chunks.dimension:
-            raise _too_many(held, whole)
-    assert whole is not None, "there is a chunk"
-    return whole
-
-
-def _needed_of(candidates: Candidates, plan: Plan, until: int) -> Candidates:
-    """Those who may be attended to if there are no others. Should some that are left out be needed,
-    the next pass finds them."""
-    with interpreted_if_small(*candidates.values.shape):
-        return candidates.among(find_needed(run_points(candidates.points, plan), until))
-
-
-def _too_many(count: int, whole: Examined) -> InputError:
-    dimension, reason = whole.new.values.shape[1], "so many lie on the boundary of their hull"
+def _too_many(whole: Examined) -> InputError:
+    count, dimension = whole.found.values.shape
+    most = f"the most is {MOST // dimension:,} distinct ones"
+    needed = f"{count:,} of the first {whole.n:,} tokens have to be in memory together, but {most}"
+    reason = "a token at 0 attends to everybody, and many may lie on the boundary of their hull"
     if dimension > HIGHEST_DIMENSION:
         reason = f"hulls are for up to {HIGHEST_DIMENSION} dimensions, not {dimension}"
-    if (np.concatenate([whole.known.values, whole.new.values]) == 0).all(axis=1).any():
-        reason = "a token is zero, and so attends to everybody"
-    needed = f"{count:,} of the first {whole.n:,} tokens have to be in memory together"
-    most = f"the most is {MOST // dimension:,} distinct ones"
-    return InputError(f"`tokens`: {needed}, but {most}: {reason}.")
+    return InputError(f"`tokens`: {needed}: {reason}.")

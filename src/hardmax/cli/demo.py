@@ -62,14 +62,13 @@ def run(args: Namespace) -> int:
 
 def _show_limit(folder: Path) -> int:
     from hardmax import Dynamics, certificate, clouds, limit
-    from hardmax.cli.limit import document, show_limit
+    from hardmax.cli.limit import document, show
 
     lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))
     print_text(CLOUD)
-    show_limit(document(lim))
+    show([document(lim)], many=False)
     proof = folder / "certificate.json"
-    lim.prove().save(proof)
-    notify(f"wrote {proof}")
+    opt.save(lim.prove(), str(proof))
     command = [sys.executable, "-I", "-S", certificate.__file__, str(proof)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     print_text(f"\nThe proof, checked by `python certificate.py {proof.name}`:\n{done.stdout}")

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from hardmax.infinite_depth import Limit
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
-
-
+ABOUT = ("n", "d", *opt.PARTS, "leaders", "settled_at", "n_in_memory", f"layers_to_{NEAR}")
 OPTIONS = {
     **opt.CLOUD,
     **opt.LAYER,
@@ -43,10 +42,7 @@ def run(args: Namespace) -> int:
         return _stream(args, dynamics)
     if args.output is not None and not args.output.endswith(".csv"):
         raise InputError(f"`output` must end in .csv, not {args.output!r}.")
-    from hardmax.io import read_cloud
-
-    tokens = read_cloud(args.FILE, columns=args.columns)
-    many = getattr(tokens, "ndim", None) != 2
+    tokens, many = opt.read_tokens(args)
     for name in ("certificate", "picture"):
         if many and getattr(args, name) is not None:
             raise InputError(f"`{name}` is for one cloud, but there are {len(tokens)}.")
@@ -55,16 +51,14 @@ def run(args: Namespace) -> int:
     from hardmax.theorem import check_theorem
 
     how = {"max_layers": args.max_layers, "arithmetic": args.arithmetic}
-    how["engine"] = opt.choose_engine(args)
     with out.progress_bar("clouds") as progress:
-        find = limits if many else limit
-        result: Any = find(tokens, dynamics, **how, progress=progress)
+        find: Any = limits if many else limit
+        result = find(tokens, dynamics, **how, engine=opt.choose_engine(args), progress=progress)
     each: list[Limit] = list(result) if many else [result]
     reports = [check_theorem(lim) for lim in each] if args.check else []
     # First the certificate: if there is no proof, nothing is written.
     if args.certificate is not None:
-        result.prove().save(args.certificate)
-        out.notify(f"wrote {args.certificate}")
+        opt.save(result.prove(), args.certificate)
     if args.picture is not None:
         opt.write_picture(args.picture, result.plot().figure)
     if args.output is not None:
@@ -74,18 +68,15 @@ def run(args: Namespace) -> int:
         one["check"] = [asdict(statement) for statement in report]
     if args.json:
         out.print_json({"clouds": found} if many else found[0])
-    elif args.output is None and many:
-        names = ("n", "settled_at", "arithmetic", "leaders")
-        rows = ([number, *map(one.get, names)] for number, one in enumerate(found))
-        out.print_table(["cloud", *names], rows)
-    elif args.output is None:
-        show_limit(found[0])
-    if reports and not args.json:
-        checks = [
-            [cloud, statement.claim, statement.verdict, statement.detail]
-            for cloud, report in enumerate(reports)
-            for statement in report
-        ]
+        return int(not all(reports))
+    if args.output is None:
+        show(found, many)
+    checks = [
+        [cloud, statement.claim, statement.verdict, statement.detail]
+        for cloud, report in enumerate(reports)
+        for statement in report
+    ]
+    if checks:
         out.print_table(["cloud", "statement", "verdict", "detail"], checks)
     return int(not all(reports))
 
@@ -100,17 +91,17 @@ def _stream(args: Namespace, dynamics: Any) -> int:
     how = {"columns": args.columns, "max_layers": args.max_layers}
     with out.progress_bar("tokens") as progress:
         found: Any = limit(args.FILE, dynamics, **how, progress=progress)
+        clusters = cluster_documents(found.clusters())
         if args.output is not None:
             found.write(args.output)
             out.notify(f"wrote {args.output}")
-    names = ("n", "d", "settled_at", "n_in_memory")
-    about = dynamics.to_dict() | {name: getattr(found, name) for name in names}
-    about |= {"leaders": found.leaders.tolist(), "clusters": cluster_documents(found.clusters)}
+    about = dynamics.to_dict() | {"n": found.n, "d": found.d, "settled_at": found.settled_at}
+    about |= {"n_in_memory": found.n_in_memory, "leaders": found.distinct_leaders.tolist()}
+    about["clusters"] = clusters
     if args.json:
         out.print_json(about)
-        return 0
-    out.print_facts(about, "n", "d", "alpha", "leaders", "settled_at", "n_in_memory")
-    print_clusters(about["clusters"])
+    else:
+        show([about], many=False)
     return 0
 
 
@@ -120,7 +111,7 @@ def document(lim: "Limit") -> dict[str, Any]:
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
-    has_limits = not (lim.settled_at is None or len(run.moving))
+    has_limits = lim.settled_at is not None and not len(run.moving)
     return run.dynamics.to_dict() | {
         "n": run.n,
         "d": run.d,
@@ -149,24 +140,18 @@ def cluster_documents(clusters: "Clusters") -> list[dict[str, Any]]:
     return [{"point": point, "size": size, "kind": kind} for point, size, kind in found]
 
 
-def show_limit(found: dict[str, Any]) -> None:
-    """Print the facts, then the clusters."""
-    names = ("n", "d", *opt.PARTS, "leaders", "settled_at", f"layers_to_{NEAR}", "stop_reason")
-    out.print_facts(found, *names, "limit_error", "theorem_applies", "theorem_reason", "arithmetic")
-    tokens: list[list[int]] = [[] for _ in found["clusters"]]
-    for token, label in enumerate(found["labels"]):
+def show(found: list[dict[str, Any]], many: bool) -> None:
+    """Print a row for each of many clouds, or the facts about one, and its clusters."""
+    if many:
+        return out.print_clouds(found, "n", "settled_at", "arithmetic", "leaders")
+    about = found[0]
+    out.print_facts(about, *ABOUT, "stop_reason", "limit_error", "theorem_applies")
+    out.print_facts(about, "theorem_reason", "arithmetic")
+    tokens: list[list[int]] = [[] for _ in about["clusters"]]
+    for token, label in enumerate(about.get("labels", ())):
         tokens[label].append(token)
-    print_clusters(found["clusters"], tokens)
-
-
-def print_clusters(clusters: list[dict[str, Any]], tokens: list[Any] | None = None) -> None:
-    """Print a row for each cluster."""
-    width = len(clusters[0]["point"])
-    header = out.fit_columns([f"z{number}" for number in range(width)])
-    rows = [
-        [number, *out.fit_columns(each["point"]), each["kind"], each["size"]]
-        for number, each in enumerate(clusters)
-    ]
-    for row, members in zip(rows, tokens or (), strict=False):
-        row.append(members)
-    out.print_table(["cluster", *header, "kind", "size", *["tokens"] * bool(tokens)], rows)
+    header = ["cluster", *opt.coordinates(about["d"]), "kind", "size", "tokens"]
+    rows = []
+    for number, (one, members) in enumerate(zip(about["clusters"], tokens, strict=True)):
+        rows.append([number, *one["point"], one["kind"], one["size"], members])
+    return out.print_table(header, rows)

@@ -123,6 +123,19 @@ def _read_matrix(text: str | None) -> Any:
     return read_cloud(text, columns="all")
 
 
+def read_tokens(args: argparse.Namespace) -> tuple[Any, bool]:
+    """The tokens in the file that was named, and whether they are many clouds."""
+    from hardmax.io import read_cloud
+
+    tokens = read_cloud(args.FILE, columns=args.columns)
+    return tokens, getattr(tokens, "ndim", None) != 2
+
+
+def coordinates(dimension: int) -> list[str]:
+    """The names of the coordinates in tables."""
+    return [f"z{axis}" for axis in range(dimension)]
+
+
 def choose_engine(args: argparse.Namespace) -> "Engine | None":
     """The GPU, if it was asked for and is there."""
     if not args.gpu:

@@ -69,6 +69,13 @@ def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None
         print(f"... {len(lines) - len(shown):,} more")
 
 
+def print_clouds(found: Sequence[Mapping[str, Any]], *names: str) -> None:
+    """Print a row for each of many clouds, with what is known of them."""
+    header = [name for name in names if name in found[0]]
+    rows = ([number, *map(one.get, header)] for number, one in enumerate(found))
+    print_table(["cloud", *header], rows)
+
+
 def _fit(line: str, width: int) -> str:
     return truncate(line, width) if is_terminal() else line
 

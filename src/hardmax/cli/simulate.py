@@ -11,7 +11,7 @@ from hardmax.cli import output as out
 if TYPE_CHECKING:
     from hardmax._runs.run import Run
 
-
+ABOUT = ("layers", "leaders", "settled_at", "smallest_margin", "arithmetic", "error", "stop_reason")
 OPTIONS = {
     **opt.CLOUD,
     **opt.LAYER,
@@ -25,10 +25,7 @@ OPTIONS = {
 def run(args: Namespace) -> None:
     """The command."""
     dynamics = opt.read_dynamics(args)
-    from hardmax.io import read_cloud
-
-    tokens = read_cloud(args.FILE, columns=args.columns)
-    many = getattr(tokens, "ndim", None) != 2
+    tokens, many = opt.read_tokens(args)
     # Only now: scipy takes most of a second to import.
     from hardmax.simulation import simulate
 
@@ -37,14 +34,11 @@ def run(args: Namespace) -> None:
         result: Any = simulate(tokens, dynamics, layers=args.layers, progress=progress, **how)
     if args.output is not None:
         opt.save(result, args.output)
-    found = [document(run) for run in result] if many else [document(result)]
+    found = [document(run) for run in (result if many else [result])]
     if args.json:
         out.print_json({"clouds": found} if many else found[0])
     elif args.output is None and many:
-        names = ("n", "layers", "error", "settled_at", "smallest_margin", "arithmetic", "leaders")
-        header = [name for name in names if name in found[0]]
-        rows = ([number, *map(one.get, header)] for number, one in enumerate(found))
-        out.print_table(["cloud", *header], rows)
+        out.print_clouds(found, "n", *ABOUT[:-1])
     elif args.output is None:
         show(found[0])
 
@@ -71,13 +65,11 @@ def document(run: "Run") -> dict[str, Any]:
 
 def show(found: dict[str, Any]) -> None:
     """The facts, then every token at the last layer."""
-    names = ("n", "d", *opt.PARTS, "layers", "leaders", "settled_at", "smallest_margin")
-    out.print_facts(found, *names, "arithmetic", "error", "stop_reason")
+    out.print_facts(found, "n", "d", *opt.PARTS, *ABOUT)
     since = dict(zip(found.get("leaders", ()), found.get("leader_layers", ()), strict=True))
     attended = found.get("attended", [None] * found["n"])
-    header = out.fit_columns([f"z{number}" for number in range(found["d"])])
-    rows = (
-        [token, *out.fit_columns(place), attended[token], since.get(token)]
-        for token, place in enumerate(found["tokens"])
-    )
-    out.print_table(["token", *header, "attends to", "leader since"], rows)
+    header = ["token", *opt.coordinates(found["d"]), "attends to", "leader since"]
+    rows = []
+    for token, place in enumerate(found["tokens"]):
+        rows.append([token, *place, attended[token], since.get(token)])
+    out.print_table(header, rows)
