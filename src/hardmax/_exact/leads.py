@@ -10,11 +10,10 @@ ever written out."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
 from math import comb
 from typing import Any, NamedTuple
 
-from flint import arb, ctx
+from flint import ctx
 
 from hardmax._exact.vectors import enclosed_power
 
@@ -23,7 +22,7 @@ Sum = dict[int, int]
 
 _SHORT = 512  # bits of a power that is written out
 # Ranges of layers that are looked at before a search is broken off with what is known so far.
-_MOST_RANGES = 2000
+_MOST_RANGES = 10_000
 
 
 class Term(NamedTuple):
@@ -44,10 +43,6 @@ class Term(NamedTuple):
         power, rate = self.power + other.power, self.rate + other.rate
         degrees = range(max(a, b), a + b + 1)
         return {Term(power, rate, k): comb(k, a) * comb(a, k - b) for k in degrees}
-
-
-STRAIGHT = Term(0), Term(0, 1), Term(0, 2)
-"""The terms of the scores of points that go straight: 1, t and t^2 with t = g^m."""
 
 
 def sign_of(terms: Mapping[int, int], contraction: Fraction) -> int:
@@ -208,39 +203,6 @@ class Lead:
         return all(sign_of(_total(some), self.contraction) < 0 for some in sums)
 
 
-def layers_negative(a0: int, a1: int, a2: int, contraction: Fraction) -> int | None:
-    """For how many layers m = 0, 1, … a0 + a1 t + a2 t^2 at t = g^m is negative, as it is at t = 1;
-    None: always.
-
-    >>> layers_negative(1, 0, -2, Fraction(1, 2)), layers_negative(-1, 0, 0, Fraction(1, 2))
-    (1, None)
-    """
-    if is_negative_throughout(a0, a1, a2):
-        return None
-    # It is not negative from the largest root between 0 and 1 down to the next root, or to 0. So
-    # the first layer below that root decides; an enclosure leaves one or two.
-    for bits in (64 << doublings for doublings in count()):
-        with ctx.workprec(bits):
-            root = arb(a1 * a1 - 4 * a0 * a2).sqrt()
-            t = (a1 + root) / (-2 * a2) if a1 > 0 else 2 * a0 / (root - a1)
-            layers = t.log() / (arb(contraction.numerator) / contraction.denominator).log()
-            if not layers.is_finite() or layers.rad() > 1:
-                continue
-            first, last = (int(end.ceil().fmpz()) for end in (layers.lower(), layers.upper()))
-        for m in range(max(1, first), last + 1):
-            if sign_of({0: a0, m: a1, 2 * m: a2}, contraction) >= 0:
-                return m
-        return None
-    raise AssertionError("enclosures become as narrow as one likes")
-
-
-def is_negative_throughout(a0: int, a1: int, a2: int) -> bool:
-    """Whether a0 + a1 t + a2 t^2, negative at t = 1, is negative for all t in (0, 1]."""
-    if a0 > 0 or (a0 == 0 and a1 > 0):
-        return False
-    return a0 == 0 or a2 >= 0 or not 0 < a1 < -2 * a2 or a1 * a1 < 4 * a0 * a2
-
-
 def soonest(events: Iterable[int | None]) -> int | None:
     """The first of some events, of which None never comes."""
     return min((event for event in events if event is not None), default=None)
@@ -266,12 +228,6 @@ class Scores:
     def now(self, j: int) -> int:
         return sum(int(column[j]) for term, column in self.columns.items() if not term.degree)
 
-    def straight_lead(self, j: int, over: int) -> tuple[int, int, int]:
-        """The lead as coefficients of 1, t and t^2, if all points go straight."""
-        columns = (self.columns.get(term) for term in STRAIGHT)
-        a0, a1, a2 = (int(column[j] - column[over]) if column else 0 for column in columns)
-        return a0, a1, a2
-
     def first_change(
         self, attended: Sequence[int], rivals: Iterable[int], by: int | None = None
     ) -> int | None:
@@ -282,13 +238,8 @@ class Scores:
         apart = [j for j in tied if any(column[j] != column[first] for column in columns)]
         if any(self.lead(j, first).parts for j in apart):
             return 1
-        is_straight = self.columns.keys() <= {*STRAIGHT}
         for j in self._doubtful(first, {*rivals} - {*attended}):
-            if is_straight:
-                event = layers_negative(*self.straight_lead(j, first), self.contraction)
-            else:
-                event = self.lead(j, first).first_reached(by)
-            by = soonest([by, event])
+            by = soonest([by, self.lead(j, first).first_reached(by)])
             if by == 1:
                 return 1
         return by

@@ -16,7 +16,7 @@ each times a table (`PowerSum`):
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -37,8 +37,6 @@ from hardmax.dynamics import Dynamics
 Table = np.ndarray
 """A row of rationals of python-flint for each point."""
 
-_PRIME = 2**31 - 1  # products of two residues fit into 64 bits
-_LONGEST_CHAIN = 1000
 _SAMPLE = 128  # numbers of a table whose lengths are looked at
 
 
@@ -153,35 +151,25 @@ class Means:
             means[self.rows] = (sums / np.add.reduceat(weights, starts))[self.same]
         return means
 
-    def may_vanish(self, tables: Iterable[Table]) -> bool:
-        """Whether M^n times some tables can be 0; if it is not, no power of M ever makes them 0
-        (Fitting's lemma). Longer chains than a thousand count as circles.
-
-        Computed modulo a prime: what is 0 is 0 there, too.
-        """
-        indices, starts = self.chosen.indices, self.chosen.offsets[:-1]
-        totals = np.add.reduceat(self.counts[indices], starts).tolist()
-        inverses = {total: pow(total, -1, _PRIME) for total in {*totals} if total % _PRIME}
-        if len(inverses) < len({*totals}):
-            return True
-        inverted = np.array([inverses[total] for total in totals], dtype=object)
-        shares = self.counts[indices] * np.repeat(inverted, self.chosen.sizes) % _PRIME
-        weights = shares.astype(int)[:, None]
-        columns = PowerSum({Term(k): table for k, table in enumerate(tables)}).rows().values()
-        residues = np.concatenate([np.array(c, dtype=object) % _PRIME for c in columns], axis=1)
-        rest = residues.astype(int)
-        for _ in range(min(len(totals), _LONGEST_CHAIN)):
-            if not rest.any():
-                return True
-            rest = np.add.reduceat(weights * rest[indices] % _PRIME, starts) % _PRIME
-        return not rest.any()
+    def ends_at(self, rest: np.ndarray) -> bool:
+        """Whether all chains of attention end at points that are at rest, rather than go round in
+        circles."""
+        while not rest.all():
+            after = rest | np.logical_and.reduceat(
+                rest[self.chosen.indices], self.chosen.offsets[:-1]
+            )
+            if np.array_equal(after, rest):
+                return False
+            rest = after
+        return True
 
     def steps_to_rest(self, start: PowerSum) -> list[PowerSum] | None:
         """y, M y, M^2 y, … up to the first that M leaves as it is; None if there is none."""
         after = start.map(self)
         if _same(after.map(self), after):
             return [start] if _same(after, start) else [start, after]
-        if not self.may_vanish(after[term] - y for term, y in start.items()):
+        still = [(after[term] == y).all(axis=1) for term, y in start.items()]
+        if not self.ends_at(np.logical_and.reduce(still)):
             return None
         steps = [start]
         for _ in range(len(self.chosen)):

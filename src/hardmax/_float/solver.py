@@ -115,7 +115,7 @@ class FloatSolver:
                 if lasting:
                     active = active.after_layers(choices, lasting)
                 found = ties.decide(active, pending, self.engine)
-                choices = choices.with_rows(pending, found.choices())
+                before, choices = choices, choices.with_rows(pending, found.choices())
                 (pending,) = (~choices.follows_leader).nonzero()
                 lasting = ties.lasting(active, choices, pending)
                 error = active.worst + active.step_error(choices)
@@ -123,6 +123,7 @@ class FloatSolver:
                     layer=active.layer,
                     until=None if lasting is None else active.layer + lasting,
                     choices=choices,
+                    unchanged=active.layer > 0 and choices.same_as(before),
                     is_leader=ties.is_leader(choices),
                     margin=relative_margin(found.gap, ties.metric.norm, active.longest),
                     contraction=dynamics.contraction,

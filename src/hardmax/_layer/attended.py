@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ from hardmax._common.cached import cached_property
 from hardmax._common.format import first_few
 from hardmax._common.validation import normalize_index
 from hardmax._tokens.points import Points
-
-_FEW = 16  # sets that are copied one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +99,6 @@ class AttendedIndices:
             indices = self.indices.copy()
             indices[rows] = other.indices
             return AttendedIndices(indices, self.offsets)
-        if len(rows) <= _FEW:
-            sizes = self.sizes.copy()
-            sizes[rows] = other.sizes
-            starts, ends = [0, *self.offsets[rows + 1]], [*self.offsets[rows], len(self.indices)]
-            kept = [self.indices[start:end] for start, end in zip(starts, ends, strict=True)]
-            parts = chain.from_iterable(zip(kept, [*other, other.indices[:0]], strict=True))
-            return AttendedIndices(np.concatenate([*parts]), np.append(0, np.cumsum(sizes)))
         indices = np.concatenate([self.indices, other.indices])
         offsets = np.append(self.offsets[:-1], len(self.indices) + other.offsets)
         both = AttendedIndices(indices, offsets)

@@ -15,7 +15,7 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import normalize_index
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
-from hardmax._exact.leads import layers_negative
+from hardmax._exact.leads import Lead, Term
 from hardmax._exact.vectors import TooLong, Vector, power
 from hardmax._layer.rules import moves_to_means
 from hardmax._runs.run import Run
@@ -243,12 +243,8 @@ def first_within(run: Run, goal: Fraction) -> int:
     square = squared_distance(run, run.phases[-1], settled)
     if square > goal:
         common = square.denominator * goal.denominator
-        # The least m with contraction^(2 m) square <= goal.
-        more = layers_negative(
-            int(goal * common), 0, -int(square * common), run.dynamics.contraction
-        )
-        assert more is not None, "the goal is positive, and powers tend to 0"
-        return settled + more
+        terms = {Term(0): -int(goal * common), Term(0, 2): int(square * common)}
+        return settled + 1 + Lead(terms, run.dynamics.contraction).last_positive(-1, None)
     for phase in run.exact_phases():
         if phase.layer >= settled:
             break
