@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
 from scipy.sparse import csr_array, diags_array
+from sentences import with_sentences
 from sklearn.linear_model import LogisticRegression
 from units import Units
 
@@ -56,7 +57,6 @@ COMMON: dict[str, Any] = {
     "ngram_range": (1, 3),
     "min_df": 8,
     "max_features": 40_000,
-    "sentences": 0.3,
     "fit_intercept": False,
 }
 COMMON |= {
@@ -108,13 +108,9 @@ def train(train_file: str, folder: str) -> None:
     for seed, (name, settings) in product(SEEDS, MODELS.items()):
         began = time.process_time()
         exclude = tuple(sorted(names | numbers if name == "imdb" else names))
-        model = fit(
-            texts,
-            CLASSES[labels],
-            replace(settings, exclude=exclude, random_state=seed),
-            groups=groups,
-            progress=print,
-        )
+        every, truth, how = with_sentences(texts, labels, np.ones(len(texts)), groups, seed)
+        settings = replace(settings, exclude=exclude, random_state=seed)
+        model = fit(every, CLASSES[truth], settings, **how, progress=print)
         seconds = time.process_time() - began
         replace(model, metrics=model.metrics | {"seconds": seconds}).save(
             Path(folder) / str(seed) / name

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
+from sentences import with_sentences
 
 from hardmax.text.evaluation import calibration_error, summarize
 from hardmax.text.explain import LENGTHS
@@ -36,7 +37,6 @@ CLASSES = np.array(["negative", "positive"])
 SETTINGS = Settings(
     ngram_range=(1, 3),
     min_df=3,
-    sentences=0.3,
     scaling="evidence",
     C=0.3,
     stop_words=(),
@@ -145,7 +145,9 @@ def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] =
         labels.append(kept.labels)
         weights.append(np.full(len(kept), CORPORA[name][0]))
     truth = CLASSES[np.concatenate(labels).astype(int)]
-    model = fit(texts, truth, settings, sample_weight=np.concatenate(weights), progress=print)
+    rows = np.arange(len(texts))
+    texts, truth, how = with_sentences(texts, truth, np.concatenate(weights), rows, seed=0)
+    model = fit(texts, truth, settings, **how, progress=print)
     heaviest = np.abs(model.weights).max(axis=1) * np.sqrt(
         np.maximum(model.vocabulary.documents, 1)
     )

@@ -54,7 +54,8 @@ def main(path: Path) -> None:
                 train["text"].to_pylist()
             ),
             "hardmax, the tokens to train on": lambda: choose_tokens(
-                [(read_texts(train["text"]), train["label"].to_numpy())],
+                read_texts(train["text"]),
+                train["label"].to_numpy(),
                 2,
                 2,
                 words=10_000,

@@ -22,7 +22,6 @@ NAMED += [f"hardmax.results.{name}" for name in hardmax.results.__all__]
 NAMED += ["hardmax.sklearn.HardmaxClassifier"]
 NAMED += [
     "hardmax.train.fitting.fit",
-    "hardmax.train.fitting.fit_tables",
     "hardmax.train.settings.Settings",
 ]
 # Public modules, of which not every name is also one of the package.

@@ -52,14 +52,12 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         held-out texts are predicted hardly worse.
     max_features : int, optional
         Size of the vocabulary: the most influential tokens are kept, by default all.
-    sentences : float, default 0
-        Weight of each of three sentences of a text beside the text itself, for short texts.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
-    stop_words : sequence of str or "english", optional
-        Words of which no token may consist, alone or with others of them; "english" are those of
-        scikit-learn. By default frequent words of which each class has about as many are no tokens,
-        if held-out texts are predicted hardly worse.
+    stop_words : sequence of str, optional
+        Words of which no token may consist, alone or with others of them. By default frequent words
+        of which each class has about as many are no tokens, if held-out texts are predicted hardly
+        worse.
     C : float, optional
         Inverse of the regularisation strength. This and the next three are chosen by
         cross-validation if None.
@@ -78,9 +76,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Whether to look for modifiers, words that change the votes of those after them.
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none: English
-        ones, those of a file (GloVe's text format, or npz with `words` and `vectors`), or of a
-        mapping. "auto" takes the English ones if there are at most 1,000 texts, which are in
-        English, and held-out texts do not speak against them.
+        ones, those of a file in GloVe's text format, or of a mapping. "auto" takes the English ones
+        if there are at most 1,000 texts, which are in English, and held-out texts do not speak
+        against them.
     consistent : bool, default False
         Whether, with two classes, every token must speak for the class in which it is more
         frequent.
@@ -117,9 +115,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         overlapping: bool = True,
         min_df: int | None = None,
         max_features: int | None = None,
-        sentences: float = 0.0,
         exclude: Sequence[str] = (),
-        stop_words: Sequence[str] | str | None = None,
+        stop_words: Sequence[str] | None = None,
         C: float | None = None,
         gate: float | None = None,
         alpha: Any = None,
@@ -138,7 +135,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.overlapping = overlapping
         self.min_df = min_df
         self.max_features = max_features
-        self.sentences = sentences
         self.exclude = exclude
         self.stop_words = stop_words
         self.C = C

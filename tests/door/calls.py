@@ -24,7 +24,6 @@ from hardmax.text import (
 )
 from hardmax.text.text_model import TextModel
 from hardmax.theorem import theorem_reason
-from hardmax.train import fit_tables
 
 Call = tuple[str, Callable[..., Any], dict[str, Any]]
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.0]]
@@ -248,9 +247,6 @@ def text_calls() -> Iterator[Call]:
         lambda path: write_report([model.explain(text)] * 2, path),
         {"path": "both.html"},
     )
-    table = pa.table({"text": texts, "label": [1, 0] * 4})
-    rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
-    yield "fit_tables", fit_tables, {"source": [table], **rows}
     yield (
         "make_synthetic_corpus",
         make_synthetic_corpus,

@@ -284,13 +284,10 @@ def count_slowly(texts, labels, tokeniser: Tokeniser) -> dict[str, np.ndarray]:
 def choose(
     texts, labels, tokeniser: Tokeniser, words: int = 10_000, phrases: int = 30_000
 ) -> Vocabulary:
-    longest = tokeniser.longest_phrase
-    half = len(texts) // 2  # which may be nothing
-    chunks = [
-        (read_texts(texts[part]), np.array(labels[part], dtype=int))
-        for part in (slice(half), slice(half, None))
-    ]
-    return choose_tokens(chunks, max(labels) + 1, longest, words=words, phrases=phrases, min_df=2)
+    most = {"words": words, "phrases": phrases, "min_df": 2}
+    about = read_texts(texts), np.array(labels, dtype=int), max(labels) + 1
+    surfaces = choose_tokens(*about, tokeniser.longest_phrase, **most)
+    return Vocabulary(surfaces, np.zeros((len(surfaces), max(labels) + 1)))
 
 
 @given(corpora, tokenisers)
@@ -434,7 +431,7 @@ def test_kernels_are_compiled_once_wherever_texts_come_from():
         found = read_texts(texts)
         for one in (found, found.pick(np.array([1, 0]))):
             encode(one, known, Tokeniser())
-            choose_tokens([(one, np.array([0, 1]))], 2, 1, words=3, phrases=0, min_df=1)
+            choose_tokens(one, np.array([0, 1]), 2, 1, words=3, phrases=0, min_df=1)
     assert [len(kernel.compiled.signatures) for kernel in (encode_texts, number_words)] == [1, 1]
 
 

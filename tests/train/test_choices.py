@@ -13,17 +13,9 @@ from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.vocabulary import choose_tokens
+from hardmax.text.vocabulary import Vocabulary, choose_tokens
 from hardmax.train import Settings, fit, tuning
-from hardmax.train.bag import (
-    TYPICAL_WEIGHT,
-    Bags,
-    Design,
-    SpilledArrays,
-    regress,
-    scales,
-    to_matrix,
-)
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, regress, scales, to_matrix
 from hardmax.train.settings import GATES, SCALINGS
 from hardmax.train.tuning import FIRST, FOLDS, NEUTRAL_WEIGHTS, SLACK, STRENGTHS, find_folds
 
@@ -43,26 +35,20 @@ def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
 
 def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = None) -> Bags:
     found, classes = read_texts(texts), int(labels.max()) + 1
-    known = choose_tokens([(found, labels)], classes, 2, words=10_000, phrases=10_000, min_df=1)
+    most = {"words": 10_000, "phrases": 10_000, "min_df": 1}
+    surfaces = choose_tokens(found, labels, classes, 2, **most)
+    known = Vocabulary(surfaces, np.zeros((len(surfaces), classes)))
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
-    stored = SpilledArrays(None, matrix.data, matrix.indices, matrix.indptr, rows)
-    return Bags(
-        stored=[(True, stored)],
-        tokens=len(known),
-        labels=labels,
-        weights=np.ones(len(texts)),
-        groups=rows if groups is None else groups,
-        classes=classes,
-        sentences=0.0,
-    )
+    groups = rows if groups is None else groups
+    return Bags(matrix, labels, np.ones(len(texts)), groups, classes, 0 * rows)
 
 
 def held_out(
     texts: np.ndarray, labels: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Classes, logits and active tokens of texts, by models that were trained on the other folds:
-    their temperatures are set to that of the model that is trained on all."""
+    """Classes, logits and active tokens of texts, by models that were trained on the other
+    folds."""
     folds = find_folds(bags_of(texts.tolist(), labels), settings.random_state)
     parts = []
     for fold in range(FOLDS):
@@ -81,12 +67,15 @@ def held_out(
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"gate": 0.4, "fit_intercept": False}, {"min_df": 3}, {"scaling": "rarity"}],
+    [{}, {"gate": 0.4, "alpha": "1/2"}, {"min_df": 3}, {"scaling": "rarity"}],
     ids=str,
 )
 def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(classes, options):
     texts, labels = corpus_of(classes)
-    settings = replace(FIXED, **options)
+    if classes > 2:
+        options = options | {"alpha": "0"}
+    # The share of a class is not the same in all folds.
+    settings = replace(FIXED, fit_intercept=False, **options)
     model = fit(texts, labels, settings)
     truth, logits, active = held_out(texts, labels, settings)
     right = (logits.argmax(axis=1) == truth).mean()
@@ -158,9 +147,8 @@ def test_tokens_gather_only_if_the_loss_falls_by_more_than_noise():
     assert model.rule.alpha == "0" or losses[model.rule.alpha] == min(losses.values())
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_tokens_of_several_classes_do_not_gather(seed):
-    texts, labels = corpus_of(3, seed=seed)
+def test_tokens_of_several_classes_do_not_gather():
+    texts, labels = corpus_of(3)
     assert fit(texts, labels, replace(FIXED, alpha=None)).rule.alpha == "0"
     with refuses("alpha"):
         fit(texts, labels, replace(FIXED, alpha="1/2"))
@@ -198,17 +186,14 @@ def test_folds_are_of_one_size_with_all_classes_and_keep_groups_together():
     assert (find_folds(bags, 6) != folds).any()
 
 
-@given(seed=st.integers(0, 2**32 - 1), changed=st.integers(0, 1))
-def test_texts_that_share_most_of_their_words_stay_in_one_fold(seed, changed):
+@given(seed=st.integers(0, 2**31 - 1))
+def test_texts_of_the_same_words_stay_in_one_fold(seed):
     rng = np.random.default_rng(seed)
-    words = [f"w{n}" for n in range(400)]
-    originals = [rng.choice(words, 30, replace=False) for _ in range(40)]
-    copies = [np.append(text[changed:], ["new"] * changed) for text in originals]
+    originals = [rng.choice([f"w{n}." for n in range(400)], 30, replace=False) for _ in range(40)]
+    copies = [rng.permutation(text) for text in originals]
     texts = [" ".join(text) for text in [*originals, *copies]]
-    folds = find_folds(bags_of(texts, np.tile([0, 1], 40)), seed % 2**31)
-    assert (folds[:40] == folds[40:]).mean() >= (
-        0.8 if changed else 1
-    )  # by chance a third would be
+    folds = find_folds(bags_of(texts, np.tile([0, 1], 40)), seed)
+    assert (folds[:40] == folds[40:]).all()
     assert set(folds.tolist()) == set(range(FOLDS))  # texts that share few words are no reason
 
 
@@ -221,10 +206,9 @@ def test_copies_of_a_few_texts_are_spread_over_the_folds():
 def test_tokens_that_the_same_texts_have_weigh_the_same(scaling):
     texts = ["good film one two", "bad film three", "good six seven", "bad plot eight nine"] * 2
     bags = bags_of([f"{text} {n}" for n, text in enumerate(texts)], np.tile([1, 0], 4))
-    design = Design(bags, 7.0)
+    design = Design(bags)
     found = regress(design, 1.0, scales(design, scaling), bias=bags.prior, consistent=False)
-    matrix = next(iter(bags)).matrix.toarray()
-    _, kinds = np.unique(matrix, axis=1, return_inverse=True)
+    _, kinds = np.unique(bags.matrix.toarray(), axis=1, return_inverse=True)
     assert kinds.max() + 1 < bags.tokens
     for kind in range(kinds.max() + 1):
         assert np.ptp(found.weights[kinds == kind]) == 0

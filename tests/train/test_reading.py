@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from hardmax.text import TextModel
 from hardmax.text.reading import Reader
-from hardmax.train import Settings, fit, fit_tables, fitting
+from hardmax.train import Settings, fit, fitting
 from hardmax.train.reading import Evidence
 
 SCOPE = 4
@@ -24,7 +23,7 @@ STRENGTHENING = "hyx"
 KINDS = {SPEAKING: 0.42, SILENT: 0.34, NEGATORS: 0.1, RARE: 0.07, (STRENGTHENING,): 0.07}
 WORDS = [word for kind in KINDS for word in kind]
 SHARES = [share / len(kind) for kind, share in KINDS.items() for _ in kind]
-QUICK = Settings(C=1.0, gate=0.0, alpha="0", neutral_weight=5, sentences=0, ngram_range=(1, 1))
+QUICK = Settings(C=1.0, gate=0.0, alpha="0", neutral_weight=5, ngram_range=(1, 1))
 
 
 def planted(
@@ -119,21 +118,12 @@ def test_long_texts_say_too_much_to_learn_modifiers_from():
     assert fit(*planted(500, seed=4, words=(68, 72)), QUICK).modifiers == ()
 
 
-def test_the_same_seed_gives_the_same_modifiers_and_tables_those_of_texts_in_memory(monkeypatch):
+def test_the_same_texts_give_the_same_modifiers():
     texts, labels = planted(1500, seed=5)
     model, again = fit(texts, labels, QUICK), fit(texts, labels, QUICK)
     assert model.modifiers
     assert model.modifiers == again.modifiers
     assert model.weights.tobytes() == again.weights.tobytes()
-    monkeypatch.setattr(fitting, "CHARACTERS", 20_000)
-    table = pd.DataFrame({"text": texts, "label": labels})
-    streamed = fit_tables(
-        (table[first : first + 500] for first in range(0, len(table), 500)), QUICK
-    )
-    assert streamed.modifiers == model.modifiers
-    assert np.allclose(
-        streamed.predict_proba(texts[:200]), model.predict_proba(texts[:200]), atol=1e-3
-    )
 
 
 def test_the_loss_of_a_text_is_that_of_its_label():

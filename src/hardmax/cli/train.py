@@ -34,9 +34,15 @@ def run(args: Namespace) -> None:
     folder = Path(args.output)
     if not args.force and (folder.is_file() or (folder.is_dir() and any(folder.iterdir()))):
         raise InputError(f"`{folder}` exists: name another folder, or replace it with `--force`.")
-    from hardmax.train import fit_tables  # only now: scipy takes most of a second to import
+    from hardmax.text.corpora import read_corpus
 
-    model = fit_tables(args.FILE, settings, **opt.texts_of(args), progress=notify)
+    corpus = read_corpus(args.FILE, **opt.texts_of(args))
+    if corpus.bad:
+        notify(corpus.describe_bad())
+    from hardmax.train import fit  # scipy is not needed to refuse a file
+
+    source = Path(args.FILE).name
+    model = fit(corpus.texts, corpus.labels, settings, progress=notify, source=source)
     model.save(folder)
     notify(f"wrote {folder}")
     if args.json:

@@ -119,7 +119,7 @@ def find_known(
     """The words of a text, and its known tokens that count: the number, first and last word of
     each."""
     words, known = cut_words(encode_text(text).decode()), []
-    for first, last in tokeniser.places(words):
+    for first, last in tokeniser._places(words):
         surface = join_words([word.surface for word in words[first : last + 1]])
         number = vocabulary.index.get(surface)
         if number is not None:
@@ -160,8 +160,9 @@ def read_one(
 
 def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     """The words of all tokens, one token after the other, and how many words each token has."""
-    cut = [s.split(" ") if s.isascii() else cut_surface(s) for s in vocabulary.surfaces]
-    return list(chain.from_iterable(cut)), np.array(list(map(len, cut)), dtype=int)
+    spaced = [s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces]
+    words = " ".join(spaced).split(" ") if spaced else []
+    return words, np.array([surface.count(" ") + 1 for surface in spaced], dtype=int)
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,9 +103,9 @@ class Tokeniser:
             Surface, start and end of each.
         """
         words = cut_words(check_str(text, "`text`"))
-        return [token_of(words, first, last) for first, last in self.places(words)]
+        return [token_of(words, first, last) for first, last in self._places(words)]
 
-    def places(self, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    def _places(self, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
         """The first and the last of these words for each token, in the order of `tokens`."""
         for last, word in enumerate(words):
             for first in range(last, max(last - self.longest_phrase, -1), -1):

@@ -1,7 +1,6 @@
 """The words and phrases that a model knows, and how they are chosen from training texts."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,10 +15,6 @@ from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes
 from hardmax.text.tokeniser import LONGEST_PHRASE, cut_surface, join_words
-
-_WORD = "[a-z0-9]+(?:'[a-z0-9]+)*"
-# Most tokens: sooner found than cut.
-_PLAIN = re.compile(f"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,123 +113,64 @@ def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:
 
 
 def choose_tokens(
-    chunks: Iterable[tuple[TextBytes, np.ndarray]],
+    texts: TextBytes,
+    labels: np.ndarray,
     classes: int,
     longest_phrase: int,
     *,
     words: int,
     phrases: int,
     min_df: int,
-) -> Vocabulary:
-    """The most frequent words, and after them the phrases that tell the classes apart best; they
-    are not counted yet.
+) -> list[str]:
+    """The most frequent words, and after them the phrases that tell the classes apart best.
 
     Words are ranked by the number of texts that have them, phrases by chi-squared: how unevenly
     they are spread over the classes. Tokens that fewer than `min_df` texts have are left out.
-    Chunks are texts and the numbers of their classes; they are gone through once, and once more for
-    each length of phrases from three words on.
 
     >>> from hardmax.text._texts import read_texts
     >>> texts = read_texts(["not good", "not good at all", "so good", "so good indeed"])
-    >>> chunks = [(texts, np.array([0, 0, 1, 1]))]
-    >>> choose_tokens(chunks, 2, 2, words=3, phrases=1, min_df=2).surfaces
-    ('good', 'not', 'so', 'not good')
+    >>> choose_tokens(texts, np.array([0, 0, 1, 1]), 2, 2, words=3, phrases=1, min_df=2)
+    ['good', 'not', 'so', 'not good']
     """
-    numbers: dict[str, int] = {}
-    tallies = [_Tally(classes) for _ in range(longest_phrase)]
-    sizes = np.zeros(classes, dtype=int)
-    for last in range(min(2, longest_phrase), longest_phrase + 1):
-        for texts, labels in chunks:
-            stream, owners, known = number_words_of(texts, numbers)
-            if last <= 2:
-                sizes += np.bincount(labels, minlength=classes)
-                tallies[0].add(known, stream, owners, labels)
-            # After the last word comes what stands for the end of a clause.
-            stream = np.append(known, -1)[stream]
-            _tally_phrases(tallies[:last], stream, owners, labels, min_df)
-    spellings = list(numbers)
-    documents = tallies[0].counts.sum(axis=1)
+    stream, owners, known = number_words_of(texts)
+    documents = _count_texts(stream, owners, labels, classes).sum(axis=1)
     best = _best(documents, documents >= min_df, words)
-    ranked = sorted((-int(documents[word]), spellings[word]) for word in best)
+    ranked = sorted((-int(documents[word]), known[word]) for word in best)
+    sizes = np.bincount(labels, minlength=classes)
+    there = np.flatnonzero(sizes)
+    found: list[tuple[float, str]] = []
+    prefixes, follows = stream, (owners[1:] == owners[:-1]) & (stream[1:] >= 0)
+    for length in range(2, longest_phrase + 1):
+        # A phrase is a prefix, which ends one place before, and a word.
+        places = np.flatnonzero(follows & (prefixes[:-1] >= 0)) + 1
+        keys = prefixes[places - 1].astype(int) << 32 | stream[places]
+        _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
+        counts = _count_texts(numbers, owners[places], labels, classes)
+        documents = counts.sum(axis=1)
+        # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if
+        # classes did not matter, the sum over c of (n_c - e_c)^2 / e_c.
+        squares = (counts[:, there] ** 2 / sizes[there]).sum(axis=1)
+        scores = squares * sizes.sum() / np.maximum(documents, 1) - documents
+        best = _best(scores, documents >= min_df, phrases)
+        ends = places[firsts[best]] + 1
+        columns = [stream[ends - back].tolist() for back in range(length, 0, -1)]
+        spelt = zip(*(map(known.__getitem__, column) for column in columns), strict=True)
+        found += zip((-scores[best]).tolist(), map(join_words, spelt), strict=True)
+        # A phrase is no more frequent than its beginning.
+        prefixes = np.full(len(stream), -1)
+        prefixes[places] = np.where(documents[numbers] >= min_df, numbers, -1)
     surfaces = [surface for _, surface in ranked[:words]]
-    surfaces += _choose_phrases(tallies, spellings, sizes, phrases, min_df)
-    return Vocabulary._of(tuple(surfaces), np.zeros((len(surfaces), classes), dtype=int))
+    return surfaces + [surface for _, surface in sorted(found)[:phrases]]
 
 
-class _Tally:
-    """How many texts of each class have each of some numbers, which are sorted."""
-
-    def __init__(self, classes: int) -> None:
-        self.keys = np.empty(0, dtype=int)
-        self.counts = np.empty((0, classes), dtype=int)
-
-    def add(
-        self, keys: np.ndarray, stream: np.ndarray, owners: np.ndarray, labels: np.ndarray
-    ) -> None:
-        """Count the texts of a chunk, in whose stream `k` stands for `keys[k]`."""
-        counts = _count_texts(stream, owners, labels, self.counts.shape[1])
-        keys, counts = np.append(self.keys, keys), np.concatenate([self.counts, counts])
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        is_first = np.diff(keys, prepend=-1) > 0
-        self.keys = keys[is_first]
-        self.counts = np.add.reduceat(counts[order], np.flatnonzero(is_first))
-
-
-def number_words_of(
-    texts: TextBytes, numbers: dict[str, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The words of a chunk by numbers of its own, the text of each, and which of all `numbers`
-    these are."""
+def number_words_of(texts: TextBytes) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """The words of all texts as numbers, BREAK where a clause ends; the text of each; and how they
+    are spelt."""
     longest = int(np.diff(texts.offsets).max(initial=0))
     stream, ends, spellings, starts = number_words(texts.data, texts.offsets, longest, CHARACTERS)
     letters = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    words = (letters[first:last] for first, last in pairwise(starts.tolist()))
-    known = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=int)
-    return stream, np.repeat(np.arange(len(texts)), np.diff(ends)), known
-
-
-def _tally_phrases(
-    tallies: list[_Tally], stream: np.ndarray, owners: np.ndarray, labels: np.ndarray, min_df: int
-) -> None:
-    """Count the phrases of the last length; shorter ones have been counted."""
-    prefixes, follows = stream, (owners[1:] == owners[:-1]) & (stream[1:] >= 0)
-    for length, tally in enumerate(tallies[1:], 2):
-        # A phrase is a prefix, which ends one place before, and a word.
-        places = np.flatnonzero(follows & (prefixes[:-1] >= 0)) + 1
-        keys = prefixes[places - 1] << 32 | stream[places]
-        if length == len(tallies):
-            tally.add(*np.unique(keys, return_inverse=True), owners[places], labels)
-            return
-        phrases = np.searchsorted(tally.keys, keys)
-        # A phrase is no more frequent than its beginning.
-        is_frequent = tally.counts.sum(axis=1)[phrases] >= min_df
-        prefixes = np.full(len(stream), -1)
-        prefixes[places] = np.where(is_frequent, phrases, -1)
-
-
-def _choose_phrases(
-    tallies: list[_Tally], spellings: list[str], sizes: np.ndarray, most: int, min_df: int
-) -> list[str]:
-    ranked: list[tuple[float, str]] = []
-    for length, tally in enumerate(tallies[1:], 2):
-        counts, documents = tally.counts, tally.counts.sum(axis=1)
-        # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if
-        # classes did not matter, the sum over c of (n_c - e_c)^2 / e_c.
-        squares = sum(counts[:, c] * counts[:, c] / sizes[c] for c in np.flatnonzero(sizes))
-        scores = squares * sizes.sum() / documents - documents
-        best = _best(scores, documents >= min_df, most)
-        columns, phrases = [], np.array(best, dtype=np.int64)
-        for shorter in tallies[length - 1 : 0 : -1]:
-            keys = shorter.keys[phrases]
-            columns.append(keys & 0xFFFFFFFF)
-            phrases = keys >> 32
-        columns = [phrases, *reversed(columns)]
-        words = [map(spellings.__getitem__, column.tolist()) for column in columns]
-        ranked.extend(
-            zip((-scores[best]).tolist(), map(join_words, zip(*words, strict=True)), strict=True)
-        )
-    return [surface for _, surface in sorted(ranked)[:most]]
+    words = [letters[first:last] for first, last in pairwise(starts.tolist())]
+    return stream, np.repeat(np.arange(len(texts)), np.diff(ends)), words
 
 
 def _count_texts(
@@ -245,14 +181,13 @@ def _count_texts(
     from scipy.sparse import csr_array
 
     is_word = numbers >= 0
-    numbers, kinds = numbers[is_word], int(numbers.max(initial=-1)) + 1
+    kinds, numbers = int(numbers.max(initial=-1)) + 1, numbers[is_word]
     bounds = np.searchsorted(owners[is_word], np.arange(len(labels) + 1))
-    data, shape = np.ones(len(numbers), dtype=bool), (len(labels), max(kinds, 1))
-    has_number = csr_array((data, numbers, bounds), shape=shape)
-    has_number.sum_duplicates()  # each number once in a text
-    of_class = np.repeat(labels, np.diff(has_number.indptr))
-    cells = has_number.indices * np.int64(classes) + of_class
-    return np.bincount(cells, minlength=kinds * classes).reshape(kinds, classes)
+    shape = len(labels), kinds
+    has_number = csr_array((np.ones(len(numbers), dtype=int), numbers, bounds), shape=shape)
+    has_number.sum_duplicates()
+    has_number.data[:] = 1
+    return has_number.T @ np.eye(classes, dtype=int)[labels]
 
 
 def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
@@ -272,7 +207,7 @@ def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
     if not is_list or not all(isinstance(surface, str) for surface in listed):
         raise InputError(f"`surfaces` must be a list of texts, not {shorten(surfaces)}.")
     for surface in listed:
-        if not _PLAIN.fullmatch(surface) and not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
+        if not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
             raise InputError(
                 f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: "
                 "expected words in lower case, joined by single spaces."

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from hardmax.train.settings import Settings
 
 if TYPE_CHECKING:
-    from hardmax.train.fitting import fit, fit_tables
+    from hardmax.train.fitting import fit
 
-__all__ = ["Settings", "fit", "fit_tables"]
+__all__ = ["Settings", "fit"]
 
 
 def __getattr__(name: str) -> Any:
     # Settings are checked before scipy is imported.
-    if name in ("fit", "fit_tables"):
-        from hardmax.train import fitting
+    if name == "fit":
+        from hardmax.train.fitting import fit
 
-        return getattr(fitting, name)
+        return fit
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,19 +1,12 @@
 """Texts as bags of tokens, and a logistic regression on them: one number a token and class, by
-L-BFGS.
+L-BFGS."""
 
-Bags come in any number, in memory or from files; each evaluation of the loss goes through all of
-them."""
-
-import secrets
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import finalize
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from hardmax.text.encoding import Encoded
 
@@ -30,42 +23,22 @@ def to_matrix(found: Encoded, tokens: int) -> Any:
     return csr_array((found.factors, found.ids, found.offsets), shape=(len(found), tokens))
 
 
-class SpilledArrays:
-    """Arrays in memory, or in a file of a temporary folder, which is removed with this."""
-
-    def __init__(self, folder: Path | None, *arrays: np.ndarray) -> None:
-        self._arrays, self._path = arrays, None
-        if folder is not None:
-            self._path = folder / secrets.token_hex(8)
-            with self._path.open("wb") as stream:
-                for array in arrays:
-                    array.tofile(stream)
-            self._arrays, self._kinds = (), [(array.dtype, len(array)) for array in arrays]
-            finalize(self, self._path.unlink, missing_ok=True)
-
-    def load(self) -> tuple[np.ndarray, ...]:
-        """The arrays."""
-        if self._path is None:
-            return self._arrays
-        with self._path.open("rb") as stream:
-            return tuple(np.fromfile(stream, kind, count) for kind, count in self._kinds)
-
-
 @dataclass(frozen=True, eq=False)
-class Bag:
-    """The distinct tokens of each text, the classes of the texts, and how much each text counts."""
+class Bags:
+    """The distinct tokens of each text, and what is known of the texts."""
 
     matrix: Any
+    """The factors of their tokens, as `to_matrix` gives them."""
     labels: np.ndarray
     weights: np.ndarray
     groups: np.ndarray
     classes: int
-    is_whole: bool = True
-    """Whether these are texts; False for sentences, which come from texts that are in other
-    bags."""
-
-    def __len__(self) -> int:
-        return len(self.labels)
+    folds: np.ndarray
+    vectors: Any = None
+    """Those of the tokens (tokens, dimensions), sparse, if there are any."""
+    designs: dict[Any, Any] = field(default_factory=dict, init=False)
+    """What regressions on these texts share, by the fold that is left out and the number of texts
+    that have each token; others do not take it over."""
 
     @property
     def tokens(self) -> int:
@@ -77,43 +50,6 @@ class Bag:
         """The number of distinct tokens of each text."""
         return np.diff(self.matrix.indptr)
 
-    def counts(self, *, weighted: bool = True) -> np.ndarray:
-        """Number of groups of each class that have each token, (tokens, classes).
-
-        If weighted, a group counts as much as its first text, times the factor of the token there.
-        """
-        members = self.groups * self.classes + self.labels
-        order = np.argsort(members, kind="stable")
-        first = np.flatnonzero(np.diff(members[order], prepend=-1))
-        texts = self.matrix[order]
-        parts = texts.data.copy(), texts.indices, texts.indptr[np.append(first, -1)]
-        found = csr_array(parts, shape=(len(first), self.tokens))  # a row for a group
-        if len(first) < len(order):
-            found.sum_duplicates()
-        sizes, first = np.diff(found.indptr), order[first]
-        cells = found.indices * np.int64(self.classes) + np.repeat(self.labels[first], sizes)
-        values = (
-            np.repeat(self.weights[first], sizes) * np.clip(found.data, -1, 1) if weighted else None
-        )
-        counts = np.bincount(cells, values, minlength=self.tokens * self.classes)
-        return counts.reshape(self.tokens, self.classes)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LabelledTexts:
-    """What is known of all texts of a corpus."""
-
-    labels: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray
-    classes: int
-    sentences: float
-    """The weight of a sentence."""
-    folder: Path | None = None
-    """For what is not kept in memory."""
-    folds: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
-    """Not known before the texts have been encoded once."""
-
     @property
     def prior(self) -> np.ndarray:
         """The logits of a text that nothing is known of, (rows,): each class has the probability
@@ -123,58 +59,42 @@ class LabelledTexts:
         logits = logs - logs.mean() if self.classes > 2 else np.diff(logs)
         return logits.round(_DECIMALS)
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Bags(LabelledTexts):
-    """The texts of a corpus as bags of tokens, a chunk each, and sentences apart from texts."""
-
-    stored: list[tuple[bool, SpilledArrays]]
-    """Whether they are texts, and their arrays: factors, tokens, offsets, and the text that each
-    comes from."""
-    tokens: int
-    fold: int | None = None
-    """Without the texts of this fold, or with these alone."""
-    is_held_out: bool = False
-    vectors: Any = None
-    """Those of the tokens (tokens, dimensions), sparse, if there are any."""
-    designs: dict[Any, Any] = field(default_factory=dict, init=False)
-    """What regressions on these texts share, by the fold that is left out and the number of texts
-    that have each token; others do not take it over."""
-
-    def __iter__(self) -> Iterator[Bag]:
-        for is_whole, stored in self.stored:
-            matrix, owners = self._load(stored)
-            if self.fold is not None:
-                rows = np.flatnonzero((self.folds[owners] == self.fold) == self.is_held_out)
-                matrix, owners = matrix[rows], owners[rows]
-            weights = self.weights[owners] * (1 if is_whole else self.sentences)
-            about = self.labels[owners], weights, self.groups[owners]
-            yield Bag(matrix, *about, self.classes, is_whole)
-
-    def _load(self, stored: SpilledArrays) -> tuple[Any, np.ndarray]:
-        factors, ids, offsets, owners = stored.load()
-        return csr_array((factors, ids, offsets), shape=(len(owners), self.tokens)), owners
-
     def without(self, fold: int | None) -> "Bags":
-        """All but those of a fold."""
-        return replace(self, fold=fold, is_held_out=False)
+        """All texts but those of a fold."""
+        return self if fold is None else self._at(self.folds != fold)
 
     def held_out(self, fold: int) -> "Bags":
         """The texts of a fold."""
-        texts = [(is_whole, stored) for is_whole, stored in self.stored if is_whole]
-        return replace(self, stored=texts, fold=fold, is_held_out=True)
+        return self._at(self.folds == fold)
+
+    def _at(self, chosen: np.ndarray) -> "Bags":
+        names = ("labels", "weights", "groups", "folds")
+        about = {name: getattr(self, name)[chosen] for name in names}
+        return replace(self, matrix=self.matrix[np.flatnonzero(chosen)], **about)
 
     def take(self, tokens: np.ndarray) -> "Bags":
-        """The same texts with some of the tokens."""
-        kept = []
-        for is_whole, stored in self.stored:
-            matrix, owners = self._load(stored)
-            part = matrix[:, tokens]  # which stay in order of appearance
-            kept.append(
-                (is_whole, SpilledArrays(self.folder, part.data, part.indices, part.indptr, owners))
-            )
+        """The same texts with some of the tokens, which stay in order of appearance."""
         vectors = None if self.vectors is None else self.vectors[tokens]
-        return replace(self, stored=kept, tokens=len(tokens), vectors=vectors)
+        return replace(self, matrix=self.matrix[:, tokens], vectors=vectors)
+
+    def counts(self, *, weighted: bool = True) -> np.ndarray:
+        """Number of groups of each class that have each token, (tokens, classes).
+
+        If weighted, a group counts as much as its first text, times the factors of the token there.
+        """
+        matrix = self.matrix
+        if not weighted:
+            data = np.ones_like(matrix.data)
+            matrix = csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        members = self.groups * self.classes + self.labels
+        _, first, group = np.unique(members, return_index=True, return_inverse=True)
+        texts = np.arange(len(members))
+        shape = len(first), len(members)
+        together = csr_array((np.ones(len(members)), (group, texts)), shape=shape)
+        found: Any = together @ matrix
+        found.data = np.clip(found.data, -1, 1)
+        told = np.eye(self.classes)[self.labels[first]]
+        return found.T @ (told * self.weights[first][:, None] if weighted else told)
 
 
 class Fitted(NamedTuple):
@@ -199,59 +119,33 @@ class Fitted(NamedTuple):
 class Design:
     """Texts as regressions see them, whatever the strength and the scaling.
 
-    Each text is divided by its size, as the model's mean will be: one of `typical` size is left as
-    it is."""
+    Each text is divided by its size, as the model's mean will be: one of typical size is left as it
+    is. Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n)
+    times as large; most tokens are in one text only."""
 
-    def __init__(
-        self,
-        bags: Iterable[Bag],
-        typical: float,
-        *,
-        folder: Path | None = None,
-        vectors: Any = None,
-    ) -> None:
-        bags = list(bags) if folder is None else bags
-        self.typical, self.folder = typical, folder
-        counts: Any = sum(bag.counts() for bag in bags if bag.is_whole)
-        self.counts = np.maximum(counts, 0)
-        """How many groups of each class have each token, as `Bag.counts` says, (tokens,
-        classes)."""
-        self.weight = float(sum(bag.weights.sum() for bag in bags if bag.is_whole))
-        """Of all whole texts."""
-        self.vectors: Any = csr_array((len(counts), 0)) if vectors is None else vectors
-        # Tokens that the same texts have weigh the same: n of them are one column, which is sqrt(n)
-        # times as large. Most tokens are in one text only, and its other such tokens are in the
-        # same.
-        rng = np.random.default_rng(0)
-        marks: Any = sum(bag.matrix.T @ rng.random(len(bag)) for bag in bags)
+    def __init__(self, bags: Bags) -> None:
+        self.bags = bags
+        self.typical = float(bags.sizes.mean())
+        self.counts = np.maximum(bags.counts(), 0)
+        """How many groups of each class have each token, (tokens, classes)."""
+        self.vectors: Any = csr_array((bags.tokens, 0)) if bags.vectors is None else bags.vectors
+        marks = bags.matrix.T @ np.random.default_rng(0).random(len(bags.labels))
         _, self.first, self.column, times = np.unique(
             marks, return_index=True, return_inverse=True, return_counts=True
         )
         """The first token of each column, and which column stands for each token."""
         self.once = np.sqrt(times)[:, None]
         """The root of the number of tokens of each column, (columns, 1)."""
-        self.curvature = np.zeros(len(self.first))
+        lengths = (self.typical + TYPICAL_WEIGHT) / (bags.sizes + TYPICAL_WEIGHT)
+        # By token: then what is summed up is as long as there are texts, and fits the cache.
+        self.matrix = bags.matrix.tocsc()[:, self.first]
+        self.matrix.data = self.matrix.data * lengths[self.matrix.indices]
+        self.curvature = (self.matrix**2).T @ bags.weights
         """The sums of squares of each column."""
-        self.products = np.zeros((self.vectors.shape[1],) * 2)
-        """Those of the vectors' axes."""
-        self.total = 0.0
-        """The weight of all texts and sentences."""
-        self.stored: list[SpilledArrays] = []
-        """For each bag the entries, texts and offsets of the columns, labels, weights, and what the
-        vectors of the tokens add up to in each text."""
-        for bag in bags:
-            lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
-            # By token: then what is summed up is as long as there are texts in a bag, not tokens,
-            # and fits the cache.
-            by_token = bag.matrix.tocsc()[:, self.first]
-            factors = by_token.data * lengths[by_token.indices]
-            meanings = lengths[:, None] * (bag.matrix @ self.vectors).toarray()
-            self.products += meanings.T @ (bag.weights[:, None] * meanings)
-            arrays = factors, by_token.indices, by_token.indptr, bag.labels, bag.weights
-            self.stored.append(SpilledArrays(folder, *arrays, meanings.ravel()))
-            by_token.data = factors**2
-            self.curvature += by_token.T @ bag.weights
-            self.total += bag.weights.sum()
+        self.meanings = lengths[:, None] * (bags.matrix @ self.vectors).toarray()
+        """What the vectors of the tokens add up to in each text."""
+        self.products = self.meanings.T @ (bags.weights[:, None] * self.meanings)
+        """The sums of products of the vectors' axes."""
 
 
 def scales(design: Design, scaling: str) -> np.ndarray:
@@ -264,7 +158,8 @@ def scales(design: Design, scaling: str) -> np.ndarray:
     scales."""
     counts = design.counts
     documents = counts.sum(axis=1, keepdims=True)
-    rarity = _RARITY * np.log((1 + design.weight) / (1 + documents)) * (documents > 0)
+    texts = design.bags.weights.sum()
+    rarity = _RARITY * np.log((1 + texts) / (1 + documents)) * (documents > 0)
     if counts.shape[1] > 2:
         return rarity
     more = _SMOOTHING if scaling == "evidence" else 1
@@ -287,58 +182,39 @@ def regress(
     """Logistic regression on scaled presence, beside a bias that is given: if it were fitted, it
     would stand for frequent words, and a text without any would get a class for them.
 
-    Bags are gone through for each evaluation of the loss, from the folder if there is one. If
-    `consistent`, and there are two classes, every weight has the sign of its scale: no token speaks
-    against its own counts. Weights that are nearly right, such as those for another strength, are a
-    good start.
+    If `consistent`, and there are two classes, every weight has the sign of its scale: no token
+    speaks against its own counts. Weights that are nearly right, such as those for another
+    strength, are a good start.
 
     If tokens have vectors, their products with a slope are added to the weights."""
-    vectors, first, once = design.vectors, design.first, design.once
-    width, scale_of_token, classes = vectors.shape[1], scale, design.counts.shape[1]
-    scale, rows = scale[first] * once, 1 if classes == 2 else classes
+    vectors, first, once, bags = design.vectors, design.first, design.once, design.bags
+    own_scale, rows = scale[first] * once, len(bias)
+    matrix, transposed, weights = design.matrix, design.matrix.T, strength * bags.weights
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
     # Slopes are turned to the axes along which texts differ: so they are not curved together,
     # either.
     lengths_of_axes, axes = np.linalg.eigh(design.products)
-    squares = design.curvature * scale[:, 0] ** 2
+    squares = design.curvature * own_scale[:, 0] ** 2
     curved = strength * _CURVATURE * np.append(squares, lengths_of_axes.clip(0)) + 1
     sizes = np.repeat(1 / np.sqrt(curved), rows)
 
     def split(flat: np.ndarray) -> list[np.ndarray]:
-        return np.split(flat.reshape(-1, rows), [len(scale)])
-
-    def load(part: SpilledArrays) -> tuple[Any, Any, np.ndarray, np.ndarray, np.ndarray]:
-        factors, texts, offsets, labels, weights, meanings = part.load()
-        matrix = csc_array((factors, texts, offsets), shape=(len(labels), len(scale)))
-        meanings = meanings.reshape(len(labels), width)
-        return matrix, matrix.T, labels, strength * weights, meanings
-
-    loaded = [load(part) for part in design.stored] if design.folder is None else None
+        return np.split(flat.reshape(-1, rows), [len(first)])
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
-        u, slope = split(flat)
-        scaled_u, turned = np.ascontiguousarray(u * scale), axes @ slope
-        value, for_tokens, for_slope = 0.0, np.zeros_like(u), np.zeros_like(slope)
-        for matrix, transposed, labels, weights, meanings in loaded or map(load, design.stored):
-            logits = matrix @ scaled_u
-            if width:
-                logits += meanings @ turned
-            own_value, slopes = log_loss(logits + bias, labels, weights)
-            value += own_value
-            for_tokens += transposed @ slopes
-            if width:
-                for_slope += meanings.T @ slopes
-        gradients = for_tokens * scale + u, axes.T @ for_slope + slope
-        gradient = np.concatenate([part.ravel() for part in gradients]) * sizes
+        own, slope = split(flat)
+        logits = matrix @ np.ascontiguousarray(own * own_scale) + design.meanings @ (axes @ slope)
+        value, slopes = log_loss(logits + bias, bags.labels, weights)
+        gradients = (transposed @ slopes) * own_scale, axes.T @ (design.meanings.T @ slopes)
+        gradient = (np.concatenate(gradients).ravel() + flat) * sizes
         return float(value + 0.5 * (flat**2).sum()), gradient
 
     bounds, first_guess = None, np.zeros(len(sizes))
     if start is not None:
-        divisor = np.where(scale == 0, 1, scale / once**2)
+        divisor = np.where(own_scale == 0, 1, own_scale / once**2)
         own = (start.weights - vectors @ start.slope)[first] / divisor
-        guesses = own, axes.T @ start.slope
-        first_guess = np.concatenate([part.ravel() for part in guesses]) / sizes
+        first_guess = np.concatenate([own, axes.T @ start.slope]).ravel() / sizes
     if consistent and rows == 1:
         least = _LEAST * once[:, 0] / sizes  # no vectors are with these
         bounds = Bounds(least)  # pyright: ignore[reportArgumentType]
@@ -346,38 +222,40 @@ def regress(
     # Remembering more costs more than it saves.
     options = {"maxiter": 60, "ftol": 2e-5, "maxcor": 3}
     found = minimize(loss, first_guess, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    u, slope = split(found.x * sizes)
+    own, slope = split(found.x * sizes)
     slope = axes @ slope
-    parts = (u / once)[design.column] * scale_of_token + vectors @ slope, slope
+    x = (own / once)[design.column] * scale + vectors @ slope
     if rows > 1:
-        parts = [part - part.mean(axis=1, keepdims=True) for part in parts]
-    x, slope = parts
+        x, slope = (part - part.mean(axis=1, keepdims=True) for part in (x, slope))
     return Fitted(x, bias, design.typical, np.arange(len(x)), slope)
 
 
-def log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
-    """The weighted sum of the losses, and its slope in each logit."""
-    if z.shape[1] == 1:
-        signs = 2.0 * labels - 1
-        margins = signs * z[:, 0]
-        small = np.exp(-np.abs(margins))
-        wrong = np.where(margins > 0, small, 1) / (1 + small)  # the probability of the other class
-        value = weights @ (np.log1p(small) + np.maximum(-margins, 0))
-        return float(value), (-weights * signs * wrong)[:, None]
-    z -= z.max(axis=1, keepdims=True)
-    log_sum = np.log(np.exp(z).sum(axis=1))
-    here = np.arange(len(z)), labels
-    slopes = np.exp(z - log_sum[:, None]) * weights[:, None]
-    slopes[here] -= weights
-    return float(weights @ (log_sum - z[here])), slopes
+def both(logits: np.ndarray) -> np.ndarray:
+    """A column for each class: of two, the first has the logit 0."""
+    if logits.shape[1] == 1:
+        logits = np.hstack([np.zeros_like(logits), logits])
+    return np.asfortranarray(logits)  # sums over few columns are faster
+
+
+def _log_sums(z: np.ndarray) -> np.ndarray:
+    top = z.max(axis=1)
+    return top + np.log(np.exp(z - top[:, None]).sum(axis=1))
 
 
 def losses_of(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
     """The log loss of each text, and their mean if every class were as likely."""
-    if logits.shape[1] == 1:
-        z = logits[:, 0]
-        log_sum = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
-        return log_sum - z * labels, float((log_sum - z / 2).mean())
-    z = logits - logits.max(axis=1, keepdims=True)
-    log_sum = np.log(np.exp(z).sum(axis=1))
-    return log_sum - z[np.arange(len(z)), labels], float((log_sum - z.mean(axis=1)).mean())
+    z = both(logits)
+    log_sums = _log_sums(z)
+    return log_sums - z[np.arange(len(z)), labels], float((log_sums - z.mean(axis=1)).mean())
+
+
+def log_loss(
+    logits: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """The weighted sum of the losses, and its slope in each logit."""
+    z, here = both(logits), (np.arange(len(logits)), labels)
+    log_sums = _log_sums(z)
+    slopes = np.exp(z - log_sums[:, None])
+    slopes[here] -= 1
+    slopes *= weights[:, None]
+    return float(weights @ (log_sums - z[here])), slopes[:, -logits.shape[1] :]

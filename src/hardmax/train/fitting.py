@@ -7,31 +7,25 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, shorten
-from hardmax.text._texts import read_texts
-from hardmax.text.corpora import Corpus, stream_corpus
-from hardmax.text.encoding import NOT_READ, cut_tokens
-from hardmax.text.explain import LENGTHS
+from hardmax.text._analysis import LENGTHS
+from hardmax.text._texts import TextBytes, read_texts
+from hardmax.text.encoding import NOT_READ, cut_tokens, encode
 from hardmax.text.reading import Reader, VotingRule
-from hardmax.text.tables import join_first
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, Fitted, regress, scales
-from hardmax.train.corpus import Chunk, TrainingCorpus
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, Fitted, regress, scales, to_matrix
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
 from hardmax.train.tuning import FEWEST_GROUPS, FOLDS, MANY_TEXTS, Trial, find_folds, tune
 from hardmax.train.vectors import Vectors, read_vectors
 
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
-CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
@@ -46,6 +40,23 @@ except ImportError:
     threadpool_limits = nullcontext
 
 
+class _Corpus(NamedTuple):
+    """All texts, and what is known of them."""
+
+    texts: TextBytes
+    labels: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+    classes: int
+    folds: np.ndarray
+
+    def encode(self, vocabulary: Vocabulary, settings: Settings, reader: Reader = NOT_READ) -> Bags:
+        """The texts with the tokens of a vocabulary, as modifiers change them."""
+        found = encode(self.texts, vocabulary, settings.tokeniser, reader)
+        about = self.labels, self.weights, self.groups, self.classes, self.folds
+        return Bags(to_matrix(found, len(vocabulary)), *about)
+
+
 def fit(
     texts: Any,
     labels: Any,
@@ -54,6 +65,7 @@ def fit(
     sample_weight: np.ndarray | None = None,
     groups: Any = None,
     progress: Announce | None = None,
+    source: str = "",
 ) -> TextModel:
     """Train a classifier of texts.
 
@@ -72,6 +84,8 @@ def fit(
         token that several of them have counts once.
     progress : callable, optional
         Called with a line for each step.
+    source : str, optional
+        Where the texts are from, for the model card.
 
     Returns
     -------
@@ -91,154 +105,58 @@ def fit(
         raise InputError(
             f"`labels` has {len(numbers)} entries: expected {len(read)}, one for each text."
         )
-    weights = np.ones(len(read))
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=float)
+    if len(classes) < 2:
+        only = ", ".join(map(repr, classes.tolist()))
+        raise InputError(f"`labels` has only the label {only}: expected at least two classes.")
+    weights = np.ones(len(read)) if sample_weight is None else np.asarray(sample_weight, float)
     of_group = np.arange(len(read))
     if groups is not None:
         of_group = np.unique(np.asarray(groups), return_inverse=True)[1]
-    corpus = TrainingCorpus(
-        chunks=[Chunk.of(read, numbers, rng=_generator(settings))],
-        labels=numbers,
-        weights=weights,
-        groups=of_group,
-        classes=len(classes),
-        sentences=settings.sentences,
-    )
+    _warn_of_similar(classes)
+    # Equal weights are as none.
+    about = numbers, weights / weights.mean(), of_group, len(classes)
+    corpus = _Corpus(read, *about, np.zeros(len(read), dtype=int))
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        return _fit(corpus, classes, settings, progress)
-
-
-def fit_tables(
-    source: Any,
-    settings: Settings | None = None,
-    *,
-    text: str | None = None,
-    label: str | None = None,
-    on_bad_rows: str = "skip",
-    progress: Announce | None = None,
-) -> TextModel:
-    """Train a classifier on texts that need not fit into memory.
-
-    Texts, and after that their tokens, are kept in files of a temporary folder; they are gone
-    through chunk by chunk.
-
-    Parameters
-    ----------
-    source : str, Path or iterable of tables
-        What `read_corpus` reads, such as a folder of Parquet files; or tables of any library that
-        narwhals knows, which are taken one after another.
-    settings : Settings, optional
-        What is not to be chosen by folds.
-    text, label : str, optional
-        Columns of the texts and labels; guessed from common names if omitted.
-    on_bad_rows : {"skip", "refuse"}, default "skip"
-        Whether to leave out rows that are broken or have no text or label, or to raise an error.
-    progress : callable, optional
-        Called with a line for each step.
-
-    Returns
-    -------
-    TextModel
-        The model that `fit` gives for the same texts in the same order, but for rounding.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> texts = ["a good film", "so good", "a bad film", "so bad"]
-    >>> table = pd.DataFrame({"text": texts, "label": [1, 1, 0, 0]})
-    >>> fit_tables(table for _ in range(5)).predict(["good", "a bad one"]).tolist()
-    [1, 0]
-    """
-    settings, say = settings or Settings(), progress or _say_nothing
-    rng = _generator(settings)
-    with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
-        chunks, bad = [], []
-        how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
-        for part in stream_corpus(source, **how, characters=CHARACTERS):
-            bad += part.bad
-            if part.texts:
-                read = read_texts(part.texts)
-                chunks.append(Chunk.of(read, np.asarray(part.labels), rng=rng, folder=Path(name)))
-        if bad:
-            say(Corpus([], [], bad).describe_bad())
-        labels = np.concatenate([chunk.labels for chunk in chunks])
-        classes, numbers = np.unique(labels, return_inverse=True)
-        bounds = np.cumsum([len(chunk.labels) for chunk in chunks])[:-1]
-        split = np.split(numbers, bounds)
-        chunks = [replace(chunk, labels=part) for chunk, part in zip(chunks, split, strict=True)]
-        corpus = TrainingCorpus(
-            chunks=chunks,
-            labels=numbers,
-            weights=np.ones(len(numbers)),
-            groups=np.arange(len(numbers)),
-            classes=len(classes),
-            sentences=settings.sentences,
-            folder=Path(name),
-        )
-        with threadpool_limits(1):
-            is_named = isinstance(source, str | Path)
-            name = f" of {Path(source).name}" if is_named else ""
-            return _fit(corpus, classes, settings, progress, name)
-
-
-def _generator(settings: Settings) -> np.random.Generator | None:
-    """What draws sentences from texts, if sentences count."""
-    return np.random.default_rng(settings.random_state) if settings.sentences > 0 else None
-
-
-def _say_nothing(line: str) -> None:
-    """Progress for nobody."""
+        return _fit(corpus, classes, settings, progress or (lambda _: None), source)
 
 
 def _fit(
-    corpus: TrainingCorpus,
-    classes: np.ndarray,
-    settings: Settings,
-    progress: Announce | None,
-    source: str = "",
+    corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce, source: str
 ) -> TextModel:
-    say = progress or _say_nothing
-    if len(classes) < 2:
-        only = classes.tolist()[0]
-        raise InputError(f"`labels` has only the label {only!r}: expected at least two classes.")
-    _warn_of_similar(classes)
     texts = len(corpus.labels)
     tables = _read_tables(settings, texts)
-    corpus = replace(corpus, weights=corpus.weights / corpus.weights.mean())  # equal is as none
     say(f"{texts:,} texts, {len(classes)} classes")
     if (fewest := np.bincount(corpus.labels).min()) < FEWEST_GROUPS:
         few = pluralize(int(fewest), "text")
         say(f"a class has {few}: what held-out texts say of so few is mostly chance")
-    candidates, bags = _find_candidates(corpus, settings)
+    overlapping = replace(settings, overlapping=True)
+    candidates, bags = _find_candidates(corpus, overlapping)
     say(f"{len(candidates):,} candidate tokens")
     folds = find_folds(bags, settings.random_state)
-    corpus, bags = replace(corpus, folds=folds), replace(bags, folds=folds)
-    reader = _find_reader(corpus, candidates, bags, replace(settings, overlapping=True))
+    corpus, bags = corpus._replace(folds=folds), replace(bags, folds=folds)
+    reader = _find_reader(corpus, candidates, bags, overlapping)
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
         # Modifiers that turn votes say nothing by themselves.
         turns = np.array([*(m.factor < 0 for m in reader.modifiers), False])
         speaking = ~turns[reader.numbers_of(candidates.surfaces)]
         candidates = take_tokens(candidates, np.flatnonzero(speaking))
-        overlapping = replace(settings.tokeniser, overlapping=True)
         bags = corpus.encode(candidates, overlapping, reader)
     best = None
     for vectors in tables:
         if best and not (vectors and vectors.suit(candidates)):
             break
         say(f"word vectors: {vectors.name if vectors else 'none'}")
-        corpus = replace(corpus, vectors=vectors)
+        weigh = partial(_weigh, corpus, reader, vectors)
         with_vectors = replace(bags, vectors=vectors and vectors.of(candidates))
-        weigh = partial(_weigh, corpus, reader)
         trial, measured = tune(weigh, candidates, with_vectors, settings, say)
         loss = measured["held_out_log_loss"] + DOUBT * (vectors is None)
         if best is None or loss < best.loss:
-            best = _Tuned(loss, trial, measured, corpus)
-        if measured["held_out_accuracy"] == 1:
+            best = _Tuned(loss, trial, measured, vectors)
+        if measured["held_out_accuracy"] == 1 and not measured["held_out_without_active"]:
             break  # there is nothing to gain
     assert best is not None
-    return _assemble(best, classes, reader, settings, source)
+    return _assemble(best, corpus, classes, reader, settings, source)
 
 
 def _warn_of_similar(classes: np.ndarray) -> None:
@@ -249,8 +167,8 @@ def _warn_of_similar(classes: np.ndarray) -> None:
         alike.setdefault(name.strip().casefold(), []).append(shorten(name))
     pairs = [" and ".join(names) for names in alike.values() if len(names) > 1]
     if pairs:
-        problem = f"labels differ only in case or spaces: {join_first(pairs, len(pairs))}"
-        warnings.warn(f"{problem}. Rename them if they are meant to be one class.", stacklevel=2)
+        problem = f"labels differ only in case or spaces: {'; '.join(pairs)}"
+        warnings.warn(f"{problem}. Rename them if they are meant to be one class.", stacklevel=3)
 
 
 class _Tuned(NamedTuple):
@@ -259,29 +177,36 @@ class _Tuned(NamedTuple):
     loss: float
     trial: Trial
     measured: dict[str, Any]
-    corpus: TrainingCorpus
+    vectors: Vectors | None
 
 
 def _assemble(
-    best: _Tuned, classes: np.ndarray, reader: Reader, settings: Settings, source: str
+    best: _Tuned,
+    corpus: _Corpus,
+    classes: np.ndarray,
+    reader: Reader,
+    settings: Settings,
+    source: str,
 ) -> TextModel:
     """The model that all texts give with the chosen settings."""
-    trial, vectors = best.trial, best.corpus.vectors
+    trial, vectors = best.trial, best.vectors
     chosen = replace(trial.settings, vectors=vectors and vectors.name)
     assert chosen.alpha is not None
     assert chosen.neutral_weight is not None
     assert chosen.gate is not None
-    _, vocabulary, fitted = _weigh(best.corpus, reader, trial.known, trial.bags, trial.settings)
+    known = corpus, reader, vectors, trial.known, trial.bags
+    _, vocabulary, fitted = _weigh(*known, trial.settings)
     if len(fitted.kept) < len(vocabulary):
         vocabulary = take_tokens(vocabulary, fitted.kept)
         fitted = fitted._replace(weights=fitted.weights[fitted.kept])
     if vectors is not None and settings.max_features is None:
-        unwanted = {*settings.exclude, *settings.stopped}
+        unwanted = {*settings.exclude, *(settings.stop_words or ())}
         unwanted |= {word for word in vectors.rows if reader.turns(word)}
         vocabulary, fitted = _add_unseen(vocabulary, fitted, vectors, unwanted)
     measured = dict(best.measured)
     temperature = measured.pop("temperature")
-    lengths = np.concatenate([chunk.lengths for chunk in best.corpus.chunks])
+    lengths = _count_characters(corpus.texts)
+    of = f" of {source}" if source else ""
     return TextModel(
         vocabulary=vocabulary,
         weights=fitted.weights / temperature,
@@ -296,7 +221,7 @@ def _assemble(
         ),
         tokeniser=chosen.tokeniser,
         metrics={
-            "sources": [[f"{pluralize(len(lengths), 'text')}{source}, {date.today()}", NO_RIGHTS]],
+            "sources": [[f"{pluralize(len(lengths), 'text')}{of}, {date.today()}", NO_RIGHTS]],
             "given": settings.recorded,
             "settings": chosen.recorded,
             **measured,
@@ -331,6 +256,12 @@ def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
     return tuple(c if isinstance(c, storable) else str(c) for c in classes.tolist())
 
 
+def _count_characters(texts: TextBytes) -> np.ndarray:
+    starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
+    before = np.append(0, np.cumsum(starts))
+    return np.diff(before[texts.offsets])
+
+
 def _quantiles(lengths: np.ndarray) -> dict[str, list[int]]:
     """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would
     mean nothing."""
@@ -339,31 +270,23 @@ def _quantiles(lengths: np.ndarray) -> dict[str, list[int]]:
     return {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()}
 
 
-def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabulary, Bags]:
-    """All words and phrases that enough texts, and enough groups, have; and the texts and sentences
-    with them."""
-    tokeniser = replace(settings.tokeniser, overlapping=True)
+def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, Bags]:
+    """All words and phrases that enough texts, and enough groups, have; and the texts with them."""
     min_df = settings.min_df or 1
-    most = {"words": MOST_WORDS, "phrases": MOST_PHRASES}
-    known = choose_tokens(corpus, corpus.classes, settings.ngram_range[1], **most, min_df=min_df)
-    bags = corpus.encode(known, tokeniser)
-    of_texts = np.zeros((len(known), corpus.classes), dtype=int)
-    of_groups = np.zeros_like(of_texts)
-    for bag in bags:
-        if bag.is_whole:
-            of_texts += replace(bag, groups=np.arange(len(bag))).counts(weighted=False)
-            of_groups += bag.counts(weighted=False)
-    known.counts[:] = of_texts
-    keep = of_groups.sum(axis=1) >= min_df
-    if settings.exclude or settings.stopped:
+    most = {"words": MOST_WORDS, "phrases": MOST_PHRASES, "min_df": min_df}
+    about = corpus.texts, corpus.labels, corpus.classes
+    surfaces = choose_tokens(*about, settings.ngram_range[1], **most)
+    none = np.zeros((len(surfaces), corpus.classes), dtype=int)
+    bags = corpus.encode(Vocabulary._of(tuple(surfaces), none), settings)
+    alone = replace(bags, groups=np.arange(len(bags.labels)))
+    known = Vocabulary._of(tuple(surfaces), alone.counts(weighted=False).astype(int))
+    keep = bags.counts(weighted=False).sum(axis=1) >= min_df
+    excluded, stopped = set(settings.exclude), set(settings.stop_words or ())
+    if excluded or stopped:
         words, sizes = cut_tokens(known)
         starts = np.cumsum(sizes) - sizes
-        excluded, stopped = (
-            np.array([word in some for word in words], dtype=bool)
-            for some in (set(settings.exclude), settings.stopped)
-        )
-        keep &= ~np.logical_or.reduceat(excluded, starts)
-        keep &= ~np.logical_and.reduceat(stopped, starts)
+        keep &= ~np.logical_or.reduceat([word in excluded for word in words], starts)
+        keep &= ~np.logical_and.reduceat([word in stopped for word in words], starts)
     if not keep.any():
         raise InputError(
             f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
@@ -374,13 +297,11 @@ def _find_candidates(corpus: TrainingCorpus, settings: Settings) -> tuple[Vocabu
     return take_tokens(known, kept), bags.take(kept)
 
 
-def _find_reader(
-    corpus: TrainingCorpus, candidates: Vocabulary, bags: Bags, settings: Settings
-) -> Reader:
+def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings) -> Reader:
     """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
     if not settings.reading:
         return NOT_READ
-    short = find_short(corpus)
+    short = find_short(corpus.texts)
     # Phrases such as "not good" would say a part of what modifiers do.
     is_word = np.flatnonzero(cut_tokens(candidates)[1] == 1)
     if len(short.texts) < FEWEST or not len(is_word):
@@ -392,7 +313,7 @@ def _find_reader(
         return NOT_READ
     gains = np.zeros(1)
     for turn in range(1 + REFINED):
-        read = corpus.encode(words, settings.tokeniser, reader)
+        read = corpus.encode(words, settings, reader)
         after, starts = _judge_words(words, read, short, settings, starts)
         gains = before.losses() - after.losses() if not turn else gains
         if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
@@ -416,19 +337,18 @@ def _judge_words(
         found[fold] = _regress(bags, fold, settings, starts.get(fold))
         weights, bias, typical, *_ = found[fold]
         votes[fold, ids >= 0] = weights[ids[ids >= 0]]
-        held_out, mine = list(bags.held_out(fold)), np.flatnonzero(bags.folds == fold)
-        sizes = np.concatenate([bag.sizes for bag in held_out])
-        shares[mine] = (typical + TYPICAL_WEIGHT) / (sizes + TYPICAL_WEIGHT)
-        sums = np.concatenate([bag.matrix @ weights for bag in held_out])
-        logits[mine] = shares[mine][:, None] * sums + bias
+        mine, held_out = bags.folds == fold, bags.held_out(fold)
+        shares[mine] = (typical + TYPICAL_WEIGHT) / (held_out.sizes + TYPICAL_WEIGHT)
+        logits[mine] = shares[mine][:, None] * (held_out.matrix @ weights) + bias
     chosen = short.texts
     about = shares[chosen], bags.labels[chosen], bags.weights[chosen]
     return Evidence(votes, bags.folds[chosen], logits[chosen], *about), found
 
 
 def _weigh(
-    corpus: TrainingCorpus,
+    corpus: _Corpus,
     reader: Reader,
+    vectors: Vectors | None,
     candidates: Vocabulary,
     bags: Bags,
     settings: Settings,
@@ -443,7 +363,8 @@ def _weigh(
         return bags, candidates, fitted
     kept = _best(bags.without(fold), fitted.weights, settings.max_features)
     vocabulary, start = take_tokens(candidates, kept), fitted.of_tokens(kept)
-    bags = corpus.encode(vocabulary, settings.tokeniser, reader)
+    bags = corpus.encode(vocabulary, settings, reader)
+    bags = replace(bags, vectors=vectors and vectors.of(vocabulary))
     return bags, vocabulary, _regress(bags, fold, settings, start)
 
 
@@ -470,11 +391,8 @@ def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Des
     if len(bags.labels) > MANY_TEXTS:
         bags.designs.clear()  # or they would take several times as much memory as the texts
     rest = bags.without(fold)
-    of_groups: Any = sum(bag.counts(weighted=False).sum(axis=1) for bag in rest if bag.is_whole)
-    kept = np.flatnonzero(of_groups >= fewest)
-    part = rest if len(kept) == rest.tokens else rest.take(kept)
-    typical = float(np.concatenate([bag.sizes for bag in part if bag.is_whole]).mean())
-    design = Design(part, typical, folder=bags.folder, vectors=part.vectors)
+    kept = np.flatnonzero(rest.counts(weighted=False).sum(axis=1) >= fewest)
+    design = Design(rest if len(kept) == rest.tokens else rest.take(kept))
     bags.designs[fold, fewest] = kept, design
     return kept, design
 
@@ -482,6 +400,6 @@ def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Des
 def _best(bags: Bags, weights: np.ndarray, most: int | None) -> np.ndarray:
     """The tokens that matter most, the heaviest first: where places count once, these take them."""
     heaviest = np.abs(weights).max(axis=1)
-    documents = sum(np.bincount(bag.matrix.indices, minlength=bag.tokens) for bag in bags)
+    documents = np.bincount(bags.matrix.indices, minlength=bags.tokens)
     kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
     return kept[np.argsort(-heaviest[kept], kind="stable")]

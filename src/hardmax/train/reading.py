@@ -7,17 +7,17 @@ in its scope, by weights that were fitted without the text; then the logit of a 
 by those weights) + sum of c(m) s(m), and the factor of m is 1 + c(m) / a. Words enter one by one,
 the most significant first, as long as there is one that is."""
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
+from hardmax.text._texts import TextBytes
 from hardmax.text.reading import ANY, Modifier, Reader
 from hardmax.text.vocabulary import number_words_of
-from hardmax.train.bag import log_loss, losses_of
-from hardmax.train.kernels import sum_scopes
+from hardmax.train.bag import both, log_loss, losses_of
 
 # of a text from which modifiers are learnt: labels of longer ones are about more than a sentence
 MOST_WORDS = 60
@@ -41,26 +41,18 @@ class Short(NamedTuple):
     texts: np.ndarray
     """Their places among all texts."""
     stream: np.ndarray
-    offsets: np.ndarray
+    owners: np.ndarray
+    """Which of the short texts each word is in."""
     words: list[str]
 
 
-def find_short(chunks: Iterable[tuple[Any, np.ndarray]]) -> Short:
-    """The short ones among the texts of all chunks."""
-    numbers: dict[str, int] = {}
-    texts, streams, sizes, first = [], [np.empty(0, dtype=int)], [], 0
-    for found, labels in chunks:
-        stream, owners, own = number_words_of(found, numbers)
-        stream = np.where(stream >= 0, own[stream], -1) if len(own) else stream.astype(int)
-        short = np.bincount(owners, stream >= 0, minlength=len(labels)) <= MOST_WORDS
-        streams.append(stream[short[owners]])
-        sizes += np.bincount(owners, minlength=len(labels))[short].tolist()
-        texts += (first + np.flatnonzero(short)).tolist()
-        first += len(labels)
-        if len(texts) > MOST_TEXTS:
-            break
-    offsets = np.concatenate([[0], np.cumsum(sizes, dtype=int)]).astype(int)
-    return Short(np.array(texts, dtype=int), np.concatenate(streams), offsets, list(numbers))
+def find_short(texts: TextBytes) -> Short:
+    """The short ones among texts."""
+    stream, owners, words = number_words_of(texts)
+    sizes = np.bincount(owners, stream >= 0, minlength=len(texts))
+    short = np.flatnonzero(sizes <= MOST_WORDS)[:MOST_TEXTS]
+    kept = np.isin(owners, short)
+    return Short(short, stream[kept], np.searchsorted(short, owners[kept]), words)
 
 
 def forms_of(word: str) -> list[str]:
@@ -78,10 +70,9 @@ def forms_of(word: str) -> list[str]:
 def _candidates(short: Short) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The most frequent words and forms, the candidates that each word is (words, 3), -1 for none,
     and the number of texts that have each."""
-    texts = np.repeat(np.arange(len(short.texts)), np.diff(short.offsets))
     size = max(len(short.words), 1)
     is_word = short.stream >= 0
-    seen = np.unique(texts[is_word] * np.int64(size) + short.stream[is_word])
+    seen = np.unique(short.owners[is_word] * np.int64(size) + short.stream[is_word])
     texts, words = seen // size, seen % size
     numbers: dict[str, int] = {}
     of_word = np.full((len(short.words), 3), -1)
@@ -125,10 +116,9 @@ def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier,
     names, of_word, counts = _candidates(short)
     if not names:
         return ()
-    found = _Sums.of(short, known, of_word, np.zeros(len(names)), scope, only_strongest=False)
+    found = sum_scopes(short, known, _in_scope(short, of_word, scope))
     chosen: list[int] = []
-    columns = known.logits[None]
-    fitted = _fit(columns, known)
+    columns, fitted = _fit(known, found, chosen)
     while len(chosen) < MOST_MODIFIERS:
         sizes = np.abs(_standard_scores(columns, fitted, known, found))
         sizes[chosen] = 0
@@ -136,26 +126,26 @@ def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier,
             break
         best = np.argsort(-sizes, kind="stable")[:AT_ONCE]
         chosen += best[sizes[best] >= max(SIGNIFICANT, NEARLY * sizes.max())].tolist()
-        columns = np.concatenate([known.logits[None], found.columns(chosen, known.logits.shape)])
-        fitted = _fit(columns, known)
+        columns, fitted = _fit(known, found, chosen)
     factors = 1 + fitted[1 : len(columns)] / fitted[0]
     return _modifiers([names[c] for c in chosen], factors, counts[chosen].tolist())
 
 
 def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...]:
     """The same modifiers, with factors that suit weights that were fitted with them."""
-    of_word = np.full((len(short.words), 3), -1)
-    of_word[:, 0] = reader.numbers_of(short.words)
+    of_word = np.array(reader.numbers_of(short.words))
     strengths = np.array([modifier.strength for modifier in reader.modifiers])
-    found = _Sums.of(short, known, of_word, strengths, reader.scope, only_strongest=True)
-    columns = np.concatenate(
-        [known.logits[None], found.columns(range(len(strengths)), known.logits.shape)]
-    )
-    fitted = _fit(columns, known)
-    factors = [m.factor for m in reader.modifiers] + fitted[1 : len(columns)] / fitted[0]
-    return _modifiers(
-        [m.word for m in reader.modifiers], factors, [m.texts for m in reader.modifiers]
-    )
+    near = _in_scope(short, of_word[:, None], reader.scope)
+    # A word attends to the strongest, of equals the nearest, which come first; a modifier to none.
+    places, numbers = near[:, of_word[short.stream[near[0]]] < 0]
+    order = np.lexsort((-strengths[numbers], places))
+    is_first = np.diff(places[order], prepend=-1) > 0
+    found = sum_scopes(short, known, np.stack([places, numbers])[:, order[is_first]])
+    columns, fitted = _fit(known, found, range(len(strengths)))
+    before = [modifier.factor for modifier in reader.modifiers]
+    factors = before + fitted[1 : len(columns)] / fitted[0]
+    words, texts = zip(*((m.word, m.texts) for m in reader.modifiers), strict=True)
+    return _modifiers(words, factors, texts)
 
 
 def _modifiers(
@@ -168,6 +158,36 @@ def _modifiers(
     )
 
 
+def _in_scope(short: Short, of_word: np.ndarray, scope: int) -> np.ndarray:
+    """Places of words, and candidates in whose scopes they are, (2, pairs), the nearest first;
+    `of_word` are the candidates that each word is (words, forms), or -1."""
+    places = np.arange(len(short.stream))
+    is_break = short.stream < 0
+    clauses = np.cumsum(is_break) + short.owners * np.int64(len(places) + 1)
+    pairs = [np.empty((2, 0), dtype=int)]
+    for distance in range(1, scope + 1):
+        after, before = places[distance:], places[: len(places) - distance]
+        near = (clauses[after] == clauses[before]) & ~is_break[after] & ~is_break[before]
+        after, words = after[near], short.stream[before[near]]
+        for form in range(of_word.shape[1]):
+            candidates = of_word[words, form]
+            pairs.append(np.stack([after, candidates])[:, candidates >= 0])
+    return np.concatenate(pairs, axis=1)
+
+
+def sum_scopes(short: Short, known: "Evidence", pairs: np.ndarray) -> "_Sums":
+    """The votes of the words of pairs, each counted once for a candidate."""
+    size = np.int64(pairs[1].max(initial=0) + 1)
+    places, candidates = np.divmod(np.unique(pairs[0] * size + pairs[1]), size)
+    texts = short.owners[places]
+    votes = known.votes[known.folds[texts], short.stream[places]]
+    keys, which = np.unique(texts * size + candidates, return_inverse=True)
+    sums = np.zeros((len(keys), votes.shape[1]))
+    np.add.at(sums, which, votes)
+    texts, candidates = np.divmod(keys, size)
+    return _Sums(texts, candidates, sums * known.shares[texts][:, None])
+
+
 class _Sums(NamedTuple):
     """For pairs of a text and a candidate in it the sum of the votes in its scopes, by class."""
 
@@ -175,47 +195,26 @@ class _Sums(NamedTuple):
     candidates: np.ndarray
     sums: np.ndarray
 
-    @classmethod
-    def of(
-        cls,
-        short: Short,
-        known: Evidence,
-        of_word: np.ndarray,
-        strengths: np.ndarray,
-        scope: int,
-        *,
-        only_strongest: bool,
-    ) -> "_Sums":
-        said = short.stream, short.offsets, known.votes, known.folds
-        texts, candidates, sums = sum_scopes(*said, of_word, strengths, scope, only_strongest)
-        return cls(texts, candidates, sums * known.shares[texts][:, None])
 
-    def columns(self, chosen: Iterable[int], shape: tuple[int, ...]) -> np.ndarray:
-        """The sums of some candidates, (candidates, texts, rows)."""
-        found = []
-        for candidate in chosen:
-            column, mine = np.zeros(shape), self.candidates == candidate
-            column[self.texts[mine]] = self.sums[mine]
-            found.append(column)
-        return np.array(found)
-
-
-def _chances(z: np.ndarray) -> np.ndarray:
-    """The probabilities of the classes, or of the second of two."""
-    return expit(z) if z.shape[1] == 1 else softmax(z, axis=1)
-
-
-def _fit(columns: np.ndarray, known: Evidence) -> np.ndarray:
-    """The coefficients of the columns (columns, texts, rows), and after them the bias."""
+def _fit(known: Evidence, found: _Sums, chosen: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The logits and the sums of some candidates as columns (columns, texts, rows), the
+    coefficients of these, and after them the bias."""
+    texts, rows = known.logits.shape
+    columns = np.zeros((1 + len(chosen), texts, rows))
+    columns[0] = known.logits
+    for column, candidate in zip(columns[1:], chosen, strict=True):
+        mine = found.candidates == candidate
+        column[found.texts[mine]] = found.sums[mine]
     count = len(columns)
 
-    def loss(found: np.ndarray) -> tuple[float, np.ndarray]:
-        z = np.tensordot(found[:count], columns, 1) + found[count:]
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
+        z = np.tensordot(x[:count], columns, 1) + x[count:]
         value, slopes = log_loss(z, known.labels, known.weights)
         return value, np.append(np.tensordot(columns, slopes, 2), slopes.sum(axis=0))
 
-    start = np.append(1.0, np.zeros(count - 1 + columns.shape[2]))
-    return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
+    start = np.append(1.0, np.zeros(count - 1 + rows))
+    options = {"maxiter": 100}
+    return columns, minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
 
 
 def _standard_scores(
@@ -223,8 +222,9 @@ def _standard_scores(
 ) -> np.ndarray:
     """The score test of each candidate: how many standard errors its slope is from 0 where the
     others are fitted."""
-    chances = _chances(np.tensordot(fitted[: len(columns)], columns, 1) + fitted[len(columns) :])
-    rows, count = chances.shape[1], int(found.candidates.max(initial=-1)) + 1
+    logits = np.tensordot(fitted[: len(columns)], columns, 1) + fitted[len(columns) :]
+    rows, count = logits.shape[1], int(found.candidates.max(initial=-1)) + 1
+    chances = softmax(both(logits), axis=1)[:, -rows:]
     truth = known.labels[:, None] == (np.arange(rows) if rows > 1 else 1)
     residuals = (truth - chances) * known.weights[:, None]
     texts, which, sums = found

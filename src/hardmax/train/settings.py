@@ -14,7 +14,6 @@ from hardmax._common.validation import (
     check_int,
     check_list,
     check_real,
-    require_extra,
     shorten,
 )
 from hardmax._tokens.rationals import read_number
@@ -41,15 +40,12 @@ class Settings:
         largest of 1, 2 and 3 at which held-out texts are predicted hardly worse.
     max_features : int, optional
         Keep the most influential tokens; by default all.
-    sentences : float, default 0
-        Weight of each of three sentences of a text beside the text itself, which helps with short
-        texts.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
-    stop_words : sequence of str or "english", optional
-        Words of which no token may consist, alone or with others of them; "english" are those of
-        scikit-learn. By default frequent words of which each class has about as many are no tokens,
-        if held-out texts are predicted hardly worse.
+    stop_words : sequence of str, optional
+        Words of which no token may consist, alone or with others of them. By default frequent words
+        of which each class has about as many are no tokens, if held-out texts are predicted hardly
+        worse.
     C : float, optional
         Inverse of the regularisation strength of the logistic regression: larger fits more closely.
     gate : float, optional
@@ -73,12 +69,11 @@ class Settings:
         Whether to look for modifiers, words that change the votes of those after them.
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none.
-        "english" are those that ship with the package; a file is in GloVe's text format, or npz
-        with `words` and `vectors`, the most frequent words first; a mapping is from words to
-        vectors. "auto" takes the English ones if there are at most 1,000 texts, which are in
-        English, and held-out texts do not speak against them. Without `max_features`, up to
-        20,000 words that only the table of vectors has become tokens. Cannot be combined with
-        `consistent`.
+        "english" are those that ship with the package; a file is in GloVe's text format, the most
+        frequent words first; a mapping is from words to vectors. "auto" takes the English ones if
+        there are at most 1,000 texts, which are in English, and held-out texts do not speak against
+        them. Without `max_features`, up to 20,000 words that only the table of vectors has become
+        tokens. Cannot be combined with `consistent`.
     random_state : int, default 0
         Random seed of the cross-validation.
 
@@ -95,7 +90,6 @@ class Settings:
     overlapping: bool = True
     min_df: int | None = None
     max_features: int | None = None
-    sentences: float = 0.0
     exclude: Iterable[str] = ()
     stop_words: Iterable[str] | None = None
     C: float | None = None
@@ -119,18 +113,16 @@ class Settings:
         ):
             self._check(name, check_int, at_least=least, at_most=2**31 - 1)
         self._check("C", check_real, above=0)
-        object.__setattr__(self, "exclude", _read_words(self.exclude, "`exclude`"))
-        if self.stop_words is not None and not self._is_english:
-            words = _read_words(self.stop_words, "`stop_words`", '"english" or ')
-            object.__setattr__(self, "stop_words", words)
+        for name in ("exclude", "stop_words"):
+            if getattr(self, name) is not None:
+                words = _read_words(getattr(self, name), f"`{name}`")
+                object.__setattr__(self, name, words)
         if self.scaling not in (None, *SCALINGS):
             wish = " or ".join(map(repr, SCALINGS))
             raise InputError(f"`scaling` must be {wish}, not {shorten(self.scaling)}.")
-        for name in ("sentences", "gate"):
-            self._check(name, check_real, at_least=0)
-        check_bool(self.fit_intercept, "`fit_intercept`")
-        check_bool(self.reading, "`reading`")
-        check_bool(self.consistent, "`consistent`")
+        self._check("gate", check_real, at_least=0)
+        for name in ("fit_intercept", "reading", "consistent"):
+            check_bool(getattr(self, name), f"`{name}`")
         if self.vectors is not None:
             expected = '"auto", "english", a file, a mapping from words to vectors, or None'
             check_instance(self.vectors, (str, PathLike, Mapping), "`vectors`", expected)
@@ -152,20 +144,6 @@ class Settings:
             object.__setattr__(self, name, check(value, f"`{name}`", **bounds))
 
     @property
-    def _is_english(self) -> bool:
-        return isinstance(self.stop_words, str) and self.stop_words == "english"
-
-    @property
-    def stopped(self) -> frozenset[str]:
-        """The words of which no token may consist."""
-        if not self._is_english:
-            return frozenset(self.stop_words or ())
-        require_extra('`stop_words="english"`', "sklearn", "sklearn")
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return ENGLISH_STOP_WORDS
-
-    @property
     def recorded(self) -> dict[str, Any]:
         """The settings as a model keeps them: of lists of words, which may be names, how many; of
         vectors, where they are."""
@@ -179,24 +157,18 @@ class Settings:
         return plain
 
     @property
-    def gates(self) -> tuple[float, ...]:
-        """The gates to choose from."""
-        return GATES if self.gate is None else (self.gate,)
-
-    @property
     def tokeniser(self) -> Tokeniser:
         """How texts are cut into tokens."""
         return Tokeniser(longest_phrase=self.ngram_range[1], overlapping=self.overlapping)
 
 
-def _read_words(words: Any, name: str, other: str = "") -> tuple[str, ...]:
+def _read_words(words: Any, name: str) -> tuple[str, ...]:
     """The words of a list, or of a set in order."""
     listed = words.tolist() if isinstance(words, np.ndarray) else words
     if isinstance(listed, set | frozenset):
         listed = sorted(listed, key=str)
     if not isinstance(listed, list | tuple) or not all(isinstance(word, str) for word in listed):
-        why = ": a saved model only has how many there were" if isinstance(words, int) else ""
-        raise InputError(f"{name} must be {other}a list of words, not {shorten(words)}{why}.")
+        raise InputError(f"{name} must be a list of words, not {shorten(words)}.")
     return tuple(listed)
 
 

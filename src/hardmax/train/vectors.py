@@ -5,7 +5,7 @@ share; both are fitted together (`hardmax.train.bag.regress`). The model keeps o
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from math import isfinite
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hardmax._common.files import ZIP_MAGIC, decode, read_arrays, read_bytes
+from hardmax._common.files import decode, read_bytes
 from hardmax._common.validation import InputError, check_path, shorten
 from hardmax.text._characters import fold
 from hardmax.text.tokeniser import cut_surface
@@ -25,10 +25,7 @@ MOST_UNSEEN = 20_000  # words that a model gets although no training text has th
 _ENGLISH = Path(__file__).with_name("english.npz")  # made by tools/english_vectors.py
 _SCALE = 2.0  # of vectors beside the words' own columns
 _FREQUENT = 0.01  # a word that is so large a part of the texts counts half
-_WISH = (
-    'expected "english", or a file of word vectors: a word and its numbers on every line, '
-    "or npz with `words` and `vectors`"
-)
+_WISH = 'expected "english", or a file of word vectors: a word and its numbers on every line'
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +78,7 @@ class Vectors:
 def read_vectors(source: Any) -> Vectors:
     """The vectors that ship with the package ("english"), of a file, or of a mapping."""
     if isinstance(source, Mapping):
-        return _collect(source.items(), f"{len(source):,} words", "`vectors`, entry")
+        return _collect(source.items(), f"{len(source):,} words", "`vectors`, entry", 1)
     if source == "english":
         return _read_english()
     return _read_file(check_path(source, "`vectors`"))
@@ -89,27 +86,23 @@ def read_vectors(source: Any) -> Vectors:
 
 @cache
 def _read_english() -> Vectors:
-    return replace(_read_file(_ENGLISH), name="english")
+    with np.load(_ENGLISH) as arrays:
+        words, table = np.char.decode(arrays["words"], "utf-8"), arrays["vectors"]
+    rows = {word: row for row, word in enumerate(words.tolist())}
+    return Vectors(rows, _scaled(table.astype(np.float32)), "english")
 
 
 def _read_file(path: Path) -> Vectors:
-    name, data = f"`vectors` `{path}`", read_bytes(path, _WISH)
-    if data.startswith(ZIP_MAGIC):
-        arrays = read_arrays(data, name)
-        words, vectors = (arrays.get(key, np.empty(0)) for key in ("words", "vectors"))
-        if words.dtype.kind not in "SU" or vectors.ndim != 2 or len(words) != len(vectors):
-            raise InputError(f"{name} has no `words` with as many `vectors`: {_WISH}.")
-        words = np.char.decode(words, "utf-8") if words.dtype.kind == "S" else words
-        entries = zip(words.tolist(), vectors, strict=True)
-        return _collect(entries, path.name, f"{name}, row", first=0)
-    lines = [line.rstrip().split(" ") for line in decode(data, name, _WISH).rstrip().split("\n")]
+    name = f"`vectors` `{path}`"
+    text = decode(read_bytes(path, _WISH), name, _WISH)
+    lines = [line.rstrip().split(" ") for line in text.rstrip().split("\n")]
     # word2vec and fastText begin with a line of two counts.
     first = int(len(lines[0]) == 2 and all(count.isdecimal() for count in lines[0]))
     entries = ((fields[0], fields[1:]) for fields in lines[first:])
-    return _collect(entries, path.name, f"{name}, line", first=first + 1)
+    return _collect(entries, path.name, f"{name}, line", first + 1)
 
 
-def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: int = 1) -> Vectors:
+def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: int) -> Vectors:
     """Entries, checked; `place` and their number, from the first on, say where one of them is."""
     numbers: dict[str, int] = {}
     vectors: list[np.ndarray] = []
@@ -137,7 +130,11 @@ def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: i
     firsts: dict[str, np.ndarray] = {}
     for word, vector in zip(numbers, vectors, strict=True):
         firsts.setdefault(fold(word), vector)  # of words that differ in case, the first counts
-    table = np.stack(list(firsts.values()))
+    rows = {word: row for row, word in enumerate(firsts)}
+    return Vectors(rows, _scaled(np.stack(list(firsts.values()))), name)
+
+
+def _scaled(table: np.ndarray) -> np.ndarray:
+    """Vectors of length 1, or 0."""
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
-    rows = dict(zip(firsts, range(len(firsts)), strict=True))
-    return Vectors(rows, table / np.where(lengths > 0, lengths, 1), name)
+    return table / np.where(lengths > 0, lengths, 1)
