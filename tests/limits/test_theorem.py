@@ -52,7 +52,7 @@ def of_run(lim: hm.Limit, **changes: Any) -> hm.Limit:
 
 
 def everybody_leads(tokens, dynamics, **how):
-    lim = hm.limit(tokens, dynamics, max_layers=1, **how)
+    lim = hm.limit(tokens, dynamics, max_layers=20, **how)
     return of_run(lim, leader_since=np.zeros_like(lim.run.leader_since))
 
 
@@ -94,7 +94,7 @@ def test_what_is_said_of_limits_fails_if_it_is_false(
 
 def test_what_is_not_settled_is_undecided_and_does_not_fail(monkeypatch):
     def early(*problem, **how):
-        return hm.limit(*problem, **how, max_layers=1)
+        return hm.limit(*problem, **how, max_layers=0)
 
     monkeypatch.setattr(theorem, "limit", early)
     report = hm.check_theorem(hm.simulate(CLOUD, SLOW, layers=3))

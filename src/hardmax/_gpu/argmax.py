@@ -94,31 +94,28 @@ def find_furthest(
     points: torch.Tensor,
     search: Search,
     *,
-    askers: torch.Tensor | None = None,
-    places: torch.Tensor | None = None,
+    asking: torch.Tensor | None = None,
     directions: torch.Tensor | None = None,
 ) -> Argmax:
     """The point furthest along the direction of each asker; `Undecided` if one does not lead by its
     slack.
 
-    Askers are all points, if not given, or the points in these places, and directions the askers
-    themselves. Where points move, or look at those before them, all of them ask."""
+    Askers are all points, or these, and directions the askers themselves, if not given. Where
+    points move, or look at those before them, all of them ask."""
     if points.shape[1] > _WIDEST:
         raise Undecided
     points = points.contiguous()  # kernels count on rows that lie one behind the other
-    if askers is None and directions is None and points.is_cuda and len(points) <= _RECORDED:
+    if asking is None and directions is None and points.is_cuda and len(points) <= _RECORDED:
         with _LOCK:
             found, unproved = _recorder(points.shape, search, points.device).search(points)
     else:
-        if askers is not None and places is None:
-            places = torch.full((len(askers),), -1, device=points.device)
-        askers = points if askers is None else askers.contiguous()
-        found, unproved = _fetched(
-            *_filter(points, askers, places, directions, search, _numbers_there(points, search))
-        )
+        numbers_there = _numbers_there(points, search)
+        found, state = _filter(points, asking, directions, search, numbers_there)
+        found.largest, unproved = state.tolist()
     if not found.largest < torch.inf:
         raise Undecided
     if unproved:
+        askers = points if asking is None else points[asking]
         _score_in_full(found, points, askers, directions, search)
     return found
 
@@ -126,7 +123,7 @@ def find_furthest(
 def _score_in_full(
     found: Argmax,
     points: torch.Tensor,
-    askers: torch.Tensor | None,
+    askers: torch.Tensor,
     directions: torch.Tensor | None,
     search: Search,
 ) -> None:
@@ -134,7 +131,6 @@ def _score_in_full(
 
     Where points move once, those equal to the best are no rivals: a token that attends to several
     of them goes to where they are. Later, equal floats may stand for points that differ."""
-    askers = points if askers is None else askers
     most = 0 if search.contraction is None else _RIVALS
     directions = askers if directions is None else directions
     everybody = torch.arange(len(points), device=points.device)
@@ -173,7 +169,9 @@ class _Recorder:
         self.points.copy_(points)
         if not self.is_compiled:
             self.is_compiled = True
-            return _fetched(*self._filter())
+            found, state = self._filter()
+            found.largest, unproved = state.tolist()
+            return found, unproved
         if self.graph is None:
             self.graph = torch.cuda.CUDAGraph()
             how: Any = {"pool": _pool(), "capture_error_mode": "thread_local"}
@@ -193,7 +191,7 @@ class _Recorder:
         return kept, unproved
 
     def _filter(self) -> tuple[Argmax, torch.Tensor]:
-        return _filter(self.points, self.points, None, None, self.search_for, self.numbers_there)
+        return _filter(self.points, None, None, self.search_for, self.numbers_there)
 
 
 @lru_cache(maxsize=1)
@@ -205,12 +203,6 @@ def _pool() -> Any:
 @lru_cache(maxsize=8)
 def _recorder(shape: torch.Size, search: Search, device: torch.device) -> _Recorder:
     return _Recorder(shape, search, device)
-
-
-def _fetched(found: Argmax, state: torch.Tensor) -> tuple[Argmax, float]:
-    """The numbers that are needed here; once they have come, everything before is done."""
-    found.largest, unproved = state.tolist()
-    return found, unproved
 
 
 def _numbers_there(points: torch.Tensor, search: Search) -> tuple[torch.Tensor, torch.Tensor]:
@@ -232,14 +224,14 @@ def _constants(
 
 def _filter(
     points: torch.Tensor,
-    askers: torch.Tensor,
-    places: torch.Tensor | None,
+    asking: torch.Tensor | None,
     directions: torch.Tensor | None,
     search: Search,
     numbers_there: tuple[torch.Tensor, torch.Tensor],
 ) -> tuple[Argmax, torch.Tensor]:
     """Winners and gaps, -inf where a row has to be scored in full; the largest norm, and how many
     such rows."""
+    askers = points if asking is None else points[asking]
     (count, d), device, asked = points.shape, points.device, len(askers)
     directions = askers if directions is None else directions.contiguous()
     moves = search.contraction is not None
@@ -247,16 +239,15 @@ def _filter(
     width = max(16, 1 << (d - 1).bit_length())
     block = max(1, 2048 // width)
     sizes = {"d": d, "width": width, "block": block} | _FUSED
-    tiles, programs = -(-count // _TILE), min(-(-count // block), _PROGRAMS)
+    tiles = -(-count // _TILE)
     padded = tiles * _TILE
-    length = kernels.HEADER.value + width + programs * (2 * width + 1)
-    state = torch.empty(length, dtype=torch.float64, device=device)
-    lengths = torch.empty(count, dtype=torch.float32, device=device)
-    kernels.extents[(programs,)](points, state, lengths, count, programs, **sizes)
-    joined = {"width": width, "block": max(1, 8192 // width), "num_warps": 8} | _FUSED
-    kernels.frame_points[(1,)](state, programs, **joined)
+    state = torch.empty(kernels.HEADER.value + width, dtype=torch.float64, device=device)
+    norms = torch.linalg.vector_norm(points, dim=1)
+    low, high = torch.aminmax(points, dim=0)
+    kernels.frame_points[(1,)](low, high, norms.amax(), state, d=d, width=width, **_FUSED)
+    lengths = norms.float()
     descending = count > _UNSORTED and not search.causal
-    lengths, order, source, own = _in_order(lengths, everybody, places, descending=descending)
+    lengths, order, source, own = _in_order(lengths, everybody, asking, descending=descending)
     rough = torch.empty((padded, width), dtype=torch.float16, device=device)
     kernels.round_points[(-(-padded // block),)](
         points, order, state, rough, count, padded, **sizes
@@ -270,7 +261,7 @@ def _filter(
     again = torch.empty(room, dtype=torch.int32, device=device)
     winners = torch.empty(asked, dtype=torch.int64, device=device)
     gaps = torch.empty(asked, dtype=torch.float64, device=device)
-    moved = torch.empty_like(points) if moves else None
+    moved = points.clone() if moves else None  # most stay
     written = (winners, gaps, gaps if moved is None else moved)
     warps = {"num_warps": 4, "num_stages": 3} if width < 128 else {"num_warps": 8, "num_stages": 2}
     warps, depth = warps | _FUSED, min(width, _DEEPEST)
@@ -285,14 +276,13 @@ def _filter(
         kernels.round_directions[(-(-room // block),)](
             *(askers, directions, *who, state, constants, *rounded),
             **sizes,
-            tilted=directions is not askers,
         )
         grid = (room // _ROWS, -(-tiles // span))
         scores = (rough_rows, rough, who[1], rows, lengths, maxima, here, room, tiles)
         kernels.tile_maxima[grid](*scores, width=width, depth=depth, span=span, **kind, **warps)
-        read = (points, order, *who, lengths, maxima, rows, picked, again, state)
+        read = (order, *who, lengths, maxima, rows, picked, again, state, winners, gaps)
         kernels.pick_tiles[(room // _BLOCK,)](
-            *read, *written, count, here, room, tiles, **fixed, **kind, num_warps=2
+            *read, count, here, room, tiles, **kind, **_FUSED, num_warps=2
         )
         read = (askers, directions, points, order, *who, rough_rows, rough, rows, picked, again)
         scorers = min(here, _SCORERS)
@@ -307,23 +297,18 @@ def _filter(
 
 
 def _in_order(
-    lengths: torch.Tensor,
-    everybody: torch.Tensor,
-    places: torch.Tensor | None,
-    *,
-    descending: bool,
+    lengths: torch.Tensor, everybody: torch.Tensor, asking: torch.Tensor | None, *, descending: bool
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Norms of the points and which points these are, in order; which asker each row is, and in
-    which place of the order it is. Askers are all points, or those in these places, or none of them
-    where a place is negative."""
+    which place of the order it is. Askers are all points, or these."""
     order = everybody
     if descending:
         lengths, order = lengths.sort(descending=True)
-    if places is None:
+    if asking is None:
         return lengths, order, order, everybody
     if not descending:
-        return lengths, order, torch.arange(len(places), device=lengths.device), places
+        return lengths, order, torch.arange(len(asking), device=asking.device), asking
     rank = torch.empty_like(order)
     rank[order] = everybody
-    places, source = rank[places].where(places >= 0, -1).sort()
+    places, source = rank[asking].sort()
     return lengths, order, source, places

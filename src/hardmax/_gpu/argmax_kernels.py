@@ -62,65 +62,19 @@ def slack_of(size, largest, error, constants):
 
 
 @jit
-def extents(
-    points,
-    state,
-    lengths,
-    count,
-    programs,
-    d: constexpr,
-    width: constexpr,
-    block: constexpr,
-):
-    """Smallest and largest coordinates of a share of the points, the largest squared norm (inf, if
-    not finite), and the norm of each in float32.
-
-    They are written behind the centre in `state`: all the smallest, then all the largest, then the
-    squares."""
-    program = tl.program_id(0)
+def frame_points(low, high, longest, state, d: constexpr, width: constexpr):
+    """From the smallest and largest coordinates and the largest norm: the centre, and the reach
+    about it."""
     axis = tl.arange(0, width)
-    low = tl.full((block, width), float("inf"), dtype=tl.float64)
-    high = tl.full((block, width), float("-inf"), dtype=tl.float64)
-    square = tl.zeros((block,), dtype=tl.float64)
-    for first in range(program * block, count, programs * block):
-        source = tl.minimum(first + tl.arange(0, block), count - 1).to(tl.int64)
-        x = tl.load(
-            points + source[:, None] * d + axis[None, :], mask=(axis < d)[None, :], other=0.0
-        )
-        low = tl.minimum(low, x)
-        high = tl.maximum(high, x)
-        here = tl.sum(x * x, 1)
-        here = tl.where(here < float("inf"), here, float("inf"))  # nan is not below inf
-        tl.store(lengths + source, tl.sqrt(here).to(tl.float32))
-        square = tl.maximum(square, here)
-    parts = state + HEADER + width
-    tl.store(parts + program * width + axis, tl.min(low, 0))
-    tl.store(parts + (programs + program) * width + axis, tl.max(high, 0))
-    tl.store(parts + 2 * programs * width + program, tl.max(square, 0))
-
-
-@jit
-def frame_points(state, programs, width: constexpr, block: constexpr):
-    """Join the parts: the largest norm, the centre and the reach about it."""
-    axis = tl.arange(0, width)
-    parts = state + HEADER + width
-    low = tl.full((block, width), float("inf"), dtype=tl.float64)
-    high = tl.full((block, width), float("-inf"), dtype=tl.float64)
-    square = tl.zeros((block,), dtype=tl.float64)
-    for first in range(0, programs, block):
-        part = tl.minimum(first + tl.arange(0, block), programs - 1)
-        low = tl.minimum(low, tl.load(parts + part[:, None] * width + axis[None, :]))
-        high = tl.maximum(high, tl.load(parts + (programs + part)[:, None] * width + axis[None, :]))
-        square = tl.maximum(square, tl.load(parts + 2 * programs * width + part))
-    lowest = tl.min(low, 0)
-    highest = tl.max(high, 0)
+    lowest = tl.load(low + axis, mask=axis < d, other=0.0)
+    highest = tl.load(high + axis, mask=axis < d, other=0.0)
     centre = lowest + (highest - lowest) * 0.5
-    # Less than this is rounding: a cloud in one place is not blown up to a cloud of noise.
-    noise = tl.maximum(tl.abs(lowest), tl.abs(highest)) * 2.0**-40
-    reach = tl.maximum(tl.maximum(highest - centre, centre - lowest), noise)
-    tl.store(state, norm(tl.max(square, 0)))
+    reach = tl.max(tl.maximum(highest - centre, centre - lowest), 0)
+    largest = tl.load(longest)
+    tl.store(state, largest + 2.0**-500)
     tl.store(state + 1, 0.0)
-    tl.store(state + REACH, tl.max(reach, 0))
+    # Less than this is rounding: a cloud in one place is not blown up to a cloud of noise.
+    tl.store(state + REACH, tl.maximum(reach, largest * 2.0**-40))
     # A sum of absolute values is no less than the norm, and does not underflow.
     tl.store(state + CENTRE_NORM, tl.sum(tl.abs(centre), 0))
     tl.store(state + SQUARES + tl.arange(0, 2), tl.zeros((2,), dtype=tl.float64))
@@ -185,10 +139,9 @@ def round_directions(
     d: constexpr,
     width: constexpr,
     block: constexpr,
-    tilted: constexpr,
 ):
     """Directions of the askers in `source`, each with a scale of its own, in fp16, and the parts of
-    `rows`. Askers are the points in the places `own`, if not negative."""
+    `rows`. Askers are points, in the places `own`."""
     row = tl.program_id(0) * block + tl.arange(0, block)
     inside = row < count
     padding = row < room
@@ -199,9 +152,7 @@ def round_directions(
     slack = slack_of(
         norm(tl.sum(asker * asker, 1)), tl.load(state), tl.load(constants + ERROR), constants
     )
-    y = asker
-    if tilted:
-        y = tl.load(directions + at, mask=here, other=0.0)
+    y = tl.load(directions + at, mask=here, other=0.0)
     scale = scale_of(tl.max(tl.abs(y), 1))
     y = y * scale[:, None]
     half = y.to(tl.float32).to(tl.float16)
@@ -214,7 +165,6 @@ def round_directions(
     bound = _filter_bound(size, tl.sqrt(tl.sum(lost * lost, 1)), state, constants, point_scale)
     centre = tl.load(state + HEADER + axis)[None, :]
     itself = tl.sum(y * ((asker - centre) * point_scale), 1)
-    itself = tl.where(tl.load(own + row, mask=inside, other=-1) < 0, float("-inf"), itself)
     itself = tl.where(inside, itself, float("inf"))  # padding needs no tile
     tl.store(rows + BEST * room + row, itself, mask=padding)
     tl.store(rows + ITSELF * room + row, itself, mask=padding)
@@ -319,7 +269,6 @@ def tile_maxima(
 
 @jit
 def pick_tiles(
-    points,
     order,
     source,
     own,
@@ -331,17 +280,12 @@ def pick_tiles(
     state,
     winners,
     gaps,
-    moved,
     count,
     asked,
     room,
     tiles,
-    d: constexpr,
-    width: constexpr,
-    depth: constexpr,
     descending: constexpr,
     causal: constexpr,
-    moves: constexpr,
 ):
     """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and
     the first few.
@@ -388,12 +332,6 @@ def pick_tiles(
     lead = tl.load(rows + LEAD * room + row)
     tl.store(winners + at, tl.load(order + itself, mask=stays, other=0), mask=stays)
     tl.store(gaps + at, tl.where(count == 1, float("inf"), lead), mask=stays)
-    if moves:
-        for k in range(0, width, depth):
-            axis = k + tl.arange(0, depth)
-            here = stays[:, None] & (axis < d)[None, :]
-            place = at[:, None] * d + axis[None, :]
-            tl.store(moved + place, tl.load(points + place, mask=here, other=0.0), mask=here)
     before = tl.atomic_add(state + AGAIN, tl.sum(goes, 0).to(tl.float64)).to(tl.int32)
     tl.store(again + before + tl.cumsum(goes, 0) - 1, row, mask=goes > 0)
 

@@ -43,9 +43,8 @@ class GpuPhase(FloatPhase):
     """The layer since which each point leads; -1: it does not, (p,)."""
 
     def __init__(self, **fields: Any) -> None:
-        vars(self).update(
-            fields
-        )  # of a frozen dataclass; those that are fetched are properties below
+        # Those of a frozen dataclass; what is fetched are properties below.
+        vars(self).update(fields)
 
     exactly = None  # pyright: ignore[reportAssignmentType]
     unchanged = False
@@ -102,7 +101,7 @@ class GpuSolver:
         )
         everybody = torch.arange(len(positions), device=positions.device)
         chosen, pending, since, error = everybody, None, torch.full_like(everybody, -1), 0.0
-        search = _first_layer(dynamics, positions.shape[1])
+        search = _search(dynamics, positions.shape[1])
         for layer in count():
             found = _choose(positions, dynamics, pending, search)
             chosen = (
@@ -137,7 +136,7 @@ class GpuSolver:
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
     """Points one layer later, of the paper's layer or one with a causal mask; `Undecided` where
     floats prove no choice."""
-    found = _choose(positions, dynamics, None, _step(dynamics, positions.shape[1]))
+    found = _choose(positions, dynamics, None, _search(dynamics, positions.shape[1], moves=True))
     assert found.moved is not None
     return found.moved
 
@@ -146,13 +145,12 @@ def _choose(
     positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, search: Search
 ) -> Argmax:
     """Whom the points of these rows (None: of all) attend to."""
-    metric = float_metric(dynamics)
-    askers, directions = None if rows is None else positions[rows], None
+    metric, directions = float_metric(dynamics), None
     if metric.matrix is not None:
         matrix = torch.from_numpy(metric.matrix).to(positions.device)
-        directions = (positions if askers is None else askers) @ matrix.T
+        directions = (positions if rows is None else positions[rows]) @ matrix.T
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
-        found = find_furthest(positions, search, askers=askers, places=rows, directions=directions)
+        found = find_furthest(positions, search, asking=rows, directions=directions)
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:
         raise Undecided
@@ -160,16 +158,9 @@ def _choose(
 
 
 @lru_cache(maxsize=64)
-def _step(dynamics: Dynamics, dimension: int) -> Search:
-    """The search of a step: the same one each time, because by it recordings are found."""
-    factors, causal = _factors(dynamics, dimension), dynamics.mask is not None
-    return Search(factors, contraction=float(dynamics.contraction), causal=causal)
-
-
-@lru_cache(maxsize=64)
-def _first_layer(dynamics: Dynamics, dimension: int) -> Search:
-    return Search(_factors(dynamics, dimension))
-
-
-def _factors(dynamics: Dynamics, dimension: int) -> SlackFactors:
-    return SlackFactors.of(dimension, float_metric(dynamics))
+def _search(dynamics: Dynamics, dimension: int, *, moves: bool = False) -> Search:
+    """What is looked for at layer 0: the same object each time, because by it recordings are
+    found."""
+    factors = SlackFactors.of(dimension, float_metric(dynamics))
+    contraction = float(dynamics.contraction) if moves else None
+    return Search(factors, contraction=contraction, causal=dynamics.mask is not None)

@@ -37,29 +37,33 @@ def gauss(seed: int, *shape: int) -> np.ndarray:
 
 
 def assert_same(directions, points, share):
-    """Rows that lead by this share of |y| R have the winners of `score_all`; one that does not
-    leaves all undecided."""
-    size = np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max()
-    slack = share * size + UNDERFLOW
+    """Rows that lead by this share of |z| R, z being the asker, have the winners of `score_all`;
+    one that does not leaves all undecided."""
+    asking = np.arange(len(directions)) % len(points)
+    norms = np.linalg.norm(points, axis=1)
+    slack = share * norms[asking] * norms.max() + UNDERFLOW
     truth = score_all(directions, points, slack)
-    on_device, asked = there(points), there(directions)
-    search = Search(SlackFactors(share, 0.0))
+    on_device, search = there(points), Search(SlackFactors(share, 0.0))
+
+    def find(rows):
+        who = torch.as_tensor(asking[rows], device=DEVICE)
+        return find_furthest(on_device, search, asking=who, directions=there(directions[rows]))
+
     if len(truth.contested):
         with pytest.raises(Undecided):
-            find_furthest(on_device, search, askers=asked)
+            find(np.arange(len(directions)))
     clear = np.setdiff1d(np.arange(len(directions)), truth.contested)
     if len(clear):
-        found = find_furthest(on_device, search, askers=asked[clear])
+        found = find(clear)
         assert found.winners.tolist() == truth.winners[clear].tolist()
         # A proved gap is at most the lead, as far as either side may have rounded scores.
         nobody = np.full((len(clear), 1), -np.inf)  # over whom one that is alone leads
         second, first = np.sort(np.hstack([nobody, directions[clear] @ points.T]), axis=1)[:, -2:].T
-        gaps, rounding = found.gaps.cpu().numpy(), 1e-13 * size.max()
+        gaps = found.gaps.cpu().numpy()
+        rounding = 1e-13 * np.linalg.norm(directions, axis=1).max() * norms.max()
         assert (slack[clear] * (1 - 1e-9) <= gaps).all()
         assert (gaps <= first - second + rounding).all()
-        assert found.largest == pytest.approx(
-            np.linalg.norm(points, axis=1).max(), rel=1e-12, abs=1e-140
-        )
+        assert found.largest == pytest.approx(norms.max(), rel=1e-12, abs=1e-140)
 
 
 @settings(max_examples=on_gpu(200))
@@ -161,7 +165,7 @@ def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d
     search = Search(SlackFactors(1e-13, 0.0))
     on_device = there(points)
     numbers = argmax._numbers_there(on_device, search)
-    found, state = argmax._filter(on_device, on_device, None, None, search, numbers)
+    found, state = argmax._filter(on_device, None, None, search, numbers)
     assert found.winners.tolist() == list(range(n))
     assert float(found.gaps.min()) > 1e-13
     assert state.tolist() == [pytest.approx(1), 0]

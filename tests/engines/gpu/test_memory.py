@@ -84,9 +84,9 @@ def fenced(monkeypatch) -> Fenced:
 def test_a_search_reads_and_writes_nothing_but_its_tensors(n, d, fenced, monkeypatch):
     monkeypatch.setattr(argmax, "_MAXIMA", 1)  # 128 rows at a time
     points = np.random.default_rng(n).standard_normal((n, d))
-    on_device, askers = fenced.copied(points), fenced.copied(points)
+    on_device, directions = fenced.copied(points), fenced.copied(points)
     search = Search(SlackFactors(1e-13, 0.0), contraction=0.5)
-    found = find_furthest(on_device, search, askers=askers)
+    found = find_furthest(on_device, search, directions=directions)
     fenced.assert_whole()
     winners = (points @ points.T).argmax(axis=1)
     assert found.winners.tolist() == winners.tolist()
