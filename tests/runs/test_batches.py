@@ -9,7 +9,6 @@ import pytest
 from refusals import listed_refusals, refuses
 
 import hardmax as hm
-from hardmax._float.batch import Then, walk_batch
 from hardmax._tokens.batches import read_batch
 
 DYNAMICS = hm.Dynamics("1/2")
@@ -140,20 +139,6 @@ def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha,
     }:
         for tokens, run in zip(together.at(layer), alone, strict=True):
             assert np.array_equal(tokens, run.at(layer))
-
-
-def test_clouds_that_settle_late_are_walked_as_far_as_it_takes():
-    stack = np.random.default_rng(2).standard_normal((20, 12, 2))
-    slow = hm.Dynamics("1/1000")
-    runs = [hm.simulate(cloud, slow, layers=5000) for cloud in stack]
-    assert {(run.settled_at or 0) <= 16 for run in runs} == {True, False}
-    layers = {Then.GO_ON: lambda _: 5000, Then.STAY: lambda run: run.settled_at}
-    for then in Then:
-        outcome = walk_batch(stack.reshape(-1, 2), np.arange(0, 241, 12), slow, 5000, then=then)
-        assert outcome.settled.tolist() == [run.settled_at for run in runs]
-        layer_of = layers.get(then, lambda _: "limit")
-        wanted = np.concatenate([run.at(layer_of(run)) for run in runs])
-        assert np.array_equal(outcome.tokens, wanted)
 
 
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

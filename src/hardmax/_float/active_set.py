@@ -36,7 +36,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._exact.vectors import power
 from hardmax._float.argmax import ArgmaxResult
-from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_error
+from hardmax._float.bounds import SUMMED, UNDERFLOW, Frame, mean_error, norms_above, step_error
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
@@ -48,13 +48,10 @@ _OF_DETERMINANT, _OF_DISTANCE, _TINY = 2.0**-40, 2.0**-44, 2.0**-1000
 # Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is
 # found.
 HIGHEST_DIMENSION = 4
-_MANY = 1024  # numbers to add up
 _FEWEST_POINTS = 2**11
 # How far inside the facets positions must be, as a share of the radius of a ball in the hull: far
 # below what matters.
 _DEPTH = 2.0**-10
-# Leaders so many times as far out as most points are far out.
-_FAR = 2.0**8
 _SAFETY = 1 - 2.0**-20
 
 
@@ -150,25 +147,9 @@ def mean_positions(
     sums = np.add.reduceat(terms, starts, axis=0)
     for row in np.flatnonzero(tied.sizes > SUMMED):
         several = terms[tied.offsets[row] : tied.offsets[row + 1]]
-        sums[row] = [_exact_sum(column) for column in several.T]
+        sums[row] = [math.fsum(column) for column in several.T]
     means[ties] = sums / np.add.reduceat(weights, starts, axis=0)
     return means
-
-
-def _exact_sum(numbers: np.ndarray) -> float:
-    """The sum of some numbers, rounded once.
-
-    Of many, the high bits are added up without rounding, and then those that are left (Rump, Ogita
-    and Oishi, SIAM Journal on Scientific Computing 31 (2008)): sooner than `math.fsum`."""
-    if len(numbers) < _MANY:
-        return math.fsum(numbers)
-    parts, rest, room = [], numbers.copy(), len(numbers).bit_length() + 1
-    while (largest := max(rest.max(), -rest.min())) > 0.0:
-        above = math.ldexp(1.0, math.frexp(largest)[1] + room)
-        high = (rest + above) - above
-        parts.append(high.sum())
-        rest -= high
-    return math.fsum(parts)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -177,9 +158,9 @@ class ActiveSet:
     of length 1.
 
     `members` (increasing; None: all points) have the `positions`, measured as the numbers of the
-    frame, each coordinate to within its error; no point, member or not, is further from the truth
-    than `worst`. Multiplicities are those of all points. `inactive` are the points that left at
-    some layer, where they were then, and where the leaders are that they follow."""
+    frame, each to within its error; no point, member or not, is further from the truth than
+    `worst`. Multiplicities are those of all points. `inactive` are the points that left at some
+    layer, where they were then, and where the leaders are that they follow."""
 
     layer: int
     contraction: Fraction
@@ -199,11 +180,6 @@ class ActiveSet:
     def norms(self) -> np.ndarray:
         """Of the members, none too small."""
         return norms_above(self.positions)
-
-    @cached_property
-    def off(self) -> np.ndarray:
-        """How far each member can be from the truth."""
-        return norms_above(self.errors)
 
     @cached_property
     def longest(self) -> float:
@@ -226,7 +202,7 @@ class ActiveSet:
         """The same layer with all points as members."""
         if self.members is None:
             return self
-        errors = np.full((len(self.multiplicities), self.positions.shape[1]), self.worst)
+        errors = np.full(len(self.multiplicities), self.worst)
         errors[self.members] = self.errors
         return replace(
             self,
@@ -281,12 +257,10 @@ class ActiveSet:
         shrink = float(power(self.contraction, layers))
         # The larger error of a point and its target, and what the step adds (see `bounds`).
         towards = left.rows_of(choices.firsts(points))
-        errors = np.maximum(left.errors, left.errors.take(towards, axis=0))
-        errors += step_error(1.0) * np.maximum(np.abs(left.positions), np.abs(means)) + step_error(
-            0.0
-        )
+        errors = np.maximum(left.errors, left.errors.take(towards))
+        errors += step_error(1.0) * np.maximum(left.norms, left.norms.take(towards)) + UNDERFLOW
         if not choices.all_single:
-            errors[choices.sizes[points] > 1] = self.off.max() + self.step_error(choices)
+            errors[choices.sizes[points] > 1] = self.errors.max() + self.step_error(choices)
         return replace(
             left,
             layer=self.layer + layers,
@@ -313,18 +287,15 @@ class ActiveSet:
         rows = slice(None) if self.members is None else self.members
         leading = choices.is_leader[rows]
         leaving = choices.follows_leader[rows] & ~leading
-        leaders, sizes = self.positions[leading], self.norms[leading]
-        if np.count_nonzero(leaving) < fewest or len(leaders) <= leaders.shape[1]:
+        if np.count_nonzero(leaving) < fewest:
             return self
-        # With a leader far out the hull is a sliver, of which floats prove little; a part of the
-        # way there will do.
-        reach, nearest = _FAR * np.median(self.norms[::32]), leaders[sizes.argmin()]
-        far = (sizes > reach) & (sizes.min() <= reach)
-        leaders[far] = nearest + (reach / sizes[far])[:, None] * (leaders[far] - nearest)
-        shell = shell_of(leaders)
-        depth = 0.0 if shell is None else shell.radius * _DEPTH
-        error = 4 * (float(self.off.max()) + step_error(2 * reach))
-        if shell is None or depth - shell.off - error < depth / 2:  # the hull is too flat
+        shell = shell_of(self.positions[leading])
+        if shell is None:
+            return self
+        depth = shell.radius * _DEPTH
+        error = 4 * (float(self.errors.max()) + step_error(2 * self.longest))
+        lead = (depth - shell.off - error) * _SAFETY
+        if lead < depth / 2:  # the hull is too flat
             return self
         shell.keep_inside(self.positions, depth, leaving)
         gone, stay = np.flatnonzero(leaving), np.flatnonzero(~leaving)
@@ -338,7 +309,7 @@ class ActiveSet:
             errors=self.errors[stay],
             members=points[stay],
             # Those who left before trail by the lead of then.
-            lead=min(self.lead, (depth - shell.off - error) * _SAFETY),
+            lead=min(self.lead, lead),
             inactive=(
                 *self.inactive,
                 (points[gone], self.layer, self.positions.take(gone, axis=0), towards),

@@ -6,23 +6,23 @@ the furthest one along a direction is found among the first few. Once they have 
 nearly in that order still, and most have chosen for ever and are not searched again. A cloud in
 which floats do not prove some choice is left to integers."""
 
-from collections.abc import Callable, Iterator
-from enum import Enum, auto
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._exact.vectors import float_powers
+from hardmax._exact.vectors import power
 from hardmax._float.bounds import float_metric, kernel_factors
 from hardmax._float.search import CPU, Cpu
 from hardmax._kernels.compiling import interpreted, njit, njit_parallel
 from hardmax._tokens.points import find_equal_rows, table_size
 from hardmax.dynamics import Dynamics
 
+# Products of coordinates of one cloud, up to a nanosecond each: a kernel cannot be interrupted.
+_MOST = 5 * 10**8
 WIDTH = 8  # points scored at a time: columns are that many more than there are points
-UNDECIDED = -2
+WALKED, UNDECIDED = -1, -2
 ROUNDING = 1 + 1e-9  # more than a product of norms and a dot product can differ by
 
 
@@ -154,17 +154,18 @@ def _set_reach(points, reach, count):
 
 @njit(inline="always")
 def _walk(room, count, rules):
-    """Walk until all follow leaders, at most as far as the rules say: (last layer or UNDECIDED,
-    whether it is for ever, the error of the points there, what the next step would add to it)."""
+    """Walk until all follow leaders, at most as far as the rules say: the layer at which they do,
+    WALKED or UNDECIDED, and the error of the points from there on."""
     points, chosen, since, final = room.points, room.chosen, room.since, room.final
-    factors = rules.factors
+    factors, deepest = rules.factors, _MOST // (count * count * len(points))
     layer, error = 0, 0.0
     for i in range(count):
         since[i], final[i] = -1, False
     while True:
         largest, proved = room.reach[0], _choose_all(room, count, rules, error)
-        if not proved or (layer == 0 and not factors[4] <= largest <= factors[5]):
-            return UNDECIDED, False, error, 0.0
+        is_measured = layer > 0 or factors[4] <= largest <= factors[5]
+        if not proved or not is_measured or layer > deepest:
+            return UNDECIDED, error
         for i in range(count):
             if chosen[i] == i and since[i] < 0:
                 since[i] = layer
@@ -172,33 +173,28 @@ def _walk(room, count, rules):
         for i in range(count):
             final[i] = since[chosen[i]] >= 0
             pending |= not final[i]
-        if not pending or layer == rules.layers:
-            return layer, not pending, error, factors[3] * largest
+        if not pending:
+            return layer, error + factors[3] * largest  # of a step of any length, all to leaders
+        if layer == rules.layers:
+            return WALKED, error
         _move(points, room.moved, count, chosen, rules.contraction)
         _set_reach(points, room.reach, count)
         error += factors[3] * largest
         layer += 1
 
 
-WALKED = -1  # to the layer asked for, and not settled
-
-
 class BatchOutcome(NamedTuple):
     """What the kernel found, token by token and cloud by cloud."""
 
-    tokens: np.ndarray  # (total, d) at the last layer, or where the cloud settled
+    tokens: np.ndarray  # (total, d) where the cloud settled, or else at the last layer
     leader_since: np.ndarray  # (total,) -1: not a leader
-    # (clouds,) the layer; WALKED: not yet; UNDECIDED: floats could not prove a choice
-    settled: np.ndarray
-    errors: np.ndarray  # (clouds,) how far tokens can be from the truth
     # (total,) the first token, counted in its cloud, at the leader that each follows; -1 where it
     # has not settled
-    leader_of: np.ndarray | None = None
-
-    @property
-    def undecided(self) -> np.ndarray:
-        """The clouds that integers have to decide."""
-        return np.flatnonzero(self.settled == UNDECIDED)
+    leader_of: np.ndarray
+    # (clouds,) the layer; WALKED: not until the last; UNDECIDED: floats could not prove a choice,
+    # or it would take long
+    settled: np.ndarray
+    errors: np.ndarray  # (clouds,) how far tokens can be from the truth, there and later
 
 
 @njit
@@ -221,71 +217,47 @@ def _enter(tokens, firsts, count, room, column_of):
             points[axis, column] = tokens[firsts[p], axis]
 
 
-@njit_parallel(lambda task, offsets, *_: -(-(len(offsets) - 1) // task))
-def walk_clouds(first, last, task, offsets, tokens, bits, longest, slots, rules, powers, outcome):
-    """Walk the clouds that have not settled yet, from the beginning; one that settles goes on by a
-    power at once."""
+@njit_parallel(lambda offsets, *_: len(offsets) - 1)
+def walk_clouds(first, last, offsets, tokens, bits, longest, slots, rules, outcome):
+    """Walk clouds from the beginning to where they settle."""
     d = tokens.shape[1]
     table, of_token = np.empty(slots, np.int64), np.empty(longest, np.int64)
     firsts, column_of = np.empty(longest, np.int64), np.empty(longest, np.int64)
     room = make_room(longest, d)
-    for b in range(first * task, min(last * task, len(offsets) - 1)):
-        if outcome.settled[b] != WALKED:
-            continue
+    for b in range(first, last):
         start, end = offsets[b], offsets[b + 1]
         count = find_equal_rows(bits[start:end], table, of_token, firsts)
         _enter(tokens[start:end], firsts, count, room, column_of)
-        layer, for_ever, error, more = _walk(room, count, rules)
-        share = powers[rules.layers - layer] if for_ever else 1.0
-        if share != 1.0:
-            _move(room.points, room.moved, count, room.chosen, share)
-        if for_ever:  # also where the share is 1 by rounding: the true tokens have moved
-            error += more
-        outcome.settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
-        outcome.errors[b] = error
+        settled, error = _walk(room, count, rules)
+        outcome.settled[b], outcome.errors[b] = settled, error
         first_at = room.scores  # the first token of the point in a column
         for p in range(count):
             first_at[column_of[p]] = firsts[p]
         for t in range(end - start):
             column = column_of[of_token[t]]
             leader = np.int64(first_at[room.chosen[column]])
-            outcome.leader_of[start + t] = leader if for_ever else -1
+            outcome.leader_of[start + t] = leader if settled >= 0 else -1
             outcome.leader_since[start + t] = room.since[column]
             for axis in range(d):
                 outcome.tokens[start + t, axis] = room.points[axis, column]
 
 
+@njit_parallel(lambda offsets, *_: len(offsets) - 1)
+def _approach(first, last, offsets, shares, leader_of, tokens):
+    """Move tokens towards their leaders; the share of a cloud is what they keep of the way."""
+    for b in range(first, last):
+        start, share = offsets[b], shares[b]
+        if share == 1.0:
+            continue
+        for t in range(start, offsets[b + 1]):
+            leader = start + leader_of[t]
+            for axis in range(tokens.shape[1]):
+                target = tokens[leader, axis]
+                tokens[t, axis] = target + share * (tokens[t, axis] - target)
+
+
 _AT_ONCE = 4096  # clouds between two reports of progress
-_FIRST_DEPTH = 16  # most clouds settle sooner
 _SMALL = 2**14  # products of coordinates
-# Products of coordinates, up to a nanosecond each: of the clouds of a task in one layer, if there
-# are not fewer clouds in it, and of a cloud in all its layers.
-_TASK, _CLOUDS_OF_A_TASK, _MOST = 2**22, 32, 5 * 10**8
-
-
-class Then(Enum):
-    """What the tokens of a cloud do once it has settled."""
-
-    GO_ON = auto()  # to the last layer
-    STAY = auto()
-    ARRIVE = auto()  # at their limits
-
-    def shares(self, contraction: Fraction, layers: int, walked: int) -> np.ndarray:
-        """How much of its way a token keeps to layer `layers`, if its cloud settled 0, 1, … layers
-        before `walked`."""
-        if self is Then.GO_ON:
-            return float_powers(contraction, layers - walked, walked + 1)
-        return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
-
-
-def depths(layers: int) -> Iterator[int]:
-    """How far to walk until all clouds have settled: a little way first, then 16 times as far, at
-    last all `layers`."""
-    depth = _FIRST_DEPTH
-    while depth < layers:
-        yield depth
-        depth *= 16
-    yield layers
 
 
 def walk_batch(
@@ -294,41 +266,41 @@ def walk_batch(
     dynamics: Dynamics,
     layers: int,
     *,
-    then: Then = Then.GO_ON,
     cpu: Cpu = CPU,
-    leave_long: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
     """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many
-    layers, and `then` on.
-
-    A call of the kernel cannot be interrupted: with `leave_long` clouds that could take a second
-    are left undecided."""
+    layers."""
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
     sizes, count, dimension = np.diff(offsets), len(offsets) - 1, tokens.shape[1]
     since, leader_of = np.empty((2, len(tokens)), dtype=np.int64)
-    settled = np.full(count, WALKED)
-    outcome = BatchOutcome(np.empty_like(tokens), since, settled, np.empty(count), leader_of)
-    products = sizes**2 * dimension
-    task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
+    settled, errors = np.empty(count, dtype=np.int64), np.empty(count)
+    outcome = BatchOutcome(np.empty_like(tokens), since, leader_of, settled, errors)
     longest, metric = int(sizes.max()), float_metric(dynamics)
     clouds = (tokens, tokens.view(np.int64), longest, table_size(longest))
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
     factors = np.array(kernel_factors(dimension, metric))
     rules = Rules(matrix, float(dynamics.contraction), layers, factors)
-    shares = cache(partial(then.shares, dynamics.contraction, layers))
+    is_small = (sizes**2).sum() * dimension <= _SMALL
     for first in range(0, count, _AT_ONCE):
         last = min(first + _AT_ONCE, count)
-        some = outcome._replace(settled=settled[first:last], errors=outcome.errors[first:last])
-        for depth in depths(layers):
-            if leave_long:
-                is_long = products[first:last] * depth > _MOST
-                some.settled[(some.settled == WALKED) & is_long] = UNDECIDED
-            with cpu.limited(), interpreted(walk_clouds, if_small=products.sum() <= _SMALL):
-                how = rules._replace(layers=depth), shares(depth)
-                walk_clouds(task, offsets[first : last + 1], *clouds, *how, some)
-            if not (some.settled == WALKED).any():
-                break
+        some = outcome._replace(settled=settled[first:last], errors=errors[first:last])
+        with cpu.limited(), interpreted(walk_clouds, if_small=is_small):
+            walk_clouds(offsets[first : last + 1], *clouds, rules, some)
         if progress is not None:
             progress(last, count)
     return outcome
+
+
+def tokens_at(
+    outcome: BatchOutcome, offsets: np.ndarray, contraction: Fraction, layer: int | None
+) -> np.ndarray:
+    """All tokens at a layer at which clouds have settled, or (None) at their limits; clouds that
+    have not settled stay where they are."""
+    shares, tokens = np.ones(len(offsets) - 1), outcome.tokens.copy()
+    for settled in np.unique(outcome.settled[outcome.settled >= 0]).tolist():
+        share = 0.0 if layer is None else power(contraction, layer - settled)
+        shares[outcome.settled == settled] = float(share)
+    with interpreted(walk_clouds, if_small=tokens.size <= _SMALL):
+        _approach(offsets, shares, outcome.leader_of, tokens)
+    return tokens

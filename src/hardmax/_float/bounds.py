@@ -24,14 +24,6 @@ The data are off as well: <A x_i, x_j> differs from the true <A z_i, z_j> by at 
 The sum of both is E_i. If the winner leads by more than 2 E_i, it is the true winner, alone. The
 lead itself is rounded too, by u of itself: SAFETY covers that.
 
-Axis by axis, in absolute values of all entries, with r_j along each axis: y_i is off by h_i = |A|
-(r_i + gamma_{d+1}
-|x_i|), r_i for the identity, and the score by no more than
-
-    <|y_i|, gamma_d |x_j| + r_j> + <h_i, |x_j| + r_j>.
-
-That is far less where points are large along one axis and directions along another.
-
 **Steps.** fl(w + t (x - w)) with t = g^m rounded to float: t (x - w) carries three roundings, and
 its norm is at most 2 max(|x|, |w|); the sum carries one more. Together they are below 7 u max(|x|,
 |w|). The exact map is a convex combination, so r_i becomes at most the larger of r_i and that of
@@ -149,29 +141,6 @@ class SlackFactors:
             rest += UNDERFLOW
             slack += rest
         return slack
-
-
-def look(
-    points: np.ndarray, errors: np.ndarray, metric: FloatMetric
-) -> tuple[np.ndarray, np.ndarray]:
-    """The directions of points, which are off by up to `errors` along each axis, and by how much
-    these are off."""
-    if metric.matrix is None:
-        return points, errors
-    rounding = (points.shape[1] + 1) * UNIT * SAFETY * np.abs(points)
-    return metric.directions(points), (errors + rounding) @ np.abs(metric.matrix).T
-
-
-def slack_by_axis(
-    directions: np.ndarray, off: np.ndarray, sizes: np.ndarray, errors: np.ndarray
-) -> np.ndarray:
-    """2 E_i along directions that are `off` by so much, among points whose coordinates and errors
-    are up to `sizes` and `errors`; if these are several rows, for each of them."""
-    rounding = directions.shape[1] * UNIT * sizes
-    return (
-        2 * SAFETY * ((rounding + errors) @ np.abs(directions).T + (sizes + errors) @ off.T)
-        + UNDERFLOW
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,9 +39,7 @@ from hardmax._float.bounds import (
     Frame,
     SlackFactors,
     float_metric,
-    look,
     norms_above,
-    slack_by_axis,
 )
 from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
@@ -84,17 +82,9 @@ class TieResolver:
 
     def _search(self, active: ActiveSet, pending: np.ndarray, cpu: Cpu) -> ArgmaxResult:
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
-        directions, off = look(active.positions[rows], active.errors[rows], self.metric)
-        if self.metric.matrix is None or active.layer:
-            slack = self._factors.slack(
-                active.norms[rows], active.off[rows], active.longest, float(active.off.max())
-            )
-        else:
-            sizes, errors = (
-                table.max(axis=0) for table in (np.abs(active.positions), active.errors)
-            )
-            slack = slack_by_axis(directions, off, sizes, errors)
-        return active.search(cpu, directions, slack)
+        norms, errors = active.norms[rows], active.errors[rows]
+        slack = self._factors.slack(norms, errors, active.longest, float(active.errors.max()))
+        return active.search(cpu, self.metric.directions(active.positions[rows]), slack)
 
     def _decide_exactly(
         self, points: np.ndarray, candidates: AttendedIndices

@@ -10,7 +10,7 @@ from hardmax._common.cached import cached_property
 from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
-from hardmax._float.bounds import relative_margin, rounding_error
+from hardmax._float.bounds import norms_above, relative_margin, rounding_error
 from hardmax._float.kernels import mark_furthest
 from hardmax._float.policies import TieResolver
 from hardmax._float.search import CPU, Cpu
@@ -104,7 +104,7 @@ class FloatSolver:
             frame=ties.frame,
             multiplicities=points.multiplicities,
             positions=ties.frame.numbers,
-            errors=np.minimum(ties.error, rounding_error(np.abs(ties.frame.numbers))),
+            errors=np.minimum(ties.error, rounding_error(norms_above(ties.frame.numbers))),
             worst=ties.error,
         )
         pending = np.arange(points.count)

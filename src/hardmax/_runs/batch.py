@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.cached import cached_property
 from hardmax._common.validation import Progress
-from hardmax._float.batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
+from hardmax._float.batch import UNDECIDED, WALKED, BatchOutcome, tokens_at, walk_batch
 from hardmax._float.search import CPU, Cpu
 from hardmax._tokens.batches import PackedClouds, as_array
 from hardmax.dynamics import Dynamics
@@ -42,33 +41,27 @@ class Kernel:
         self.clouds, self.dynamics, self.asked = clouds, dynamics, layers
         self.cpu = engine if isinstance(engine, Cpu) else CPU
         self.layers = most if layers is None else layers
-        then = Then.STAY if layers is None else Then.GO_ON
-        self.outcome = self._walk(self.layers, then, leave_long=True, progress=progress)
+        self.outcome = self._walk(self.layers, progress)
         undecided = UNDECIDED if layers is not None else WALKED  # then others may jump over layers
         self.left = np.flatnonzero(self.outcome.settled <= undecided).tolist()
         """Clouds that others have to run: of those, the arrays mean nothing."""
 
-    def _walk(self, layers: int, then: Then, **watched: Any) -> BatchOutcome:
-        tokens = as_array(self.clouds.tokens, "`tokens`")
-        how = {"then": then, "cpu": self.cpu} | watched
-        return walk_batch(tokens, self.clouds.offsets, self.dynamics, layers, **how)
+    def _walk(self, layers: int, progress: Progress | None = None) -> BatchOutcome:
+        tokens, offsets = as_array(self.clouds.tokens, "`tokens`"), self.clouds.offsets
+        how = {"cpu": self.cpu, "progress": progress}
+        return walk_batch(tokens, offsets, self.dynamics, layers, **how)
 
     def rows_of(self, cloud: int) -> slice:
         """The rows of a cloud in the table of all tokens."""
         return slice(*self.clouds.offsets[cloud : cloud + 2].tolist())
 
-    @cached_property
-    def _limits(self) -> np.ndarray:
-        latest = max(0, *np.delete(self.outcome.settled, self.left).tolist(), 0)
-        return self._walk(latest, Then.ARRIVE).tokens
-
     def at(self, layer: int | None) -> np.ndarray:
         """All tokens at a layer, or (None) at their limits: a table of the caller's own."""
-        if layer is None:
-            return self._limits.copy()
-        if layer == self.asked:
-            return self.outcome.tokens.copy()
-        return self._walk(layer, Then.GO_ON).tokens
+        outcome, settled = self.outcome, self.outcome.settled
+        have_settled = bool((settled != WALKED).all()) and (layer is None or max(settled) <= layer)
+        if layer not in (None, self.layers) and not have_settled:
+            outcome = self._walk(layer)
+        return tokens_at(outcome, self.clouds.offsets, self.dynamics.contraction, layer)
 
     def settled_at(self, cloud: int) -> int | None:
         """The layer at which a cloud settled."""

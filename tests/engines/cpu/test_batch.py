@@ -2,21 +2,21 @@
 up in time."""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import oracle
 import pytest
+from agreement import distance
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._float.batch import UNDECIDED, WALKED, Then, walk_batch
+from hardmax._float.batch import UNDECIDED, WALKED, tokens_at, walk_batch
 from hardmax._kernels.parallel import limit_threads
 
 HALF = hm.Dynamics("1/2")
-U = Fraction(1, 2**53)
+U, G = Fraction(1, 2**53), Fraction(1, 3)
 
 
 def assert_same_as_one_by_one(batch, dynamics, layers):
@@ -61,33 +61,28 @@ def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
     batch = [np.concatenate([cloud, cloud[:2]]) for cloud in batch]
     tokens = np.concatenate(batch)
     offsets = np.concatenate([[0], np.cumsum([len(cloud) for cloud in batch])])
-    walked = {then: walk_batch(tokens, offsets, dynamics, layers, then=then) for then in Then}
-    for b, (start, end) in enumerate(pairwise(offsets.tolist())):
-        truth = hm.simulate(tokens[start:end], dynamics, layers=layers, arithmetic="exact")
-        path = oracle.run(exact_rows(tokens[start:end]), Fraction(1, 3), metric, layers)
-        settled = truth.settled_at
-        for then, outcome in walked.items():
-            if outcome.settled[b] == UNDECIDED:
-                continue
-            assert outcome.settled[b] == (WALKED if settled is None else settled)
-            wished = path[-1 if settled is None or then is Then.GO_ON else settled]
-            if then is Then.ARRIVE and settled is not None:
-                wished = exact_rows(np.array(truth.at("limit"), dtype=np.float64))
-            error = Fraction(float(outcome.errors[b]))
-            pairs = zip(exact_rows(outcome.tokens[start:end]), wished, strict=True)
-            square = max(sum((x - y) ** 2 for x, y in zip(*rows, strict=True)) for rows in pairs)
-            assert square <= (error + (2 * U * 4 if then is Then.ARRIVE else 0)) ** 2
-            longest = Fraction(float(np.linalg.norm(tokens[start:end], axis=1).max()))
-            assert error <= 7 * U * longest * (layers + 1) * Fraction(101, 100) + Fraction(
-                1, 2**800
-            )
-            since = {
-                int(t): int(layer)
-                for t, layer in zip(truth.leaders, truth.leader_layers, strict=True)
-            }
-            found = outcome.leader_since[start:end].tolist()
-            assert {t: layer for t, layer in enumerate(found) if layer >= 0} == since
-    assert any((outcome.settled != UNDECIDED).any() for outcome in walked.values())
+    outcome = walk_batch(tokens, offsets, dynamics, layers)
+    contraction = dynamics.contraction
+    later, limits = (tokens_at(outcome, offsets, contraction, at) for at in (layers, None))
+    decided = np.flatnonzero(outcome.settled != UNDECIDED)
+    assert len(decided)
+    for b in decided.tolist():
+        rows = slice(*offsets[b : b + 2].tolist())
+        truth = hm.simulate(tokens[rows], dynamics, layers=layers, arithmetic="exact")
+        settled, path = truth.settled_at, oracle.run(exact_rows(tokens[rows]), G, metric, layers)
+        assert outcome.settled[b] == (WALKED if settled is None else settled)
+        error = Fraction(float(outcome.errors[b]))
+        longest = Fraction(float(np.linalg.norm(tokens[rows], axis=1).max()))
+        assert error <= 8 * U * longest * (layers + 1)
+        wished = {settled: outcome.tokens, layers: later}
+        for layer, found in wished.items():
+            if layer is not None:
+                assert distance(found[rows], path[layer]) <= error
+        if settled is not None:
+            assert np.abs(limits[rows] - np.array(truth.at("limit"), dtype=float)).max() <= error
+        since = outcome.leader_since[rows]
+        assert np.flatnonzero(since >= 0).tolist() == truth.leaders.tolist()
+        assert since[truth.leaders].tolist() == truth.leader_layers.tolist()
 
 
 def exact_rows(tokens: np.ndarray) -> oracle.Cloud:
