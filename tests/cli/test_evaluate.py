@@ -27,10 +27,9 @@ def test_json_and_people_get_the_numbers_of_the_package(hardmax):
     assert document["leaders"] == [asdict(leader) for leader in found.leaders[:30]]
     outcome = hardmax("evaluate model test.csv")
     told = facts(outcome.out)
-    for name in ("accuracy", "f1_macro", "calibration_error", "leaders_per_text"):
+    for name in ("accuracy", "f1_macro", "leaders_per_text"):
         assert told[name.replace("_", " ")] == f"{document[name]:.6g}"
-    for leader in found.leaders[:30]:
-        assert f"\n{leader.word}\t" in outcome.out
+    assert all(f"\n{leader.word}\t" in outcome.out for leader in found.leaders[:30])
     (right, wrong), _ = document["confusion"]
     assert f"\nnegative\t{right}\t{wrong}\t" in outcome.out
 

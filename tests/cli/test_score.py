@@ -15,25 +15,23 @@ from running import HARDMAX, assert_refused
 from text.small_models import random_texts, small_model
 
 TEXTS = [f"{text} film" for text in random_texts(40)]
+MODEL = small_model()
 
 
 @pytest.fixture(autouse=True)
 def reviews(here):
-    small_model().save(here / "model")
+    MODEL.save(here / "model")
     lines = [json.dumps({"id": number, "text": text}) for number, text in enumerate(TEXTS)]
     (here / "reviews.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def test_every_row_gets_what_explain_says(hardmax):
-    outcome = hardmax("score reviews.jsonl -o out.parquet --model model")
-    assert (outcome.code, outcome.err) == (0, "")
-    model = small_model()
-    for row, text in zip(pq.read_table("out.parquet").to_pylist(), TEXTS, strict=True):
-        told = model.explain(text)
-        assert row["text"] == text
-        assert row["label"] == told.label
-        assert row["probability"] == told.probability
-    assert {"# output: out.parquet", "# rows: 40"} <= set(outcome.out.splitlines())
+def test_every_row_gets_what_explain_says(hardmax, monkeypatch):
+    monkeypatch.setattr("hardmax.cli.output.SILENT", -1)
+    outcome = hardmax("score reviews.jsonl -o out.parquet --model model", terminal=True)
+    assert "scoring: " in outcome.err
+    assert "rows: 40\n" in outcome.out
+    expected = MODEL.score_table(pa.table({"id": [*range(40)], "text": TEXTS}))
+    assert pq.read_table("out.parquet").equals(expected)
 
 
 def test_json_and_stderr_say_what_became_of_the_rows(hardmax, here):
@@ -44,7 +42,7 @@ def test_json_and_stderr_say_what_became_of_the_rows(hardmax, here):
     renamed, bad = outcome.err.splitlines()
     assert renamed.endswith("so ours are renamed: label as hardmax_label")
     assert bad == "1 bad row (line 41: no text)"
-    found, labels = json.loads(outcome.out), list(small_model().predict(TEXTS))
+    found, labels = json.loads(outcome.out), list(MODEL.predict(TEXTS))
     assert found["labels"] == {label: labels.count(label) for label in {*labels}}
     assert (found["rows"], found["bad"], found["text"]) == (41, 1, "text")
 
@@ -54,12 +52,6 @@ def test_standard_input_is_read(hardmax, here):
     assert hardmax("score - -o out.csv --model model", stdin=data).code == 0
     assert len((here / "out.csv").read_text().splitlines()) == 41
     assert_refused(hardmax("score - -o none.csv --model model"), "standard input is empty")
-
-
-def test_progress_is_shown_on_a_terminal(hardmax, monkeypatch):
-    monkeypatch.setattr("hardmax.cli.output.SILENT", -1)
-    shown = hardmax("score reviews.jsonl -o out.csv --model model", terminal=True)
-    assert "scoring: " in shown.err
 
 
 KILLABLE = """

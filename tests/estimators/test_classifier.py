@@ -16,7 +16,7 @@ from refusals import refuses
 from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import DataConversionWarning, NotFittedError, SkipTestWarning
+from sklearn.exceptions import NotFittedError, SkipTestWarning
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -66,18 +66,12 @@ def test_parameters_go_in_and_come_out_unchecked():
     assert made.get_params()["gate"] == 0.2
 
 
-def test_fit_and_questions_change_nothing_that_they_were_given(of_two):
-    made, labels, weights = quick(), np.array(TWO.labels), np.ones(len(TWO.texts))
-    texts = list(TWO.texts)
-    before = copy.deepcopy((made.get_params(), texts, labels.tolist(), weights.tolist()))
-    assert made.fit(texts, labels, weights) is made
-    assert (made.get_params(), texts, labels.tolist(), weights.tolist()) == before
+def test_fit_changes_nothing_that_it_was_given():
+    made, given = quick(), [list(TWO.texts), list(TWO.labels), [1.0] * len(TWO.texts)]
+    before = copy.deepcopy((made.get_params(), given))
+    assert made.fit(*given) is made
+    assert (made.get_params(), given) == before
     assert {name for name in vars(made) if not name.endswith("_")} == set(made.get_params())
-    state = dict(vars(of_two))
-    for question in QUESTIONS:
-        asked = getattr(of_two, question)
-        assert_array_equal(asked(TEXTS), asked(TEXTS))
-    assert vars(of_two) == state
 
 
 def test_before_fitting_nothing_is_answered():
@@ -133,10 +127,7 @@ def test_answers_agree_with_one_another(fitted):
         assert_allclose(chances, softmax(logits, axis=1), rtol=1e-12)
     assert_array_equal(fitted.predict(TEXTS), fitted.classes_[chances.argmax(axis=1)])
     assert fitted.predict([]).shape == (0,)
-    for text, row in zip(TEXTS, logits.reshape(len(TEXTS), -1), strict=True):
-        told = fitted.explain(text)
-        assert told.logit == (row[0] if len(row) == 1 else row.max())
-        assert told.label == fitted.predict([text])[0]
+    assert [fitted.explain(text).label for text in TEXTS] == fitted.predict(TEXTS).tolist()
     assert fitted.get_feature_names_out().tolist() == list(fitted.model_.vocabulary.surfaces)
 
 
@@ -146,18 +137,6 @@ def test_leaders_are_counted_on_the_training_texts(of_two):
     first = of_two.leaders_[0].word
     explained = [of_two.explain(text) for text in TWO.texts]
     assert times[0] == sum(first in {own.word for own in why.leaders} for why in explained)
-
-
-def test_parameters_are_those_of_the_model():
-    rule = quick(gate=0.25, alpha="1/2", neutral_weight=9).fit(TWO.texts, TWO.labels).model_.rule
-    assert (rule.gate, rule.alpha, rule.neutral_weight) == (0.25, "1/2", 9)
-
-
-def test_verbose_tells_every_step_on_stderr(capsys):
-    quick(verbose=1).fit(TWO.texts, TWO.labels)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "held-out accuracy" in err
 
 
 # ---------------------------------------------------------------- texts, labels and weights
@@ -176,11 +155,6 @@ def test_labels_come_back_as_what_they_were(labels, of_two):
     assert found.predict(TWO.texts).dtype == found.classes_.dtype == labels.dtype
     assert set(found.predict(TWO.texts).tolist()) <= set(labels.tolist())
     assert_array_equal(found.predict_proba(TWO.texts), of_two.predict_proba(TWO.texts))
-
-
-def test_a_column_of_labels_is_taken_with_a_warning():
-    with pytest.warns(DataConversionWarning):
-        quick().fit(TWO.texts, np.array(TWO.labels)[:, np.newaxis])
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])

@@ -124,11 +124,11 @@ def texts(draw: st.DrawFn) -> Said:
     word = st.sampled_from(["good", "bad", "not", "film"] * 3 + list(SPELT))
     clauses = draw(st.lists(st.lists(word, min_size=1, max_size=9), min_size=1, max_size=4))
     between = draw(st.sampled_from([" ", "\n", " - "]))  # which end no clause
-    spelt = [
-        between.join(draw(st.sampled_from(SPELT[word])) for word in clause) for clause in clauses
-    ]
-    ends = [draw(st.sampled_from(ENDS)) for _ in spelt]
-    return Said("".join(f"{clause}{end}" for clause, end in zip(spelt, ends, strict=True)), clauses)
+    text = ""
+    for clause in clauses:
+        spelt = [draw(st.sampled_from(SPELT[word])) for word in clause]
+        text += between.join(spelt) + draw(st.sampled_from(ENDS))
+    return Said(text, clauses)
 
 
 modifiers = st.lists(

