@@ -10,7 +10,7 @@ import numpy as np
 
 import hardmax as hm
 from soak.problems import Problem, problem
-from soak.truth import ExactCloud, leaders_of, over_largest
+from soak.truth import ExactCloud, leaders_of
 
 LAYERS = 3
 ROWS = 200  # of a large cloud that are judged
@@ -78,7 +78,7 @@ def _wrong_in_sample(asked: Problem) -> Iterator[str]:
     run = hm.simulate(asked.tokens, asked.dynamics, layers=1, **asked.how)
     attended, truth = run.attended(0), asked.truth
     firsts = np.array([several[0] for several in attended])
-    rows = doubtful_rows(truth, firsts, np.random.default_rng(asked.number))
+    rows = doubtful_rows(asked.tokens, firsts, np.random.default_rng(asked.number))
     sets = truth.attended(rows)
     yield from _wrong_sets(attended, rows, sets, 0)
     yield from _wrong_tokens(run.at(1)[rows], truth.moved(rows, sets, asked.alpha), run.error, 1)
@@ -124,22 +124,13 @@ def _wrong_tokens(tokens: np.ndarray, cloud: ExactCloud, error: float, layer: in
         yield f"layer {layer}: tokens such as {off[:3]} are further off than {error:.3e}"
 
 
-def doubtful_rows(cloud: ExactCloud, chosen: np.ndarray, rng: np.random.Generator) -> list[int]:
-    """Rows where plain floats disagree with the answer, where leads are smallest, who is seldom
-    attended to, the longest and the shortest tokens, and some at random."""
-    scored = rng.permutation(len(cloud))[:2000]
-    scores = over_largest(cloud.looks(scored.tolist())) @ cloud.floats.T
-    best = scores.max(axis=1)
-    told = scores[np.arange(len(scored)), chosen[scored]]
-    second = np.partition(scores, -2, axis=1)[:, -2]
-    by_norm = np.abs(cloud.floats).max(axis=1).argsort(kind="stable")
-    share = ROWS // 4
-    parts = [
-        scored[(told - best).argsort(kind="stable")][:share],
-        scored[(best - second).argsort(kind="stable")][:share],
-        np.unique(chosen)[:share],
-        by_norm[:8],
-        by_norm[-8:],
-        scored,
-    ]
+def doubtful_rows(tokens: np.ndarray, chosen: np.ndarray, rng: np.random.Generator) -> list[int]:
+    """Rows where leads are smallest, who is seldom attended to, the longest and the shortest
+    tokens, and some at random."""
+    scored = rng.permutation(len(tokens))[:2000]
+    floats = tokens / (np.abs(tokens).max() or 1.0)
+    second, first = np.partition(floats[scored] @ floats.T, (-2, -1), axis=1)[:, -2:].T
+    by_norm = np.abs(floats).max(axis=1).argsort(kind="stable")
+    close = scored[(first - second).argsort(kind="stable")]
+    parts = [close[: ROWS // 3], np.unique(chosen)[: ROWS // 3], by_norm[:8], by_norm[-8:], scored]
     return list(dict.fromkeys(np.concatenate(parts).tolist()))[:ROWS]

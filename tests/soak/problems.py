@@ -22,7 +22,7 @@ METRICS = ("identity", "identity", "identity", "diagonal", "general", "any")
 LARGE = 1200
 """Tokens from which on a problem is large."""
 # Kinds of which most pairs are left to integers, however good the search.
-TIGHT = ("tight_clusters", "neighbours", "repeats", "specks")
+TIGHT = ("clusters", "neighbours", "repeats", "far_out")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

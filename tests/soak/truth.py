@@ -2,37 +2,25 @@
 layer later.
 
 Floats are dyadic rationals, so tokens, looks and scores are integers over one denominator. It
-shares no code with the package. Where a cloud is large, floats discard those who are behind by many
-times what rounding can do, and integers decide among the rest; `plain` does without."""
+shares no code with the package."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
+from flint import fmpz_mat
 
-# Scores made at once.
-_BLOCK = 2**22
-# Clouds of fewer numbers are left to integers altogether.
-_FEW = 2**8
+History = list[tuple["ExactCloud", list[set[int]]]]
 
 
 def integers_of(floats: np.ndarray) -> tuple[np.ndarray, int]:
     """Numerators (an array of Python's integers) and the common denominator, a power of two."""
     ratios = [value.as_integer_ratio() for value in floats.ravel().tolist()]
     denominator = max(below for _, below in ratios)
-    numerators = np.empty(len(ratios), dtype=object)
-    numerators[:] = [above * (denominator // below) for above, below in ratios]
-    return numerators.reshape(floats.shape), denominator
-
-
-def over_largest(rows: np.ndarray) -> np.ndarray:
-    """Rows of integers over their largest, each rounded once."""
-    units = np.maximum(np.abs(rows).max(axis=1), 1).tolist()
-    pairs = zip(rows.tolist(), units, strict=True)
-    return np.array([[int(x) / unit for x in row] for row, unit in pairs])
+    numerators = [above * (denominator // below) for above, below in ratios]
+    return np.array(numerators, dtype=object).reshape(floats.shape), denominator
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,51 +43,14 @@ class ExactCloud:
     def __len__(self) -> int:
         return len(self.numerators)
 
-    @cached_property
-    def floats(self) -> np.ndarray:
-        """The tokens over the largest coordinate, each rounded once."""
-        unit = int(np.abs(self.numerators).max()) or 1
-        return np.array([[int(value) / unit for value in row] for row in self.numerators.tolist()])
-
-    def looks(self, rows: Sequence[int]) -> np.ndarray:
-        """A z for some of the tokens, up to a positive factor."""
-        some = self.numerators[list(rows)]
-        return some if self.metric is None else some @ self.metric.T
-
-    def attended(self, rows: Sequence[int], *, plain: bool = False) -> list[set[int]]:
+    def attended(self, rows: Sequence[int]) -> list[set[int]]:
         """The attended sets of some tokens, repeated tokens as separate indices."""
-        plain = plain or self.numerators.size <= _FEW
-        step = max(1, _BLOCK // len(self))
-        everybody = np.arange(len(self))
-        found: list[set[int]] = []
-        for start in range(0, len(rows), step):
-            looks = self.looks(rows[start : start + step])
-            able = None if plain else self._able(looks)
-            for row, look in enumerate(looks):
-                some = everybody if able is None else np.flatnonzero(able[row])
-                found.append(self._best(some, look))
-        return found
-
-    def _best(self, some: np.ndarray, look: np.ndarray) -> set[int]:
-        """Those of some tokens that lie furthest along a look."""
-        if len(some) == 1:
-            return {int(some[0])}
-        scores = (self.numerators[some] @ look).tolist()
-        best = max(scores)
-        return {int(j) for j, score in zip(some, scores, strict=True) if score == best}
-
-    def _able(self, looks: np.ndarray) -> np.ndarray:
-        """Who is able to win, a row for each look: not behind by more than floats can be wrong.
-
-        With u = 2^-53 all numbers here are off by u of themselves, a sum of d products by (d + 4) u
-        times the sum of their sizes; eight times that is allowed for, and 2^-1000 for what
-        vanishes."""
-        seen = over_largest(looks)
-        scores = seen @ self.floats.T
-        doubt = np.abs(seen) @ np.abs(self.floats).T
-        doubt *= (self.floats.shape[1] + 8) * 2.0**-50
-        doubt += 2.0**-1000
-        return scores + doubt >= (scores - doubt).max(axis=1)[:, None]
+        looks = self.numerators[list(rows)]
+        if self.metric is not None:
+            looks = looks @ self.metric.T
+        scores = fmpz_mat(looks.tolist()) * fmpz_mat(self.numerators.tolist()).transpose()
+        bests = [(row, max(row)) for row in scores.tolist()]
+        return [{j for j, score in enumerate(row) if score == best} for row, best in bests]
 
     def moved(self, rows: Sequence[int], sets: Sequence[set[int]], alpha: Fraction) -> "ExactCloud":
         """Some of the tokens one layer later, given their attended sets."""
@@ -108,7 +59,7 @@ class ExactCloud:
         for row, several in enumerate(sets):
             total = self.numerators[sorted(several)].sum(axis=0)
             means[row] = total * (common // len(several))
-        p, q = alpha.numerator, alpha.denominator
+        p, q = alpha.as_integer_ratio()
         numerators = self.numerators[list(rows)] * (q * common) + means * p
         return ExactCloud(numerators, self.denominator * common * (p + q), self.metric)
 
@@ -121,11 +72,6 @@ class ExactCloud:
             if layer < layers:
                 cloud = cloud.moved(everybody, sets, alpha)
 
-    def alone(self, sets: Sequence[set[int]]) -> list[int]:
-        """The tokens that attend to their own place and no other."""
-        rows = self.numerators.tolist()
-        return [i for i, several in enumerate(sets) if all(rows[j] == rows[i] for j in several)]
-
     def further_than(self, tokens: np.ndarray, error: float) -> list[int]:
         """The rows of float tokens that are further than `error` from these ones."""
         if not math.isfinite(error):
@@ -137,10 +83,12 @@ class ExactCloud:
         return np.flatnonzero(squares > (above * self.denominator * over) ** 2).tolist()
 
 
-def leaders_of(history: Sequence[tuple[ExactCloud, list[set[int]]]]) -> dict[int, int]:
+def leaders_of(history: History) -> dict[int, int]:
     """Token -> the first layer at which it attends to its own place alone."""
     first: dict[int, int] = {}
     for layer, (cloud, sets) in enumerate(history):
-        for i in cloud.alone(sets):
-            first.setdefault(i, layer)
+        rows = cloud.numerators.tolist()
+        for i, several in enumerate(sets):
+            if all(rows[j] == rows[i] for j in several):
+                first.setdefault(i, layer)
     return dict(sorted(first.items()))
