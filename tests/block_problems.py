@@ -42,7 +42,7 @@ def draw(number: int) -> Problem:
         try:
             dynamics = hm.Dynamics(
                 old.steps,
-                old.matrix,
+                old.metric,
                 value=old.value,
                 mask=old.mask,
                 attention=old.attention,

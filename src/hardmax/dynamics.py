@@ -37,7 +37,7 @@ read, and every engine must agree with them; `simulate` is the same mathematics 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
     FeedForward,
     Head,
+    plain_table,
     read_alpha,
     read_feed_forward,
     read_heads,
@@ -62,17 +63,29 @@ from hardmax._layer.rules import (
     attended_among,
     check_dimension,
     check_rational,
-    head_values,
-    head_weights,
     mean_value,
     merge_points,
-    moves_to_means,
     rescaling,
     split_heads,
 )
 from hardmax._tokens.batches import Cloud, Clouds, read_batch, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, Number, dot, to_fractions
+
+
+class Traits(NamedTuple):
+    """What a layer is like, as engines ask."""
+
+    plain: bool
+    """The paper's layer: one step, hardmax, no mask, and all else as in `convex`."""
+    convex: bool
+    """Tokens go straight to means of tokens, and nowhere else, so that none leaves the hull."""
+    rational: bool
+    """Layers are rational, so that there are exact runs; all others are enclosed."""
+    causal: bool
+    """The paper's layer, but for a causal mask."""
+    mixed: bool
+    """Heads have value matrices of their own."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -113,7 +126,7 @@ class Dynamics:
 
     alpha: Fraction | tuple[Fraction, ...]
     """The step size, or those of the first layers, of which the last stays."""
-    matrix: np.ndarray | None
+    metric: np.ndarray | None
     """The metric, read-only: float64, or Fractions where float64 cannot represent it; None for the
     identity."""
     value: np.ndarray | None
@@ -143,7 +156,7 @@ class Dynamics:
     ) -> None:
         vars(self).update(
             alpha=read_alpha(alpha),
-            matrix=read_square(metric, "metric"),
+            metric=read_square(metric, "metric"),
             value=read_value(value),
             mask=read_mask(mask),
             attention=read_attention(attention),
@@ -163,66 +176,30 @@ class Dynamics:
                 rescaling(self, step)  # refused if there is none
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Dynamics):
-            return NotImplemented
-        pairs = [(self.matrix, other.matrix), (self.value, other.value), (self.mask, other.mask)]
-        return (
-            self.alpha == other.alpha
-            and self.attention == other.attention
-            and self._plain_heads() == other._plain_heads()
-            and self.normalise == other.normalise
-            and self._plain_block() == other._plain_block()
-            and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
-        )
+        return self.to_dict() == other.to_dict() if isinstance(other, Dynamics) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.alpha)
 
     def __repr__(self) -> str:
-        parts = {"alpha": self._plain_steps()} | self._tables("metric", "value", "mask")
-        shown = [f"{name}={part!r}" for name, part in parts.items()]
-        if self.attention is not None:
-            shown.append(f"attention={self.attention}")
-        if self.heads is not None:
-            shown.append(f"heads={self._plain_heads()}")
-        shown += [f"{name}={part!r}" for name, part in self._plain_block().items()]
-        return f"Dynamics({', '.join(shown)})"
+        parts = self.to_dict().items()
+        return f"Dynamics({', '.join(f'{name}={part!r}' for name, part in parts if part)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step, the metric and, where they are not the paper's, the other parts as plain
-        data, exactly."""
-        plain = {"alpha": self._plain_steps(), "metric": _plain(self.metric)}
-        plain |= self._tables("value", "mask")
-        if self.attention is not None:
-            plain["attention"] = to_plain(self.attention)
+        data, exactly: `Dynamics` takes them."""
+        others: dict[str, Any] = {
+            name: plain_table(getattr(self, name)) for name in ("value", "mask")
+        }
+        others["attention"] = None if self.attention is None else to_plain(self.attention)
         if self.heads is not None:
-            plain["heads"] = self._plain_heads()
-        return plain | self._plain_block()
-
-    def _tables(self, *names: str) -> dict[str, Any]:
-        """Those of the named tables that there are, as plain data."""
-        tables = {name: _plain(getattr(self, name)) for name in names}
-        return {name: table for name, table in tables.items() if table is not None}
-
-    def _plain_steps(self) -> list[str] | str:
-        return [*map(str, self.alpha)] if isinstance(self.alpha, tuple) else str(self.alpha)
-
-    def _plain_heads(self) -> list[dict[str, Any]]:
-        plain = []
-        for head in self.heads or ():
-            parts = {"metric": _plain(head.metric), "weight": str(head.weight)}
-            value = {} if head.value is None else {"value": _plain(head.value)}
-            plain.append(parts | value)
-        return plain
-
-    def _plain_block(self) -> dict[str, Any]:
-        """What makes it a transformer block, as plain data: nothing in the paper's layer."""
-        plain: dict[str, Any] = {}
-        if self.normalise is not None:
-            plain["normalise"] = self.normalise
+            others["heads"] = [head.to_dict() for head in self.heads]
+        others["normalise"] = self.normalise
         if self.feed_forward is not None:
-            plain["feed_forward"] = self.feed_forward.to_dict()
-        return plain
+            others["feed_forward"] = self.feed_forward.to_dict()
+        known = {name: part for name, part in others.items() if part is not None}
+        alpha = [*map(str, self.alpha)] if isinstance(self.alpha, tuple) else str(self.alpha)
+        return {"alpha": alpha, "metric": plain_table(self.metric)} | known
 
     @property
     def steps(self) -> tuple[Fraction, ...]:
@@ -240,20 +217,28 @@ class Dynamics:
         layer = check_int(layer, "`layer`", at_least=0)
         return self.steps[min(layer, len(self.steps) - 1)]
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether this is the paper's layer: one step, hardmax, no value matrix, no mask, and
-        nothing after attention. All engines can do that."""
-        parts = (self.mask, self.attention, self.heads)
-        is_usual = isinstance(self.alpha, Fraction) and all(part is None for part in parts)
-        return is_usual and moves_to_means(self)
+    @cached_property
+    def traits(self) -> Traits:
+        """What this layer is like."""
+        moves = self.value, self.normalise, self.feed_forward
+        mixed = any(head.value is not None for head in self.heads or ())
+        convex = all(part is None for part in moves) and not mixed
+        is_single = isinstance(self.alpha, Fraction) and self.attention is None
+        bare = convex and is_single and self.heads is None
+        causal = bare and isinstance(self.mask, str)
+        rational = self.normalise is None and not isinstance(self.attention, Softmax)
+        return Traits(bare and self.mask is None, convex, rational, causal, mixed)
 
     @cached_property
-    def metric(self) -> tuple[tuple[Fraction, ...], ...] | None:
-        """The metric in Fractions; None for the identity."""
-        if self.matrix is None:
-            return None
-        return tuple(tuple(map(Fraction, row)) for row in self.matrix.tolist())
+    def all_heads(self) -> tuple[Head, ...]:
+        """The heads, or the only one, with weights that add up to 1 and the value matrix through
+        which each acts."""
+        heads = self.heads or (Head(self.metric),)
+        total = sum(Fraction(head.weight) for head in heads)
+        return tuple(
+            Head(head.metric, head.weight / total, self.value if head.value is None else head.value)
+            for head in heads
+        )
 
     @property
     def is_definite(self) -> bool:
@@ -264,7 +249,7 @@ class Dynamics:
     @cached_property
     def indefinite_reason(self) -> str:
         """Why the metric is not symmetric positive definite; empty if it is."""
-        return "" if self.matrix is None else not_a_metric(self.matrix)
+        return "" if self.metric is None else not_a_metric(self.metric)
 
     @cached_property
     def contraction(self) -> Fraction:
@@ -275,20 +260,12 @@ class Dynamics:
     @cached_property
     def metric_denominator(self) -> int:
         """The common denominator of the metric; 1 for the identity."""
-        return 1 if self.matrix is None else IntegerCloud.of(self.matrix).denominator
+        return 1 if self.metric is None else IntegerCloud.of(self.metric).denominator
 
     @cached_property
     def metric_integers(self) -> list[list[int]] | None:
         """The metric times its common denominator: a positive factor changes no attended set."""
-        return None if self.matrix is None else IntegerCloud.of(self.matrix).numerators
-
-
-def _plain(table: Any) -> Any:
-    """A table as lists of truth values, or of texts that say the numbers exactly."""
-    if table is None or isinstance(table, str):
-        return table
-    rows = np.array(table).tolist()
-    return [[x if isinstance(x, bool) else str(Fraction(x)) for x in row] for row in rows]
+        return None if self.metric is None else IntegerCloud.of(self.metric).numerators
 
 
 def check_dynamics(dynamics: Any) -> Dynamics:
@@ -334,16 +311,17 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
     dynamics, moved = check_rational(check_dynamics(dynamics), "`step`"), []
-    alpha, weights = dynamics.alpha_at(layer), head_weights(dynamics)
-    values, scale = head_values(dynamics), rescaling(dynamics, alpha)
+    alpha = dynamics.alpha_at(layer)
+    scale = rescaling(dynamics, alpha)
     clouds, container = read_batch(tokens)
     for cloud in clouds:
         points, heads = _attended_points(cloud, dynamics)
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities
         after = z
-        for weight, value, chosen in zip(weights, values, heads, strict=True):
+        for head, chosen in zip(dynamics.all_heads, heads, strict=True):
             means = _means(z, counts.astype(object), chosen)
-            after = after + alpha * weight * (means if value is None else means @ value.T)
+            push = means if head.value is None else means @ head.value.T
+            after = after + alpha * head.weight * push
         after = after @ scale.T if isinstance(scale, np.ndarray) else scale * after
         if dynamics.feed_forward is not None:
             after = dynamics.feed_forward(after)

@@ -25,7 +25,7 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
-from hardmax._layer.rules import is_rational, merge_points
+from hardmax._layer.rules import merge_points
 from hardmax._limits.certify import Certificate, certify, cloud_digest, layer_data
 from hardmax._limits.clusters import (
     Clusters,
@@ -488,7 +488,7 @@ def _run(
     """The run of a cloud to where it settles, or the runs of many."""
     _warn_if_indefinite(check_dynamics(dynamics))
     check_choice(arithmetic, ("certified", "exact"), "`arithmetic`")
-    if not is_rational(dynamics):
+    if not dynamics.traits.rational:
         others = "`simulate` follows them, and `softmax_gap` compares softmax with hardmax"
         raise InputError(f"Softmax and normalised layers have no exact limits: {others}.")
     return simulate(

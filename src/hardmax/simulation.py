@@ -14,7 +14,7 @@ from hardmax._common.validation import (
     require_extra,
 )
 from hardmax._float.search import CPU
-from hardmax._layer.rules import check_rational, is_causal, is_rational
+from hardmax._layer.rules import check_rational
 from hardmax._runs.enclosures import ERROR, enclose_clouds, float_clouds
 from hardmax._runs.run import Run, Runs, Tables
 from hardmax._runs.walk import Plan, run_clouds
@@ -126,9 +126,9 @@ def simulate(
         max_layers = check_int(max_layers, "`max_layers`", at_least=0)
     read = read_cloud if isinstance(tokens, str | Path) else read_frame
     tokens = read(tokens, columns=columns)
-    if arithmetic == "float" or not is_rational(dynamics):
+    if arithmetic == "float" or not dynamics.traits.rational:
         if layers is None or engine is not None:
-            who = "`arithmetic` 'float' needs" if is_rational(dynamics) else "This layer needs"
+            who = "`arithmetic` 'float' needs" if dynamics.traits.rational else "This layer needs"
             raise InputError(f"{who} `layers`, and takes no `engine`.")
         if arithmetic == "float":
             return float_clouds(tokens, dynamics, layers)
@@ -138,8 +138,8 @@ def simulate(
         error = check_real(error, "`error`", above=0)
         return enclose_clouds(tokens, dynamics, layers, progress, error=error)
     asked = engine_for(tokens, engine)
-    solvers = solvers_for(arithmetic, asked, plain=dynamics.is_plain)
-    plan = Plan(dynamics, solvers, layers, max_layers, asked if dynamics.is_plain else CPU)
+    solvers = solvers_for(arithmetic, asked, plain=dynamics.traits.plain)
+    plan = Plan(dynamics, solvers, layers, max_layers, asked if dynamics.traits.plain else CPU)
     return run_clouds(tokens, plan, progress)
 
 
@@ -168,13 +168,13 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
     """
     dynamics = check_rational(check_dynamics(dynamics), "`step`")
     is_on_device = is_tensor(tokens) and tokens.is_cuda
-    if is_on_device and (dynamics.is_plain or is_causal(dynamics)):
+    if is_on_device and (dynamics.traits.plain or dynamics.traits.causal):
         require_extra("The GPU engine", "gpu", "torch", "triton")
         from hardmax._runs.tensors import step_table
 
         moved = step_table(tokens, dynamics)
         if moved is not None:
             return moved
-    if dynamics.is_plain and isinstance(engine_for(tokens, None), Gpu):
+    if dynamics.traits.plain and isinstance(engine_for(tokens, None), Gpu):
         return simulate(tokens, dynamics, 1).at(1)
     return definition.step(tokens, dynamics, layer=layer)

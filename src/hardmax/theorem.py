@@ -135,7 +135,7 @@ def theorem_reason(result: Run | Limit) -> str:
     """
     run = _run_of(result)
     points = run.points
-    if not run.dynamics.is_plain:
+    if not run.dynamics.traits.plain:
         layers = "hardmax attention alone, without a mask and a value matrix"
         return f"it is about {layers}, all with the same step"
     if not run.dynamics.is_definite:

@@ -80,7 +80,7 @@ class HardmaxAttention(nn.Module):
         if check_bool(learn_alpha, "`learn_alpha`"):
             raw = self._alpha + log(-expm1(-self._alpha))  # the softplus of which is alpha
             self.raw_alpha = nn.Parameter(torch.tensor(raw))
-        matrix = None if given.matrix is None else torch.from_numpy(given.matrix.astype(float))
+        matrix = None if given.metric is None else torch.from_numpy(given.metric.astype(float))
         self.register_buffer("metric", matrix)
 
     @property

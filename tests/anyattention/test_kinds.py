@@ -37,7 +37,7 @@ def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
     cloud, metric, alpha = problem
     paper = hm.Dynamics(alpha, metric)
     other = hm.Dynamics(alpha, metric, attention=attention)
-    assert not other.is_plain
+    assert not other.traits.plain
     one, two = (hm.simulate(cloud, each, layers=LAYERS) for each in (paper, other))
     for layer in range(LAYERS + 1):
         assert (one.at(layer, exact=True) == two.at(layer, exact=True)).all()

@@ -48,7 +48,7 @@ def test_parts_that_are_the_papers_change_nothing(problem, part):
             "mask": {"mask": np.ones((n, n), dtype=bool)},
         }
         other = hm.Dynamics(alpha, metric, **given_parts[part])
-    assert not other.is_plain
+    assert not other.traits.plain
     paper, run = (
         hm.simulate(cloud, each, layers=LAYERS) for each in (hm.Dynamics(alpha, metric), other)
     )

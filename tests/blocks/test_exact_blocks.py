@@ -49,7 +49,7 @@ def test_a_block_is_plain_data_and_back():
         again = hm.Dynamics(**dynamics.to_dict())
         assert again == dynamics
         assert repr(again) == repr(dynamics)
-        assert dynamics.feed_forward is None or not dynamics.is_plain
+        assert dynamics.feed_forward is None or not dynamics.traits.plain
 
 
 def test_a_head_without_a_value_has_that_of_the_layer():

@@ -53,7 +53,7 @@ numbers = st.fractions("1/9", 99, max_denominator=99)
 attentions = st.one_of(
     numbers.map(hm.Localmax),
     st.integers(1, 9).map(hm.TopK),
-    st.builds(hm.Softmax, numbers, st.floats(1e-30, 1.0)),
+    st.builds(hm.Softmax, numbers),
 )
 
 
@@ -83,7 +83,7 @@ def any_dynamics(draw):
 @settings(max_examples=examples(2000))
 @given(any_dynamics())
 def test_plain_data_of_dynamics_are_these_dynamics(dynamics):
-    """Also as JSON; the error of `Softmax` was once lost."""
+    """Also as JSON."""
     again = hm.Dynamics(**json.loads(json.dumps(dynamics.to_dict())))
     assert again == dynamics
     assert repr(again) == repr(dynamics)
@@ -151,7 +151,7 @@ def test_the_last_pivot_decides_however_small_it_is(tiny):
     assert is_positive_definite(with_pivots([Fraction(1)] * 23 + [tiny], lower)) == (tiny > 0)
 
 
-def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_not():
+def test_what_a_factor_proves_is_positive_definite():
     rng = np.random.default_rng(0)
     for n in (1, 3, 8):
         for _ in range(60):
@@ -164,7 +164,6 @@ def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_
             exact = metric._eigenvalues_are_positive(integers.tolist())
             assert exact or not metric._is_proved(floats)
             assert not exact or metric._is_proved(floats + np.eye(n) * 1e-3)
-            assert metric._is_refuted(integers, floats, np.zeros(n, dtype=int)) == (not exact)
 
 
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

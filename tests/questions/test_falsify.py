@@ -160,7 +160,7 @@ def gains_a_leader_by_its_mask(case, layers):
 def softmax_ends_elsewhere(case, layers):
     soft = hm.Dynamics(**(case.parts | {"attention": hm.Softmax(100)}))
     z = np.array(case.tokens, dtype=float)
-    metric = np.eye(case.d) if soft.matrix is None else soft.matrix.astype(float)
+    metric = np.eye(case.d) if soft.metric is None else soft.metric.astype(float)
     for _ in range(DEPTH):
         scores = 100 * (z @ metric.T @ z.T)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -500,7 +500,7 @@ def test_what_a_family_draws_is_of_it(family, seed):
             assert len({*case.tokens}) == case.n
             assert all(map(any, case.tokens))
         assert case.dynamics.steps in family.alphas
-        table = case.dynamics.matrix
+        table = case.dynamics.metric
         metric = np.eye(case.d) if table is None else table.astype(float)
         values, symmetric = np.linalg.eigvals(metric), (metric == metric.T).all()
         is_of = {

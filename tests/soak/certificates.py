@@ -93,7 +93,7 @@ def certified(number: int, tally: Tally) -> list[Document]:
             if not lim.certified:
                 return []
             found = [dict(lim.prove())]
-            if problem.dynamics.is_plain and problem.dynamics.is_definite:
+            if problem.dynamics.traits.plain and problem.dynamics.is_definite:
                 found.append(dict(lim.prove(radius=True)))
     except (TimeoutError, hm.InputError) as error:
         tally.wrong("certified, but no certificate", (number, error))

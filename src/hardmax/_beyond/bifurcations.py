@@ -22,7 +22,7 @@ from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.argmax import Attended
-from hardmax._exact.vectors import flint
+from hardmax._exact.vectors import exact_table, flint
 from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension, merge_points
@@ -171,7 +171,8 @@ class _Search:
         self.points, self.max_layers = points, max_layers
         coordinates = to_fractions(points.coordinates, "`tokens`")
         self.place = [[fmpq_poly([flint(x)]) for x in row] for row in coordinates]
-        self.metric = [list(map(flint, row)) for row in dynamics.metric or ()]
+        metric = dynamics.metric
+        self.metric = [] if metric is None else exact_table(metric).tolist()
         self.roots: dict[tuple[int, ...], list[AlgebraicNumber]] = {}
 
     def cells(self, low: AlgebraicNumber, high: AlgebraicNumber) -> Iterator[Interval]:

@@ -14,7 +14,7 @@ from hardmax._common.validation import InputError, check_list
 from hardmax._layer.attention import Softmax
 from hardmax._layer.rules import check_plain
 from hardmax._tokens.batches import read_one
-from hardmax._tokens.rationals import Number, above, read_number
+from hardmax._tokens.rationals import Number, above, read_number, to_fractions
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.infinite_depth import Limit, limit
 from hardmax.simulation import simulate
@@ -107,7 +107,7 @@ def softmax_gap(
     hard = simulate(tokens, plain, layers=layers)
     distances, errors = [], []
     for beta in numbers:
-        softmax = Dynamics(plain.alpha, plain.matrix, attention=Softmax(beta))
+        softmax = Dynamics(plain.alpha, plain.metric, attention=Softmax(beta))
         soft = simulate(tokens, softmax, layers=layers, error=error)
         distances.append(float(np.abs(np.asarray(soft) - np.asarray(hard)).max()))
         errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
@@ -115,8 +115,9 @@ def softmax_gap(
 
 
 def _scores(points: np.ndarray, dynamics: Dynamics) -> np.ndarray:
-    metric = dynamics.metric
-    return (points if metric is None else points @ np.array(metric).T) @ points.T
+    if dynamics.metric is None:
+        return points @ points.T
+    return points @ to_fractions(dynamics.metric, "`metric`").T @ points.T
 
 
 def _depth(lim: Limit, beta: Fraction) -> int:

@@ -53,8 +53,6 @@ from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
-    has_own_values,
-    moves_to_means,
     split_heads,
 )
 from hardmax._tokens.points import Points
@@ -413,10 +411,10 @@ class GeneralWalker(Walker[GeneralPhase]):
         self.motion = Motion.of(dynamics, dynamics.alpha_at(self.constant_from))
         self.contraction = self.motion.contraction or Fraction(1)
         parts = (dynamics.mask, dynamics.attention, dynamics.heads)
-        self.followers_stay = all(part is None for part in parts) and moves_to_means(dynamics)
+        self.followers_stay = all(part is None for part in parts) and dynamics.traits.convex
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         # Known for many layers only if nothing moves.
-        self.has_no_form = is_mixed or has_own_values(dynamics) or dynamics.feed_forward is not None
+        self.has_no_form = is_mixed or dynamics.traits.mixed or dynamics.feed_forward is not None
         self.heads = [head_type(points, head, self.contraction) for head in split_heads(dynamics)]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})
         self.course = Course.straight_on(self.place)

@@ -30,7 +30,7 @@ from hardmax._exact.leads import Term
 from hardmax._exact.vectors import SHORT, common_rows, exact_table, flint
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.parts import FeedForward, feed
-from hardmax._layer.rules import has_own_values, head_values, head_weights, rescaling
+from hardmax._layer.rules import rescaling
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
@@ -103,7 +103,7 @@ class Motion(NamedTuple):
     @classmethod
     def of(cls, dynamics: Dynamics, alpha: Fraction) -> "Motion":
         value = dynamics.value
-        if has_own_values(dynamics):
+        if dynamics.traits.mixed:
             return cls(None, None)
         if value is None:
             contraction = 1 / (1 + alpha)
@@ -184,13 +184,15 @@ class HeadMeans:
     """The weighted mean of the means of several heads."""
 
     def __init__(self, means: list[Means], dynamics: Dynamics, alpha: Fraction) -> None:
-        weights = head_weights(dynamics)
-        self.weighted = list(zip(map(flint, weights), means, strict=True))
+        heads = dynamics.all_heads
+        self.weighted = list(zip((flint(head.weight) for head in heads), means, strict=True))
         self.pushes: list[Any] = []
-        if has_own_values(dynamics):
+        if dynamics.traits.mixed:
             scale = alpha * rescaling(dynamics, alpha)
-            for weight, value in zip(weights, head_values(dynamics), strict=True):
-                push = weight * scale if value is None else weight * scale @ value
+            for head in heads:
+                push = (
+                    head.weight * scale if head.value is None else head.weight * scale @ head.value
+                )
                 self.pushes.append(exact_table(push))
 
     def moves(self, z: Table) -> Table:

@@ -82,7 +82,7 @@ class FloatMetric:
 @lru_cache(maxsize=64)
 def float_metric(dynamics: Dynamics) -> FloatMetric:
     """The metric of the dynamics in floats."""
-    given = dynamics.matrix
+    given = dynamics.metric
     if given is None:
         return FloatMetric(None, 1.0, 0.0, Fraction(1))
     largest = Fraction(np.abs(given).max()) or Fraction(1)

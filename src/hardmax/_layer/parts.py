@@ -36,7 +36,7 @@ class Head:
     """
 
     metric: Any = None
-    weight: Number = 1
+    weight: Any = 1
     value: Any = None
 
     def __post_init__(self) -> None:
@@ -45,6 +45,19 @@ class Head:
             raise InputError(f"`weight` must be positive, not {shorten(self.weight)}.")
         metric, value = read_square(self.metric, "metric"), read_value(self.value)
         vars(self).update(metric=metric, weight=weight, value=value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The head as plain data, exactly."""
+        value = {} if self.value is None else {"value": plain_table(self.value)}
+        return {"metric": plain_table(self.metric), "weight": str(self.weight)} | value
+
+
+def plain_table(table: Any) -> Any:
+    """A table as lists of truth values, or of texts that say the numbers exactly."""
+    if table is None or isinstance(table, str):
+        return table
+    rows = np.array(table).tolist()
+    return [[x if isinstance(x, bool) else str(Fraction(x)) for x in row] for row in rows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,41 +50,14 @@ def merge_points(dynamics: "Dynamics", cloud: Cloud) -> Points:
     return Points(cloud.tokens + 0, counts, np.arange(n))
 
 
-def has_own_values(dynamics: "Dynamics") -> bool:
-    """Whether heads have value matrices of their own."""
-    return any(head.value is not None for head in dynamics.heads or ())
-
-
-def head_values(dynamics: "Dynamics") -> list[Any]:
-    """The value matrix of each head, those of a single one: None for the identity."""
-    if dynamics.heads is None:
-        return [dynamics.value]
-    return [dynamics.value if head.value is None else head.value for head in dynamics.heads]
-
-
-def head_metrics(dynamics: "Dynamics") -> list[Any]:
-    """The metric of each head, that of a single one: None for the identity."""
-    if dynamics.heads is None:
-        return [dynamics.metric]
-    return [head.metric for head in dynamics.heads]
-
-
 def mean_value(dynamics: "Dynamics") -> Any:
     """The weighted mean V of the value matrices of all heads; None for the identity."""
-    if not has_own_values(dynamics):
+    if not dynamics.traits.mixed:
         return dynamics.value
-    values = head_values(dynamics)
-    size = next(len(value) for value in values if value is not None)
+    heads = dynamics.all_heads
+    size = next(len(head.value) for head in heads if head.value is not None)
     identity = np.eye(size, dtype=int).astype(object)
-    weighted = zip(head_weights(dynamics), values, strict=True)
-    return sum(weight * (identity if value is None else value) for weight, value in weighted)
-
-
-def moves_to_means(dynamics: "Dynamics") -> bool:
-    """Whether tokens go straight towards means of tokens, and nowhere else, so that none leaves
-    the hull."""
-    others = dynamics.value, dynamics.feed_forward, dynamics.normalise
-    return all(part is None for part in others) and not has_own_values(dynamics)
+    return sum(head.weight * (identity if head.value is None else head.value) for head in heads)
 
 
 def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
@@ -108,15 +81,9 @@ def split_heads(dynamics: "Dynamics") -> list["Dynamics"]:
     return [make(dynamics.alpha, head.metric, value=value, mask=mask) for head in dynamics.heads]
 
 
-def head_weights(dynamics: "Dynamics") -> list[Fraction]:
-    """The weights of the heads, which add up to 1: that is the weight of a single one."""
-    weights = [Fraction(head.weight) for head in dynamics.heads or ()] or [Fraction(1)]
-    return [weight / sum(weights) for weight in weights]
-
-
 def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
     """Raise an InputError if a matrix of the layer does not fit tokens of a dimension."""
-    matrices = [("metric", dynamics.matrix), ("value", dynamics.value)]
+    matrices = [("metric", dynamics.metric), ("value", dynamics.value)]
     for head in dynamics.heads or ():
         matrices += [("metric", head.metric), ("value", head.value)]
     if dynamics.feed_forward is not None:
@@ -133,17 +100,10 @@ def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
         )
 
 
-def is_causal(dynamics: "Dynamics") -> bool:
-    """Whether this is the paper's layer with a causal mask."""
-    others = (dynamics.attention, dynamics.heads)
-    is_alone = isinstance(dynamics.alpha, Fraction) and all(part is None for part in others)
-    return is_alone and moves_to_means(dynamics) and isinstance(dynamics.mask, str)
-
-
 def check_plain(dynamics: "Dynamics", who: str) -> "Dynamics":
     """These dynamics, if they are the paper's; else an InputError that begins with who needs
     that."""
-    if dynamics.is_plain:
+    if dynamics.traits.plain:
         return dynamics
     parts = "`value`, `mask`, `attention`, `heads`, `normalise` and `feed_forward`"
     raise InputError(
@@ -166,11 +126,6 @@ def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
         wish = "normalisation takes roots, and its layers are irrational: use `simulate`"
         raise InputError(f"{who}: {wish}.")
     return dynamics
-
-
-def is_rational(dynamics: "Dynamics") -> bool:
-    """Whether layers are rational, so that there are exact runs; all others are enclosed."""
-    return dynamics.normalise is None and not isinstance(dynamics.attention, Softmax)
 
 
 def check_definite(dynamics: "Dynamics") -> "Dynamics":

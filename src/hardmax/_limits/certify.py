@@ -22,7 +22,7 @@ from hardmax._exact.general import (
 from hardmax._exact.leads import Term
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.rules import has_own_values, rescaling
+from hardmax._layer.rules import rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.run import Run
 from hardmax._tokens.points import Points
@@ -72,7 +72,7 @@ def certify(run: Run, clusters: Clusters, radius: float | None = None) -> Certif
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
         raise InputError(f"`certificate`: there is no proof to write down ({why}).")
-    if run.dynamics.feed_forward is not None or has_own_values(run.dynamics):
+    if run.dynamics.feed_forward is not None or run.dynamics.traits.mixed:
         others = "feed-forward blocks and value matrices of single heads"
         raise InputError(f"`certificate`: it cannot have {others}.")
     try:
@@ -185,7 +185,7 @@ def _sets(run: Run) -> Iterator[tuple[Any, list[list[Any]]]]:
     """The phases of a run, computed again, and the attended sets of each head: a point, or a list
     of several."""
     # Where tokens follow others that move, only the general walker knows a form for many layers.
-    if run.dynamics.is_plain and (run.settled_at or 0) <= 4 * _WALKED:
+    if run.dynamics.traits.plain and (run.settled_at or 0) <= 4 * _WALKED:
         for phase in run.exact_phases():
             yield phase, [_single(phase.choices)]
         return

@@ -17,7 +17,6 @@ from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import Lead, Term
 from hardmax._exact.vectors import TooLong, Vector, power
-from hardmax._layer.rules import moves_to_means
 from hardmax._runs.run import Run
 from hardmax._tokens.rationals import (
     IntegerCloud,
@@ -110,13 +109,13 @@ def float_limits(run: Run) -> np.ndarray:
 
 def limit_error(run: Run) -> float:
     """No limit is further than this from that of `float_limits`."""
-    if run.settled_at is not None and moves_to_means(run.dynamics):
+    if run.settled_at is not None and run.dynamics.traits.convex:
         return run.error
     if run.settled_at is not None:
         # With a value matrix, limits may lie further out than any token has been.
         ends = np.delete(float_limits(run), run.moving, axis=0)
         return rounding_of(ends) if len(ends) else 0.0
-    if not moves_to_means(run.dynamics):
+    if not run.dynamics.traits.convex:
         return math.inf
     # All tokens stay in the hull that is left, and no two points of a hull are further apart than
     # twice the largest distance of its vertices from any one place; the true tokens are within the
@@ -158,7 +157,7 @@ def _clusters_by_exact_ends(run: Run) -> Clusters:
     # Followers of a leader end where it is; where others end is compared exactly.
     ends: list[int | Vector] = first_leader[choices.indices[choices.offsets[:-1]]].tolist()
     others = np.arange(len(choices))
-    if moves_to_means(run.dynamics):
+    if run.dynamics.traits.convex:
         others = np.flatnonzero(~choices.follows_leader)
     for point, end in zip(others.tolist(), exactly.targets(others.tolist()), strict=True):
         ends[point] = leader_at.get(end, end)
@@ -188,7 +187,7 @@ def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _face(end: Vector, leading: dict[int, Vector], dynamics: Dynamics) -> Kind:
     """The face onto which a limit is the projection of the origin, if there is one."""
-    has_faces = dynamics.is_definite and moves_to_means(dynamics) and not dynamics.heads
+    has_faces = dynamics.is_definite and dynamics.traits.convex and not dynamics.heads
     if not leading or not has_faces:
         return OtherLimit()
     tokens = sorted(leading)

@@ -13,7 +13,7 @@ from typing import Any
 
 from hardmax._layer.attention import Softmax
 from hardmax._limits.clusters import Vertex
-from hardmax._tokens.rationals import dot
+from hardmax._tokens.rationals import dot, to_fractions
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.projection import project_exact
 from hardmax.infinite_depth import Limit, limit
@@ -86,7 +86,7 @@ def _within_theorem(holds: Holds, lim: Limit) -> Any:
     and the paper's layer; else None."""
     tokens, dynamics = _places(lim, 0), lim.run.dynamics
     is_simple = len({*tokens}) == lim.n and all(map(any, tokens))
-    return holds(lim) if is_simple and dynamics.is_plain and dynamics.is_definite else None
+    return holds(lim) if is_simple and dynamics.traits.plain and dynamics.is_definite else None
 
 
 def _theorem(claim: str | None, lim: Limit) -> Any:
@@ -241,7 +241,8 @@ def _leaders_never_grow(lim: Limit) -> Any:
     **FLAT,
 )
 def _norms_grow(lim: Limit) -> Any:
-    metric = lim.run.dynamics.metric
+    given = lim.run.dynamics.metric
+    metric = None if given is None else to_fractions(given, "`metric`")
     for layer in range(_last(lim) + 1):
         steps = zip(_places(lim, layer), _places(lim, layer + 1), _ends(lim), strict=True)
         for token, (x, y, end) in enumerate(steps):
@@ -258,7 +259,7 @@ def _norms_grow(lim: Limit) -> Any:
 )
 def _leaders_whatever_alpha(lim: Limit) -> Any:
     for alpha in ("1/4", 1, 4):
-        other = _beside(lim, Dynamics(alpha, lim.run.dynamics.matrix))
+        other = _beside(lim, Dynamics(alpha, lim.run.dynamics.metric))
         if other.leaders.tolist() != lim.leaders.tolist():
             detail = (
                 f"leaders {lim.leaders.tolist()}, and {other.leaders.tolist()} with alpha {alpha}"
@@ -294,7 +295,7 @@ def _masks_add_no_leaders(lim: Limit) -> Any:
 )
 def _softmax_is_near(lim: Limit) -> Any:
     dynamics = lim.run.dynamics
-    soft = Dynamics(dynamics.alpha, dynamics.matrix, attention=Softmax(_BETA))
+    soft = Dynamics(dynamics.alpha, dynamics.metric, attention=Softmax(_BETA))
     run: Any = simulate(lim.run.at(0, exact=True), soft, layers=_DEPTH, error=1e-6)
     error = Fraction(run.error)
     columns = [[*map(Fraction, column)] for column in run.at(_DEPTH).T.tolist()]

@@ -21,9 +21,6 @@ from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, Softmax, TopK
 from hardmax._layer.rules import (
     allowed_pairs,
-    head_metrics,
-    head_values,
-    head_weights,
     rescaling,
 )
 from hardmax._tokens.points import Points
@@ -83,7 +80,7 @@ class BallLayer:
         self.points, self.dynamics = points, dynamics
         self.mask = allowed_pairs(dynamics, points.count)
         self.counts = points.multiplicities
-        metrics = head_metrics(dynamics)
+        metrics = [head.metric for head in dynamics.all_heads]
         self.metrics = [None if one is None else matrix_of(one).transpose() for one in metrics]
 
     def start(self) -> State:
@@ -243,11 +240,10 @@ class BallLayer:
         dynamics, alpha = self.dynamics, self.dynamics.alpha_at(layer)
         scale = rescaling(dynamics, alpha) if dynamics.normalise is None else 1
         total = _turned(own, scale)
-        heads = zip(head_weights(dynamics), head_values(dynamics), means, strict=True)
-        for weight, value, mean in heads:
-            push = alpha * weight * scale
-            if value is not None:
-                push = push @ value if isinstance(push, np.ndarray) else push * value
+        for head, mean in zip(dynamics.all_heads, means, strict=True):
+            push = alpha * head.weight * scale
+            if head.value is not None:
+                push = push @ head.value if isinstance(push, np.ndarray) else push * head.value
             total = total + _turned(mean, push)
         rows = self.normalised(total.tolist())
         if dynamics.feed_forward is None:

@@ -21,7 +21,7 @@ def takes(clouds: Any, dynamics: Dynamics, layers: int | None) -> bool:
         isinstance(clouds, PackedClouds)
         and clouds.tokens.dtype != object
         and int(np.diff(clouds.offsets).max()) <= LARGEST_SMALL_CLOUD
-        and dynamics.is_plain
+        and dynamics.traits.plain
         and (layers is None or layers <= DEEPEST)
     )
 

@@ -15,7 +15,7 @@ from hardmax._common.validation import InputError, Progress, check_int
 from hardmax._exact.general import union_of
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Softmax
-from hardmax._layer.rules import check_dimension, merge_points, moves_to_means
+from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._runs.balls import BallLayer, State, Unclear
 from hardmax._runs.floats import float_layers
 from hardmax._runs.run import Run, Runs, collected
@@ -86,7 +86,7 @@ class Encloser:
     @property
     def is_convex(self) -> bool:
         """Whether this is softmax as it always was: its error is that asked for."""
-        return self.is_softmax and moves_to_means(self.dynamics)
+        return self.is_softmax and self.dynamics.traits.convex
 
     def run(self, layers: int, progress: Progress | None) -> _Attempt:
         most = _MOST_BITS if self.is_softmax else _MOST_BITS_OF_CHOICES

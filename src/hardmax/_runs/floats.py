@@ -10,9 +10,6 @@ from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, Softmax, TopK
 from hardmax._layer.rules import (
     allowed_pairs,
-    head_metrics,
-    head_values,
-    head_weights,
     rescaling,
 )
 from hardmax._tokens.points import Points
@@ -26,9 +23,10 @@ def float_layers(
 ) -> Iterator[tuple[np.ndarray, AttendedIndices]]:
     """The points at each layer, (p, d), and whom they attend to there with any head."""
     z, layer = points.floats, 0
-    metrics = [_matrix(metric, points.dimension) for metric in head_metrics(dynamics)]
-    values = [_matrix(value, points.dimension) for value in head_values(dynamics)]
-    weights = [float(weight) for weight in head_weights(dynamics)]
+    heads = dynamics.all_heads
+    metrics = [_matrix(head.metric, points.dimension) for head in heads]
+    values = [_matrix(head.value, points.dimension) for head in heads]
+    weights = [float(head.weight) for head in heads]
     block = max(1, _BLOCK // points.count)
     blocks = [slice(first, first + block) for first in range(0, points.count, block)]
     while True:

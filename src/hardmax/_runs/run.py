@@ -22,7 +22,6 @@ from hardmax._common.validation import (
 )
 from hardmax._exact.general import GeneralPhase
 from hardmax._layer.attended import AttendedSets
-from hardmax._layer.rules import moves_to_means
 from hardmax._runs.batch import Kernel
 from hardmax._tokens.batches import Cloud, Container, PackedClouds, restore, restore_table
 from hardmax._tokens.points import Points
@@ -144,7 +143,7 @@ class Run(Tabular):
         nothing is proved."""
         if not isinstance(self.phases[-1], GeneralPhase):
             return self.phases[-1].error
-        if not moves_to_means(self.dynamics):
+        if not self.dynamics.traits.convex:
             return max(phase.error for phase in self.phases)
         # The hull shrinks: no token is ever longer than the longest at the start.
         return rounding_of(self.points.floats)
@@ -154,7 +153,7 @@ class Run(Tabular):
         """For each token the first token at the leader that it follows; all -1 if some follow no
         leader for ever."""
         choices, of_token = self.phases[-1].choices, self.points.of_token
-        ends_there = moves_to_means(self.dynamics) and self.dynamics.mask is None
+        ends_there = self.dynamics.traits.convex and self.dynamics.mask is None
         is_known = ends_there and self.settled_at is not None and choices.all_single
         if not is_known or self.leader_since[choices.indices].min() < 0:
             return np.full(self.n, -1)

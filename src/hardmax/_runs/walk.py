@@ -13,7 +13,7 @@ from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided, interpreted_if_small
-from hardmax._layer.rules import check_dimension, merge_points, moves_to_means
+from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._runs.batch import Kernel, takes
 from hardmax._runs.run import Run, Runs, collected
 from hardmax._tokens.batches import Cloud, Container, as_array, read_batch
@@ -51,7 +51,7 @@ class Plan:
         """`max_layers`, or what is usual."""
         if self.max_layers is not None:
             return self.max_layers
-        may_cycle = not (self.dynamics.is_plain and self.dynamics.is_definite)
+        may_cycle = not (self.dynamics.traits.plain and self.dynamics.is_definite)
         return FEWER_LAYERS if may_cycle else MOST_LAYERS
 
 
@@ -143,7 +143,7 @@ def collect(
             if not phase.unchanged:
                 changed_at = phase.layer
             since = phase.leading_since(since)
-            if len(kept) == room and moves_to_means(plan.dynamics):
+            if len(kept) == room and plan.dynamics.traits.convex:
                 kept.pop()
             kept.append(phase)
             if phase.until is None or (plan.layers is not None and phase.until > plan.layers):

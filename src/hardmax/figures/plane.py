@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._common.validation import InputError
-from hardmax._layer.rules import moves_to_means
 from hardmax.figures import style
 from hardmax.figures.palette import FAINT, LEADER, SHADE, look_of_leader, mark_scale
 from hardmax.figures.style import (
@@ -115,7 +114,7 @@ def prepare(ax: Axes, run: "Run", end: str) -> View:
     `end` names where tokens on a line come down to."""
     starts = run.floats_at(0)
     view = view_of(starts, ax)
-    if not moves_to_means(run.dynamics):  # tokens may leave the hull of their starts
+    if not run.dynamics.traits.convex:  # tokens may leave the hull of their starts
         every = len(run) // MOST_BENDS + 1
         later = {*range(0, len(run), every), run.layers}
         starts = np.concatenate([run.floats_at(layer) for layer in later])

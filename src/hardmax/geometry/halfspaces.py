@@ -86,7 +86,7 @@ def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.nd
 
 
 def _matrix(metric: Any) -> np.ndarray:
-    return np.array(read_metric(metric, 2).matrix, dtype=float)
+    return np.array(read_metric(metric, 2).metric, dtype=float)
 
 
 def _scaled(table: np.ndarray) -> np.ndarray:
