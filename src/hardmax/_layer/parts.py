@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, check_choice, shorten
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import Number, fractions_of, read_number, to_fractions
+from hardmax._tokens.rationals import fractions_of, read_number, to_fractions
 
 
 @dataclass(frozen=True, eq=False)
