@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test check page-test browser lint types layers doctests unit heavy coverage docs proofs mutate soak bench release clean
+.PHONY: demo paper test check browser lint types layers doctests unit heavy coverage docs proofs mutate soak bench release clean
 
 demo: .venv/basic
 	$(BIN)/hardmax demo --output demo
@@ -23,11 +23,6 @@ test: .venv/basic tests/page/node_modules/ready
 # on a machine is skipped, and says so.
 check: .venv/ready browser tests/page/node_modules/ready
 	$(MAKE) --no-print-directory --jobs 2 types heavy
-
-# All tests of the page, also in JupyterLab and against the clock: minutes.
-page-test: .venv/ready browser tests/page/node_modules/ready
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt jupyterlab
-	$(BIN)/pytest -m "" tests/page
 
 # The page's modules are checked by TypeScript and tried by fast-check in node, where npm can be had.
 tests/page/node_modules/ready: tests/page/package.json

@@ -87,19 +87,3 @@ def test_validation_reads_the_training_part_alone_and_writes_nothing(
     assert (len(learned.texts), len(judged.texts)) == (60, 20)
     with pytest.raises(SystemExit, match="no rows of the split 'test'"):
         corpora.main([str(tmp_path), "planted"])
-
-
-def test_the_peer_reads_characters_where_there_are_no_spaces(corpora: ModuleType):
-    assert corpora.peer_for(["这家店不错", "iPhone不好"])[0] == corpora.BY_CHARACTERS
-    assert corpora.peer_for(["A fine phone 😀", "不"])[0] == corpora.BY_WORDS
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [([], "usage"), (["FOLDER", "--test"], "usage"), (["FOLDER", "x"], "no such")],
-)
-def test_bad_arguments_are_told(
-    corpora: ModuleType, tmp_path: Path, arguments: list[str], words: str
-):
-    with pytest.raises(SystemExit, match=words):
-        corpora.main([str(tmp_path) if each == "FOLDER" else each for each in arguments])

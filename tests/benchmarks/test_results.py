@@ -46,14 +46,3 @@ def test_rows_are_stamped_in_one_place(
     assert second["versions"].startswith("python=")
     harness.add_rows("runs", ("work",), [("anew",)], keep=False)
     assert [row["work"] for row in harness.read_rows(tmp_path / "results" / "runs.csv")] == ["anew"]
-
-
-def test_without_a_commit_nothing_is_written(
-    harness: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(harness, "COMMIT", "")
-    with pytest.raises(SystemExit, match="set HARDMAX_COMMIT"):
-        harness.add_rows("runs", ("work",), [("one layer",)])
-    assert not (tmp_path / "results").exists()
-    monkeypatch.setenv("HARDMAX_COMMIT", "abcdef0")
-    assert harness._commit() == "abcdef0"

@@ -77,12 +77,6 @@ def test_models_from_folders_are_packed_with_all_that_decides(hardmax, here, wit
     assert place == len(stream)
 
 
-@pytest.mark.parametrize("alpha", ["1/1000", f"{2**64}/{10**19 - 1}"])
-def test_steps_up_to_the_ends_of_what_the_page_takes_are_put_in(alpha, tmp_path):
-    hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).run.save(tmp_path / "a.html")
-    assert Fraction(data_of(tmp_path / "a.html")["cloud"]["alpha"]) == Fraction(alpha)
-
-
 @pytest.mark.parametrize("alpha", ["999/1000000", f"{2**64}/{10**20 - 1}"])
 def test_steps_just_beyond_are_refused(alpha, tmp_path):
     expected = "takes an alpha from 0.001 to 1000, of up to 40 characters, not"

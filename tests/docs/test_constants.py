@@ -1,10 +1,7 @@
 """Numbers in docs/ that are constants of the package, or that a run shows."""
 
 import math
-from fractions import Fraction
 from pathlib import Path
-
-import pytest
 
 import hardmax as hm
 from hardmax import certificate, page, theorem
@@ -45,18 +42,3 @@ def test_what_the_limitations_say_is_not_read_is_not_read():
     assert boring.vote < 0
     told = {4: "four"}[model.rule.scope]
     assert f"the modifiers up to {told} words before them" in words_of("limitations")
-
-
-def test_a_leader_that_emerges_very_late_is_checked_without_walking_there():
-    late = 2 - Fraction(1, 2**52)
-    cloud = [[late, 2], [late, -2], [2, 1], [2, -1], ["1/2", 0]]
-    limit = hm.limit(cloud, hm.Dynamics("1/2"))
-    assert limit.settled_at == 13_510_798_882_111_489
-    assert hm.verify(limit.prove()).accepted
-
-
-def test_a_vote_is_the_weight_divided_by_the_size_of_the_text():
-    model = hm.load_model("sentiment-en")
-    (awful,) = [word for word in model.keywords("negative", 1000) if word.word == "awful"]
-    (entry,) = model.explain("awful").active
-    assert entry.vote == pytest.approx(-awful.weight / (1 + model.rule.neutral_weight))

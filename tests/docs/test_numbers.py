@@ -3,7 +3,6 @@
 # pyright: reportMissingImports=false
 import ast
 import importlib
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -43,74 +42,6 @@ def test_every_table_is_what_the_rows_say(module):
     for path, makers in table.TABLES.items():
         text = path.read_text(encoding="utf-8")
         assert table.with_tables(text, makers) == text, f"{path.name}: run benchmarks/table.py"
-
-
-def test_another_number_in_the_table_of_the_readme_is_noticed(module):
-    table, path = module("table"), ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
-    lines = re.findall(r"^\| \[.*", text, flags=re.M)
-    assert len(lines) == 7
-    # A line of what was not measured yet has no number.
-    measured = [line for line in lines if "not measured yet" not in line]
-    assert measured
-    for line in measured:
-        last = max(place for place, letter in enumerate(line) if letter.isdigit())
-        other = str((int(line[last]) + 1) % 10)
-        forged = text.replace(line, line[:last] + other + line[last + 1 :])
-        assert table.with_tables(forged, table.TABLES[path]) == text != forged
-
-
-@pytest.fixture
-def results(module, tmp_path, monkeypatch):
-    """A folder from which the tables of text models are made."""
-    monkeypatch.setattr(module("text_tables"), "RESULTS", tmp_path)
-    return tmp_path
-
-
-def test_what_reading_adds_is_told_by_the_newest_rows(module, results):
-    sentence = module("text_tables").reading_sentence
-    assert "not measured yet" in sentence()
-    row = '"2026","abcdef0"'
-    head = "date,commit,texts,judged,accuracy_without,accuracy_with,gain,standard_error"
-    head += ",log_loss_percent"
-    lines = [
-        f"{row},all,12865,78.84,79.48,0.9,0.9,-1.0",
-        f"{row},all,12865,78.84,79.48,0.64,0.27,-5.94",
-    ]
-    lines.append(f"{row},with a modifier,2703,73.4,75.8,2.37,0.75,-13.2")
-    (results / "reading.csv").write_text("\n".join([head, *lines]))
-    said = " ".join(sentence().split())
-    assert "on 12,865 held-out sentences of MR and CR" in said
-    assert "+0.6 ± 0.3 points of accuracy and 5.9 % off the log loss;" in said
-    assert "on the 2,703 that have a modifier, +2.4 ± 0.8 points of accuracy and 13.2 % off" in said
-
-
-def test_flips_are_those_of_a_model_that_ships(module, results):
-    sentence = module("text_tables").flips_sentence
-    head = "model,reviews,found,median_words,shown_smallest,median_seconds"
-    older = "imdb-2d,500,490,4.0,228,0.363"
-    (results / "flips.csv").write_text(f"{head}\n{older}\n")
-    assert "not measured yet" in sentence()
-    (results / "flips.csv").write_text(f"{head}\nimdb,400,390,3.0,200,0.25\n{older}\n")
-    said = " ".join(sentence().split())
-    assert "Of 400 reviews of the IMDb test split, `imdb` flips 390, half of them by" in said
-    assert "by at most 3 words;" in said
-    assert "for 200 the number is proved to be the smallest. The median time is 0.25 s" in said
-
-
-def test_the_table_of_sentiment_has_word_lists_beside_the_model(module, results):
-    table = module("text_tables").sentiment_table
-    assert "not measured yet" in table()
-    head = "model,corpus,texts,accuracy,log_loss,calibration_error,undecided"
-    lines = [
-        "sentiment-en,mr,814,0.83,0.4,0.02,0.0",
-        "VADER,mr,814,0.6,,,0.2",
-        "AFINN,mr,814,0.5,,,0.3",
-    ]
-    (results / "sentiment.csv").write_text("\n".join([head, *lines]))
-    ours = "| mr | 814 | 83.0 ± 2.6 % | 0.400, 0.020 |"
-    lists = "60.0 ± 3.4 % | 50.0 ± 3.4 % |"
-    assert table().splitlines()[-1] == f"{ours} {lists}"
 
 
 def test_the_shares_and_rights_of_corpora_are_those_of_the_training():

@@ -50,23 +50,6 @@ def why_no_test(source: str, name: str) -> str:
     return "" if can_fail else "asserts nothing"
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("def test_it(): assert f(1) == 2", ""),
-        ("def test_other(): assert f(1) == 2", "is missing"),
-        ("def test_it(): f(1)", "asserts nothing"),
-        ("def test_it(): assert True", "asserts nothing"),
-        ("@pytest.mark.skip\ndef test_it(): assert f(1) == 2", "is skipped"),
-        ("@pytest.mark.xfail(strict=True)\ndef test_it(): assert f(1) == 2", "is skipped"),
-        ("pytestmark = pytest.mark.skip\ndef test_it(): assert f(1) == 2", "is skipped"),
-        ("def test_it():\n    pytest.skip('later')\n    assert f(1) == 2", "is skipped"),
-    ],
-)
-def test_what_is_no_test_is_told(body, reason):
-    assert why_no_test(body, "test_it") == reason
-
-
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
 def test_function_test_and_picture_of_a_statement_are_there(row):
     statement, functions, tests, picture = row

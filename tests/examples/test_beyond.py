@@ -48,13 +48,3 @@ def test_two_tokens_exceed_the_printed_bound():
             else:  # both to the one nearer to the origin
                 least = min(near, far)
                 near, far = near + share * (least - near), far + share * (least - far)
-
-
-@pytest.mark.parametrize(("first", "second", "t"), [(1, "-1/1000", 35), (3, -1, 575)])
-def test_the_bound_is_exceeded_in_a_run_as_well(first, second, t):
-    steps = [Fraction(2, layer + 1) for layer in range(t)]
-    diameter = first - Fraction(second)
-    run = hm.simulate([[second], [first]], hm.Dynamics(steps, [[-1]]), layers=t)
-    before, after = (max(run.at(layer, exact=True).ravel()) ** 2 / 2 for layer in (t - 1, t))
-    assert before <= Fraction(2, t) * diameter**2
-    assert after > Fraction(2, t + 1) * diameter**2

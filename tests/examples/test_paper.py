@@ -45,13 +45,6 @@ def test_the_tokens_of_a_review_end_where_the_authors_drew_them(film):
     assert np.abs(run.at(8) - published).max() < 3e-6
 
 
-@pytest.mark.parametrize("film", REVIEWS)
-def test_a_review_has_the_four_leaders_that_the_authors_named(film):
-    run, rows = run_review(film)
-    assert set(rows[run.leaders].tolist()) == set(REVIEWS[film]["leader_rows"])
-    assert len(REVIEWS[film]["leaders"]) == 4
-
-
 @pytest.mark.parametrize(
     ("film", "expected"), [("Strangeland", (1.90, 8.12)), ("Attack Force", (-3.17, -20.90))]
 )
@@ -114,14 +107,6 @@ def test_nouns_become_singular_and_stop_words_go_before_and_after(script, wordne
     ]
 
 
-def test_words_are_numbered_by_frequency_then_by_appearance(script):
-    ids, words, counts = script("prepare").encode([["good", "film"], ["bad", "film"]])
-    assert words == ["", "film", "good", "bad"]
-    assert counts.tolist() == [0, 2, 1, 1]
-    assert ids.shape == (2, 128)
-    assert ids[:, :3].tolist() == [[2, 1, 0], [3, 1, 0]]
-
-
 # ---------------------------------------------------------------- training
 
 
@@ -136,25 +121,6 @@ def test_training_starts_from_the_authors_numbers(train):
 
     torch.manual_seed(0)
     assert train.Network(121_296, 2).alpha.item() == pytest.approx(0.98210, abs=5e-6)
-
-
-def test_batches_come_in_the_order_of_a_data_loader(train):
-    import torch
-    from torch.utils.data import DataLoader, TensorDataset
-
-    torch.manual_seed(0)
-    loader = DataLoader(TensorDataset(torch.arange(100)), shuffle=True, batch_size=7)
-    expected = [torch.cat([batch for (batch,) in loader]).tolist() for _ in range(3)]
-    torch.manual_seed(0)
-    assert [train.draw_batches(100, 0, "torch", (0, 0)).tolist() for _ in range(3)] == expected
-
-
-def test_hardmax_and_softmax_of_a_small_temperature_agree(train):
-    import torch
-
-    torch.manual_seed(0)
-    network, ids = train.Network(50, 2), torch.arange(50)[None]
-    assert network(ids).item() == pytest.approx(network(ids, hard=True).item(), abs=1e-3)
 
 
 @pytest.mark.parametrize(

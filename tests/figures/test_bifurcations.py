@@ -1,7 +1,7 @@
 """`bifurcations(...).plot()`: bars from one step size to the next, a row for each token, a colour
 for each leader."""
 
-# pyright: reportAttributeAccessIssue=false
+# pyright: reportAttributeAccessIssue=false, reportIndexIssue=false, reportArgumentType=false
 from fractions import Fraction
 
 import pytest

@@ -1,6 +1,7 @@
 """Light and dark: what is written and marked stands out from the ground that the user's style
 has."""
 
+# pyright: reportArgumentType=false
 from collections.abc import Callable
 from typing import Any
 

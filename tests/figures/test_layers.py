@@ -115,11 +115,6 @@ def test_a_follower_has_the_colour_of_its_leader_and_one_of_two_is_grey():
     assert sizes == {1, 2}
 
 
-def test_who_follows_and_is_followed_has_a_rim():
-    assert offsets(drawn(run_of())["rims"]).tolist() == [[0, 0.25]]
-    assert len(offsets(drawn(run_of(), 6)["rims"])) == 0
-
-
 def test_dotted_lines_lead_to_everyone_who_is_attended_to():
     run = run_of("ties")
     segments = [line.get_xydata().reshape(-1, 3, 2)[:, :2] for line in drawn(run)["attention"]]
@@ -129,14 +124,6 @@ def test_dotted_lines_lead_to_everyone_who_is_attended_to():
     assert found == {
         (tokens[i], tokens[j]) for i, chosen in sets for j in chosen if [i] != chosen.tolist()
     }
-
-
-def test_paths_lead_from_the_start_to_the_layer_and_bend_where_tokens_do():
-    run = run_of(layers=20)
-    corners = {tuple(row) for line in drawn(run, 20)["paths"] for row in line.get_xydata().tolist()}
-    moving = (run.at(0) != run.at(20)).any(axis=1)
-    for layer in (*run.decided_at, 20):
-        assert {tuple(row) for row in run.at(layer)[moving].tolist()} <= corners
 
 
 def test_looks_and_window_stay_the_same_and_the_hull_is_that_of_the_leaders():
@@ -202,7 +189,7 @@ def test_a_film_has_a_frame_for_each_layer_of_many_some(tmp_path, monkeypatch):
         monkeypatch.setattr(layers, "MOST_FRAMES", most)
         run_of().save(tmp_path / "run.gif")
         with Image.open(tmp_path / "run.gif") as film:
-            assert film.n_frames == frames
+            assert getattr(film, "n_frames") == frames  # noqa: B009
             assert (film.info["duration"], film.info["loop"]) == (250, 0)
             first = np.array(film.convert("RGB"))
             film.seek(frames - 1)

@@ -1,5 +1,6 @@
 """`draw_limit` and `lim.plot`: what is drawn of a limit is where tokens start and end."""
 
+# pyright: reportArgumentType=false
 from typing import Any
 
 import numpy as np
@@ -59,17 +60,6 @@ def test_paths_lead_to_the_limits_stars_are_leaders_and_diamonds_projections(nam
     assert len(picture["faces"]) == len(projected)
     shown = {int(label.get_text()) for label in picture["labels"]}
     assert shown <= {*lim.distinct_leaders.tolist()}
-
-
-def test_paths_bend_at_every_layer_at_which_somebody_turns_the_last_included():
-    lim = limit_of("in the plane")
-    assert lim.run.decided_at[-1] == lim.run.layers > 0
-    paths = draw_limit(lim, axes_for(lim.run))["paths"]
-    drawn = np.concatenate([corners(line) for line in paths])
-    for layer in lim.run.decided_at:
-        moving = lim.run.at(layer)[(lim.run.at(layer) != lim.limit_points).any(axis=1)]
-        missed = np.abs(moving[:, None] - drawn).max(axis=2)
-        assert_allclose(np.nanmin(missed, axis=1), 0, atol=1e-12)
 
 
 def test_the_edge_of_a_projection_is_marked_from_leader_to_leader():

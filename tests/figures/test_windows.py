@@ -66,16 +66,3 @@ def test_the_origin_is_shown_where_it_is_near(shift, shown):
     (left, right), _ = window_of(ax)
     assert (left <= 0 <= right) == shown
     assert crosses(ax) == [[0, 0]] * shown
-
-
-def test_tokens_on_a_line_come_down_from_their_starts_to_the_layer():
-    run = run_of("on a line")
-    for ax, end in (
-        (run.plot(4), "layer 4"),
-        (hm.limit(CLOUDS["on a line"], HALF).plot(), "limit"),
-    ):
-        assert [label.get_text() for label in ax.get_yticklabels()] == ["start", end]
-        assert ax.get_yticks().tolist() == [1, 0]
-        bottom, top = ax.get_ylim()
-        assert -0.5 < bottom < -0.1
-        assert 1.05 < top < 1.5

@@ -1,20 +1,15 @@
-"""The page in notebooks: the widget in a real JupyterLab, and what takes its place where no kernel
+"""The page in notebooks: what the widget takes and refuses, and what replaces it where no kernel
 runs."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from html import unescape
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import PLACES, Watched, in_browser
+from browser import Watched, in_browser
 from door.bad_values import BAD
 
 import hardmax as hm
@@ -22,18 +17,7 @@ import hardmax as hm
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 TraitError = pytest.importorskip("traitlets").TraitError
 TOKENS = [[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]]
-CELLS = [
-    "import hardmax as hm\n"
-    "explorer = hm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])\nexplorer",
-    "print('seen', explorer.tokens, hm.limit(explorer.tokens, explorer.dynamics).leaders.tolist())",
-    "explorer.tokens = [[2.0, 1.0], [-1.0, 0.25], [0.25, 0.125]]\n"
-    "explorer.alpha = '1/3'\nexplorer.layer = 'limit'",
-    "reading = hm.Explorer.of_model(hm.load_model('sentiment-en'), 'An awful script.')\nreading",
-    "print('read', reading.text)",
-    "reading.text = 'A wonderful film.'",
-    "explorer  # again",
-    "print('dragged', explorer.tokens)",
-]
+CELL = "import hardmax as hm\nhm.Explorer([[0.5, 1.0], [-1.0, 0.25], [0.25, 0.125]])"
 
 
 def test_traits_keep_what_they_are_given_and_refuse_the_rest():
@@ -80,15 +64,14 @@ def in_messages() -> Iterator[tuple[str, Any]]:
         yield from ((name, value) for value in values if is_json(value))
 
 
-@pytest.mark.parametrize("others", [{}, GOOD], ids=["alone", "last of many"])
-def test_a_message_is_taken_as_a_whole_or_leaves_everything_as_it_was(others):
+def test_a_message_is_taken_as_a_whole_or_leaves_everything_as_it_was():
     """A refused value once stayed, and None in place of tokens broke `repr`."""
     refused = []
     for name, value in in_messages():
         explorer, seen = hm.Explorer(TOKENS), []
         explorer.observe(seen.append, TRAITS)
         before = json.dumps([getattr(explorer, trait) for trait in TRAITS])
-        first = {trait: good for trait, good in others.items() if trait != name}
+        first = {trait: good for trait, good in GOOD.items() if trait != name}
         try:
             explorer.set_state({**first, name: value})
         except TraitError:
@@ -100,21 +83,6 @@ def test_a_message_is_taken_as_a_whole_or_leaves_everything_as_it_was(others):
         assert hm.limit(explorer.tokens, hm.Dynamics(explorer.alpha)).settled_at is not None
         assert is_json(explorer.get_state())
     assert {*refused} == {*TRAITS}
-
-
-@pytest.mark.parametrize("name", TRAITS[1:])
-def test_what_a_trait_refuses_in_python_leaves_it_as_it_was(name):
-    explorer, refused = hm.Explorer(TOKENS), 0
-    before = getattr(explorer, name)
-    for make in (make for kind in BAD.values() for make in kind.values()):
-        try:
-            setattr(explorer, name, make())
-        except hm.InputError:
-            refused += 1
-            assert getattr(explorer, name) == before
-        before = getattr(explorer, name)
-        assert repr(explorer).startswith("Explorer(")
-    assert refused > 10
 
 
 def frame_of(bundle: dict[str, str]) -> str:
@@ -138,30 +106,21 @@ def test_the_page_in_place_of_the_widget_has_its_values():
     assert (data["room"], data["text"]) == ("reviews", "A <b>great</b> film.")
 
 
-def notebook(cells: list[str]) -> dict[str, Any]:
-    made = [
-        {
-            "cell_type": "code",
-            "id": f"c{n}",
-            "metadata": {},
-            "source": cell,
-            "outputs": [],
-            "execution_count": None,
-        }
-        for n, cell in enumerate(cells)
-    ]
+def notebook(cell: str) -> dict[str, Any]:
+    code = {"cell_type": "code", "id": "c", "metadata": {}, "source": cell}
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    return {"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    cells = [code | {"outputs": [], "execution_count": None}]
+    return {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
 
 
 @in_browser
-@pytest.mark.slow
+@pytest.mark.check
 def test_an_exported_notebook_has_the_page_in_a_frame_that_works(browser, tmp_path):
     import nbformat
     from nbclient import NotebookClient
     from nbconvert import HTMLExporter
 
-    done = nbformat.from_dict(notebook(CELLS[:1]))
+    done = nbformat.from_dict(notebook(CELL))
     NotebookClient(done, timeout=1200, store_widget_state=False).execute()
     html, _ = HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(done)
     (tmp_path / "exported.html").write_text(html, encoding="utf-8")
@@ -169,117 +128,8 @@ def test_an_exported_notebook_has_the_page_in_a_frame_that_works(browser, tmp_pa
         page = watched.open(tmp_path / "exported.html")
         inside = page.frame_locator("iframe")
         inside.locator(".hm-verdict:has-text('Proved')").wait_for()
-        assert "2 leaders" in inside.locator(".hm-verdict").inner_text()
+        assert "2 leaders" in inside.locator(".hm-verdict").first.inner_text()
         inside.locator("button:text-is('To the limit')").click()
         page.wait_for_timeout(600)  # in which the URL of the frame would follow
         assert inside.locator("canvas").count() == 1
         assert [line for line in watched.heard if "mathjax" not in line.lower()] == []
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a JupyterLab of its own, with a notebook."""
-    if find_spec("jupyterlab") is None:
-        pytest.skip("jupyterlab is not installed (`make page-test` installs it)")
-    folder = tmp_path_factory.mktemp("lab")
-    (folder / "try.ipynb").write_text(json.dumps(notebook(CELLS)))
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        "--port=0",
-        f"--notebook-dir={folder}",
-    ]
-    home = {
-        "HOME": str(folder),
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_RUNTIME_DIR": str(folder / "run"),
-    }
-    with (folder / "log").open("w") as log:
-        server = subprocess.Popen(command, env=os.environ | home, stdout=log, stderr=log)
-    try:
-        found = []
-        for _ in range(600):
-            found = list((folder / "run").glob("jpserver-*.json"))
-            if found or server.poll() is not None:
-                break
-            time.sleep(0.1)
-        about = (
-            json.loads(found[0].read_text()) if found else pytest.fail((folder / "log").read_text())
-        )
-        yield f"{about['url']}lab/tree/try.ipynb?token={about['token']}"
-    finally:
-        server.terminate()
-        server.wait(600)
-
-
-@in_browser
-@pytest.mark.slow
-def test_the_widget_goes_both_ways_in_jupyterlab(browser, lab):
-    context = browser.new_context(viewport={"width": 1300, "height": 1000}, reduced_motion="reduce")
-    context.route(
-        lambda url: "//localhost" not in url and "//127.0.0.1" not in url,
-        lambda route: route.abort(),
-    )
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    page.goto(lab)
-    cells = page.locator(".jp-Notebook .jp-CodeCell")
-    cells.nth(0).wait_for()
-
-    def run(cell: int) -> str:
-        cells.nth(cell).locator(".jp-Editor").first.click()
-        page.keyboard.press("Control+Enter")
-        page.wait_for_function(
-            "cell => /\\[\\d+\\]/.test("
-            "document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[cell]?.textContent)",
-            arg=cell,
-        )
-        return cells.nth(cell).locator(".jp-OutputArea").inner_text()
-
-    page.wait_for_selector("text=/ipykernel.*Idle/")
-    run(0)
-    widget = cells.nth(0).locator(".hm-widget")
-    widget.locator(".hm-verdict:has-text('Proved')").wait_for()
-    assert "2 leaders" in widget.locator(".hm-verdict").inner_text()
-    widget.locator("canvas").focus()
-    address = page.url
-    for key in ("n", "n", "n", *["Shift+ArrowRight"] * 20):
-        page.keyboard.press(key)
-    widget.locator(".hm-verdict:has-text('3 leaders')").wait_for()
-    assert page.url == address
-    page.wait_for_timeout(500)
-    seen = run(1)
-    assert "[2.2, 0.1]] [0, 1, 2]" in seen  # from 0.35, which is below 7/20 as a float
-    run(2)
-    widget.locator("text=∞: the limit").wait_for()
-    assert widget.locator("label:has-text('alpha') input").first.input_value() == "1/3"
-    run(3)
-    texts = cells.nth(3).locator(".hm-widget")
-    texts.locator("mark:has-text('awful')").wait_for()
-    texts.locator("textarea").fill("An awful, dull script.")
-    texts.locator("mark:has-text('dull')").wait_for()
-    page.wait_for_timeout(500)
-    assert "An awful, dull script." in run(4)
-    run(5)
-    texts.locator("mark:has-text('wonderful')").wait_for()
-    run(6)
-    again = cells.nth(6).locator(".hm-widget")
-    again.locator(".hm-verdict:has-text('Proved')").wait_for()
-    assert again.locator("label:has-text('alpha') input").first.input_value() == "1/3"
-    again.locator("canvas").scroll_into_view_if_needed()
-    x, y = again.locator("canvas").evaluate(PLACES)[0]  # the leftmost, token 1
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 30, y + 50, steps=5)
-    page.mouse.up()
-    page.wait_for_timeout(500)
-    # Python has floats, and the first view follows the second.
-    dragged = json.loads(run(7).removeprefix("dragged").strip())
-    assert dragged[1] != [-1.0, 0.25]
-    assert {type(value) for row in dragged for value in row} <= {int, float}
-    widget.locator("summary:has-text('All numbers')").click()
-    assert f"({dragged[1][0]}"[:5] in widget.locator("tbody tr").nth(1).inner_text()
-    context.close()

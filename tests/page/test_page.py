@@ -1,5 +1,4 @@
-"""The page in a real browser: drag, play, type, drop, restore, save; `make page-test` runs the slow
-ones, too."""
+"""The page in a real browser: drag, play, type, drop, restore, save."""
 
 import json
 import re
@@ -19,13 +18,12 @@ import hardmax as hm
 from hardmax.page import bundle, write_page
 from hardmax.text.page import pack
 
-pytestmark = in_browser
+pytestmark = [in_browser, pytest.mark.check]
 PHONE = 390
 MODEL = two_classes()
 REVIEW = "An awful script and a dull first hour, but the two leads are wonderful together."
 # Tokens 0 and 1 lead. Token 2 follows 0, and leads itself once it is far out.
 SMALL = "0.5,1;-1,0.25;0.25,0.125"
-SQUARE = [[1, 1], [-1, 1], [-1, -1], [1, -1], ["1/2", 0], ["1/3", "0.1"]]
 DROP = """async ([files, folder]) => {
     const entry = ({ name, text }) => ({ isFile: true, isDirectory: false, name,
         file: (use) => use(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name)) })
@@ -152,72 +150,6 @@ def test_playing_ends_at_the_limit(browser, files):
         assert watched.heard == []
 
 
-# What the slider and the head of the table say, frame by frame, once the table is open.
-SAID = """() => {
-    window.said = []
-    const table = document.querySelector("details:has(.hm-table)")
-    table.addEventListener("toggle", () => {
-        const frame = () => {
-            const heads = [...table.querySelectorAll("th")].map(each => each.textContent)
-            const names = [...document.querySelectorAll("label span")].map(each => each.textContent)
-            said.push([heads[2], names.find(name => /^Layer/.test(name))])
-            requestAnimationFrame(frame)
-        }
-        requestAnimationFrame(frame)
-    })
-    table.open = true
-}"""
-
-
-def test_while_it_plays_the_table_and_a_copied_link_have_the_layer_that_is_named(browser, files):
-    with Watched(browser, permissions=["clipboard-read", "clipboard-write"]) as watched:
-        page = watched.open(files["plain"], urlencode({"tokens": SMALL, "alpha": "1"}))
-        page.wait_for_selector("text=/^Layer [1-9] of/")
-        page.evaluate(SAID)
-        page.click("summary:has-text('Save and share')")
-        page.click("text=Copy link")
-        page.wait_for_selector("text=∞: the limit")
-        said = page.evaluate(
-            "window.said.map(pair => pair.map(words => /[\\d.]+|limit/.exec(words)[0]))"
-        )
-        link = page.evaluate("navigator.clipboard.readText()")
-        assert all(table == slider for table, slider in said)
-        layers = {slider for _, slider in said} - {"limit"}
-        assert parse_qs(link.partition("#")[2])["layer"][0] in layers
-        assert len(layers) > 1
-        assert watched.heard == []
-
-
-def stars_of(page: Any) -> dict[str, str]:
-    """The colour of each star, by where it is, in the picture that the page saves."""
-    with page.expect_download() as caught:
-        page.click("button:text-is('SVG')")
-    drawn = ElementTree.parse(caught.value.path()).iter("{http://www.w3.org/2000/svg}path")
-    stars = [path for path in drawn if path.get("d", "").count("L") == 9]
-    return {path.get("d", "").partition("L")[0]: path.get("fill", "") for path in stars}
-
-
-def test_a_leader_keeps_its_colour_while_others_come_and_go(files, watched):
-    corners = {"tokens": "0,0.5;0,-0.5;1,1;-1,1;0,-1", "layer": "0"}
-    page = watched.open(files["plain"], urlencode(corners))
-    assert "3 leaders" in proved(page)
-    page.click("summary:has-text('Save and share')")
-    before = stars_of(page)
-    page.focus("canvas")
-    for key in ("n", "n", *["Shift+ArrowDown"] * 12):  # token 1 goes out and leads, too
-        page.keyboard.press(key)
-    page.wait_for_selector(".hm-verdict:has-text('There are 3 leaders')")
-    after = stars_of(page)
-    assert len(set(after.values()) | set(before.values())) == 4
-    kept = before.keys() & after.keys()
-    assert len(kept) == 2
-    assert all(before[star] == after[star] for star in kept)
-    for key in ("p", "Delete"):  # all tokens after it have other numbers
-        page.keyboard.press(key)
-    page.wait_for_selector(".hm-verdict:has-text('There are 3 leaders')")
-    assert stars_of(page) == after
-
-
 def test_the_rotated_cloud_shows_floats_and_truth_apart_and_names_the_tie(files, watched):
     page = watched.open(files["plain"], "cloud=rotated&layer=limit")
     said = proved(page)
@@ -237,23 +169,6 @@ def test_the_rotated_cloud_shows_floats_and_truth_apart_and_names_the_tie(files,
         assert f"ties between {' and '.join(tied)}" in why
 
 
-@pytest.mark.slow
-def test_every_named_cloud_has_the_limit_that_python_finds(files, watched):
-    page = watched.open(files["plain"])
-    names = page.eval_on_selector_all(
-        "label:has-text('Begin with') option", "all => all.map(each => each.value)"
-    )
-    for name in sorted({*names} - {"random", "own"}):
-        page.goto("about:blank")
-        watched.open(files["plain"], f"cloud={name}&layer=limit&alpha=1/3")
-        proved(page)
-        rows = rows_of(page)
-        lim = hm.limit([numbers(row[1]) for row in rows], hm.Dynamics("1/3"))
-        for token, row in enumerate(rows):
-            assert row[6] == str(lim.clusters.kind_of(token)), (name, token)
-            assert (token in lim.leaders) == bool(row[4])
-
-
 def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watched):
     tokens = [["1/3", "0.1"], [0.1, -1], ["-2", "1e-3"], [0.25, 0.75]]
     lim = hm.limit(tokens, hm.Dynamics(0.3, [[2, 1], [1, "3/2"]]))
@@ -267,22 +182,6 @@ def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watc
     assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
     state = state_of(page)
     assert (state["alpha"], state["metric"]) == ("3/10", "2,1;1,3/2")
-
-
-def test_a_run_of_another_layer_begins_with_its_parts(tmp_path, watched):
-    dynamics = hm.Dynamics("1/2", value=[[1, 1], [0, 1]], mask="causal", attention=hm.TopK(2))
-    run = hm.simulate(SQUARE, dynamics, layers=3, arithmetic="exact")
-    run.save(tmp_path / "mine.html")
-    page = watched.open(tmp_path / "mine.html")
-    page.wait_for_selector("text=a causal mask and a value matrix and top-2 attention")
-    state_of(page, mask="causal", value="1,1;0,1", attention="topk:2")
-    page.keyboard.press("Home")
-    page.keyboard.press("]")
-    rows = rows_of(page)
-    assert [[float(x) for x in numbers(row[2])] for row in rows] == pytest.approx(
-        run.at(1), abs=1e-4
-    )
-    assert [[*map(int, row[3].split(", "))] for row in rows] == run.attended(1).tolist()
 
 
 def test_files_that_are_dropped_or_chosen_are_read_exactly(files, watched):
@@ -317,13 +216,6 @@ def test_a_bad_file_is_one_line_and_nothing_else_happens(files, watched):
         assert words in problem(page), (name, content)
         assert page.locator("img").count() == 0
     state_of(page, tokens=SMALL)
-
-
-def test_a_file_of_a_million_rows_is_read_as_far_as_the_page_goes(files, watched, tmp_path):
-    page = watched.open(files["plain"])
-    (tmp_path / "huge.csv").write_bytes(b"0.123456,0.654321\n-0.5,0.25\n" * 500_000)
-    page.set_input_files("input[type=file][accept*=csv]", tmp_path / "huge.csv")
-    assert "2,000" in problem(page)
 
 
 def test_a_page_names_no_address_but_one_that_it_is_given(tmp_path):
@@ -398,10 +290,6 @@ def test_a_url_made_by_an_enemy_runs_nothing(files, watched):
 # ---------------------------------------------------------------- the tour
 
 
-def status(page: Any) -> str:
-    return page.inner_text("[role=status]")
-
-
 def test_the_tour_is_taken_and_left_by_keyboard_alone(files, watched):
     page = watched.open(files["plain"], urlencode({"tokens": SMALL, "layer": "0"}))
     proved(page)
@@ -425,100 +313,7 @@ def test_the_tour_is_taken_and_left_by_keyboard_alone(files, watched):
     state_of(page, tokens=SMALL, layer="0")
 
 
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_with_reduced_motion_nothing_moves_by_itself(motion, browser, files):
-    with Watched(browser, reduced_motion=motion) as watched:
-        page = watched.open(files["plain"], "tour=1")
-        page.wait_for_selector(".hm-tour:not([hidden])")
-        # What the button says at once after each step: while something moves it is "Pause".
-        click = """() => [...document.querySelectorAll(".hm-tour button")][0].click()
-            || document.querySelector(".hm-stage .hm-row:not(.hm-tour *) button").textContent"""
-        said = [page.evaluate(click) for _ in range(5)]
-        still = ["Play"] * 5
-        assert said == (still if motion == "reduce" else ["Play", *["Pause"] * 4])
-        assert watched.heard == []
-
-
-def test_each_step_of_the_tour_says_what_python_finds(files, watched):
-    page = watched.open(files["plain"], "tour=2")
-    run = hm.limit(hm.clouds.triangle(), hm.Dynamics("1/2")).run
-    assert run.attended(0)[7].tolist() == [1]
-    page.wait_for_function("() => /attends to token 1;/.test(document.body.innerText)")
-    page.click("text=Next")
-    page.wait_for_function("() => /^token 7 .*layer 1 of/m.test(document.body.innerText)")
-    page.click("text=Next")
-    emerging = hm.limit(hm.clouds.emerging_leader(), hm.Dynamics("1/2")).run
-    assert dict(zip(emerging.leaders, emerging.leader_layers, strict=True))[1] == 1
-    assert status(page).startswith("layer 1 of")
-    page.click("text=Next")
-    assert "ties between" in proved(page)
-    page.click("text=Next")
-    page.wait_for_selector(".hm-differs.hm-lit")
-    assert "Floats say that token 4" in proved(page)
-
-
 # ---------------------------------------------------------------- what the room says and offers
-
-
-def test_status_and_boxes_are_those_of_the_cloud_that_is_shown(files, watched):
-    page = watched.open(files["plain"], "cloud=cube&layer=limit")
-    proved(page)
-    assert status(page) == "limit: 8 leaders, 16 tokens"
-    assert "three dimensions, seen from an angle" in page.inner_text(".hm-pair")
-    boxes = page.locator("fieldset:has-text('Cells of the leaders')")
-    assert boxes.locator("input:disabled").count() == 2
-    assert "in two dimensions only" in boxes.inner_text()
-    page.select_option("label:has-text('Begin with') select", "random")
-    said = proved(page)
-    leaders = re.search(r"(\d+) leaders", said)
-    assert leaders
-    page.wait_for_function(
-        "told => document.querySelector('[role=status]').textContent === told",
-        arg=f"limit: {leaders[1]} leaders, 60 tokens",
-    )
-    assert boxes.locator("input:disabled").count() == 0
-    page.click("#hm-tab-reviews")
-    assert status(page) == ""
-    page.goto("about:blank")
-    watched.open(files["plain"], "cloud=random:1,1,3")
-    page.wait_for_selector("canvas[aria-label^='1 token in 1 dimension.']")
-    page.goto("about:blank")
-    watched.open(files["plain"], "cloud=random:9,5,3")
-    page.wait_for_selector("text=the first three of 5 coordinates")
-
-
-def test_reset_and_a_copied_link_bring_back_what_was_shown(files, browser):
-    with Watched(
-        browser, reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]
-    ) as watched:
-        page = watched.open(files["plain"])
-        first = state_of(page, layer="limit")
-        page.goto("about:blank")
-        watched.open(files["plain"], urlencode({"tokens": SMALL, "alpha": "1/3", "layer": "2"}))
-        proved(page)
-        page.click("text=Copy link")
-        page.wait_for_function("() => /link copied/.test(document.body.innerText)")
-        link = page.evaluate("navigator.clipboard.readText()")
-        page.click("text=Reset")
-        assert state_of(page, layer="limit") == first
-        page.goto("about:blank")
-        page.goto(link)
-        state_of(page, tokens=SMALL, alpha="1/3", layer="2")
-        assert watched.heard == []
-
-
-def test_on_paper_nothing_is_stretched_and_no_button_is_left(files, watched):
-    page = watched.open(files["plain"], "cloud=square&layer=limit")
-    proved(page)
-    page.set_viewport_size({"width": 700, "height": 1000})
-    columns = "it => getComputedStyle(it).gridTemplateColumns.split(' ').length"
-    assert page.eval_on_selector(".hm-stage", columns) == 1  # as in a notebook
-    page.emulate_media(media="print")
-    shape = "it => [it.width / it.height, it.clientWidth / it.clientHeight]"
-    page.wait_for_timeout(300)  # in which it may be drawn again
-    drawn, shown = page.eval_on_selector("canvas", shape)
-    assert drawn == pytest.approx(shown, rel=0.01)
-    assert page.locator("#hm-app button:visible").count() == 0
 
 
 # ---------------------------------------------------------------- keyboard, reading aloud, sizes
@@ -549,39 +344,6 @@ def test_everything_can_be_done_with_the_keyboard(files, watched):
     page.focus("[role=tab][aria-selected=true]")
     page.keyboard.press("ArrowRight")
     assert page.get_attribute("#hm-tab-reviews", "aria-selected") == "true"
-
-
-def test_every_control_is_reached_by_tab_has_a_name_and_works(files, watched):
-    page = watched.open(files["plain"], "cloud=square&attention=softmax:10&layer=0")
-    proved(page)
-    page.eval_on_selector_all(
-        "#hm-dynamics details", "all => all.forEach(each => { each.open = true })"
-    )
-    named = "all => all.map(each => each.labels?.[0]?.textContent || each.ariaLabel "
-    named += "|| each.textContent)"
-    controls = "#hm-app :is(button, input, select, textarea):not([tabindex='-1'], :disabled)"
-    names = page.eval_on_selector_all(f"{controls}:visible", named)
-    assert all(names)
-    reached = {}
-    for _ in range(len(names) + 20):
-        page.keyboard.press("Tab")
-        name = page.evaluate(f"({named})([document.activeElement])[0]")
-        reached.setdefault(name, len(reached))
-        if name == "β":
-            page.keyboard.type("20")
-        if name.startswith("0.1 to"):
-            page.keyboard.press("Home")
-            state_of(page, attention="softmax:0.1")
-        if "Causal mask" in name:
-            page.keyboard.press("Space")
-            state_of(page, mask="causal")
-        if name.startswith("Value matrix"):
-            page.keyboard.press("Control+A")
-            page.keyboard.type("1,1\n0,1")
-    assert {*names} <= {*reached}
-    state_of(page, mask="causal", value="1,1;0,1", attention="softmax:0.1")
-    page.wait_for_selector("text=does not prove limits of layers with a causal mask and a value")
-    assert "no coordinate is off by more than" in page.inner_text(".hm-pair")
 
 
 @pytest.mark.parametrize(
@@ -705,16 +467,6 @@ def test_a_review_is_explained_as_python_does(files, watched):
         assert found["probability"] == pytest.approx(why.probability, abs=1e-12)
 
 
-def test_crossing_out_a_word_changes_the_answer(files, watched):
-    page = watched.open(files["model"])
-    page.click(".hm-marked mark:has-text('awful')")
-    page.wait_for_selector(".hm-change:not([hidden])")
-    assert "without “awful”" in page.inner_text(".hm-change")
-    assert page.locator(".hm-marked del").inner_text().startswith("awful")
-    page.click("text=Restore the original")
-    assert page.locator(".hm-marked del").count() == 0
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of four classes."""
@@ -754,56 +506,3 @@ def test_a_model_folder_that_is_dropped_answers_as_python_does(files, watched, f
     assert found["label"] == why.label
     assert found["probabilities"] == pytest.approx(list(why.probabilities.values()), abs=1e-12)
     assert page.locator("b:text-is('classes')").count() == 0
-
-
-def damaged(folder: Path, how: str) -> dict[str, bytes]:
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    config = json.loads(files["config.json"])
-    if how == "changed":
-        files["model.safetensors"] = files["model.safetensors"][:-1] + b"\x7f"
-    if how == "cut":
-        files["model.safetensors"] = files["model.safetensors"][:-9]
-        del files["hashes.json"]
-    if how == "version":
-        files["config.json"] = json.dumps(config | {"version": 99}).encode()
-        del files["hashes.json"]
-    if how == "no vocabulary":
-        del files["vocabulary.txt"]
-    if how == "no model":
-        files = {"<img src=x onerror=alert(1)>.txt": b"x"}
-    if how == "not JSON":
-        files["config.json"] = b"<script>alert(1)</script>"
-    if how == "other shapes":
-        files["config.json"] = json.dumps(config | {"tokens": 10**9}).encode()
-        del files["hashes.json"]
-    return files
-
-
-def test_a_damaged_model_is_refused_in_one_line(files, watched, folder):
-    page = watched.open(files["model"])
-    page.wait_for_selector(".hm-marked mark")
-    for how in (
-        "changed",
-        "cut",
-        "version",
-        "no vocabulary",
-        "no model",
-        "not JSON",
-        "other shapes",
-    ):
-        page.eval_on_selector(".hm-problem[role=alert]", "it => { it.hidden = true }")
-        drop(page, damaged(folder, how), "<i>bad</i>")
-        assert len(problem(page)) < 300, how
-        assert page.locator("#hm-reviews :is(i, img):has-text('bad')").count() == 0
-        assert page.locator("#hm-reviews option").all_inner_texts() == [MODEL.name]
-    page.fill("#hm-reviews textarea", "A great film.")
-    page.wait_for_function(
-        "() => /positive/.test(document.querySelector('#hm-reviews')?.innerText)"
-    )
-
-
-@pytest.mark.slow
-def test_without_workers_the_page_computes_exactly_itself(files, watched):
-    watched.page.add_init_script("delete window.Worker")
-    page = watched.open(files["plain"], urlencode({"tokens": SMALL}))
-    assert "2 leaders" in proved(page)

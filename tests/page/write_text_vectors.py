@@ -160,7 +160,7 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
             {
                 "id": token,
                 "word": entry.word,
-                "places": offsets[entry.places].tolist(),
+                "places": offsets[np.array(entry.spans)].tolist(),
                 "attended": [_attended(model, offsets, *seen) for seen in attended.tolist()],
                 "modifiers": entry.modifiers,
                 "count": entry.count,
@@ -191,38 +191,28 @@ def _attended(
 SETTINGS: dict[str, list[Any]] = {
     "format": ["another"],
     "version": [1, "2"],
-    "classes": [["one"], ["a", "a"], [True, 1], [None, 1], ["a", "b", "c"]],
-    "modifiers": [None, [], ["not"], [None], [{}]],
-    "scope": [0, 101, 1.5, "4", None, True, 100],
-    "gate": [1, -0.1, "0", None, True, 0, 0.99],
-    "alpha": ["-1", "1/0", "x", None, True, 0, 0.5, "2e-3"],
-    "neutral_weight": [0, 1.5, 7],
-    "tokeniser": [
-        None,
-        {},
-        {"longest_phrase": 6},
-        {"longest_phrase": 5},
-        {"overlapping": 1},
-        {"other": 1},
-    ],
+    "classes": [["one"], ["a", "a"], ["a", "b", "c"]],
+    "modifiers": [None, [], [None]],
+    "scope": [0, 1.5, 100],
+    "gate": [1, None, 0.99],
+    "alpha": ["1/0", "x", 0.5],
+    "neutral_weight": [0, 7],
+    "tokeniser": [None, {}, {"longest_phrase": 6}, {"other": 1}],
     "tokens": [3],
     "new": [1],
 }
 MODIFIERS: list[dict[str, Any]] = [
-    *({"word": word, "factor": -0.5} for word in ("Not", "*n't", "n'*", "不")),
-    *({"word": word, "factor": -0.5} for word in ("not good", "a*b", "*", "", "?", 1, None)),
-    *({"word": "not", "factor": factor} for factor in (0.01, 0.3, 0.1875, 0.3125, -16)),
-    *({"word": "not", "factor": factor} for factor in (16.5, "1", None, True)),
-    *({"word": "not", "factor": 1, "texts": texts} for texts in (0, 5, -1, 1.5, "many", None)),
+    *({"word": word, "factor": -0.5} for word in ("Not", "*n't", "not good", "a*b", "?", 1)),
+    *({"word": "not", "factor": factor} for factor in (0.01, 0.1875, 16.5, "1", True)),
+    *({"word": "not", "factor": 1, "texts": texts} for texts in (0, -1, 1.5)),
     {"word": "not"},
-    {"factor": 1},
     {"word": "not", "factor": 1, "more": 1},
 ]
 TENSORS: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
-    *(("weights", lambda x, cut=cut: x[cut]) for cut in (np.s_[1:], np.s_[:, :0], np.s_[None])),
-    *(("weights", lambda x, dtype=dtype: x.astype(dtype)) for dtype in ("f8", "f2", "i4")),
-    *((name, lambda x: x * np.nan) for name in ("weights", "bias")),
-    *((name, lambda x: np.concatenate([x, x])) for name in ("weights", "bias")),
+    ("weights", lambda x: x[1:]),
+    ("weights", lambda x: x.astype("f8")),
+    ("weights", lambda x: x * np.nan),
+    ("bias", lambda x: np.concatenate([x, x])),
     ("more", np.ones_like),
 ]
 
@@ -264,23 +254,8 @@ def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
     yield "two tensors in one place", files | {"model.safetensors": overlap}
     first, *lines = files["vocabulary.txt"].decode().splitlines(keepends=True)
     token, one, two = first.split("\t")
-    ways = [
-        first[:-1],
-        first + first,
-        f"{token}\t{two}",
-        f"{token}\t1\t{first}",
-        f"{token}\n",
-        f"{token}\t-1\t{two}",
-    ]
-    for way in [
-        *ways,
-        f"{token}\t1.0\t{two}",
-        f"{token}\t\t{two}",
-        "\n",
-        "",
-        "\ufeff" + first,
-        f"new\t{one}\t{two}",
-    ]:
+    ways = [first[:-1], first + first, f"{token}\t{two}", f"{token}\t-1\t{two}", "\n", ""]
+    for way in [*ways, f"{token}\t1.0\t{two}", "\ufeff" + first, f"new\t{one}\t{two}"]:
         yield f"vocabulary {way!r}", files | {"vocabulary.txt": "".join([way, *lines]).encode()}
 
 

@@ -7,6 +7,7 @@ Prints a line for this process alone, for two workers, and for two workers with 
 with 1 unless all three have the same result, to the byte. When to kill is told by the number of
 blocks that are done, not by a clock."""
 
+# pyright: reportArgumentType=false, reportOptionalMemberAccess=false
 import argparse
 import hashlib
 import logging
