@@ -1,6 +1,7 @@
 """Whatever a text, a label, a file or a column is called: no terminal and no page obeys it."""
 
 import json
+import re
 import unicodedata
 from dataclasses import replace
 from typing import Any
