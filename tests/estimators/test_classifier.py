@@ -15,7 +15,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from refusals import refuses
 from scipy.special import expit, softmax
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError, SkipTestWarning
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -192,17 +191,13 @@ def test_weights_of_texts_and_of_classes_count(of_two):
 NAN = float("nan")
 WRONG = [
     ([], TWO.labels, {}, "`X` is empty"),
-    ("A text.", TWO.labels, {}, "single text.*list"),
     ([1.0] * 80, TWO.labels, {}, "`X` row 0 is of type float"),
-    ([NAN, *TWO.texts[1:]], TWO.labels, {}, "`X` row 0 is missing"),
     (TWO.texts[:79], TWO.labels, {}, r"inconsistent numbers of samples: \[79, 80\]"),
     (TWO.texts, None, {}, "requires y to be passed, but the target y is None"),
     (TWO.texts, ["good"] * 80, {}, "`y` has 1 class of"),
     (TWO.texts, [NAN, *POSITIVE[1:].astype(float)], {}, "contains NaN"),
     (TWO.texts, np.linspace(0, 1, 80), {}, "Unknown label type: continuous"),
-    (TWO.texts, np.zeros((80, 2), dtype=int), {}, "should be a 1d array"),
     (TWO.texts, TWO.labels, {"sample_weight": [1.0] * 79}, "sample_weight.shape == "),
-    (TWO.texts, TWO.labels, {"sample_weight": [-1.0] * 80}, "Negative values"),
     (TWO.texts, TWO.labels, {"sample_weight": POSITIVE.astype(float)}, "`y` has 1 class of"),
 ]
 
@@ -244,8 +239,6 @@ def test_it_works_in_a_pipeline_a_grid_and_a_cross_validation():
     assert set(predicted) == set(TWO.labels)
 
 
-def test_it_is_calibrated_and_asked_class_by_class():
-    calibrated = CalibratedClassifierCV(quick(), cv=2).fit(TWO.texts, TWO.labels)
-    assert calibrated.score(UNSEEN.texts, UNSEEN.labels) >= 0.75
-    by_class = OneVsRestClassifier(quick()).fit(np.array(THREE.texts), np.array(THREE.labels))
-    assert by_class.score(np.array(THREE.texts), np.array(THREE.labels)) >= 0.8
+def test_it_is_asked_class_by_class():
+    texts, labels = np.array(THREE.texts), np.array(THREE.labels)
+    assert OneVsRestClassifier(quick()).fit(texts, labels).score(texts, labels) >= 0.8

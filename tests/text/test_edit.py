@@ -2,7 +2,7 @@
 
 import pytest
 from refusals import refuses
-from text.small_models import small_model, word_model
+from text.small_models import word_model
 
 import hardmax as hm
 from hardmax.text.reading import Modifier
@@ -53,16 +53,12 @@ def test_edits_add_up_and_are_saved(tmp_path):
     [
         (MODEL, "great", "`changes` must be a dict"),
         (MODEL, {"great": "loud"}, "`changes` for 'great', unless \"forbid\", must be a finite"),
-        (MODEL, {"great": float("inf")}, "must be a finite number"),
-        (MODEL, {"great": True}, "must be a finite number"),
         (MODEL, {"unheard": "forbid"}, "'unheard', which the model does not know"),
         (MODEL, {"a phrase of many words": 1.0}, "a phrase of at most 2 words"),
-        (MODEL, {"...": 1.0}, "expected a word"),
         (MODEL, {3: 1.0}, "each token"),
         (MODEL, ALL, "forbids all tokens"),
         (THREE, {"two": 1.0}, '"forbid", or a dict from labels'),
         (THREE, {"two": {"d": 1.0}}, "expected labels of"),
-        (small_model(classes=3), {"great": {"class 1": "x"}}, "must be a finite number"),
     ],
 )
 def test_a_wrong_change_is_refused_in_one_line(model, changes, pattern):
