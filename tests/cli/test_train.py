@@ -6,7 +6,7 @@ import pytest
 from planted_files import TEST, write_csv
 from running import assert_refused
 
-from hardmax.text.text_model import TextModel
+from hardmax import load_model
 
 TRAIN = "train data.csv -o model --vectors none --C 1"
 
@@ -21,7 +21,7 @@ def test_a_model_is_trained_told_of_and_read_again(hardmax, here):
     assert done.code == 0
     assert "accuracy, with 95 % interval" in done.out
     assert "wrote model" in done.err
-    model = TextModel.load(here / "model")
+    model = load_model(here / "model")
     assert (model.predict(TEST.texts) == TEST.labels).mean() >= 0.9
 
 

@@ -238,7 +238,6 @@ def text_calls() -> Iterator[Call]:
         {"table": pa.table({"text": texts}), **options},
     )
     yield "TextModel.save", model.save, {"folder": "model"}
-    yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
     yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
     yield "Explorer.of_model", partial(hm.Explorer.of_model, model), {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}

@@ -44,7 +44,7 @@ def rewrite(folder: Path, name: str, data: bytes) -> None:
 
 def refusal(folder: Path) -> str:
     with refuses() as caught:
-        TextModel.load(folder)
+        hm.load_model(folder)
     return str(caught.value)
 
 
@@ -58,7 +58,7 @@ def test_a_saved_model_says_the_same_to_the_bit_and_is_the_same_bytes_again(mode
         one, other = Path(name, "model"), Path(name, "other")
         for folder in (one, one, other):
             model.save(folder)
-        again = TextModel.load(one)
+        again = hm.load_model(one)
         files = {path.name: path.read_bytes() for path in one.iterdir()}
         assert files == {path.name: path.read_bytes() for path in other.iterdir()}
         assert {path.name for path in Path(name).iterdir()} == {"model", "other"}
@@ -80,7 +80,7 @@ def test_other_files_are_left_alone(tmp_path, folder):
     (tmp_path / "other name").symlink_to(folder)
     NEW.save(tmp_path / "other name")
     assert (folder / "notes.txt").read_text() == "mine"
-    assert same(TextModel.load(folder), NEW)
+    assert same(hm.load_model(folder), NEW)
 
 
 @pytest.mark.parametrize("name", LOADED)
@@ -183,12 +183,12 @@ def test_a_save_that_fails_leaves_a_whole_model_or_one_that_is_refused(
         with refuses("cannot be written: no space left on device"):
             NEW.save(tmp_path / "model")
     if calls <= 6:  # nothing was replaced yet
-        assert same(TextModel.load(tmp_path / "model"), OLD)
+        assert same(hm.load_model(tmp_path / "model"), OLD)
     else:
         assert "its hash differs" in refusal(tmp_path / "model")
     assert {path.name for path in tmp_path.iterdir()} == {"model"}, "no litter"
     NEW.save(tmp_path / "model")
-    assert same(TextModel.load(tmp_path / "model"), NEW)
+    assert same(hm.load_model(tmp_path / "model"), NEW)
 
 
 # ---------------------------------------------------------------- the models that ship

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from refusals import refuses
 
+from hardmax import load_model
 from hardmax.text import make_synthetic_corpus
 from hardmax.text.encoding import encode
-from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit, tuning
 from hardmax.train.bag import Bags, to_matrix
 from hardmax.train.settings import GATES
@@ -158,5 +158,5 @@ def test_settings_of_any_type_of_number_are_saved(kind, tmp_path):
     given |= dict.fromkeys(("neutral_weight", "random_state", "min_df"), np.int64(1))
     model = fit(corpus.texts, corpus.labels, replace(FIXED, **given))
     model.save(tmp_path / "model")
-    saved = TextModel.load(tmp_path / "model").metrics["settings"]
+    saved = load_model(tmp_path / "model").metrics["settings"]
     assert {name: saved[name] for name in given} == given

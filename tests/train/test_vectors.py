@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import log_softmax
 
-from hardmax.text.text_model import TextModel
+from hardmax import load_model
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.train import Settings, fit, fitting
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, regress
@@ -169,7 +169,7 @@ def test_words_that_no_training_text_has_say_what_their_vectors_say():
 def test_unseen_words_come_back_from_a_model_folder(tmp_path):
     model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS))
     model.save(tmp_path / "model")
-    loaded = TextModel.load(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
     texts = ["a lovely film", "dreadful", "unheard of"]
     assert np.array_equal(loaded.predict_proba(texts), model.predict_proba(texts))
     assert loaded.metrics["settings"]["vectors"] == "8 words"

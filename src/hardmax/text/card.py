@@ -96,7 +96,11 @@ def describe(model: "TextModel") -> str:
     """
     metrics = model.metrics
     edited = metrics.get("edited")
-    measured = [evaluation_row(one) for one in evaluations(model)]
+    try:
+        measured = [evaluation_row(one) for one in metrics.get("evaluations") or []]
+    except (TypeError, KeyError, ValueError, ZeroDivisionError):
+        wish = "a list of what `hardmax.text.evaluation.summarize` gives"
+        raise InputError(f"`metrics` has wrong `evaluations`: expected {wish}.") from None
     further = {}
     for name, value in metrics.items():
         if name not in _SHOWN_APART and isinstance(value, int | float | str):
@@ -122,18 +126,6 @@ def describe(model: "TextModel") -> str:
         longest=pluralize(model.tokeniser.longest_phrase, "word"),
         citation=_CITATION,
     )
-
-
-def evaluations(model: "TextModel") -> list[dict[str, Any]]:
-    """The summaries that the metrics of a model have, the most important first."""
-    listed = model.metrics.get("evaluations") or []
-    try:
-        for one in listed:
-            evaluation_row(one)
-    except (TypeError, KeyError, ValueError, ZeroDivisionError):
-        wish = "a list of what `hardmax.text.evaluation.summarize` gives"
-        raise InputError(f"`metrics` has wrong `evaluations`: expected {wish}.") from None
-    return listed
 
 
 def evaluation_row(one: dict[str, Any]) -> tuple[str, ...]:
@@ -216,17 +208,13 @@ def _formula(model: "TextModel") -> str:
 
 def _facts(model: "TextModel") -> dict[str, str]:
     """Size and settings of a model."""
-    tokeniser, rule = model.tokeniser, model.rule
+    tokeniser = model.tokeniser
     return {
         "classes": ", ".join(map(str, model.classes)),
         "vocabulary": pluralize(len(model.vocabulary), "token"),
         "tokens of a text": "may overlap" if tokeniser.overlapping else "do not overlap",
         "longest phrase": pluralize(tokeniser.longest_phrase, "word"),
         "modifiers": ", ".join(f"{m.word} × {m.factor:g}" for m in model.modifiers) or "none",
-        "scope of a modifier": pluralize(rule.scope, "word"),
-        "gate": f"{rule.gate:g} of the largest vote" if rule.gate else "none",
-        "gathering alpha": rule.alpha,
-        "neutral weight": str(rule.neutral_weight),
     }
 
 

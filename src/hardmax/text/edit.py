@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
 
 FORBID = "forbid"
-Edited = TypeVar("Edited", bound="TextModel")
 
 
-def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
-    """A model of the same kind in which some tokens are changed; see `TextModel.edit`."""
+def edit(model: "TextModel", changes: Mapping[str, Any]) -> "TextModel":
+    """A model in which some tokens are changed; see `TextModel.edit`."""
     check_instance(changes, Mapping, "`changes`", f'a dict such as {{"awful": "{FORBID}"}}')
     wishes = {_read_token(model, token): wish for token, wish in changes.items()}
     forbidden = {

@@ -10,7 +10,7 @@ import os
 from dataclasses import asdict, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,6 @@ from hardmax.text.vocabulary import read_vocabulary, write_vocabulary
 
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
-
-Kind = TypeVar("Kind", bound="TextModel")
 
 FORMAT = {"format": "hardmax text model", "version": 2}
 TENSORS = ("bias", "weights")  # float32
@@ -63,8 +61,8 @@ def write_model(model: "TextModel", folder: Path) -> None:
         raise InputError(f"`{folder}` cannot be written: {reason(error)}.") from None
 
 
-def read_model(folder: Path, kind: type[Kind]) -> Kind:
-    """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite
+def read_model(folder: Path, kind: "type[TextModel]") -> "TextModel":
+    """The model in a folder, with every check: files, hashes, shapes, dtypes, finite
     numbers."""
     if not os.path.isdir(folder):  # noqa: PTH112 - Path raises for long names
         raise InputError(f"`{folder}` is not a folder: {_EXPECTED}.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from hardmax.text.encoding import join_parts
 from hardmax.text.explain import Explanation, Label, explain
 from hardmax.text.interpret import Keyword, keywords
 from hardmax.text.reading import Modifier, Reader, VotingRule
-from hardmax.text.storage import hash_model, read_model, write_model
+from hardmax.text.storage import hash_model, write_model
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -197,7 +197,7 @@ class TextModel:
         """
         return flip(self, text, replacements, to, protected)
 
-    def edit(self, changes: Mapping[str, Any]) -> Self:
+    def edit(self, changes: Mapping[str, Any]) -> "TextModel":
         """A copy of the model in which some tokens are changed.
 
         Parameters
@@ -300,22 +300,6 @@ class TextModel:
     def _digest(self) -> str:
         """SHA-256 of the files that decide its answers."""
         return hash_model(self)
-
-    @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Read a model from a folder, and check it.
-
-        Parameters
-        ----------
-        folder : path
-            What `save` wrote.
-
-        Returns
-        -------
-        TextModel
-            The same model, bit for bit.
-        """
-        return read_model(check_path(folder, "`folder`"), cls)
 
     def __repr__(self) -> str:
         named = first_few(map(str, self.classes), 4)
