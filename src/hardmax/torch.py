@@ -1,9 +1,5 @@
 """Hardmax attention as a layer of a torch network, with its exact derivative given the attended
-sets.
-
-Who attends to whom is found a block of rows at a time and kept as one index per token. Rows that
-tie are searched again where their sets are needed: after collapse everybody ties with everybody,
-and lists of sets would be quadratic."""
+sets."""
 
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 from math import expm1, log
@@ -17,8 +13,6 @@ from hardmax._layer.rules import check_definite
 from hardmax.dynamics import Dynamics
 
 __all__ = ["HardmaxAttention"]
-
-_SCORES_AT_ONCE = 2**22
 
 
 class HardmaxAttention(nn.Module):
@@ -47,7 +41,7 @@ class HardmaxAttention(nn.Module):
     is lost: with A = L L^T, the tokens L^T z have the metric I, so ``nn.Linear(d, d, bias=False)``
     in front of the layer learns a metric, by the gradients of the tokens.
 
-    For b clouds of n tokens, memory is O(b n d) per layer, ties or not.
+    For b clouds of n tokens, memory is O(b n (n + d)) per layer, as for attention in plain torch.
 
     Examples
     --------
@@ -134,90 +128,20 @@ class HardmaxAttention(nn.Module):
         real = mask.view(-1, n)
         contraction = 1 / (1 + self.alpha)
         for _ in range(self.layers):
-            fixed = z.detach()
-            means = _average(z, False, _choose(fixed, self.metric, real), fixed, self.metric, real)
+            shares = _shares(z.detach().double(), self.metric, real)
+            with torch.autocast(z.device.type, enabled=False):
+                means = (shares @ z.double()).to(z.dtype)  # bfloat16 cannot count beyond 256
             z = means + contraction * (z - means)  # in this form, rounding never moves a leader
         return z.view(tokens.shape).where(mask[..., None], tokens)
 
 
-# Operators of their own, which torch.compile does not look into: they branch on whether there are
-# ties.
-@torch.library.custom_op("hardmax::choose", mutates_args=())
-def _choose(z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
-    """The token that each one attends to, numbered through the batch; of those that tie, ~ their
-    own number."""
-    points, directions = _double(z, metric)
-    numbers = torch.arange(real.numel(), device=z.device).view(real.shape)
-    step, chosen = _rows_at_once(real), []
-    blocks = directions.split(step, dim=1)
-    for rows, block in zip(numbers.split(step, dim=1), blocks, strict=True):
-        scores = _score(block, points, real)
-        best, first = scores.max(2)
-        alone = (scores == best[:, :, None]).sum(2) == 1
-        chosen.append((numbers[:, :1] + first).where(alone, ~rows))
-    return torch.cat(chosen, 1).where(real, numbers).contiguous()
+def _shares(points: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
+    """How much each token attends to each one (batch, n, n); padding attends to itself.
 
-
-@torch.library.custom_op("hardmax::average", mutates_args=())
-def _average(
-    v: Tensor, transposed: bool, chosen: Tensor, z: Tensor, metric: Tensor | None, real: Tensor
-) -> Tensor:
-    """The mean of the values v of what each token attends to; transposed, what it gets from those
-    that attend to it."""
-    values = v.double()  # bfloat16 cannot count beyond 256
-    index, tied = chosen.maximum(~chosen).flatten(), (chosen < 0)[:, :, None]
-    if transposed:
-        alone = values.masked_fill(tied, 0).flatten(0, 1)
-        result = torch.zeros_like(alone).index_add_(0, index, alone).view(v.shape)
-    else:
-        result = values.flatten(0, 1)[index].view(v.shape).masked_fill(tied, 0)
-    if most := int(tied.sum(1).max()):
-        points, directions = _double(z, metric)
-        order = tied.byte().argsort(dim=1, descending=True)
-        order = order[:, :most]  # all that tie, and some others
-        for rows in order.split(_rows_at_once(real), dim=1):
-            scores = _score(directions.take_along_dim(rows, 1), points, real)
-            hits = (scores == scores.amax(2, keepdim=True)).double()
-            shares = (hits / hits.sum(2, keepdim=True)).where(tied.take_along_dim(rows, 1), 0)
-            if transposed:
-                result += shares.mT @ values.take_along_dim(rows, 1)
-            else:
-                result.scatter_add_(1, rows.expand(-1, -1, v.shape[2]), shares @ values)
-    return result.to(v.dtype).contiguous()
-
-
-@_choose.register_fake
-def _(z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
-    return torch.empty(real.shape, dtype=torch.int64, device=z.device)
-
-
-@_average.register_fake
-def _(v: Tensor, *_: Any) -> Tensor:
-    return torch.empty(v.shape, dtype=v.dtype, device=v.device)
-
-
-def _keep_sets(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.transposed = inputs[1]
-    ctx.save_for_backward(*inputs[2:])
-
-
-def _backward(ctx: Any, grads: Tensor) -> tuple[Tensor | None, ...]:
-    return _average(grads, not ctx.transposed, *ctx.saved_tensors), *[None] * 5
-
-
-_average.register_autograd(_backward, setup_context=_keep_sets)
-
-
-def _double(z: Tensor, metric: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The tokens and A times the tokens in float64: no TF32, no autocast, and products of shorter
-    floats are exact."""
-    points = z.double()
-    return points, points if metric is None else points @ metric.double().mT
-
-
-def _score(directions: Tensor, points: Tensor, real: Tensor) -> Tensor:
-    return (directions @ points.mT).masked_fill_(~real[:, None, :], -torch.inf)
-
-
-def _rows_at_once(real: Tensor) -> int:
-    return max(1, _SCORES_AT_ONCE // real.numel())
+    In float64: no TF32, no autocast, and products of shorter floats are exact."""
+    with torch.autocast(points.device.type, enabled=False):
+        directions = points if metric is None else points @ metric.double().mT
+        scores = (directions @ points.mT).masked_fill(~real[:, None, :], -torch.inf)
+    hits = (scores == scores.amax(2, keepdim=True)) & real[:, :, None]
+    hits |= torch.diag_embed(~real)
+    return hits / hits.sum(2, keepdim=True, dtype=points.dtype)

@@ -29,9 +29,7 @@ def tied_clouds(*shape: int) -> np.ndarray:
 @on_devices
 @with_metrics
 @pytest.mark.parametrize("draw", [random_clouds, tied_clouds])
-@pytest.mark.parametrize("block", [2**24, 100], ids=["at once", "in blocks"])
-def test_a_layer_is_a_step(device, metric, draw, block, monkeypatch):
-    monkeypatch.setattr("hardmax.torch._SCORES_AT_ONCE", block)
+def test_a_layer_is_a_step(device, metric, draw):
     for cloud in draw(2, 30, 2):
         moved = HardmaxAttention("1/2", metric).to(device)(torch.tensor(cloud, device=device)).cpu()
         np.testing.assert_allclose(
