@@ -2,6 +2,7 @@
 sets."""
 
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
+from fractions import Fraction
 from math import expm1, log
 from typing import Any
 
@@ -70,6 +71,7 @@ class HardmaxAttention(nn.Module):
         super().__init__()
         given = check_definite(Dynamics(alpha, metric))
         self.layers = check_int(layers, "`layers`", at_least=1)
+        assert isinstance(given.alpha, Fraction)
         self._alpha, self.raw_alpha = float(given.alpha), None
         if check_bool(learn_alpha, "`learn_alpha`"):
             raw = self._alpha + log(-expm1(-self._alpha))  # the softplus of which is alpha
@@ -91,7 +93,7 @@ class HardmaxAttention(nn.Module):
 
     def extra_repr(self) -> str:
         """Return the step size and the number of layers, for `repr`."""
-        return f"alpha={float(self.dynamics.alpha):g}, layers={self.layers}"
+        return f"alpha={float(self.alpha):g}, layers={self.layers}"
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the tokens after all layers.

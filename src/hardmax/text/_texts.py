@@ -10,7 +10,6 @@ import numpy as np
 
 from hardmax._common.format import first_few
 from hardmax._common.validation import InputError, shorten
-from hardmax._tokens.tensors import is_tensor
 from hardmax.text._characters import REPLACEMENT
 
 SHOWN = 10  # classes that a message names
@@ -69,16 +68,15 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
     arrow = _as_arrow(texts)
     if arrow is not None:
         return _of_arrow(arrow, name)
-    if isinstance(texts, np.ndarray) and texts.ndim != 1:
-        raise InputError(f"{name} has shape {texts.shape}: {_EXPECTED}.")
-    is_other = isinstance(texts, dict | set | frozenset | bytearray | memoryview)
-    is_other |= is_tensor(texts) or hasattr(texts, "columns")
-    if is_other or not hasattr(type(texts), "__iter__"):
-        raise InputError(f"{name} is of type {type(texts).__name__}: {_EXPECTED}.")
+    # A table would be read as the names of its columns; a set has no order.
+    is_other = isinstance(texts, dict | set | frozenset) or hasattr(texts, "columns")
+    listed: list[Any] = []
     try:
-        listed = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
-    except Exception:  # an iterator of somebody's own, or a class
-        raise InputError(f"{name} cannot be read, it is {shorten(texts)}: {_EXPECTED}.") from None
+        listed = list(texts)
+    except Exception:  # whatever an iterator of somebody's own raises
+        is_other = True
+    if is_other:
+        raise InputError(f"{name} is of type {type(texts).__name__}: {_EXPECTED}.")
     pieces = []
     for row, text in enumerate(listed):
         pieces.append(encode_text(text) if isinstance(text, str) else _refuse(row, text, name))

@@ -153,29 +153,27 @@ class Reader:
             raise InputError(f"`modifiers` must be {expected}, not {shorten(self.modifiers)}.")
         if len({modifier.word for modifier in listed}) < len(listed):
             raise InputError("`modifiers` has a word twice: expected each once.")
-        scope = check_int(self.scope, "`scope`", at_least=1, at_most=100)
-        vars(self).update(modifiers=tuple(listed), scope=scope)
+        vars(self).update(modifiers=tuple(listed))
 
     @cached_property
-    def _numbers(self) -> tuple[dict[str, int], list[tuple[int, Modifier]]]:
-        """The numbers of modifiers by their words, and those that are forms."""
-        numbered = list(enumerate(self.modifiers))
-        named = {m.word: number for number, m in numbered if not m.is_form}
-        return named, [(number, m) for number, m in numbered if m.is_form]
+    def _named(self) -> dict[str, int]:
+        numbered = enumerate(self.modifiers)
+        return {modifier.word: n for n, modifier in numbered if not modifier.is_form}
+
+    @cached_property
+    def _forms(self) -> list[tuple[int, Modifier]]:
+        return [pair for pair in enumerate(self.modifiers) if pair[1].is_form]
 
     def number_of(self, word: str) -> int:
         """The number of the modifier that a word is, or -1."""
-        named, forms = self._numbers
-        if word in named or not forms:
-            return named.get(word, -1)
-        return next((number for number, form in forms if form.matches(word)), -1)
+        number = self._named.get(word, -1)
+        if number < 0 and self._forms:
+            return next((n for n, form in self._forms if form.matches(word)), -1)
+        return number
 
     def numbers_of(self, words: Iterable[str]) -> list[int]:
         """The same for each of some words."""
-        named, forms = self._numbers
-        if forms:
-            return list(map(self.number_of, words))
-        return [named.get(word, -1) for word in words]
+        return list(map(self.number_of, words))
 
     def turns(self, word: str) -> bool:
         """Whether a word is a modifier with a negative factor: it has no vote of its own."""

@@ -1,7 +1,6 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hardmax._common.format import pluralize
+from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._analysis import LENGTHS
 from hardmax.text._texts import TextBytes, read_texts
@@ -38,6 +37,15 @@ try:  # comes with scikit-learn
     from threadpoolctl import threadpool_limits
 except ImportError:
     threadpool_limits = nullcontext
+
+
+class _Best(NamedTuple):
+    """The best trial with one table of word vectors, or without."""
+
+    loss: float
+    trial: Trial
+    measured: dict[str, Any]
+    vectors: Vectors | None
 
 
 class _Corpus(NamedTuple):
@@ -112,7 +120,6 @@ def fit(
     of_group = np.arange(len(read))
     if groups is not None:
         of_group = np.unique(np.asarray(groups), return_inverse=True)[1]
-    _warn_of_similar(classes)
     # Equal weights are as none.
     about = numbers, weights / weights.mean(), of_group, len(classes)
     corpus = _Corpus(read, *about, np.zeros(len(read), dtype=int))
@@ -125,7 +132,8 @@ def _fit(
 ) -> TextModel:
     texts = len(corpus.labels)
     tables = _read_tables(settings, texts)
-    say(f"{texts:,} texts, {len(classes)} classes")
+    names = first_few(map(shorten, classes.tolist()), 10)
+    say(f"{texts:,} texts, {len(classes)} classes: {names}")
     if (fewest := np.bincount(corpus.labels).min()) < FEWEST_GROUPS:
         few = pluralize(int(fewest), "text")
         say(f"a class has {few}: what held-out texts say of so few is mostly chance")
@@ -152,36 +160,15 @@ def _fit(
         trial, measured = tune(weigh, candidates, with_vectors, settings, say)
         loss = measured["held_out_log_loss"] + DOUBT * (vectors is None)
         if best is None or loss < best.loss:
-            best = _Tuned(loss, trial, measured, vectors)
+            best = _Best(loss, trial, measured, vectors)
         if measured["held_out_accuracy"] == 1 and not measured["held_out_without_active"]:
             break  # there is nothing to gain
     assert best is not None
     return _assemble(best, corpus, classes, reader, settings, source)
 
 
-def _warn_of_similar(classes: np.ndarray) -> None:
-    """Name classes that differ only in case or spaces. They may be meant, as genes and their
-    proteins are, so that it is no error."""
-    alike: dict[str, list[str]] = {}
-    for name in map(str, classes.tolist()):
-        alike.setdefault(name.strip().casefold(), []).append(shorten(name))
-    pairs = [" and ".join(names) for names in alike.values() if len(names) > 1]
-    if pairs:
-        problem = f"labels differ only in case or spaces: {'; '.join(pairs)}"
-        warnings.warn(f"{problem}. Rename them if they are meant to be one class.", stacklevel=3)
-
-
-class _Tuned(NamedTuple):
-    """The best trial with one table of word vectors, or without."""
-
-    loss: float
-    trial: Trial
-    measured: dict[str, Any]
-    vectors: Vectors | None
-
-
 def _assemble(
-    best: _Tuned,
+    best: _Best,
     corpus: _Corpus,
     classes: np.ndarray,
     reader: Reader,
@@ -190,10 +177,7 @@ def _assemble(
 ) -> TextModel:
     """The model that all texts give with the chosen settings."""
     trial, vectors = best.trial, best.vectors
-    chosen = replace(trial.settings, vectors=vectors and vectors.name)
-    assert chosen.alpha is not None
-    assert chosen.neutral_weight is not None
-    assert chosen.gate is not None
+    chosen: Any = replace(trial.settings, vectors=vectors and vectors.name)
     known = corpus, reader, vectors, trial.known, trial.bags
     _, vocabulary, fitted = _weigh(*known, trial.settings)
     if len(fitted.kept) < len(vocabulary):
@@ -205,7 +189,9 @@ def _assemble(
         vocabulary, fitted = _add_unseen(vocabulary, fitted, vectors, unwanted)
     measured = dict(best.measured)
     temperature = measured.pop("temperature")
-    lengths = _count_characters(corpus.texts)
+    lengths = list(map(len, corpus.texts.strings()))
+    votes = {name: getattr(chosen, name) for name in ("gate", "alpha", "neutral_weight")}
+    rule = VotingRule(scope=reader.scope, **votes)
     of = f" of {source}" if source else ""
     return TextModel(
         vocabulary=vocabulary,
@@ -213,12 +199,7 @@ def _assemble(
         bias=fitted.bias,
         classes=plain_names(classes),
         modifiers=reader.modifiers,
-        rule=VotingRule(
-            scope=reader.scope,
-            gate=chosen.gate,
-            alpha=chosen.alpha,
-            neutral_weight=chosen.neutral_weight,
-        ),
+        rule=rule,
         tokeniser=chosen.tokeniser,
         metrics={
             "sources": [[f"{pluralize(len(lengths), 'text')}{of}, {date.today()}", NO_RIGHTS]],
@@ -256,13 +237,7 @@ def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
     return tuple(c if isinstance(c, storable) else str(c) for c in classes.tolist())
 
 
-def _count_characters(texts: TextBytes) -> np.ndarray:
-    starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
-    before = np.append(0, np.cumsum(starts))
-    return np.diff(before[texts.offsets])
-
-
-def _quantiles(lengths: np.ndarray) -> dict[str, list[int]]:
+def _quantiles(lengths: list[int]) -> dict[str, list[int]]:
     """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would
     mean nothing."""
     if len(lengths) < 100:
@@ -311,15 +286,15 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
     reader = Reader(find_modifiers(short, before, SCOPE), SCOPE)
     if not reader.modifiers:
         return NOT_READ
-    gains = np.zeros(1)
-    for turn in range(1 + REFINED):
+    losses = [before.losses()]
+    for _ in range(1 + REFINED):
         read = corpus.encode(words, settings, reader)
         after, starts = _judge_words(words, read, short, settings, starts)
-        gains = before.losses() - after.losses() if not turn else gains
-        if gains.mean() <= SURE * gains.std() / np.sqrt(len(gains)):
-            return NOT_READ
+        losses.append(after.losses())
         reader = Reader(refine(short, after, reader), SCOPE)
-    return reader
+    gains = losses[0] - losses[1]
+    is_sure = gains.mean() > SURE * gains.std() / np.sqrt(len(gains))
+    return reader if is_sure else NOT_READ
 
 
 def _judge_words(

@@ -12,7 +12,6 @@ from hardmax._common.validation import (
     check_bool,
     check_instance,
     check_int,
-    check_list,
     check_real,
     shorten,
 )
@@ -174,14 +173,9 @@ def _read_words(words: Any, name: str) -> tuple[str, ...]:
 
 def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
     """From single words to phrases of so many, checked."""
-    expected = f"(1, n), n at most {LONGEST_PHRASE}: words, and phrases of up to n words"
-    try:
-        first, last = (
-            check_int(number, "`ngram_range`", at_least=1, at_most=LONGEST_PHRASE)
-            for number in check_list(ngram_range, "`ngram_range`", expected)
-        )
-    except ValueError:  # InputError is one of these
-        first, last = 0, 0
-    if first != 1:
+    allowed = [(1, last) for last in range(1, LONGEST_PHRASE + 1)]
+    is_pair = isinstance(ngram_range, list | tuple | np.ndarray)
+    if not is_pair or tuple(ngram_range) not in allowed:
+        expected = f"(1, n), n at most {LONGEST_PHRASE}: words, and phrases of up to n words"
         raise InputError(f"`ngram_range` must be {expected}, not {shorten(ngram_range)}.")
-    return first, last
+    return allowed[int(ngram_range[1]) - 1]

@@ -40,22 +40,17 @@ def find_folds(bags: Bags, random_state: int) -> np.ndarray:
     """The fold of each text: groups and copies stay together, and every class is spread over the
     folds."""
     groups = _join_copies(bags)
-    if np.bincount(_labels_of(groups, bags.labels), minlength=bags.classes).min() < FEWEST_GROUPS:
-        groups = bags.groups  # hardly more than copies: then every fold has to have some
-    label_of_group = _labels_of(groups, bags.labels)
-    fold_of_group = np.zeros(len(label_of_group), dtype=int)
+    _, first, numbers = np.unique(groups, return_index=True, return_inverse=True)
+    if np.bincount(bags.labels[first], minlength=bags.classes).min() < FEWEST_GROUPS:
+        # Hardly more than copies: then every fold has to have some.
+        _, first, numbers = np.unique(bags.groups, return_index=True, return_inverse=True)
+    label_of_group = bags.labels[first]
+    fold_of_group = np.zeros(len(first), dtype=int)
     rng = np.random.default_rng(random_state)
     for label in range(bags.classes):
         members = rng.permutation(np.flatnonzero(label_of_group == label))
         fold_of_group[members] = (np.arange(len(members)) + label) % FOLDS
-    return fold_of_group[groups]
-
-
-def _labels_of(groups: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """A label for each group, that of its last text."""
-    label_of_group = np.zeros(int(groups.max()) + 1, dtype=int)
-    label_of_group[groups] = labels
-    return label_of_group
+    return fold_of_group[numbers]
 
 
 def _join_copies(bags: Bags) -> np.ndarray:

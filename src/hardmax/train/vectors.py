@@ -109,13 +109,14 @@ def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: i
     for number, (word, values) in enumerate(entries, first):
         try:
             vector = np.array(values, dtype=np.float32)
+            is_vector = vector.ndim == 1 and vector.size > 0 and isfinite(vector @ vector)
         except (TypeError, ValueError):
-            vector = np.full(1, np.nan)
+            vector, is_vector = np.empty(0), False
         if not isinstance(word, str) or not word:
             problem = f"the word is {shorten(word)}: expected a text"
         elif word in numbers:
             problem = f"{shorten(word)} is there already, at {numbers[word]}: leave one of them out"
-        elif not (vector.ndim == 1 and vector.size and isfinite(vector @ vector)):
+        elif not is_vector:
             problem = f"{shorten(word)} has {shorten(values)}: expected finite numbers"
         elif vectors and len(vector) != len(vectors[0]):
             there = f"{shorten(word)} has {len(vector)} numbers"
