@@ -61,23 +61,9 @@ def core_calls() -> Iterator[Call]:
         },
     )
     yield "attended", hm.attended, shared
-    yield (
-        "falsify",
-        lambda **given: hm.falsify("all tokens meet", **given),
-        {
-            "family": {"size": 3},
-            "tries": 3,
-            "seed": 1,
-            "max_layers": 9,
-            "progress": None,
-        },
-    )
-    yield (
-        "Family",
-        hm.Family,
-        {"tokens": (2, 3), "size": 3, "denominators": [1], "alphas": ["1/2"], "ties": 0.5},
-    )
-    yield "Case.at", hm.results.Case([[3], [-1]], alpha=1).at, {"layer": 1}
+    drawn = {"tokens": (2, 3), "alphas": [1], "metrics": ["any"], "masks": ["causal"]}
+    searched = {"tries": 3, "seed": 1, "max_layers": 9, "progress": None}
+    yield "falsify", partial(hm.falsify, "all tokens meet"), {**drawn, **searched}
     yield (
         "Dynamics",
         hm.Dynamics,

@@ -37,8 +37,8 @@ TAKEN = [
     ("Head.*", "None"),
     ("FeedForward.*_bias", "None"),
     ("*.progress", "class"),
-    ("Family.tokens", "1"),  # one number that is both ends
-    ("Family.alphas", "ragged"),  # of each the steps of the first layers
+    ("falsify.tokens", "1"),  # one number that is both ends
+    ("falsify.alphas", "ragged"),  # of each the steps of the first layers
     ("parse_decimals.values", "*"),  # numbers of any shape
     ("find_metric.leaders", "set"),
     ("verify.certificate", "*"),  # whatever it is, the answer is that it proves nothing

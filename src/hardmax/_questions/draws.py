@@ -1,92 +1,107 @@
-"""Clouds and layers drawn by Hypothesis, which also makes what it has drawn smaller."""
+"""Clouds and layers at random, full of ties, and smaller ones beside them."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from math import gcd, lcm
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
-from hypothesis import reject, settings
-from hypothesis import strategies as st
-from hypothesis.internal.conjecture import providers
 
 from hardmax._common.validation import InputError
 from hardmax.dynamics import Dynamics
 
-MATRICES = {
+Case = tuple[np.ndarray, dict[str, Any]]
+"""Tokens, (n, d), as Fractions, and the arguments of their layer."""
+
+MATRICES: dict[str, Callable[[np.ndarray], Any]] = {
     "identity": lambda root: None,
-    "definite": lambda root: (root @ root.T + np.eye(len(root), dtype=int)).tolist(),
-    "symmetric": lambda root: (np.tril(root) + np.tril(root, -1).T).tolist(),
-    "negative": lambda root: (-root @ root.T).tolist(),
-    "any": lambda root: root.tolist(),
+    "definite": lambda root: root @ root.T + np.eye(len(root), dtype=int),
+    "symmetric": lambda root: np.tril(root) + np.tril(root, -1).T,
+    "any": lambda root: root,
 }
-_ENTRIES = 0, 1, -1, 2, -2, 3, -3
+MASKS = "none", "causal", "random"
 
 
-QUIET = settings(database=None, deadline=None, derandomize=False)
-
-
-@contextmanager
-def by_seed_alone() -> Iterator[None]:
-    """Without the constants that Hypothesis finds in the source of whatever is imported, draws
-    among random numbers, and writes into a folder."""
-    nothing = {"_get_local_constants": providers.Constants, "CONSTANTS_CACHE": {}}
-    with patch.multiple(providers, create=True, **nothing):
-        yield
-
-
-@st.composite
-def clouds_and_dynamics(
-    draw: st.DrawFn,
+def draw_case(
+    rng: np.random.Generator,
     *,
     tokens: tuple[int, int],
     dimensions: tuple[int, int],
-    numbers: Sequence[Fraction],
     alphas: Sequence[Any],
     metrics: Sequence[str],
     values: Sequence[str],
     masks: Sequence[str],
-    attentions: Sequence[Any],
-    distinct: bool,
-) -> tuple[Any, Dynamics]:
-    """A cloud and its layers. Whatever is listed first is simpler."""
+) -> Case:
+    """A cloud of distinct tokens other than 0, and its layer."""
 
     def pick(options: Sequence[Any]) -> Any:
-        return draw(st.sampled_from(options)) if len(options) > 1 else options[0]
+        return options[int(rng.integers(len(options)))]
 
-    def matrix(kind: str) -> Any:
-        if kind == "identity":
-            return None
-        entries = [pick(_ENTRIES) for _ in range(d * d)]
-        return MATRICES[kind](np.reshape(entries, (d, d)))
+    while True:
+        n, d = (int(rng.integers(*ends, endpoint=True)) for ends in (tokens, dimensions))
+        most, half = pick([1, 2, 2, 3, 10]), Fraction(1, pick([1, 2]))
+        cloud = np.array(rng.integers(-most, most, (n, d), endpoint=True).tolist(), object) * half
+        parts: dict[str, Any] = {"alpha": pick(alphas)}
+        for name, kinds in (("metric", metrics), ("value", values)):
+            parts[name] = MATRICES[pick(kinds)](rng.integers(-3, 3, (d, d), endpoint=True))
+        mask = pick(masks)
+        if mask != "none":
+            parts["mask"] = mask
+        if mask == "random":
+            parts["mask"] = np.eye(n, dtype=bool) | (rng.random((n, n)) < 0.5)
+        if _is_simple(cloud) and is_layer(parts):
+            return cloud, parts
 
-    d = draw(st.integers(*dimensions))
-    parts = {
-        "alpha": pick(alphas),
-        "metric": matrix(pick(metrics)),
-        "value": matrix(pick(values)),
-        "attention": pick(attentions),
-    }
-    kind, some = pick(masks), numbers
-    if d > 1:  # few numbers make many ties
-        some = numbers[: pick([3, 7, len(numbers)])]
-    # One choice is a whole token, of which the coordinates are the digits; the first is zero.
-    least, most = tokens
-    choices = st.integers(int(distinct and not some[0]), len(some) ** d - 1)
-    drawn = draw(st.lists(choices, min_size=least, max_size=most))
-    if distinct:  # lists that are `unique` shrink badly
-        drawn = [*dict.fromkeys(drawn)]
-    if len(drawn) < least:
-        reject()
-    cloud = [[some[i // len(some) ** k % len(some)] for k in range(d)] for i in drawn]
-    if kind == "causal":
-        parts["mask"] = kind
-    elif kind == "random":
-        n = len(cloud)
-        forbidden = draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))
-        parts["mask"] = np.eye(n, dtype=bool) | ~np.reshape(forbidden, (n, n))
+
+def _is_simple(cloud: np.ndarray) -> bool:
+    """Whether tokens are distinct and none is 0."""
+    rows = {*map(tuple, cloud.tolist())}
+    return len(rows) == len(cloud) > 0 and all(map(any, rows))
+
+
+def is_layer(parts: dict[str, Any]) -> bool:
+    """Whether there is such a layer: I + alpha V may have no inverse."""
     try:
-        return cloud, Dynamics(**parts)
-    except InputError:  # I + alpha V has no inverse
-        reject()
+        Dynamics(**parts)
+    except InputError:
+        return False
+    return True
+
+
+def smaller(case: Case) -> Iterator[Case]:
+    """Cases that are simpler: without a token, a coordinate or a matrix, or with a simpler number.
+    Step size and mask stay."""
+    cloud, parts = case
+    n, d = cloud.shape
+    mask = parts.get("mask")
+    for i in range(n):
+        rest = dict(parts)
+        if isinstance(mask, np.ndarray):
+            rest["mask"] = np.delete(np.delete(mask, i, 0), i, 1)
+        yield from _checked(np.delete(cloud, i, 0), rest)
+    for c in range(d if d > 1 else 0):
+        rest = dict(parts)
+        for name in ("metric", "value"):
+            if parts.get(name) is not None:
+                rest[name] = np.delete(np.delete(parts[name], c, 0), c, 1)
+        yield from _checked(np.delete(cloud, c, 1), rest)
+    for name in ("metric", "value"):
+        if parts.get(name) is not None:
+            yield from _checked(cloud, parts | {name: None})
+    unit = Fraction(
+        lcm(*(x.denominator for x in cloud.flat)), gcd(*(x.numerator for x in cloud.flat))
+    )
+    if unit != 1:
+        yield cloud * unit, parts
+    for place, x in np.ndenumerate(cloud):
+        sign = (x > 0) - (x < 0)
+        for y in (0 * x, Fraction(sign), Fraction(int(x)), x - sign, abs(x)):
+            if (y.denominator, abs(y), y < 0) < (x.denominator, abs(x), x < 0):
+                other = cloud.copy()
+                other[place] = y
+                yield from _checked(other, parts)
+
+
+def _checked(cloud: np.ndarray, parts: dict[str, Any]) -> Iterator[Case]:
+    if _is_simple(cloud) and is_layer(parts):
+        yield cloud, parts

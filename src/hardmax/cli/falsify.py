@@ -1,15 +1,11 @@
 """Search for a cloud of which a statement is not true.
 
 SPEC has the arguments of `hm.falsify`: the statement, and maybe tries, seed, max_layers and what is
-drawn: tokens, dimensions, numbers, alphas, metrics, values, masks, attentions, distinct. Prints the
-smallest counterexample that was found and what breaks, or how many cases were tried, and ends with
-0 in both cases. Ctrl-C prints what there is by then.
-
-`hardmax verify` checks the proof of what happens for ever. Counterexamples that compare two layers
-have two proofs: FILE.json and FILE-2.json."""
+drawn: tokens, dimensions, alphas, metrics, values, masks. Prints the smallest counterexample that
+was found and what breaks, or how many cases were tried, and ends with 0 in both cases. Ctrl-C
+prints what there is by then. `hardmax verify` checks the proof of what happens for ever."""
 
 from argparse import Namespace
-from pathlib import Path
 
 from hardmax._common.files import shown_name
 from hardmax._common.validation import InputError
@@ -35,12 +31,10 @@ def run(args: Namespace) -> int:
     with out.progress_bar("cases") as progress:
         found = falsify(**document, progress=progress)
     if args.output is not None:
-        for number, proof in enumerate(found.certificates, 1):
-            path = Path(args.output)
-            path = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
-            opt.save(proof, str(path))
-        if not found.certificates:
-            out.notify("no proof written: nothing that happens for ever was found")
+        if found.counterexample is None:
+            out.notify("no proof written: there is no counterexample")
+        else:
+            opt.save(found.counterexample.prove(), args.output)
     if args.json:
         out.print_json(found.to_dict())
     else:
