@@ -118,8 +118,8 @@ def falsify(
     ----------
     statement : str or callable
         The name of a statement (an unknown one is refused with the list of them), or a function of
-        a proved `Limit`: True where the statement holds, False or `Broken` where it does not, None where it
-        does not apply.
+        a proved `Limit`: True where the statement holds, False or `Broken` where it does not, None
+        where it does not apply.
     tries : int, default 1000
         How many cases to draw.
     seed : int, default 0
