@@ -301,10 +301,6 @@ def fraction(number: fmpq) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def flint_of(number: Fraction) -> fmpq:
-    return fmpq(number.numerator, number.denominator)
-
-
 def to_lists(table: fmpq_mat) -> oracle.Cloud:
     return [[fraction(x) for x in row] for row in table.table()]
 

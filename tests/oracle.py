@@ -93,38 +93,6 @@ def leaders_of(history: Iterable[Layer]) -> dict[int, int]:
     return dict(sorted(first.items()))
 
 
-def is_layer(
-    before: Cloud,
-    sets: list[set[int]],
-    after: Cloud,
-    alpha: Fraction,
-    metric: Matrix | None = None,
-    value: Matrix | None = None,
-    mask: list[list[bool]] | None = None,
-) -> bool:
-    """Whether these are the attended sets, and (I + alpha V) z' = z + alpha V w: nothing has to be
-    inverted."""
-    for i, (token, later, said) in enumerate(zip(before, after, sets, strict=True)):
-        scores = {
-            j: dot(apply(metric, token), other)
-            for j, other in enumerate(before)
-            if mask is None or mask[i][j]
-        }
-        best = max(scores.values())
-        if said != {j for j, score in scores.items() if score == best}:
-            return False
-        mean = [
-            sum((before[j][axis] for j in said), Fraction(0)) / len(said)
-            for axis in range(len(token))
-        ]
-        for axis, (own, there) in enumerate(
-            zip(apply(value, later), apply(value, mean), strict=True)
-        ):
-            if later[axis] + alpha * own != token[axis] + alpha * there:
-                return False
-    return True
-
-
 # Every layer that `Dynamics` describes, once more, in rational matrices of flint.
 
 

@@ -196,27 +196,6 @@ def test_the_sign_of_a_polynomial_is_exact_at_roots_too(coefficients, p, q):
         assert root.sign_of(flint.fmpz_poly([10**30 + 1, -5 * 10**30, 3 * 10**30])) == 1
 
 
-def test_numbers_that_agree_to_many_digits_are_told_apart():
-    # The roots of (x - 1)^2 = 2 / 10^40 are 1.4e-20 from 1.
-    close = [AlgebraicNumber((10**40 - 2, -2 * 10**40, 10**40), index) for index in (0, 1)]
-    assert close[0] < AlgebraicNumber.of(Fraction(1)) < close[1]
-    assert close[0] <= close[0]
-    assert str(AlgebraicNumber((-2, 0, 1), 0)) == "-√2"
-    assert str(AlgebraicNumber((-8, 0, 1), 1)) == "2√2"
-    assert [str(AlgebraicNumber((-27, 0, under), 1)) for under in (1, 4)] == ["3√3", "(3√3)/2"]
-    assert str(AlgebraicNumber((-2, 0, 0, 1), 0)) == "1.25992"
-
-
-def test_the_unit_of_length_does_not_matter():
-    # Tokens halfway between two leaders meet a third on their way, and leave it behind.
-    cloud, matrix = [[1, -3], [1, 3], [1, 0], [2, 0], [-5, 0]], [[-1, 0], [0, 1]]
-    units = (1, Fraction(1, 100), 1000)
-    scaled = [[[x * unit for x in token] for token in cloud] for unit in units]
-    found = [hm.bifurcations(tokens, ("1/2", 1), metric=matrix, max_layers=8) for tokens in scaled]
-    assert len(found[0].values) > 5
-    assert len({(each.values, each.intervals, each.at_values) for each in found}) == 1
-
-
 def test_repeated_tokens_and_ties_have_their_part():
     # Twice at (1, 1), once at (1, -1): the token on the axis ends nearer to the first, whatever the
     # step.

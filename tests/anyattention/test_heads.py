@@ -3,11 +3,10 @@ last do."""
 
 from fractions import Fraction
 
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import alphas, any_metrics, clouds, problems, spd_metrics
+from strategies import problems
 
 import hardmax as hm
 
@@ -29,47 +28,6 @@ def test_heads_that_are_alike_are_one(problem, shares):
     if same.settled_at is not None:
         assert (end.exact_limit_points() == same.exact_limit_points()).all()
         assert end.leaders.tolist() == same.leaders.tolist()
-
-
-@settings(max_examples=50)
-@given(clouds(max_n=5, max_d=2), alphas, st.data())
-def test_every_layer_is_that_of_the_words_and_sets_that_last_do(cloud, alpha, data):
-    metrics = [
-        data.draw(st.one_of(spd_metrics(len(cloud[0])), any_metrics(len(cloud[0]))))
-        for _ in range(2)
-    ]
-    shares = [Fraction(data.draw(weights)) for _ in metrics]
-    dynamics = hm.Dynamics(
-        alpha, heads=[hm.Head(*pair) for pair in zip(metrics, shares, strict=True)]
-    )
-    run = hm.simulate(cloud, dynamics, layers=4)
-    for layer in range(4):
-        z = run.at(layer, exact=True).tolist()
-        heads = [oracle.attended_sets(z, metric) for metric in metrics]
-        assert [set(c) for c in run.attended(layer).tolist()] == [
-            a | b for a, b in zip(*heads, strict=True)
-        ]
-        after = []
-        for i, token in enumerate(z):
-            means = [
-                [sum(z[j][a] for j in sets[i]) / len(sets[i]) for a in range(len(token))]
-                for sets in heads
-            ]
-            w = [
-                sum(s * m[a] for s, m in zip(shares, means, strict=True)) / sum(shares)
-                for a in range(len(token))
-            ]
-            after.append([(x + alpha * y) / (1 + alpha) for x, y in zip(token, w, strict=True)])
-        assert (
-            run.at(layer + 1, exact=True).tolist()
-            == after
-            == hm.step(run.at(layer, exact=True), dynamics).tolist()
-        )
-    lim = hm.limit(cloud, dynamics, max_layers=8)
-    if lim.settled_at is not None:
-        far = hm.simulate(cloud, dynamics, layers=lim.settled_at + 10)
-        for layer in range(lim.settled_at, lim.settled_at + 11):
-            assert far.attended(layer).tolist() == lim.run.attended(lim.settled_at).tolist()
 
 
 def test_two_heads_share_a_token_between_two_leaders():

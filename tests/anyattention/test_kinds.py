@@ -2,14 +2,10 @@
 claimed too early."""
 
 from fractions import Fraction
-from itertools import islice
 
-import numpy as np
-import oracle
-import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import alphas, clouds, problems, ratios, spd_metrics
+from strategies import problems
 
 import hardmax as hm
 from hardmax.theorem import theorem_reason
@@ -52,45 +48,6 @@ def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
         assert ends.run.attended(15).tolist() == same.run.attended(15).tolist()
 
 
-@settings(max_examples=60)
-@given(clouds(max_n=5, max_d=3), kinds, alphas, st.data())
-def test_every_layer_is_that_of_the_words(cloud, attention, alpha, data):
-    metric = data.draw(spd_metrics(len(cloud[0])))
-    dynamics = hm.Dynamics(alpha, metric, attention=attention)
-    run = hm.simulate(cloud, dynamics, layers=LAYERS)
-    for layer in range(LAYERS):
-        z = run.at(layer, exact=True).tolist()
-        looks = [oracle.apply(metric, token) for token in z]
-        sets = [counted([oracle.dot(look, other) for other in z], attention) for look in looks]
-        assert [set(c) for c in run.attended(layer).tolist()] == sets
-        means = [
-            [sum(z[j][a] for j in c) / Fraction(len(c)) for a in range(len(z[0]))] for c in sets
-        ]
-        after = [
-            [(x + alpha * w) / (1 + alpha) for x, w in zip(*pair, strict=True)]
-            for pair in zip(z, means, strict=True)
-        ]
-        assert run.at(layer + 1, exact=True).tolist() == after
-
-
-@settings(max_examples=100)
-@given(st.lists(st.tuples(ratios, ratios), min_size=1, max_size=5), kinds, alphas)
-# One of two that count falls behind the other, and then behind a third.
-@example([(1, 2), (1, -4), (-4, 2), (-4, 3), (0, 4), (0, -1), (0, 1)], hm.TopK(2), Fraction(1, 4))
-def test_sets_that_are_said_to_last_do(cloud, attention, alpha):
-    dynamics = hm.Dynamics(alpha, attention=attention)
-    lim = hm.limit([list(token) for token in cloud], dynamics, max_layers=15)
-    if lim.settled_at is not None:
-        is_topk = isinstance(attention, hm.TopK)
-        kind = ("topk", Fraction(attention.k)) if is_topk else ("localmax", attention.slack)
-        parts = oracle.Parts(step=lambda _: alpha, attention=kind)
-        walk = oracle.any_walk([list(map(Fraction, token)) for token in cloud], parts)
-        for _, (sets,) in islice(walk, lim.settled_at, lim.settled_at + 13):
-            assert sets == [set(c) for c in lim.run.attended(lim.settled_at).tolist()]
-        far = lim.run.at(lim.settled_at + 100_000)
-        assert np.allclose(far, lim.limit_points, atol=1e-9)
-
-
 def test_limits_are_claimed_where_nothing_turns_and_nowhere_else():
     # Two copies that attend to one another stand still, and the others go straight to them.
     lim = hm.limit([[3], [3], [1], [-2], [-2]], hm.Dynamics(1, attention=hm.TopK(2)))
@@ -124,17 +81,3 @@ def test_copies_count_one_by_one_and_plain_data_keep_the_kind():
         repr(hm.Dynamics(1, attention=hm.Localmax("1/2")))
         == "Dynamics(alpha='1', attention=Localmax(slack=Fraction(1, 2)))"
     )
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: hm.Localmax(-1), "`slack` must be from 0 up"),
-        (lambda: hm.TopK(0), "`k` must be a whole number from 1 up"),
-        (lambda: hm.Softmax(0), "`beta` must be positive"),
-        (lambda: hm.Dynamics(1, attention="top"), "`attention` must be Localmax"),
-    ],
-)
-def test_kinds_that_are_none_are_refused(make, message):
-    with pytest.raises(hm.InputError, match=message):
-        make()

@@ -2,9 +2,7 @@
 one of them."""
 
 import numpy as np
-import oracle
 import pytest
-from any_layers import layers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import alphas, identity, problems, scaled
@@ -18,22 +16,6 @@ def table_of(mask, n):
     if mask is None:
         return None
     return np.tri(n, dtype=bool).tolist() if isinstance(mask, str) else mask.tolist()
-
-
-@given(layers())
-def test_every_layer_of_a_run_is_that_of_the_definition(problem):
-    cloud, dynamics, metric, value = problem
-    run = hm.simulate(cloud, dynamics, layers=LAYERS)
-    path = [run.at(layer, exact=True) for layer in range(LAYERS + 1)]
-    mask = table_of(dynamics.mask, len(cloud))
-    assert path[0].tolist() == cloud
-    for layer in range(LAYERS):
-        sets = [set(attended.tolist()) for attended in run.attended(layer)]
-        before, after = path[layer].tolist(), path[layer + 1].tolist()
-        assert oracle.is_layer(before, sets, after, dynamics.alpha_at(layer), metric, value, mask)
-        assert hm.step(path[layer], dynamics, layer=layer).tolist() == after
-        assert [set(c.tolist()) for c in hm.attended(path[layer], dynamics)] == sets
-    assert (np.abs(run.at(LAYERS) - path[LAYERS].astype(float)) <= 2 * run.error).all()
 
 
 @given(problems(max_n=8, max_d=3), st.sampled_from(["value", "multiple", "mask"]))
@@ -82,16 +64,6 @@ def test_a_mask_keeps_equal_tokens_apart():
     assert run.at(1).ravel().tolist() == [2, 1.5, 3, 2]
 
 
-def test_a_batch_takes_any_layer():
-    dynamics = hm.Dynamics(["1/2", 1], value=[[1, 1], [1, 1]], mask="causal")
-    batch = [[[1.0, 2.0], [0.5, -1.0]], [[2.0, 0.25], [1.0, 1.0], [-1.0, 0.0]]]
-    runs = hm.simulate(batch, dynamics, layers=4)
-    assert all(
-        (run.at(4) == hm.simulate(cloud, dynamics, layers=4).at(4)).all()
-        for run, cloud in zip(runs, batch, strict=True)
-    )
-
-
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -117,17 +89,3 @@ def test_what_does_not_fit_or_has_no_engine_is_refused():
         hm.limit(cloud, hm.Dynamics(1, mask=[[True]]))
     with pytest.raises(hm.InputError, match="The page shows layers without `heads`"):
         hm.simulate(cloud, hm.Dynamics(1, heads=[hm.Head()]), layers=1).save("page.html")
-
-
-def test_dynamics_compare_print_and_are_plain_data():
-    one = hm.Dynamics(["1/2", 1, 1], value=[[1, 0], [0, 2]], mask=[[True, False], [True, True]])
-    assert one == hm.Dynamics(**one.to_dict())
-    assert one != hm.Dynamics(
-        ["1/2", 1], value=[[1, 0], [0, 3]], mask=[[True, False], [True, True]]
-    )
-    assert repr(one) == (
-        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], "
-        "mask=[[True, False], [True, True]])"
-    )
-    assert hm.Dynamics([2, 2]) == hm.Dynamics(2)
-    assert (hm.Dynamics([1, 2]).alpha, hm.Dynamics(1).alpha) == ((1, 2), 1)

@@ -102,29 +102,6 @@ def test_the_checker_accepts_the_radius_and_what_is_less_and_nothing_more(proble
     assert said(more).reason.startswith("radius: ")
 
 
-def test_it_is_known_on_the_line():
-    # Token 1 leads by L = 2 over token 2, with b = |2 (-1) - 1| + |-1| = 4 and q = 2: 2 - 4 e - 2
-    # e^2 > 0.
-    found = hm.limit([[3.0], [-1.0], [1.0]], hm.Dynamics(1)).radius()
-    assert 2 - 4 * Fraction(found) - 2 * Fraction(found) ** 2 > 0
-    assert found == pytest.approx(math.sqrt(2) - 1, rel=1e-12)
-    assert hm.limit([[3.0]], hm.Dynamics(1)).radius() == math.inf
-    # Two copies of a token may be moved apart: 3 then has a lead of 2 over the other one, with b =
-    # |3 - 1| + 2.
-    once, twice = (
-        hm.limit([[3.0], [-2.0], *[[1.0]] * copies], hm.Dynamics(1)) for copies in (1, 2)
-    )
-    assert twice.radius() == pytest.approx(math.sqrt(2) - 1, rel=1e-12)
-    assert once.radius() > 0.6
-    assert hm.verify(twice.prove(radius=True))
-    # In units of any size it is the same share of the cloud.
-    shares = [
-        hm.limit([[3 * s], [-1 * s], [1 * s]], hm.Dynamics(1)).radius() / s
-        for s in (1.0, 2.0**900, 2.0**-900)
-    ]
-    assert shares[0] == shares[1] == shares[2]
-
-
 def test_what_has_no_radius_says_why():
     masked = hm.limit([[1, 2], [3, 4]], hm.Dynamics(1, mask="causal"))
     assert hasattr(masked, "radius")

@@ -144,17 +144,6 @@ def test_a_zero_vector_ends_the_run():
     assert "may be 0" in run.stop_reason
 
 
-def test_layers_of_many_tokens_are_enclosed():
-    cloud = np.random.default_rng(0).standard_normal((100, 3))
-    metric = [[3, 1, 0], [1, 2, 0], [0, 0, 1]]
-    run = hm.simulate(
-        cloud, hm.Dynamics(1, metric, normalise="layer"), layers=100 if THOROUGH else 5
-    )
-    assert run.error < 1e-12
-    assert np.allclose(run.at(5).mean(axis=1), 0)
-    assert np.allclose(run.at(5).std(axis=1), 1)
-
-
 @pytest.mark.parametrize("heads", [None, [hm.Head(), hm.Head()]])
 def test_softmax_attends_to_all_that_it_may_at_every_layer(heads):
     soft = hm.Dynamics(1, mask="causal", attention=hm.Softmax(2), heads=heads)

@@ -43,23 +43,6 @@ def test_step_and_attended_are_the_definition():
         assert [set(chosen) for chosen in said.tolist()] == union
 
 
-def test_a_block_is_plain_data_and_back():
-    for number in range(PROBLEMS // 2):
-        dynamics = draw(number).dynamics
-        again = hm.Dynamics(**dynamics.to_dict())
-        assert again == dynamics
-        assert repr(again) == repr(dynamics)
-        assert dynamics.feed_forward is None or not dynamics.traits.plain
-
-
-def test_a_head_without_a_value_has_that_of_the_layer():
-    cloud, value, other = [[1, 2], [-1, 0], [0, 3]], [[1, 1], [0, 2]], [[0, 1], [1, 0]]
-    inherited = hm.Dynamics(1, value=value, heads=[hm.Head(), hm.Head(other, 2, other)])
-    written = hm.Dynamics(1, heads=[hm.Head(None, 1, value), hm.Head(other, 2, other)])
-    assert hm.step(cloud, inherited).tolist() == hm.step(cloud, written).tolist()
-    assert inherited != written
-
-
 def test_a_feed_forward_block_moves_what_attention_leaves_alone():
     # One token attends to itself: attention leaves it, and the block adds 2 relu(x - 1) - 1.
     block = hm.FeedForward([[1]], [-1], [[2]], [-1])
@@ -79,18 +62,3 @@ def test_what_a_block_undoes_at_one_step_it_need_not_undo_at_another():
     lim = hm.limit([[0], [1]], dynamics, max_layers=3)
     path = [lim.run.at(layer, exact=True).ravel().tolist() for layer in range(3)]
     assert path == [[0, 1], [0, 1], [Fraction(1, 2), 1]]
-
-
-def test_clouds_of_a_batch_are_run_as_they_are_alone():
-    block = hm.FeedForward([[1, 0], [0, 1]], [-1, 0], [["1/8", 0], [0, "-1/4"]])
-    clouds = np.random.default_rng(0).standard_normal((6, 5, 2))
-    for dynamics in (
-        hm.Dynamics(1, feed_forward=block),
-        hm.Dynamics(1, mask="causal", feed_forward=block),
-        hm.Dynamics(1, heads=[hm.Head(value=[[1, 1], [0, 1]]), hm.Head([[2, 1], [1, 1]])]),
-    ):
-        runs: Any = hm.simulate(clouds, dynamics, layers=6)
-        for cloud, run in zip(clouds, runs, strict=True):
-            alone = hm.simulate(cloud, dynamics, layers=6)
-            assert (run.at(6) == alone.at(6)).all()
-            assert (alone.at(6, exact=True) == hm.step(alone.at(5, exact=True), dynamics)).all()

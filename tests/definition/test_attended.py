@@ -5,9 +5,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax._layer.attended import AttendedIndices, AttendedSets
-from hardmax._tokens.batches import Cloud
-from hardmax._tokens.points import merge
+from hardmax._layer.attended import AttendedIndices
 
 
 @st.composite
@@ -42,12 +40,3 @@ def test_choices_are_lists_in_another_form(lists, data):
     found = choices.with_rows(np.array(rows, dtype=int), AttendedIndices.of_sets(others))
     assert found.lists() == [changed.get(row, several) for row, several in enumerate(lists)]
     assert choices.lists() == lists
-
-
-def test_tokens_attend_to_all_copies_of_a_point():
-    points = merge(Cloud(np.array([[1.0], [2.0], [1.0], [3.0], [2.0]])))
-    attended = AttendedSets(AttendedIndices.of_sets([[1, 2], [0], [2]]), points)
-    expected = [[1, 3, 4], [0, 2], [1, 3, 4], [3], [0, 2]]
-    assert attended.tolist() == expected
-    assert attended[-2].tolist() == [3]
-    assert AttendedIndices.of_sets([]).lists() == []

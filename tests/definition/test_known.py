@@ -30,27 +30,11 @@ def test_leaders_and_their_first_layers_are_as_stated(known):
     assert found == dict(zip(known.leaders, known.leader_layers, strict=True))
 
 
-@each_known
-def test_a_leader_sits_on_its_limit_from_its_first_layer_on(known):
-    path = oracle.run(known.tokens, known.alpha, known.metric, layers=max(known.leader_layers) + 3)
-    for leader, layer in zip(known.leaders, known.leader_layers, strict=True):
-        assert all(cloud[leader] == known.limits[leader] for cloud in path[layer:])
-
-
 def test_a_tie_attends_to_every_index_including_copies():
     cloud = rational("1 1", "1 -1", "1 1", "1/2 0")
     assert oracle.attended_sets(cloud) == [{0, 2}, {1}, {0, 2}, {0, 1, 2}]
 
 
-def test_the_metric_turns_the_look_of_a_token():
-    # A (1, -1) = (1, 0), which scores (1, 1) and (1, -1) alike.
-    assert oracle.attended_sets(SQUARE, rational("2 1", "1 1"))[3] == {0, 3}
-
-
 def test_one_layer_by_hand():
     cloud = [*SQUARE, *rational("1/2 0")]
     assert oracle.step(cloud, Fraction(1, 2))[4] == rational("2/3 0")[0]
-
-
-def test_distinct_tokens_can_meet_under_a_negative_metric():
-    assert oracle.step(rational("1", "-1"), Fraction(1), rational("-1")) == rational("0", "0")

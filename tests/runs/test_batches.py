@@ -16,15 +16,6 @@ SMALL = np.array([[1.0, 0.0], [0.5, 0.5]])
 LARGE = np.array([[2.0, 1.0], [-1.0, 1.0], [0.0, 3.0]])
 
 
-def test_a_list_of_clouds_gives_a_list():
-    together = hm.step([SMALL, LARGE], DYNAMICS)
-    assert isinstance(together, list)
-    assert [cloud.tolist() for cloud in together] == [
-        hm.step(cloud, DYNAMICS).tolist() for cloud in (SMALL, LARGE)
-    ]
-    assert [len(sets) for sets in hm.attended([SMALL, LARGE], DYNAMICS)] == [2, 3]
-
-
 def test_tokens_with_offsets_give_tokens_with_offsets():
     ragged = hm.Clouds(np.concatenate([SMALL, LARGE]), offsets=[0, 2, 5])
     after = hm.step(ragged, DYNAMICS)
@@ -50,10 +41,6 @@ def test_tokens_that_came_counted_stay_counted(arithmetic):
         hm.limits(ragged, DYNAMICS, arithmetic=arithmetic).limit_points,
     ):
         assert after.multiplicities.tolist() == [2, 1, 1, 1, 1]
-
-
-def test_minus_zero_is_zero():
-    assert hm.simulate([[0.0, 1.0], [-0.0, 1.0]], DYNAMICS, layers=0).leaders.tolist() == [0, 1]
 
 
 LAYOUTS = {

@@ -78,18 +78,6 @@ def test_the_path_of_a_tensor_is_a_tensor():
     assert torch.equal(torch.stack([*run]), torch.from_numpy(np.asarray(truth)).float())
 
 
-def test_arrays_are_given_back_as_arrays():
-    for tokens in forms(TABLE).values():
-        for ask in ASKED.values():
-            assert all(isinstance(table, np.ndarray) for table in parts(ask(tokens)))
-
-
-def test_a_run_of_a_batch_gives_back_tensors():
-    stack = torch.tensor(TABLE).float().reshape(5, 12, 3)
-    assert hm.simulate(stack, HALF, layers=2)[3].at(2).dtype == torch.float32
-    assert hm.limits(stack, HALF)[3].limit_points.dtype == torch.float32
-
-
 def test_what_is_given_back_belongs_to_whoever_asked():
     for form in ("cloud", "list", "stack", "ragged"):
         runs = hm.simulate(forms(torch.tensor(TABLE))[form], HALF, layers=2)
@@ -110,14 +98,6 @@ def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
         hm.step(tokens, HALF)
 
 
-def test_rows_given_as_tensors_are_a_cloud():
-    rows = list(torch.tensor(TABLE).float())
-    assert torch.equal(
-        hm.simulate(rows, HALF, layers=2).at(2),
-        hm.simulate(torch.stack(rows), HALF, layers=2).at(2),
-    )
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16], ids=str)
 def test_whatever_else_a_run_tells_does_not_depend_on_how_its_tokens_came(dtype):
     tokens = torch.tensor(TABLE[36:48]).to(dtype)
@@ -130,15 +110,3 @@ def test_whatever_else_a_run_tells_does_not_depend_on_how_its_tokens_came(dtype)
     assert mine.prove() == its.prove()
     assert mine.run.to_pandas().equals(its.run.to_pandas())
     assert torch.equal(mine.run.at(5), torch.from_numpy(its.run.at(5)).to(dtype))
-
-
-def test_figures_draw_runs_of_tensors():
-    plt = pytest.importorskip("matplotlib.pyplot", reason="needs matplotlib")
-    from hardmax.figures.layers import draw_layer
-    from hardmax.figures.limits import draw_limit
-
-    tokens = torch.tensor(TABLE[:12, :2]).half()
-    _, ax = plt.subplots()
-    draw_limit(hm.limit(tokens, HALF), ax)
-    draw_layer(hm.simulate(tokens, HALF, layers=2), 2, ax)
-    plt.close()

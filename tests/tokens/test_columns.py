@@ -17,7 +17,6 @@ from refusals import refuses
 
 import hardmax as hm
 from hardmax._tokens.columns import refuse_row_numbers
-from hardmax.io import read_cloud
 
 HALF = hm.Dynamics("1/2")
 TOKENS = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.25]]
@@ -105,23 +104,6 @@ def test_only_0_1_2_and_1_2_3_number_rows_and_only_beside_other_columns(column, 
     refuse_row_numbers(["t", "u"], [[0, 1, 2], [1, 2, 3]], "`tokens`")
 
 
-def test_what_pandas_calls_its_index_and_files_without_a_header(tmp_path):
-    path = tmp_path / "points.csv"
-    pd.DataFrame(POINTS).to_csv(path)
-    with refuses("column without a name numbers the rows"):
-        read_cloud(path)
-    read: Any = read_cloud(path, columns="x,y")
-    assert read.tolist() == TOKENS
-    path.write_text("0,1,5\n1,2,5\n2,-1,7\n")
-    with refuses(r"column '1' numbers the rows. Use `columns='2,3'`"):
-        read_cloud(path)
-    read = read_cloud(path, columns=["3", "2"])
-    assert read.tolist() == [[5, 1], [5, 2], [7, -1]]
-    path.write_text("name,x\nAnna,1\n")
-    with refuses(r"column 1 .*not 'Anna'. Use `columns='x'` to leave it"):
-        read_cloud(path)
-
-
 def test_batches_of_frames_and_every_function_that_takes_tokens_refuse_them():
     frame = pd.DataFrame({"id": range(5), **POINTS})
     for call in (
@@ -134,12 +116,3 @@ def test_batches_of_frames_and_every_function_that_takes_tokens_refuse_them():
             call()
     many = hm.simulate([frame, frame], HALF, layers=2, columns="x,y")
     assert many[1].at(2).tolist() == hm.simulate(TOKENS, HALF, layers=2).at(2).tolist()
-
-
-def test_what_has_no_names_takes_no_columns(tmp_path):
-    np.save(tmp_path / "a.npy", TOKENS)
-    assert limits_of(tmp_path / "a.npy") == hm.limit(TOKENS, HALF).limit_points.tolist()
-    memory_map = np.load(tmp_path / "a.npy", mmap_mode="r")
-    for tokens in (TOKENS, np.array(TOKENS), memory_map, tmp_path / "a.npy"):
-        with refuses("`columns` is for"):
-            hm.limit(tokens, HALF, columns="x")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax._tokens.batches import Cloud
-from hardmax._tokens.points import _key, merge, table_size
+from hardmax._tokens.points import _key, merge
 
 rows = st.lists(
     st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_from([-0.0, 0.0, 1.0])),
@@ -65,10 +65,3 @@ def test_tokens_whose_keys_meet_by_chance_stay_two():
             assert merge(Cloud(tokens)).of_token.tolist() == [0, 1, 0] * 30
             collisions += 1
     assert collisions > 100
-
-
-@pytest.mark.parametrize("rows", [1, 8, 9, 40, 1000, 2**20 + 1])
-def test_a_table_has_twice_to_four_times_as_many_places_as_rows(rows):
-    size = table_size(rows)
-    assert max(16, 2 * rows) <= size < max(17, 4 * rows)
-    assert size.bit_count() == 1

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from effort import examples
 from hypothesis import given, settings
@@ -170,17 +169,6 @@ def test_what_is_no_whole_number_that_can_be_counted_to_is_refused(many):
     for counts in ([many, 1], np.array([many, 1], dtype=object)):
         with refuses("`multiplicities` must be whole numbers below 2\\^63"):
             hm.Clouds([[1.0], [2.0]], [0, 2], counts)
-
-
-def test_frames_and_series_are_read_exactly_and_floats_are_not_copied():
-    for series in (pd.Series, pl.Series):
-        rows = [series([2**53 + 1, 2]), series([1e300, 0.1])]
-        assert read_numbers(read_table(rows, "`tokens`")) == truths([[2**53 + 1, 2], [1e300, 0.1]])
-    for rows in ([[2**53 + 1, 2**60], [1, -7]], [[2**53 + 1, 0.5], [1, 0.1]]):
-        for frame in (pd.DataFrame(rows), pl.DataFrame(rows, orient="row")):
-            assert read_numbers(read_table(frame, "`tokens`")) == truths(rows)
-    cloud = np.random.default_rng(0).standard_normal((5, 2))
-    assert read_table(cloud, "`tokens`") is cloud
 
 
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -77,18 +77,6 @@ def test_integers_that_float64_would_round_stay_integers(dtype, large):
     assert TensorKind.of(cloud).tensor(third).tolist() == [[1 / 3]]  # type: ignore[union-attr]
 
 
-def test_rows_of_two_types_gradients_and_views_are_read():
-    rows = [torch.tensor([2**53 + 1, 0]), torch.tensor([0.1, 1.0], dtype=torch.float32)]
-    assert read_table(rows, "`tokens`").tolist() == [
-        [2**53 + 1, 0],
-        [Fraction(rows[1][0].item()), 1],
-    ]
-    assert read_table(torch.ones(1, 1, requires_grad=True), "`tokens`").tolist() == [[1.0]]
-    assert read_table(
-        torch.tensor([[1 + 2j]], dtype=torch.complex128).conj().imag, "`tokens`"
-    ).tolist() == [[-2.0]]
-
-
 @pytest.mark.parametrize("shape", [(2, 3, 2), (3,), (0, 2)])
 def test_only_tables_go_a_layer_on_their_device_at_once(shape):
     pytest.importorskip("triton")
