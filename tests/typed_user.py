@@ -3,7 +3,7 @@
 # pyright: strict, reportUnnecessaryTypeIgnoreComment=true
 
 from fractions import Fraction
-from typing import Any, assert_type
+from typing import assert_type
 
 import numpy as np
 
@@ -22,8 +22,6 @@ def use() -> None:
     assert_type(hm.limit(np.array([[1.0, 2.0]]), half), hm.Limit)
     assert_type(hm.limits(np.zeros((5, 3, 2)) + 1, half), hm.results.Limits)
     assert_type(hm.limits([cloud, cloud], half), hm.results.Limits)
-    assert_type(hm.limit("points.csv", half, columns=["x", "y"]), Any)
-    assert_type(hm.limit(np.memmap("points", shape=(9, 2)), half), hm.results.StreamedLimit)
     assert_type(hm.simulate(cloud, half, layers=1), hm.Run)
     assert_type(hm.simulate([cloud, cloud], half, layers=1), hm.Runs)
     assert_type(hm.simulate([[[1.0, 2], [3, 4]]], half, layers=1), hm.Runs)

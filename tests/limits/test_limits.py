@@ -219,6 +219,15 @@ def test_limits_of_many_clouds_are_those_of_each():
     assert repr(limits) == "Limits(40 clouds, 40 settled)"
 
 
+def test_limits_have_the_attributes_of_a_limit():
+    alone, several = hm.limit(SQUARE, HALF), hm.limits([SQUARE, SQUARE[:4]], HALF)
+    names = {name for name in dir(alone) if not name.startswith("_")} & {*dir(several)} - {"d"}
+    assert {"n", "settled_at", "certified", "leaders", "limit_points", "clusters"} <= names
+    for name in [name for name in names if not callable(getattr(alone, name))]:
+        assert len(getattr(several, name)) == 2
+        assert str(getattr(several, name)[0]) == str(getattr(alone, name))
+
+
 def test_where_a_cloud_has_not_settled_limit_points_are_its_last_layer():
     slow = np.random.default_rng(3).standard_normal((2, 200, 3))
     found = hm.limits(slow, hm.Dynamics("1/10"), max_layers=0)

@@ -69,15 +69,16 @@ class Certificate(dict[str, Any]):
 
 def certify(run: Run, clusters: Clusters, radius: float | None = None) -> Certificate:
     """The certificate of a limit that the run proves; with its radius, if that is given."""
-    if not run.certified or run.settled_at is None:
-        why = "float arithmetic proves nothing" if run.settled_at is not None else run.stop_reason
-        raise InputError(f"`certificate`: there is no proof to write down ({why}).")
+    if run.settled_at is None:
+        raise InputError(f"`prove`: there is no proof to write down ({run.stop_reason}).")
     if run.dynamics.feed_forward is not None or run.dynamics.traits.mixed:
         others = "feed-forward blocks and value matrices of single heads"
-        raise InputError(f"`certificate`: it cannot have {others}.")
+        raise InputError(f"`prove`: a certificate cannot have {others}.")
     try:
-        points = run.points
-        counts = points.multiplicities.tolist()
+        points, dynamics = run.points, run.dynamics
+        counts, inverse = points.multiplicities.tolist(), None
+        if dynamics.value is not None:
+            inverse = [_strings(rescaling(dynamics, step)) for step in dynamics.steps]
         cloud = {
             "denominator": str(points.integers.denominator),
             "points": _strings(points.integers.numerators),
@@ -88,12 +89,12 @@ def certify(run: Run, clusters: Clusters, radius: float | None = None) -> Certif
         document = {
             "format": "hardmax-limit-certificate",
             "version": 2,
-            "layer": layer_data(run.dynamics) | {"inverse": _inverses(run.dynamics)},
+            "layer": layer_data(dynamics) | {"inverse": inverse},
             "cloud": cloud,
             "attended": attended,
             "jumps": jumps,
             "settled_at": attended[-1]["from"],
-            "leaders": _leaders(run),
+            "leaders": [[i, k] for i, k in enumerate(run.leader_since.tolist()) if k >= 0],
             "limits": limits,
             "limit_of": limit_of,
         }
@@ -103,7 +104,7 @@ def certify(run: Run, clusters: Clusters, radius: float | None = None) -> Certif
         # Python writes no integers of more than some thousand digits; many layers of tiny steps
         # make such.
         too_long = "its numbers are too long to be written down"
-        raise InputError(f"`certificate`: {too_long} ({error}).") from None
+        raise InputError(f"`prove`: {too_long} ({error}).") from None
     return Certificate(document | {"sha256": digest(document)})
 
 
@@ -139,21 +140,8 @@ def layer_data(dynamics: Dynamics) -> dict[str, Any]:
     return missing | plain | {"alpha": alpha if isinstance(alpha, list) else [alpha]}
 
 
-def _inverses(dynamics: Dynamics) -> list[list[list[str]]] | None:
-    """(I + alpha V)^-1 at each step."""
-    if dynamics.value is None:
-        return None
-    return [_strings(rescaling(dynamics, step)) for step in dynamics.steps]
-
-
 def _strings(table: Any) -> list[list[str]]:
     return [[str(value) for value in row] for row in table]
-
-
-def _leaders(run: Run) -> list[list[int]]:
-    """Leaders, and the layers from which on they lead."""
-    since = run.leader_since.tolist()
-    return [[point, layer] for point, layer in enumerate(since) if layer >= 0]
 
 
 def _phases(
@@ -239,14 +227,9 @@ def _limits(run: Run, clusters: Clusters, last: Any) -> tuple[list[dict[str, Any
 
 
 def _drifts(last: GeneralPhase) -> tuple[list[dict[str, Any]], list[int]]:
-    """The same if some points move for ever."""
-    moving = set(last.moving.tolist())
+    """The same if some points move for ever: a description for each."""
     steps = next(table for term, table in last.form.items() if term.degree)
-    described = []
-    for i, place in enumerate(last.form[Term(0)].tolist()):
-        if i in moving:
-            described.append(("moves", *map(str, steps[i])))
-        else:
-            described.append(("point", *map(str, place)))
-    numbers = {limit: number for number, limit in enumerate(dict.fromkeys(described))}
-    return [{key: vector} for key, *vector in numbers], [numbers[limit] for limit in described]
+    limits = [{"point": row} for row in _strings(last.form[Term(0)])]
+    for i in last.moving.tolist():
+        limits[i] = {"moves": [str(x) for x in steps[i]]}
+    return limits, [*range(len(limits))]

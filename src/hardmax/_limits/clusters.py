@@ -148,30 +148,25 @@ def _clusters_by_exact_ends(run: Run) -> Clusters:
     points, last = run.points, run.phases[-1]
     choices, exactly = last.choices, run.exactly(last)
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
-    places = exactly.later(leaders, 0)
-    # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
-    # definite: then the first counts.
-    leader_at = dict(zip(reversed(places), reversed(leaders), strict=True))
-    first_leader = np.arange(len(choices))
-    first_leader[leaders] = [leader_at[place] for place in places]
-    # Followers of a leader end where it is; where others end is compared exactly.
-    ends: list[int | Vector] = first_leader[choices.indices[choices.offsets[:-1]]].tolist()
-    others = np.arange(len(choices))
+    place_of = dict(zip(leaders, exactly.later(leaders, 0), strict=True))
+    # Followers of a leader end where it is; where others end is computed.
+    ends: list[Any] = list(map(place_of.get, choices.indices[choices.offsets[:-1]].tolist()))
+    others = range(len(choices))
     if run.dynamics.traits.convex:
-        others = np.flatnonzero(~choices.follows_leader)
-    for point, end in zip(others.tolist(), exactly.targets(others.tolist()), strict=True):
-        ends[point] = leader_at.get(end, end)
+        others = np.flatnonzero(~choices.follows_leader).tolist()
+    for point, end in zip(others, exactly.targets(others), strict=True):
+        ends[point] = end
     number_of = {end: label for label, end in enumerate(dict.fromkeys(ends))}
     labels = np.array([number_of[end] for end in ends])[points.of_token]
     first = np.unique(labels, return_index=True)[1]
-    first_token = np.unique(points.of_token, return_index=True)[1].tolist()
-    vertices = {first_token[leader]: place for place, leader in leader_at.items()}
-    kinds: list[Kind] = []
-    for end in number_of:
-        if isinstance(end, int):
-            kinds.append(Vertex(first_token[end]))
-        else:
-            kinds.append(_face(end, vertices, run.dynamics))
+    first_token = np.unique(points.of_token, return_index=True)[1]
+    # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
+    # definite: then the first counts.
+    leader_at = {place_of[leader]: int(first_token[leader]) for leader in reversed(leaders)}
+    kinds = [
+        Vertex(leader_at[end]) if end in leader_at else _face(end, leader_at, run.dynamics)
+        for end in number_of
+    ]
     return Clusters(labels, run.floats_at("limit")[first], tuple(kinds))
 
 
@@ -185,20 +180,20 @@ def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (np.cumsum(is_first) - 1)[first], np.flatnonzero(is_first)
 
 
-def _face(end: Vector, leading: dict[int, Vector], dynamics: Dynamics) -> Kind:
+def _face(end: Vector, leader_at: dict[Vector, int], dynamics: Dynamics) -> Kind:
     """The face onto which a limit is the projection of the origin, if there is one."""
     has_faces = dynamics.is_definite and dynamics.traits.convex and not dynamics.heads
-    if not leading or not has_faces:
+    if not leader_at or not has_faces:
         return OtherLimit()
-    tokens = sorted(leading)
-    places = np.array([leading[token] for token in tokens], dtype=object)
+    pairs = sorted((leader, place) for place, leader in leader_at.items())
+    places = np.array([place for _, place in pairs], dtype=object)
     # The only face that the limit can lie on is that of the leaders furthest along A w.
     limits = IntegerCloud.of(np.array([end], dtype=object))
     (furthest,) = by_all_scores(limits, IntegerCloud.of(places), dynamics).sets
     nearest, weights = project_exact(places[furthest], dynamics.metric)
     if nearest != end:
         return OtherLimit()
-    return FaceProjection(tuple(tokens[i] for i in furthest), tuple(weights))
+    return FaceProjection(tuple(pairs[i][0] for i in furthest), tuple(weights))
 
 
 def squared_distance(run: Run, phase: Any, layer: int) -> Fraction:
@@ -212,8 +207,6 @@ def squared_distance(run: Run, phase: Any, layer: int) -> Fraction:
     # In units of the largest coordinate, so that differences do not overflow.
     here, ends = (np.ldexp(table, -unit) for table in floats)
     distances = lengths(here - ends)
-    if not run.certified:
-        return Fraction(float(distances.max())) ** 2 * Fraction(4) ** unit
     # Both ends of a distance are off by the run's error, and so are those of the distances it is
     # compared with.
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)

@@ -35,8 +35,6 @@ def check_proved(run: Run, name: str) -> None:
     if run.settled_at is None:
         why = f"the run has not settled ({run.stop_reason})"
         raise InputError(f"{name}: {why}, so where its tokens end is not known.")
-    if not run.certified:
-        raise InputError(f"{name} needs a limit that is proved: use arithmetic='certified'.")
 
 
 def radius(run: Run) -> float:
@@ -54,11 +52,9 @@ def radius(run: Run) -> float:
         # Copies of a token may be moved apart.
         if not choices.all_single or (counts[choices.indices] > 1).any():
             return 0.0
-        exactly = phase.exactly
-        assert exactly is not None, "the CPU keeps exact positions"
         until = phase.layer + 1 if phase.until is None else phase.until
         for layer in range(phase.layer, until):
-            positions = exactly.later(range(run.points.count), layer - phase.layer)
+            positions = phase.exactly.later(range(run.points.count), layer - phase.layer)
             cloud = IntegerCloud.of(np.array(positions, dtype=object))
             at_layer = _of_layer(cloud, choices.indices, pending, run.dynamics, copies)
             smallest = min(smallest, at_layer)
