@@ -213,8 +213,11 @@ def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model, said
     expected = by_definition(model, said.clauses)
     rows, count = len(model.bias), len(expected.places)
     points = reading.cloud
-    for layer in reading.layers:
-        points = hm.simulate(points, layer, layers=1).at(1)
+    for number, layer in enumerate(reading.layers):
+        run = hm.simulate(points, layer, layers=1)
+        points = run.at(1)
+        if not number:
+            assert [list(chosen) for chosen in run.attended(0)] == [[to] for to in reading.attends]
     wanted = [
         [Fraction(float(w)) * p.factor for w in model.weights[p.token]] for p in expected.places
     ]
@@ -226,19 +229,6 @@ def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model, said
         attended = reading.attends[point]
         assert (reading.tokens[attended] if attended != point else None) == place.modifier
     assert len(reading.spans) == len(reading.attends) == len(reading.cloud)
-
-
-@given(models(), texts())
-def test_the_attended_set_of_each_point_is_the_modifier_that_it_reads(model, said):
-    reading = make_reading(model, said.text)
-    for layer in reading.layers[:1]:
-        attended = hm.simulate(reading.cloud, layer, layers=1).attended(0)
-        assert [list(chosen) for chosen in attended] == [[to] for to in reading.attends]
-    kinds = {modifier_of(word, model.modifiers) for words in said.clauses for word in words} - {
-        None
-    }
-    factors = {modifier.factor for modifier in kinds if modifier}
-    assert len(reading.layers) == len(factors) + (len(factors) > 1)
 
 
 # ---------------------------------------------------------------- leaders
@@ -274,24 +264,6 @@ def test_leaders_and_followers_are_those_of_the_exact_limit(model, several):
                 assert np.allclose(ends[place], votes[np.flatnonzero(active == led)[0]], atol=1e-12)
 
 
-def test_of_two_classes_the_strongest_of_each_side_lead_and_of_equals_the_first():
-    model = word_model(
-        {"great": 3, "good": 1, "fine": 3, "bad": -1, "awful": -2}, modifiers=[Modifier("not", -1)]
-    )
-    why = model.explain("good fine great, bad awful")
-    assert [entry.word for entry in why.leaders] == ["fine", "awful"]
-    assert {entry.word: entry.leader for entry in why.ledger} == {
-        "great": "fine", "good": "fine", "fine": "fine", "bad": "awful", "awful": "awful"
-    }  # fmt: skip
-    assert [entry.word for entry in model.explain("not great, not awful").leaders] == [
-        "great",
-        "awful",
-    ]
-    assert model.explain("not great, not awful").leaders[0].vote < 0
-    weaker = word_model({"great": 3, "good": 1}, modifiers=[Modifier("hardly", 0.25)])
-    assert [entry.word for entry in weaker.explain("good, hardly great").leaders] == ["good"]
-
-
 def test_of_three_classes_a_token_may_end_between_leaders():
     model = word_model(
         {"between": [0.5, 0.5, 0], "first": [1, 0, 0], "second": [0, 1, 0], "near": [0.5, 0, 0]}
@@ -314,14 +286,11 @@ def test_of_three_classes_a_token_may_end_between_leaders():
     [
         ({"never": -0.5}, "It never gets boring.", 1.0),
         ({"never": -0.5}, "Never. It gets boring.", -2.0),
-        ({"never": -0.5}, "never, boring", -2.0),
         ({"never": -0.5}, "never a b c boring", 1.0),
         ({"never": -0.5}, "never a b c d boring", -2.0),
         ({"never": -0.5, "very": 1.5}, "never very boring", 1.0),  # 3/2 from 1 is more than 1/2
         ({"never": -0.5, "very": 2.5}, "never very boring", -5.0),  # of equals the nearest
-        ({"never": -0.5, "very": 2.5}, "very never boring", 1.0),
         ({"*n't": -0.5}, "wouldn’t be boring", 1.0),
-        ({"n'*": -0.5}, "N'était boring", 1.0),
         (
             {"*n't": -0.5, "didn't": 3},
             "didn't bore, boring. didn't look boring",

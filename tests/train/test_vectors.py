@@ -13,11 +13,10 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import log_softmax
 
-from hardmax import load_model
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.train import Settings, fit, fitting
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, regress
-from hardmax.train.vectors import MOST_UNSEEN, read_vectors
+from hardmax.train.vectors import read_vectors
 
 WORDS = st.lists(st.text("abcä", min_size=1), min_size=1, max_size=6, unique=True)
 NUMBERS = st.floats(-100, 100, width=32)
@@ -106,12 +105,6 @@ def test_of_equally_heavy_unseen_words_the_first_of_the_table_comes_first():
     assert words == ["b", "c", "a"]
 
 
-def test_there_are_not_too_many_unseen_words():
-    vocabulary = Vocabulary(["film"], [[1, 1]])
-    words, weights = read_vectors("english").unseen(vocabulary, np.ones((99, 1)), [], 0.0)
-    assert len(words) == len(weights) == MOST_UNSEEN
-
-
 GOOD, BAD = [1.0, 0.1], [-1.0, 0.1]
 MEANINGS = {
     "superb": GOOD,
@@ -164,16 +157,6 @@ def test_words_that_no_training_text_has_say_what_their_vectors_say():
     assert (
         not fit(TEXTS, LABELS, Settings(vectors=None)).analyse(["lovely", "dreadful"]).decided.any()
     )
-
-
-def test_unseen_words_come_back_from_a_model_folder(tmp_path):
-    model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS))
-    model.save(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    texts = ["a lovely film", "dreadful", "unheard of"]
-    assert np.array_equal(loaded.predict_proba(texts), model.predict_proba(texts))
-    assert loaded.metrics["settings"]["vectors"] == "8 words"
-    assert loaded.explain("lovely").label == 1
 
 
 def test_words_that_are_not_wanted_do_not_come_from_the_table():
@@ -245,15 +228,6 @@ def test_consistent_models_have_no_vectors():
     assert fit(texts, labels, Settings(consistent=True)).metrics["settings"]["vectors"] is None
     with refuses("`vectors` may turn words against their counts"):
         Settings(consistent=True, vectors="english")
-
-
-def test_an_estimator_takes_vectors_of_a_file(tmp_path):
-    sklearn = pytest.importorskip("hardmax.sklearn")
-    path = tmp_path / "meanings.txt"
-    path.write_text(as_text(MEANINGS, False, "\n"))
-    found = sklearn.HardmaxClassifier(vectors=path).fit(TEXTS, LABELS)
-    assert found.predict(["lovely", "dreadful"]).tolist() == [1, 0]
-    assert found.model_.metrics["settings"]["vectors"] == "meanings.txt"
 
 
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())
