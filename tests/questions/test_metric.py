@@ -6,14 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from effort import examples
-from hypothesis import given
-from hypothesis import strategies as st
+from refusals import listed_refusals
 
 import hardmax as hm
 from hardmax._layer.metric import not_a_metric
-from hardmax._questions import simplex
-from hardmax._questions.simplex import LinearProgram
 
 THIN = [
     [-1.243094383582372, 1.0263853347122083, 0.1381102556358027],
@@ -22,20 +18,6 @@ THIN = [
     [-1.4486209974577906, -0.6885876783131618, 0.2390872682054244],
     [-0.35289754064268364, -0.8268987604066403, -0.4838292141309663],
 ]
-KINDS = st.sampled_from(["any", "symmetric", "definite"])
-
-
-@st.composite
-def wishes(draw):
-    """A cloud, leaders and followers: any, so some cannot be."""
-    n, d = draw(st.integers(1, 6)), draw(st.integers(1, 3))
-    numbers = st.builds(Fraction, st.integers(-4, 4), st.sampled_from([1, 1, 3]))
-    rows = st.lists(numbers, min_size=d, max_size=d)
-    cloud = draw(st.lists(rows, min_size=n, max_size=n))
-    index = st.integers(0, n - 1)
-    leaders = draw(st.lists(index, max_size=3))
-    followers = draw(st.dictionaries(index, index, min_size=not leaders, max_size=2))
-    return np.array(cloud, dtype=object), leaders, followers
 
 
 def assert_fulfilled(found, cloud, wanted):
@@ -83,14 +65,6 @@ def assert_true(found, cloud, wanted, kind):
         assert kind == "definite"
 
 
-@given(wishes(), KINDS)
-def test_a_metric_fulfils_the_wishes_or_the_weighed_leads_add_up_to_zero(wished, kind):
-    cloud, leaders, followers = wished
-    found = hm.find_metric(cloud, leaders=leaders, followers=followers, kind=kind)
-    pairs = {leader: leader for leader in (*leaders, *followers.values())}
-    assert_true(found, cloud, [*pairs.items(), *followers.items()], kind)
-
-
 def wish(rng, kind):
     """A cloud, and whom some of its tokens follow with a metric of this kind, or at random."""
     n, d = int(rng.integers(3, 13)), int(rng.integers(1, 6))
@@ -114,7 +88,7 @@ def wish(rng, kind):
 def test_every_wish_is_fulfilled_or_proved_impossible():
     """Planted and random wishes; of definite metrics few may be left undecided."""
     rng, outcomes = np.random.default_rng(5), Counter()
-    while (number := outcomes.total()) < examples(500):
+    while (number := outcomes.total()) < 60:
         kind = ("any", "symmetric", "definite")[number % 3]
         cloud, followers, leaders = wish(rng, kind)
         if not followers:  # nobody leads with that metric
@@ -128,77 +102,6 @@ def test_every_wish_is_fulfilled_or_proved_impossible():
     definite = sum(count for (kind, _), count in outcomes.items() if kind == "definite")
     assert outcomes["definite", "left"] <= 0.05 * definite
     assert outcomes["any", "found"] > outcomes["any", "proved"] > 0
-
-
-@given(st.data())
-def test_what_leads_with_some_metric_can_lead(data):
-    """Leaders of a run are wishes that can be fulfilled, by the kind of metric of the run."""
-    d = data.draw(st.integers(1, 3))
-    entries = st.integers(-9, 9)
-    cloud = np.array(data.draw(st.lists(st.tuples(*[entries] * d), min_size=1, max_size=7)))
-    root = np.array(data.draw(st.tuples(*[st.tuples(*[entries] * d)] * d)))
-    metric = root.T @ root + np.eye(d, dtype=int)
-    leaders = hm.limit(cloud, hm.Dynamics(1, metric)).leaders
-    alone = [i for i in leaders if cloud[i].any() or not cloud.any()]
-    for kind in ("any", "symmetric", "definite"):
-        found = hm.find_metric(cloud, leaders=alone, kind=kind) if alone else True
-        assert found or (kind == "definite" and not found.decided)
-
-
-@given(
-    st.integers(1, 5).flatmap(
-        lambda size: st.lists(st.tuples(*[st.integers(-9, 9)] * size), min_size=1, max_size=12)
-    )
-)
-def test_both_programs_have_the_same_value(rows):
-    """So each proves that the other's is best."""
-    a, t, weights = LinearProgram(rows).solve()
-    table = np.array(rows, dtype=object)
-    assert max(map(abs, a)) <= 1
-    assert min(table @ np.array(a)) == t >= 0
-    assert sum(weights.values()) == 1
-    assert min(weights.values()) > 0
-    total = np.array([*weights.values()]) @ table[[*weights]]
-    assert np.abs(total).sum() == t
-
-
-def test_fractions_only_prove_what_floats_have_found():
-    """Of Gaussian rows, in a step or two: floats alone are fast."""
-    rng, steps = np.random.default_rng(1), []
-
-    class Counted(simplex._Fractions):
-        def gains(self, a, t):
-            steps[-1] += 1
-            return super().gains(a, t)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simplex, "_Fractions", Counted)
-        for size in range(2, 14):
-            steps.append(0)
-            LinearProgram((1000 * rng.standard_normal((40, size))).astype(int).tolist()).solve()
-    assert max(steps) <= 3
-
-
-def test_floats_that_are_wrong_change_no_result():
-    """They end at a basis that is none, or whose weights are negative."""
-    rng = np.random.default_rng(2)
-    tables = [rng.integers(-9, 10, (8, 3)).tolist() for _ in range(20)]
-    right = [LinearProgram(rows).solve().t for rows in tables]
-    with pytest.MonkeyPatch.context() as patch:
-        weights = simplex._Floats.weights
-        patch.setattr(simplex._Floats, "weights", lambda *of: [-x for x in weights(*of)])
-        assert [LinearProgram(rows).solve().t for rows in tables] == right
-
-
-def test_without_floats_a_definite_metric_is_found_as_well(monkeypatch):
-    def fail(self):
-        raise np.linalg.LinAlgError
-
-    monkeypatch.setattr(LinearProgram, "estimate", fail)
-    for cloud in ([[3, 3], [-2, 1], [-4, 3]], [[2, 0], [1, 2], [2, 3], [1, 0]]):
-        found = hm.find_metric(cloud, leaders=[0, 1], kind="definite")
-        assert found
-        assert_true(found, np.array(cloud), [(0, 0), (1, 1)], "definite")
 
 
 @pytest.mark.parametrize(
@@ -231,25 +134,6 @@ def test_the_largest_margin_of_a_small_case():
     assert np.asarray(found.metric)[0, 1] == -1
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({}, "name `leaders` or `followers`"),
-        ({"leaders": 3}, "`leaders` must be a list of tokens"),
-        ({"leaders": {0: 1}}, "`leaders` must be a list of tokens"),
-        ({"leaders": [0], "progress": 5}, r"a function of \(done, total\)"),
-        ({"leaders": [5]}, "from -2 to 1"),
-        ({"followers": [0]}, "`followers` must map tokens"),
-        ({"leaders": [0], "kind": "spd"}, "`kind`"),
-        ({"leaders": [0], "max_cuts": 0}, "`max_cuts`"),
-    ],
-)
-def test_wishes_that_cannot_be_read_are_refused_in_one_line(options, words):
-    with pytest.raises(hm.InputError, match=words) as error:
-        hm.find_metric([[1, 0], [0, 1]], **options)
-    assert "\n" not in str(error.value)
-
-
 def test_what_it_prints():
     cases = [[0], [1]], [[1], [2], [3]], [[5]]
     long = repr(hm.find_metric([[1 / 3, 0.1], [0.7, 0.2]], leaders=[0]))
@@ -263,20 +147,19 @@ def test_what_it_prints():
 
 
 def test_few_vectors_leave_it_undecided_and_progress_counts_them():
-    wished, told = {"tokens": [[3, 3], [-2, 1], [-4, 3]], "leaders": [0, 1], "kind": "definite"}, []
+    cloud, told = [[-4, 2, 1], [2, 1, 2], [2, 3, -1], [-2, 0, 1], [-1, 3, 2], [3, 1, 4]], []
+    wished = {"tokens": cloud, "leaders": [0, 1], "kind": "definite"}
     found = hm.find_metric(**wished, progress=lambda *now: told.append(now))
     assert found
-    assert told == [(tried, 200) for tried in range(len(told))]
+    assert told == sorted(told)
+    assert {total for _, total in told} == {200}
     most = told[-1][0]
     assert hm.find_metric(**wished, max_cuts=most)
-    assert not hm.find_metric(**wished, max_cuts=most - 1).decided
-    assert repr(hm.find_metric(**wished, max_cuts=most - 1)) == "MetricSearch(undecided)"
+    assert repr(hm.find_metric(**wished, max_cuts=1)) == "MetricSearch(undecided)"
 
 
-@pytest.mark.parametrize("kind", ["any", "definite"])
-def test_a_search_can_be_interrupted(kind):
-    def interrupt(done, total):
-        raise KeyboardInterrupt
+test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())
 
-    with pytest.raises(KeyboardInterrupt):
-        hm.find_metric([[1, 0], [0, 1]], leaders=[0], kind=kind, progress=interrupt)
+
+def find_metric(**options):
+    return hm.find_metric([[1, 0], [0, 1]], **options)

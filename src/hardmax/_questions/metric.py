@@ -4,21 +4,26 @@ Token i attends to token l alone if <A z_i, z_l - z_j> > 0 for all tokens j else
 linear in A: a sum of A's entries times those of the matrix (z_l - z_j) z_i^T. A leader attends to
 itself alone; it never moves again, and who follows it does so for ever.
 
-For a positive definite A, <A v, v> > 0 is asked of a few vectors v, and then of an eigenvector of
-the most negative eigenvalue of the A found, until there is none. If no A is left, then those few
-vectors prove it."""
+So rows b_k of integers are given, and a with <a, b_k> > 0 for all k is asked for. The program
+
+    max over a with |a_c| <= 1 of min over k of <a, b_k>  =  min over y of |sum of y_k b_k|_1,
+
+where y >= 0 adds up to 1, is solved in floats (HiGHS). Either its a, rounded, does so, in integers;
+or the weights y that are not 0, computed again as fractions, give sum y_k b_k = 0, which proves
+that no a does (Gordan's theorem).
+
+For a positive definite A, <A v, v> > 0 is asked of a few vectors v, and then of eigenvectors of
+negative eigenvalues of the A found, until there are none."""
 
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from flint import fmpq_mat
 
 from hardmax._common.format import pluralize
 from hardmax._common.validation import (
@@ -31,13 +36,13 @@ from hardmax._common.validation import (
     shorten,
 )
 from hardmax._layer.metric import is_positive_definite
-from hardmax._questions.simplex import Best, LinearProgram
 from hardmax._tokens.batches import read_one
 from hardmax._tokens.points import merge
-from hardmax._tokens.rationals import to_fractions
+from hardmax._tokens.rationals import dot, fractions_of, to_fractions
 
 KINDS = "any", "symmetric", "definite"
 _FINE = 2**20  # eigenvectors are rounded to integers of this size
+_ROUNDINGS = 100, 10**4, 10**8, 2**52  # the largest denominators that are tried
 _TINY = 2.0**-30  # below this, floats do not say whether a number is positive
 
 
@@ -71,9 +76,9 @@ class MetricSearch:
     metric: np.ndarray | None
     """The matrix A, of Fractions with entries from -1 to 1; None if none was found."""
     margin: Fraction
-    """The smallest lead <A z_i, z_l - z_j> that was wished for, with this A; 0 if there is none. No
-    A of such entries has a larger one, unless it is to be positive definite."""
-    proof: tuple[WeighedLead, ...]
+    """The smallest lead <A z_i, z_l - z_j> that was wished for, with this A; 0 if there is none. Up
+    to rounding no A of such entries has a larger one, unless it is to be positive definite."""
+    proof: tuple[WeighedLead, ...] = ()
     """If there is no A: wishes with positive weights such that the matrices (z_l - z_j) z_i^T times
     their weights add up to 0 (with `squares`). If A fulfilled all of them, a sum of positive
     numbers would be 0. For a symmetric A, the sum plus its transpose is 0."""
@@ -90,17 +95,12 @@ class MetricSearch:
 
     def __repr__(self) -> str:
         if self.metric is not None:
-            return f"MetricSearch(found, each lead at least {_short(self.margin)})"
+            written = str(self.margin)
+            lead = written if len(written) <= 20 else f"about {float(self.margin):.7g}"
+            return f"MetricSearch(found, each lead at least {lead})"
         if not self.decided:
             return "MetricSearch(undecided)"
         return f"MetricSearch(impossible: proved by {pluralize(len(self.proof), 'lead')})"
-
-
-def _short(number: Fraction) -> str:
-    """A number, rounded to seven digits if it takes more than twenty to write."""
-    written = str(number)
-    about = Decimal(number.numerator) / Decimal(number.denominator)
-    return written if len(written) <= 20 else f"about {about:.7g}"
 
 
 def find_metric(
@@ -129,13 +129,13 @@ def find_metric(
         How many vectors v with <A v, v> > 0 may be tried before a positive definite one is left
         undecided.
     progress : callable, optional
-        Called as ``progress(done, total)`` with the number of vectors tried and `max_cuts`; for
-        matrices of another kind with 1 and 1, at the end.
+        Called as ``progress(done, total)`` with the number of vectors tried and `max_cuts`.
 
     Returns
     -------
     MetricSearch
-        A rational metric with the largest margin, or the proof that there is none.
+        A rational metric with a large margin, or the proof that there is none; undecided if floats
+        find neither, as of leads that are a billion times as small as others.
 
     Examples
     --------
@@ -152,27 +152,22 @@ def find_metric(
     max_cuts = check_int(max_cuts, "`max_cuts`", at_least=1)
     check_progress(progress)
     wishes = _read_wishes(leaders, followers, points.of_token.tolist())
-    cloud = points.integers
     leads = [(i, c, j) for i, c in wishes for j in range(points.count) if j != c]
-    token_of = [members[0] for members in points.members]
     if not leads:  # a single point leads, whatever A is
-        identity = np.eye(len(cloud.numerators[0]), dtype=int)
-        return MetricSearch(to_fractions(identity, "`metric`"), Fraction(0), ())
-    search = _Search(cloud.numerators, leads, kind)
-    best = search.solve(max_cuts, progress or (lambda done, total: None))
-    if best is None:
-        return MetricSearch(None, Fraction(0), ())
-    if best.t > 0:
-        margin = search.margin(best.a) / cloud.denominator**2
-        return MetricSearch(search.matrix(best.a), margin, ())
+        identity = to_fractions(np.eye(points.dimension), "`metric`")
+        return MetricSearch(identity, Fraction(0))
+    search = _Search(points.integers.numerators, leads, kind)
+    a, weights = search.solve(max_cuts, progress)
+    square = points.integers.denominator**2
+    if a is not None:
+        return MetricSearch(search.matrix(a), search.margin(a) / square)
     proof, squares = [], []
-    for row, weight in best.weights.items():
+    for row, weight in weights.items():
         if row < len(leads):
-            proof.append(WeighedLead(weight, *(token_of[point] for point in leads[row])))
+            names = (int(points.members[point][0]) for point in leads[row])
+            proof.append(WeighedLead(weight, *names))
         else:
-            factor, vector = search.squares[row - len(leads)]
-            scale = Fraction(factor, search.unit * cloud.denominator**2)
-            squares.append(WeighedSquare(weight * scale, vector))
+            squares.append(WeighedSquare(weight / square, search.squares[row - len(leads)]))
     return MetricSearch(None, Fraction(0), tuple(proof), tuple(squares))
 
 
@@ -188,14 +183,9 @@ def _read_wishes(
         pairs += [(leader, leader), (token, leader)]
     if not pairs:
         raise InputError("Nothing is wished for: name `leaders` or `followers`.")
-    n = len(point_of)
-    read = []
-    for token, attended in pairs:
-        places = [
-            normalize_index(index, n, "`leaders` or `followers`") for index in (token, attended)
-        ]
-        read.append((point_of[places[0]], point_of[places[1]]))
-    return list(dict.fromkeys(read))
+    name, n = "`leaders` or `followers`", len(point_of)
+    numbers = [[normalize_index(index, n, name) for index in pair] for pair in pairs]
+    return list(dict.fromkeys((point_of[i], point_of[j]) for i, j in numbers))
 
 
 def _read_leaders(leaders: Iterable[int]) -> list[int]:
@@ -220,11 +210,11 @@ class _Search:
         for i, c, j in leads:
             way = [x - y for x, y in zip(points[c], points[j], strict=True)]
             self.rows.append(self.row(way, points[i]))
-        self.tokens = [points[i] for i in dict.fromkeys(i for i, _, _ in leads) if any(points[i])]
-        self.size = max((abs(x) for row in self.rows for x in row), default=1) or 1
-        # In these units what is asked of any v is a whole number of times <A v, v>.
-        self.unit = 4 * _FINE**2 if kind == "definite" else 1
-        self.squares: list[tuple[int, tuple[int, ...]]] = []
+        self.leads = len(leads)
+        self.squares: list[tuple[int, ...]] = []
+        if kind == "definite":  # proofs are often about tokens: <A z_i, z_i> > 0
+            for vector in (*np.eye(self.d, dtype=int).tolist(), *points):
+                self.cut(vector)
 
     def row(self, way: Sequence[int], direction: Sequence[int]) -> list[int]:
         """What the entries of A are multiplied by in <A direction, way>."""
@@ -234,59 +224,77 @@ class _Search:
             row.append(way[r] * direction[c] + twice * way[c] * direction[r])
         return row
 
-    def solve(self, max_cuts: int, progress: Progress) -> Best | None:
-        """The best A; None if cuts did not suffice."""
-        program = LinearProgram([[self.unit * x for x in row] for row in self.rows])
-        if self.kind != "definite":
-            best = program.solve()
-            progress(1, 1)
-            return best
-        units = np.eye(self.d, dtype=int)
-        pairs = combinations(units, 2)
-        for vector in (*units, *(one + sign * other for one, other in pairs for sign in (1, -1))):
-            self.cut(program, vector.tolist())
-        for token in self.tokens:  # proofs are often about them: <A z_i, z_i> > 0
-            self.cut(program, token)
-        given = len(self.squares)
+    def cut(self, vector: Sequence[int]) -> None:
+        """Ask for <A v, v> > 0."""
+        if any(vector):
+            square = tuple(x // math.gcd(*vector) for x in vector)
+            self.squares.append(square)
+            self.rows.append(self.row(square, square))
+
+    def solve(
+        self, max_cuts: int, progress: Progress | None
+    ) -> tuple[list[Fraction] | None, dict[int, Fraction]]:
+        """An A, or the weights of rows that add up to 0; neither if that is not decided."""
+        given = len(self.rows)
         while True:
-            tried = len(self.squares) - given
-            progress(tried, max_cuts)
-            vectors, best = self.bad_directions(program)
-            if best is not None or tried == max_cuts:
-                return best
-            for vector in vectors[: max_cuts - tried]:
-                self.cut(program, [round(_FINE * x) for x in vector.tolist()])
+            tried = len(self.rows) - given
+            if progress is not None:
+                progress(tried, max_cuts)
+            a, t, weights = self.floats()
+            if t <= _TINY and (exact := self.weights(weights)):
+                return None, exact
+            values, vectors = np.empty(0), np.empty((0, 0))
+            if self.kind == "definite":
+                values, vectors = np.linalg.eigh(self.matrix(a).astype(float))
+            if not (values < -_TINY).any() and (rounded := self.rounded(a)):
+                return rounded, {}
+            if self.kind != "definite" or tried >= max_cuts or t <= 0:
+                return None, {}
+            for vector in vectors.T[: max(1, int((values < 0).sum()))][: max_cuts - tried]:
+                self.cut([round(_FINE * x) for x in vector.tolist()])
 
-    def bad_directions(self, program: LinearProgram) -> tuple[np.ndarray, Best | None]:
-        """Directions v in which <A v, v> <= 0 for the best A; or what is best, if there are none
-        or nothing is possible. Floats suffice while they see some."""
-        with suppress(np.linalg.LinAlgError):
-            a, t = program.estimate()
-            values, vectors = np.linalg.eigh(self.matrix(a).astype(np.float64))
-            if t > _TINY and values[0] < -_TINY:
-                return vectors.T[values < 0], None
-        best = program.solve()
-        matrix = self.matrix(best.a)
-        if best.t == 0 or is_positive_definite(matrix):
-            return np.empty((0, self.d)), best
-        return np.linalg.eigh(matrix.astype(np.float64))[1].T[:1], None
+    def floats(self) -> tuple[list[float], float, np.ndarray]:
+        """About the best a, how far it fulfils the wishes at least, and the weights of the rows."""
+        from scipy.optimize import linprog  # half a second to import: not before it is needed
 
-    def cut(self, program: LinearProgram, vector: Sequence[int]) -> None:
-        """Ask for <A v, v> > 0, in the units of the leads, so that a margin means much to both."""
-        common = math.gcd(*vector)
-        square = tuple(x // common for x in vector)
-        row = self.row(square, square)
-        factor = max(1, self.unit * self.size // max(map(abs, row)))
-        self.squares.append((factor, square))
-        program.rows.append([factor * x for x in row])
+        table = np.array(self.rows, dtype=object)
+        sizes = abs(table).max(axis=1)
+        sizes[: self.leads] = max(sizes[: self.leads])  # leads are compared as they are
+        table = (table / np.maximum(sizes, 1)[:, None]).astype(float)
+        program = np.column_stack([-table, np.ones(len(table))])
+        bounds = [(-1, 1)] * len(self.entries) + [(0, None)]
+        aim = [0.0] * len(self.entries) + [-1.0]
+        found = linprog(aim, program, np.zeros(len(table)), bounds=bounds, method="highs-ds")
+        *a, t = found.x.tolist()
+        return a, t, -found.ineqlin.marginals
+
+    def rounded(self, a: Sequence[float]) -> list[Fraction] | None:
+        """Simple fractions beside these entries that fulfil all wishes."""
+        for most in _ROUNDINGS:
+            entries = [Fraction(x).limit_denominator(most) for x in a]
+            is_one = self.kind != "definite" or is_positive_definite(self.matrix(entries))
+            if is_one and self.margin(entries) > 0:
+                return entries
+        return None
+
+    def weights(self, about: np.ndarray) -> dict[int, Fraction]:
+        """Weights with which rows add up to 0, exactly, by row; none if these are not the rows."""
+        chosen = np.flatnonzero(about > _TINY).tolist()
+        columns = [[*self.rows[row], 1] for row in chosen]
+        columns.append([0] * len(self.entries) + [1])
+        table, rank = fmpq_mat(columns).transpose().rref()
+        if not chosen or rank != len(chosen):
+            return {}
+        weights = fractions_of(row[-1] for row in table.tolist()[:rank])
+        if any(table[row, row] != 1 for row in range(rank)) or min(weights) < 0:
+            return {}
+        return {row: weight for row, weight in zip(chosen, weights, strict=True) if weight}
 
     def margin(self, a: Sequence[Fraction]) -> Fraction:
         """The smallest lead."""
-        common = math.lcm(*(x.denominator for x in a))
-        numerators = [int(x * common) for x in a]
-        return Fraction(min(sum(map(operator.mul, numerators, row)) for row in self.rows), common)
+        return min(dot(a, row) for row in self.rows[: self.leads])
 
-    def matrix(self, a: Sequence[Fraction | float]) -> np.ndarray:
+    def matrix(self, a: Sequence[Any]) -> np.ndarray:
         """A from its entries."""
         matrix = np.empty((self.d, self.d), dtype=object)
         for (row, column), value in zip(self.entries, a, strict=True):
