@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hardmax._float.bounds import FloatMetric
 from hardmax._float.kernels import mark_furthest
 from hardmax._layer.attended import AttendedIndices
 
@@ -108,42 +107,12 @@ def score_all(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> 
 # Products of two numbers between these, and what rounding takes from them, neither underflow nor
 # overflow.
 _SMALLEST, _LARGEST = 2.0**-450, 2.0**450
-_LARGEST_WHOLE = 2.0**53
 
 
 def squares_fit(numbers: np.ndarray) -> bool:
     """Whether products of these numbers can be made without error."""
     sizes = np.abs(numbers)
     return bool(((sizes >= _SMALLEST) | (sizes == 0.0)).all()) and float(sizes.max()) <= _LARGEST
-
-
-def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | None:
-    """The metric times each row, if nothing is rounded in it, nor in products of it with the rows;
-    else None.
-
-    All are whole multiples of a quantum. If every sum of sizes is below 2^53 of them, nothing is
-    rounded in any order: a sum that rounding would bring to 2^53 is not below it."""
-    if not squares_fit(numbers):
-        return None
-    if metric.matrix is None:
-        return numbers
-    if metric.error:
-        return None
-    largest = float((np.abs(numbers) @ np.abs(metric.matrix).T).max())
-    if largest >= _LARGEST_WHOLE * _quantum(numbers) * _quantum(metric.matrix):
-        return None
-    directions = metric.directions(numbers)
-    return directions if squares_fit(directions) else None
-
-
-def _quantum(numbers: np.ndarray) -> float:
-    """The largest power of two of which all numbers are whole multiples: 0.25 for 3, 0.75 and 0."""
-    mantissas, exponents = np.frexp(numbers[numbers != 0.0])
-    if not len(mantissas):
-        return 1.0
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    lowest = (whole & -whole).astype(np.float64)
-    return float(np.ldexp(lowest, exponents - 53).min())
 
 
 def exact_argmax(

@@ -19,7 +19,8 @@ import numpy as np
 
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import UNIT, norms_above
-from hardmax._float.kernels import add_product, keep_well_inside, leading_part
+from hardmax._float.hull import shell_of
+from hardmax._float.kernels import add_product, leading_part
 from hardmax._float.tree import search_tree
 from hardmax._kernels.compiling import njit, njit_parallel
 
@@ -28,8 +29,7 @@ _SURE = (
     3 + 16 * UNIT
 ) * UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
 _SMALLEST = 2.0**-1074
-_TINY = 2.0**-400  # squares of what is larger do not underflow
-_SAMPLED, _MOST_EDGES, _BINS = 2**12, 32, 2**12
+_SAMPLED, _MOST_EDGES = 2**12, 32
 
 
 @njit
@@ -90,11 +90,9 @@ def _diamond_angle(x, y):
 
 
 @njit(inline="always")
-def _count_up_to(angle, angles, before):
-    """How many of some increasing angles are at most this one; `before` tells how many lie in bins
-    before each bin."""
-    here = np.int64(angle * (_BINS / 4))  # exact but for the floor
-    low, high = before[here], before[here + 1]
+def _count_up_to(angle, angles):
+    """How many of some increasing angles are at most this one."""
+    low, high = 0, len(angles)
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if angles[middle] <= angle else (low, middle)
@@ -120,7 +118,6 @@ def _find_winners(
     slack,
     unsure,
     angles,
-    before,
     places,
     furthest,
     winners,
@@ -132,7 +129,7 @@ def _find_winners(
         smallest = np.inf
         for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
             x, y = directions[i, 0], directions[i, 1]
-            number = _count_up_to(_diamond_angle(x, y), angles, before)
+            number = _count_up_to(_diamond_angle(x, y), angles)
             scene = places[number]
             best, within = x * scene[0] + y * scene[1], x * scene[6] + y * scene[7]
             earlier, later = x * scene[2] + y * scene[3], x * scene[4] + y * scene[5]
@@ -163,9 +160,8 @@ def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Argm
 
 
 def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Angles between which the scene is the same, how many of them lie before each bin; of each
-    scene the places of the furthest point, its neighbours and the furthest inside (none: a
-    neighbour again), and who is the furthest."""
+    """Angles between which the scene is the same; of each scene the places of the furthest point,
+    its neighbours and the furthest inside (none: a neighbour again), and who is the furthest."""
     # The angles increase in truth; where rounding has them fall, they stay as they were.
     angles = [np.maximum.accumulate(_leaving_angles(points[corners])) for corners in (outer, inner)]
     both = np.concatenate(angles)
@@ -175,12 +171,7 @@ def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[n
     furthest, earlier, later = (outer.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.take(within, mode="wrap") if len(inner) else earlier
     places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
-    return (
-        both[order],
-        np.searchsorted(both[order], np.arange(_BINS + 2) * (4 / _BINS)),
-        places,
-        furthest,
-    )
+    return both[order], places, furthest
 
 
 def _two_polygons(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -209,19 +200,10 @@ def _polygon_around(points: np.ndarray, some: np.ndarray) -> np.ndarray:
 
 
 def _surely_inside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Which points are inside a convex polygon by 2^-40 of the largest coordinate, more than
-    rounding does to the distance from an edge."""
+    """Which points are strictly inside a convex polygon."""
     # Some of many corners make a smaller polygon that is nearly as good.
-    corners = corners[:: max(1, -(-len(corners) // _MOST_EDGES))]
-    edges = np.roll(corners, -1, axis=0) - corners
-    lengths = norms_above(edges)
-    if len(corners) < 3 or lengths.min() < _TINY:
-        return np.zeros(len(points), dtype=bool)
-    inside, centre = np.ones(len(points), dtype=bool), corners.mean(axis=0)
-    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / lengths[:, None]
-    offsets = -np.einsum("ij,ij->i", normals, corners - centre)
-    depth = 2.0**-40 * float(max(points.max(), -points.min()))
-    radius = (-offsets.max() - depth) * (1 - 2.0**-20)
-    square = radius**2 if radius > _TINY else -1.0
-    keep_well_inside(points, centre, square, np.column_stack([normals, offsets]), depth, inside)
+    shell = shell_of(corners[:: max(1, -(-len(corners) // _MOST_EDGES))])
+    inside = np.full(len(points), shell is not None)
+    if shell is not None:
+        shell.keep_inside(points, 2 * shell.off, inside)
     return inside

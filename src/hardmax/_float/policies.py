@@ -33,7 +33,7 @@ from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.vectors import common_rows
 from hardmax._exact.walker import FOREVER, ONE_LAYER
 from hardmax._float.active_set import ActiveSet
-from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, nearest
+from hardmax._float.argmax import ArgmaxResult, exact_argmax, nearest, squares_fit
 from hardmax._float.bounds import (
     UNIT,
     Frame,
@@ -64,18 +64,12 @@ class TieResolver:
         found = self._search(active, pending, cpu)
         if not len(found.contested):
             return found
-        # Tokens are floats, of which some metrics give directions without rounding.
-        directions = (
-            exact_products(self.frame.numbers, self.metric)
-            if active.layer == 0 and not self.error
-            else None
-        )
-        if directions is None:
-            candidates, lead = self._decide_exactly(pending[found.contested], found.candidates)
+        numbers, points = self.frame.numbers, pending[found.contested]
+        are_tokens = active.layer == 0 and not self.error and self.metric.matrix is None
+        if are_tokens and squares_fit(numbers):
+            candidates, lead = exact_argmax(numbers[points], numbers, found.candidates)
         else:
-            candidates, lead = exact_argmax(
-                directions[found.contested], self.frame.numbers, found.candidates
-            )
+            candidates, lead = self._decide_exactly(points, found.candidates)
         return replace(
             found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers")
         )

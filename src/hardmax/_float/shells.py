@@ -7,13 +7,11 @@ decided by a few dozen of them.
 Directions along which the outermost points do not suffice, or come close to one another, are
 searched in the tree."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import norms_above, search_rounding
-from hardmax._float.tree import Askers, search_tree
+from hardmax._float.tree import search_tree
 from hardmax._kernels.compiling import njit_parallel
 
 ROWS = 256  # a task for a thread
@@ -24,30 +22,21 @@ _OUTERMOST = 4096
 _TRIED, _MOST = 256, 0.9
 
 
-class Shells(NamedTuple):
-    """The outermost points, `several` of them, and from which distance of the centre on all are in
-    blocks before each."""
-
-    places: np.ndarray  # (blocks, d, WIDTH), zeros after the last point
-    several: int
-    reach: np.ndarray
-    centre: np.ndarray  # (1, d)
-
-
-@njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
-def _find_winners(first, last, askers, slack, shells, winners, leads):
-    """For each direction the furthest point, or -1 where others may come within its slack; each
-    task's smallest lead."""
-    rows, directions, lengths, _ = askers
-    places, several, reach, centre = shells
+@njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
+def _find_winners(
+    first, last, directions, lengths, slack, places, several, reach, centre, winners, leads
+):
+    """For each direction the furthest of `several` points, in blocks of which each says from which
+    distance of the centre on all points are in it or in one before; or -1 where others may come
+    within its slack; each task's smallest lead."""
     scores, dimension = np.empty(WIDTH), directions.shape[1]
     for task in range(first, last):
         smallest = np.inf
-        for i in range(task * ROWS, min((task + 1) * ROWS, len(rows))):
+        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
             top, second, at, base = -np.inf, -np.inf, -1, 0.0
             winners[i] = -1
             for axis in range(dimension):
-                base += directions[i, axis] * centre[0, axis]
+                base += directions[i, axis] * centre[axis]
             for b in range(len(places)):
                 for lane in range(WIDTH):
                     scores[lane] = directions[i, 0] * places[b, 0, lane]
@@ -72,7 +61,7 @@ def _find_winners(first, last, askers, slack, shells, winners, leads):
 
 def search_shells(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     """Search the outermost points first, then, where they do not suffice, the tree."""
-    directions, count = np.ascontiguousarray(directions), min(len(points), _OUTERMOST)
+    count = min(len(points), _OUTERMOST)
     centre = points.mean(axis=0)
     radii = norms_above(points - centre)
     order = np.argpartition(radii, len(points) - count)
@@ -82,19 +71,20 @@ def search_shells(directions: np.ndarray, points: np.ndarray, slack: np.ndarray)
     rounding = search_rounding(points.shape[1])
     reach = np.append(radii[order[::WIDTH]], beyond) * (1 + rounding)
     reach += rounding * float(np.abs(points).max())
-    shells = Shells(_in_blocks(points[order]), count, reach, centre[None])
-    lengths = norms_above(directions)
+    shells = _in_blocks(points[order]), count, reach, centre
 
-    def search(rows: np.ndarray) -> tuple[np.ndarray, float]:
-        askers = Askers(rows, directions[rows], lengths[rows], slack)
-        winners, leads = np.empty(len(rows), dtype=np.int64), np.empty(-(-len(rows) // ROWS))
-        _find_winners(askers, slack[rows], shells, winners, leads)
+    def search(every: int) -> tuple[np.ndarray, float]:
+        """Winners of some directions, and the smallest lead."""
+        some = np.ascontiguousarray(directions[::every])
+        winners, leads = np.empty(len(some), dtype=np.int64), np.empty(-(-len(some) // ROWS))
+        sure = np.ascontiguousarray(slack[::every])
+        _find_winners(some, norms_above(some), sure, *shells, winners, leads)
         return winners, float(leads.min())
 
-    tried = np.arange(0, len(directions), max(1, len(directions) // _TRIED))
-    if np.count_nonzero(search(tried)[0] < 0) > (1 - _MOST) * len(tried):
+    tried, _ = search(max(1, len(directions) // _TRIED))
+    if np.count_nonzero(tried >= 0) < _MOST * len(tried):
         return search_tree(directions, points, slack)
-    winners, gap = search(np.arange(len(directions)))
+    winners, gap = search(1)
     result, left = ArgmaxResult.clear(order[winners], gap, "shells"), np.flatnonzero(winners < 0)
     return result.left_to(search_tree, left, directions, points, slack)
 

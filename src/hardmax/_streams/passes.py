@@ -25,7 +25,7 @@ from functools import reduce
 import numpy as np
 
 from hardmax._common.validation import InputError
-from hardmax._float.active_set import HIGHEST_DIMENSION, Shell, shell_of
+from hardmax._float.hull import HIGHEST_DIMENSION, Shell, shell_of
 from hardmax._float.search import CPU
 from hardmax._float.solver import interpreted_if_small
 from hardmax._layer.rules import check_dimension

@@ -11,8 +11,9 @@ from strategies import problems
 
 import hardmax as hm
 from hardmax._float import active_set
-from hardmax._float.active_set import ActiveSet, shell_of
+from hardmax._float.active_set import ActiveSet
 from hardmax._float.bounds import Frame
+from hardmax._float.hull import shell_of
 from hardmax._layer.attended import AttendedIndices
 
 # Without their types: scipy has no stubs, and to infer what its sources return takes half a minute.

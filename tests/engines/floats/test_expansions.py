@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax._float.argmax import exact_argmax, exact_products
-from hardmax._float.bounds import FloatMetric, float_metric
+from hardmax._float.argmax import exact_argmax
 from hardmax._float.kernels import add_product, leading_part
 from hardmax._layer.attended import AttendedIndices
 
@@ -78,25 +77,6 @@ def test_differences_that_rounding_takes_away_are_seen(tokens, size):
         found, lead = exact_argmax(look[None], tokens[order], AttendedIndices.of_sets([[0, 1, 2]]))
         assert [order[j] for j in found[0]] == wished == [0]
         assert lead == float(gap or 0)
-
-
-def test_products_with_a_metric_are_exact_or_none():
-    rng = np.random.default_rng(0)
-    seen = set()
-    for bits in range(20, 34):
-        points = rng.integers(-(2**bits), 2**bits, (20, 2)) / 1024.0
-        matrix = rng.integers(-(2**24), 2**24, (2, 2)) / 64.0
-        found = exact_products(
-            points, FloatMetric(matrix, float(np.linalg.norm(matrix)), 0.0, Fraction(1))
-        )
-        seen.add(found is None)
-        if found is not None:
-            exact = [[exact_dot(row, z) for row in matrix.tolist()] for z in points.tolist()]
-            assert [list(map(Fraction, row)) for row in found.tolist()] == exact
-    assert seen == {True, False}
-    whole = np.array([[3.0, -5.0], [2.0**20, 7.0]])
-    assert exact_products(whole, float_metric(hm.Dynamics(1, [["0.1", 0], [0, 1]]))) is None
-    assert exact_products(whole / 3, float_metric(hm.Dynamics(1))) is not None
 
 
 def assert_attended_as_defined(tokens, dynamics: hm.Dynamics) -> None:
