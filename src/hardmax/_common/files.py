@@ -7,16 +7,11 @@ one line.
 import io
 import json
 import os
-import platform
-import re
 import secrets
 import shutil
-import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,8 +23,6 @@ if TYPE_CHECKING:
 
 CERTIFICATE = "expected what `hardmax limit --certificate` writes"
 ZIP_MAGIC = b"PK\x03\x04"
-DRAFT = ".hardmax-draft-"  # in the names of unfinished files
-MOST_UNPACKED = 2**26  # bytes of an npz file that may be packed more tightly than tokens ever are
 
 
 def shown_name(path: str | Path) -> str:
@@ -42,17 +35,9 @@ def reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-@contextmanager
-def open_bytes(path: str | Path, wish: str) -> Iterator[IO[bytes]]:
-    """A file or a pipe to read from, or standard input for `-`. Most devices have no end, so they
-    are refused; a terminal may be typed at."""
-    with ExitStack() as stack:
-        stream = sys.stdin.buffer if path == "-" else stack.enter_context(Path(path).open("rb"))
-        with suppress(io.UnsupportedOperation):  # somebody's own stream has no number
-            mode = os.fstat(stream.fileno()).st_mode
-            if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty()):
-                raise InputError(f"{shown_name(path)} is a device, not a file or a pipe: {wish}.")
-        yield stream
+def open_bytes(path: str | Path) -> AbstractContextManager[IO[bytes]]:
+    """A file or a pipe to read from, or standard input for `-`."""
+    return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
 
 
 def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None) -> bytes:
@@ -60,7 +45,7 @@ def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None) -> by
     refused."""
     name, size = shown_name(path), -1 if at_most is None else at_most + 1
     try:
-        with open_bytes(path, wish) as stream:
+        with open_bytes(path) as stream:
             data = stream.read(size)
     except FileNotFoundError:
         raise InputError(f"{name} does not exist: {wish}.") from None
@@ -127,10 +112,6 @@ def read_arrays(data: bytes, name: str) -> "dict[str, np.ndarray]":
         loaded = np.load(io.BytesIO(data), allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {"tokens": loaded}
-        unpacked = sum(part.file_size for part in loaded.zip.infolist())
-        if unpacked > MOST_UNPACKED + 100 * len(data):
-            much = f"it would unpack to {unpacked // 2**20:,} MiB, over 100 times its size"
-            raise ValueError(f"{much}; use numpy.savez, which does not pack")
         return dict(loaded)
     except Exception as error:
         # zipfile, zlib, numpy and tokenize have a dozen errors for a broken file.
@@ -161,10 +142,8 @@ def write_whole(path: str | Path, data: bytes) -> None:
 @contextmanager
 def drafted(target: Path) -> Iterator[Path]:
     """A file beside the target, which takes its place at the end of the block unless there was an
-    error. Its name says whose it is; what killed processes left in the folder is removed."""
-    remove_drafts(target.parent)
-    name = f".{target.name[:50]}{DRAFT}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
-    draft = target.with_name(name)
+    error."""
+    draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(4)}")
     try:
         # What replaces a file that others may not read is never readable for them.
         draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
@@ -174,35 +153,9 @@ def drafted(target: Path) -> Iterator[Path]:
         if target.exists():
             shutil.copymode(target, draft)
         draft.replace(target)
-        sync_folder(target.parent)
     finally:
         with suppress(OSError):  # it became the file, or was never made
             draft.unlink()
-
-
-@cache  # large folders are not listed with every file that is written there
-def remove_drafts(folder: Path) -> None:
-    """Remove the drafts of processes of this machine that were killed."""
-    own = re.compile(rf"\..*{DRAFT}{_machine()}-(\d+)-[0-9a-f]{{8}}")
-    for draft in folder.glob(f".*{DRAFT}*"):
-        if (found := own.fullmatch(draft.name)) and not _is_alive(int(found[1])):
-            with suppress(OSError):
-                draft.unlink()
-
-
-def _machine() -> str:
-    return f"{zlib.crc32(platform.node().encode()):08x}"
-
-
-def _is_alive(process: int) -> bool:
-    if os.name != "posix":  # where the question would end the process
-        return True
-    with suppress(PermissionError):
-        try:
-            os.kill(process, 0)
-        except (ProcessLookupError, OverflowError):
-            return False
-    return True
 
 
 def make_folder(path: Path, name: str) -> Path:
@@ -214,13 +167,3 @@ def make_folder(path: Path, name: str) -> Path:
             f"{name} `{shorten(str(path))}` cannot be made: {reason(error)}."
         ) from None
     return path.absolute()
-
-
-def sync_folder(folder: Path) -> None:
-    """Put the list of files of a folder on the disk, where the system can do that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

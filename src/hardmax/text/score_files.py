@@ -132,7 +132,7 @@ def _opened(source: str) -> Iterator[Any]:
         return
     with TemporaryDirectory(prefix="hardmax-") as folder:
         path = Path(folder, "input")
-        with open_bytes("-", "expected a table of texts") as given, path.open("wb") as stream:
+        with open_bytes("-") as given, path.open("wb") as stream:
             shutil.copyfileobj(given, stream)
         with path.open("rb") as stream:
             is_json = stream.read(100).lstrip(b"\xef\xbb\xbf \r\n").startswith(b"{")

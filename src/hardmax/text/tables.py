@@ -140,7 +140,7 @@ class LineTable:
 
     def rows(self, columns: Sequence[str] = ()) -> Iterator[Row]:
         """All rows, with all their cells."""
-        with failure_named(self.shown), open_bytes(self.path, _EXPECTED) as stored:
+        with failure_named(self.shown), open_bytes(self.path) as stored:
             lines = io.TextIOWrapper(stored, "utf-8-sig", newline="")
             for row in self._csv_rows(lines) if self.is_csv else _json_rows(lines):
                 self._position = stored.tell()
