@@ -7,7 +7,7 @@ All 37 starting positions are the authors', read from the vector graphic of thei
 ``hm.clouds`` has them.
 
 Stars attend to themselves alone. A circle has the colour of the token it follows, or is grey if
-there are several, and a rim of another colour if it is followed itself. The hull of the leaders is
+there are several. The hull of the leaders is
 shaded: every token converges to one of its vertices or, in the last row, to the middle of an edge,
 where no leader is."""
 

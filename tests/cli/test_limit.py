@@ -3,8 +3,6 @@
 import csv
 import json
 
-import numpy as np
-import pytest
 from running import assert_refused, facts, table
 
 from hardmax import Dynamics, check_theorem, clouds, limit, verify
@@ -98,23 +96,3 @@ def test_without_a_proof_nothing_is_written(hardmax, here):
     line = f"limit - {TURN} -o limits.csv --picture limit.png --certificate no.json"
     assert_refused(hardmax(line, stdin=ROUND), "no proof", "gave up")
     assert list(here.iterdir()) == []
-
-
-def test_a_folder_of_parquet_files_is_one_cloud(hardmax, here):
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    (here / "points").mkdir()
-    tokens = np.random.default_rng(0).normal(size=(60, 2)).round(2)
-    for number, part in enumerate(np.split(tokens, 3)):
-        columns = pa.table({"x": part[:, 0], "y": part[:, 1]})
-        parquet.write_table(columns, here / "points" / f"{number}.parquet")
-    lim = limit(tokens, Dynamics("1/2"))
-    document = json.loads(hardmax(f"limit points {HALF} --json").out)
-    assert (document["n"], document["settled_at"]) == (60, lim.settled_at)
-    assert document["leaders"] == lim.distinct_leaders.tolist()
-    assert [one["size"] for one in document["clusters"]] == lim.clusters.sizes.tolist()
-    shown = hardmax(f"limit 'points/*.parquet' {HALF} -o limits")
-    assert [row["kind"] for row in table(shown.out)] == list(map(str, lim.clusters.kinds))
-    labels = parquet.read_table(here / "limits")["cluster"].to_pylist()
-    assert labels == lim.clusters.labels.tolist()
-    assert_refused(hardmax(f"limit points {HALF} --check"), "read chunk by chunk", "only")

@@ -84,14 +84,6 @@ def test_steps_just_beyond_are_refused(alpha, tmp_path):
         hm.limit([[1.0], [2.0]], hm.Dynamics(alpha)).run.save(tmp_path / "a.html")
 
 
-def test_the_page_is_opened_if_asked(hardmax, here, monkeypatch):
-    opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    outcome = hardmax("page --model none -o 'a page.html' --open")
-    assert opened == [(here / "a page.html").resolve().as_uri()]
-    assert outcome.err.startswith("wrote a page.html\nNo browser")
-
-
 def test_the_policy_allows_two_scripts_and_no_data_ends_them():
     hostile = "</script><script>alert(1)</script><!--<script>"
     page = render({"text": hostile, "cloud": {"tokens": [["1"]], "name": hostile}}, title=hostile)

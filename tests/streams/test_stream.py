@@ -11,6 +11,7 @@ from streams.same import assert_same, chunked
 import hardmax as hm
 from hardmax._streams import passes
 from hardmax._streams.chunks import LocalChunks
+from hardmax._streams.streamed import limit_of
 
 
 def found_in(
@@ -18,7 +19,7 @@ def found_in(
 ) -> hm.results.StreamedLimit:
     parts = np.split(tokens, cuts)
     chunks = LocalChunks(tokens.shape[1], lambda: iter(parts), len(tokens))
-    return hm.results.StreamedLimit(chunks, passes.gather(chunks, dynamics, None))
+    return limit_of(chunks, dynamics)
 
 
 @settings(max_examples=examples(2000))

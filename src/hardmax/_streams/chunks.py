@@ -24,7 +24,7 @@ from hardmax._tokens.columns import ColumnChoice, choose_columns, refuse_row_num
 from hardmax.io import READ_WHOLE
 
 COORDINATES = 2**20  # of a chunk, where we choose its size
-BLOCKS = 64  # of a dask array that are examined before their results are put together
+BLOCKS = 16  # of a dask array whose results are in this process at once
 _LOOKED_AT = 1000  # rows of a file, to see whether a column numbers them
 
 
@@ -47,9 +47,7 @@ class LocalChunks:
     count: int
     progress: Progress | None = None
 
-    def map(
-        self, function: Callable[..., Any], *arguments: Any, at_once: int = BLOCKS
-    ) -> Iterator[Any]:
+    def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         """What a function returns for each chunk; it takes the tokens, the row of the first, and
         the arguments."""
         first = 0
@@ -77,10 +75,8 @@ class DaskChunks:
             raise InputError("`tokens`: a token is in several blocks. Use .rechunk({1: -1}).")
         self.dimension, self.sizes = self.array.shape[1], self.array.chunks[0]
 
-    def map(
-        self, function: Callable[..., Any], *arguments: Any, at_once: int = BLOCKS
-    ) -> Iterator[Any]:
-        """As that of `LocalChunks`; results of so many blocks are in this process at once."""
+    def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """As that of `LocalChunks`."""
         import dask
 
         shared, first, blocks = dask.delayed(arguments, traverse=False), 0, []
@@ -88,15 +84,15 @@ class DaskChunks:
             span = first, (size, self.dimension)
             blocks.append(dask.delayed(_on_block)(block, span, function, shared))
             first += size
-        for start in range(0, len(blocks), at_once):
+        for start in range(0, len(blocks), BLOCKS):
             with warnings.catch_warnings():
                 # The tokens that others may attend to go out with each block.
                 warnings.filterwarnings("ignore", "Sending large graph")
-                done = dask.compute(*blocks[start : start + at_once])
+                done = dask.compute(*blocks[start : start + BLOCKS])
             for pieces in done:
                 yield from pieces
             if self.progress is not None:
-                self.progress(sum(self.sizes[: start + at_once]), first)
+                self.progress(sum(self.sizes[: start + BLOCKS]), first)
 
 
 def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...]) -> list[Any]:

@@ -97,19 +97,6 @@ class Examined:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Gathered:
-    """The run of those tokens that have to be in memory together."""
-
-    run: Run
-    known: Candidates
-    """Those of the run."""
-    n: int
-    """How many tokens the cloud has."""
-    settled_at: int | None
-    plan: Plan
-
-
 def run_beside(tokens: np.ndarray, known: Candidates, plan: Plan) -> tuple[Run, np.ndarray]:
     """The run of candidates and tokens together, and the point of each token. The first points are
     the candidates."""
@@ -185,8 +172,8 @@ def strictly_inside(places: np.ndarray, shell: Shell | None, error: float) -> np
 
 def gather(
     chunks: LocalChunks | DaskChunks, dynamics: Dynamics, max_layers: int | None
-) -> Gathered:
-    """Go through the chunks as often as it takes, then run what has to be in memory."""
+) -> tuple[Examined, Plan]:
+    """Go through the chunks as often as it takes to find who has to be in memory together."""
     dimension = chunks.dimension
     check_dimension(dynamics, dimension)
     if not dynamics.is_definite:
@@ -218,11 +205,9 @@ def gather(
         same = np.array_equal(whole.found.rows, known.rows)
         counted = same and np.array_equal(whole.found.counts, known.counts)
         if counted and whole.horizon <= until:
-            break
+            return whole, plan
         until = max(until, whole.horizon)
         known = needed_of(whole.found)
-    run = run_points(known.points, plan)
-    return Gathered(run, known, whole.n, whole.horizon if whole.has_settled else None, plan)
 
 
 def _too_many(whole: Examined) -> InputError:

@@ -23,21 +23,24 @@ from hardmax._limits.clusters import (
     find_clusters,
     limit_error,
 )
+from hardmax._runs.run import Run
+from hardmax._runs.walk import Plan, run_points
 from hardmax._streams.chunks import DaskChunks, LocalChunks, open_chunks
-from hardmax._streams.passes import Gathered, gather, run_beside
+from hardmax._streams.passes import Candidates, gather, run_beside
 from hardmax.dynamics import Dynamics
 
 Columns = dict[str, np.ndarray]
-_AT_ONCE = 8  # blocks of a dask array whose limits are in this process
 
 
-def _limits_of(tokens: np.ndarray, _: int, found: Gathered, columns: Columns) -> Columns:
+def _limits_of(
+    tokens: np.ndarray, _: int, known: Candidates, plan: Plan, columns: Columns
+) -> Columns:
     """Of each token of a chunk what is said of the candidate that ends where it does."""
-    run, place = run_beside(tokens, found.known, found.plan)
-    choices, known = run.phases[-1].choices, len(found.known)
+    run, place = run_beside(tokens, known, plan)
+    choices = run.phases[-1].choices
     ends = choices.indices[choices.offsets[:-1]]
-    ends[:known] = np.arange(known)
-    if ends.max() >= known:
+    ends[: len(known)] = np.arange(len(known))
+    if ends.max() >= len(known):
         raise InputError("The tokens have changed since their limit was found.")
     return {name: column[ends[place]] for name, column in columns.items()}
 
@@ -73,24 +76,22 @@ class StreamedLimit:
     ([0, 1], [2, 1], 0)
     """
 
+    n: int
+    """Number of tokens."""
+    settled_at: int | None
+    """The layer from which on every token goes straight to its limit; None if the run did not
+    settle."""
     _source: LocalChunks | DaskChunks
-    _gathered: Gathered
-
-    @property
-    def n(self) -> int:
-        """Number of tokens."""
-        return self._gathered.n
+    _known: Candidates
+    """Those who have to be in memory together."""
+    _run: Run
+    """Theirs."""
+    _plan: Plan
 
     @property
     def d(self) -> int:
         """Dimension of the tokens."""
-        return self._gathered.run.d
-
-    @property
-    def settled_at(self) -> int | None:
-        """The layer from which on every token goes straight to its limit; None if the run did not
-        settle."""
-        return self._gathered.settled_at
+        return self._run.d
 
     @property
     def certified(self) -> bool:
@@ -100,17 +101,17 @@ class StreamedLimit:
     @property
     def distinct_leaders(self) -> np.ndarray:
         """Row number of the first leader at each position where there is one, increasing."""
-        return self._gathered.known.rows[self._gathered.run.leaders]
+        return self._known.rows[self._run.leaders]
 
     @property
     def n_in_memory(self) -> int:
         """How many distinct tokens had to be in memory together."""
-        return len(self._gathered.known)
+        return len(self._known)
 
     @property
     def limit_error(self) -> float:
         """No limit is further than this from `limit_points`, also if the run did not settle."""
-        return limit_error(self._gathered.run)
+        return limit_error(self._run)
 
     def clusters(self) -> Clusters:
         """Tokens with equal limits: the source is read once more to count them.
@@ -131,7 +132,7 @@ class StreamedLimit:
             `limit_points`; `leader`, the first token at the leader where each ends, or -1 if it
             ends elsewhere; and `cluster`.
         """
-        return iter(self._source.map(_limits_of, *self._question(), at_once=_AT_ONCE))
+        return iter(self._source.map(_limits_of, *self._question()))
 
     def write(self, folder: str | Path) -> None:
         """Write a Parquet file for each chunk (extra `tables`).
@@ -161,12 +162,12 @@ class StreamedLimit:
     def _clusters(self) -> tuple[Clusters, np.ndarray]:
         """The clusters of the cloud, and the cluster of each candidate."""
         if self.settled_at is None:
-            reason = self._gathered.run.stop_reason
+            reason = self._run.stop_reason
             raise InputError(f"Where tokens end is not known: the run has not settled ({reason}).")
-        found, rows = find_clusters(self._gathered.run), self._gathered.known.rows
+        found, rows = find_clusters(self._run), self._known.rows
         sizes, first = np.zeros(len(found), dtype=np.int64), np.full(len(found), self.n)
         row = 0
-        for chunk in self._source.map(_limits_of, self._gathered, {"label": found.labels}):
+        for chunk in self._source.map(_limits_of, self._known, self._plan, {"label": found.labels}):
             labels = chunk["label"]
             np.minimum.at(first, labels, row + np.arange(len(labels)))
             sizes += np.bincount(labels, minlength=len(found))
@@ -177,13 +178,13 @@ class StreamedLimit:
         vars(clusters)["sizes"] = sizes[order]
         return clusters, np.argsort(order)[found.labels]
 
-    def _question(self) -> tuple[Gathered, Columns]:
+    def _question(self) -> tuple[Candidates, Plan, Columns]:
         """What `_limits_of` needs."""
         clusters, labels = self._clusters
         leader = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
-        ends = self._gathered.run.floats_at("limit")
+        ends = self._run.floats_at("limit")
         columns = {"limit_points": ends, "leader": np.array(leader)[labels], "cluster": labels}
-        return self._gathered, columns
+        return self._known, self._plan, columns
 
 
 def _of_rows(kind: Kind, rows: np.ndarray) -> Kind:
@@ -210,5 +211,14 @@ def stream_limit(
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         wish = "arithmetic='certified' and engine=None"
         raise InputError(f"A cloud that is read chunk by chunk needs {wish}.")
-    chunks = open_chunks(tokens, progress, columns)
-    return StreamedLimit(chunks, gather(chunks, dynamics, max_layers))
+    return limit_of(open_chunks(tokens, progress, columns), dynamics, max_layers)
+
+
+def limit_of(
+    chunks: LocalChunks | DaskChunks, dynamics: Dynamics, max_layers: int | None = None
+) -> StreamedLimit:
+    """The limit of the cloud in chunks."""
+    whole, plan = gather(chunks, dynamics, max_layers)
+    settled_at = whole.horizon if whole.has_settled else None
+    run = run_points(whole.found.points, plan)
+    return StreamedLimit(whole.n, settled_at, chunks, whole.found, run, plan)

@@ -66,7 +66,7 @@ def _show_limit(folder: Path) -> int:
 
     lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))
     print_text(CLOUD)
-    show([document(lim)], many=False)
+    show(document(lim))
     proof = folder / "certificate.json"
     opt.save(lim.prove(), str(proof))
     command = [sys.executable, "-I", "-S", certificate.__file__, str(proof)]

@@ -2,14 +2,10 @@
 
 Prints every limit and its kind, which tokens lead, and whether the theorem applies. Gives up after
 10,000 layers, or 500 if the theorem does not apply, unless --max-layers is given. `hardmax verify`
-checks the proof.
-
-A folder of Parquet files or a pattern such as 'points/*.parquet' is one cloud, read chunk by chunk:
-it may be larger than memory, and --output is a folder for the limits."""
+checks the proof."""
 
 from argparse import Namespace
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardmax._common.validation import InputError
@@ -17,11 +13,11 @@ from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
 if TYPE_CHECKING:
-    from hardmax._limits.clusters import Clusters
     from hardmax.infinite_depth import Limit
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
-ABOUT = ("n", "d", *opt.PARTS, "leaders", "settled_at", "n_in_memory", f"layers_to_{NEAR}")
+ABOUT = ("n", "d", *opt.PARTS, "leaders", "settled_at", f"layers_to_{NEAR}")
+ABOUT += ("stop_reason", "limit_error")
 OPTIONS = {
     **opt.CLOUD,
     **opt.LAYER,
@@ -38,8 +34,6 @@ OPTIONS = {
 def run(args: Namespace) -> int:
     """The command."""
     dynamics = opt.read_dynamics(args)
-    if "*" in args.FILE or Path(args.FILE).is_dir():
-        return _stream(args, dynamics)
     if args.output is not None and not args.output.endswith(".csv"):
         raise InputError(f"`output` must end in .csv, not {args.output!r}.")
     tokens, many = opt.read_tokens(args)
@@ -69,8 +63,10 @@ def run(args: Namespace) -> int:
     if args.json:
         out.print_json({"clouds": found} if many else found[0])
         return int(not all(reports))
-    if args.output is None:
-        show(found, many)
+    if args.output is None and many:
+        out.print_clouds(found, "n", "settled_at", "arithmetic", "leaders")
+    elif args.output is None:
+        show(found[0])
     checks = [
         [cloud, statement.claim, statement.verdict, statement.detail]
         for cloud, report in enumerate(reports)
@@ -81,36 +77,14 @@ def run(args: Namespace) -> int:
     return int(not all(reports))
 
 
-def _stream(args: Namespace, dynamics: Any) -> int:
-    """The limit of a cloud that is read chunk by chunk."""
-    from hardmax.infinite_depth import limit
-
-    if args.gpu or args.arithmetic != "certified" or args.check or args.certificate or args.picture:
-        options = "a layer, --columns, --max-layers, --output and --json"
-        raise InputError(f"A cloud read chunk by chunk takes {options} only.")
-    how = {"columns": args.columns, "max_layers": args.max_layers}
-    with out.progress_bar("tokens") as progress:
-        found: Any = limit(args.FILE, dynamics, **how, progress=progress)
-        clusters = cluster_documents(found.clusters())
-        if args.output is not None:
-            found.write(args.output)
-            out.notify(f"wrote {args.output}")
-    about = dynamics.to_dict() | {"n": found.n, "d": found.d, "settled_at": found.settled_at}
-    about |= {"n_in_memory": found.n_in_memory, "leaders": found.distinct_leaders.tolist()}
-    about["clusters"] = clusters
-    if args.json:
-        out.print_json(about)
-    else:
-        show([about], many=False)
-    return 0
-
-
 def document(lim: "Limit") -> dict[str, Any]:
     """Everything about a limit, for JSON."""
     from hardmax.theorem import theorem_reason
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
+    points, sizes = clusters.limit_points.tolist(), clusters.sizes.tolist()
+    found = zip(points, sizes, clusters.kinds, strict=True)
     has_limits = lim.settled_at is not None and not len(run.moving)
     return run.dynamics.to_dict() | {
         "n": run.n,
@@ -126,32 +100,22 @@ def document(lim: "Limit") -> dict[str, Any]:
         "theorem_reason": reason,
         "leaders": lim.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
-        "clusters": cluster_documents(clusters),
+        "clusters": [
+            {"point": point, "size": size, "kind": str(kind)} for point, size, kind in found
+        ],
         "labels": clusters.labels.tolist(),
         "limit_points": lim.limit_points.tolist(),
     }
 
 
-def cluster_documents(clusters: "Clusters") -> list[dict[str, Any]]:
-    """The limit, size and kind of each cluster, for JSON."""
-    points, sizes = clusters.limit_points.tolist(), clusters.sizes.tolist()
-    kinds = map(str, clusters.kinds)
-    found = zip(points, sizes, kinds, strict=True)
-    return [{"point": point, "size": size, "kind": kind} for point, size, kind in found]
-
-
-def show(found: list[dict[str, Any]], many: bool) -> None:
-    """Print a row for each of many clouds, or the facts about one, and its clusters."""
-    if many:
-        return out.print_clouds(found, "n", "settled_at", "arithmetic", "leaders")
-    about = found[0]
-    out.print_facts(about, *ABOUT, "stop_reason", "limit_error", "theorem_applies")
-    out.print_facts(about, "theorem_reason", "arithmetic")
+def show(about: dict[str, Any]) -> None:
+    """Print the facts, then the clusters."""
+    out.print_facts(about, *ABOUT, "theorem_applies", "theorem_reason", "arithmetic")
     tokens: list[list[int]] = [[] for _ in about["clusters"]]
-    for token, label in enumerate(about.get("labels", ())):
+    for token, label in enumerate(about["labels"]):
         tokens[label].append(token)
     header = ["cluster", *opt.coordinates(about["d"]), "kind", "size", "tokens"]
     rows = []
     for number, (one, members) in enumerate(zip(about["clusters"], tokens, strict=True)):
         rows.append([number, *one["point"], one["kind"], one["size"], members])
-    return out.print_table(header, rows)
+    out.print_table(header, rows)

@@ -4,7 +4,6 @@ Drag tokens and watch the leaders change; type a text and see why a model gives 
 the model sentiment-en unless --model is given; the page also takes CSV files and model folders that
 are dropped on it."""
 
-import webbrowser
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ OPTIONS = {
     **opt.COLUMNS,
     **opt.LAYER,
     "--text": opt.value("TEXT", "Text to begin with; - reads stdin."),
-    "--open": opt.flag("Open the page in a browser."),
 }
 
 
@@ -52,5 +50,3 @@ def run(args: Namespace) -> None:
         data["models"] = [pack(load_model(name)) for name in names]
     write_page(args.output, data)
     notify(f"wrote {args.output}")
-    if args.open and not webbrowser.open(Path(args.output).resolve().as_uri()):
-        notify(f"No browser could be started: open {args.output} in one.")

@@ -30,7 +30,6 @@ OPTIONS = {
         "default": "null",
         "help": "What to do with rows that cannot be used; null keeps them, with an error.",
     },
-    "--threads": opt.number("Number of threads."),
     "--force": opt.flag("Overwrite existing files."),
     **opt.JSON,
 }
@@ -41,7 +40,6 @@ def run(args: Namespace) -> None:
     require_extra("`hardmax score`", "tables", "pyarrow", "narwhals")
 
     # Only now: numpy and pyarrow take a while to import.
-    from hardmax._kernels.parallel import limit_threads
     from hardmax.text.score_files import score_file
     from hardmax.text.shipped import load_model
 
@@ -49,7 +47,7 @@ def run(args: Namespace) -> None:
     target = check_path(args.output, "`output`")
     model = load_model(args.model)
     began = time.perf_counter()
-    with progress_bar("scoring") as bar, limit_threads(args.threads):
+    with progress_bar("scoring") as bar:
 
         def update(share: float, rows: int) -> None:
             if bar:

@@ -39,9 +39,8 @@ def run(args: Namespace) -> int:
     proof = read_certificate(args.FILE, args.effort)
     verdict = verify(proof, of=args.of, dynamics=dynamics, effort=args.effort)
     if verdict.reason.startswith("version"):
-        found = f"format {proof['format']!r:.60}, version {proof.get('version')!r:.60}"
-        wish = f"which this version cannot read: {CERTIFICATE}"
-        raise InputError(f"{shown_name(args.FILE)} has {found}, {wish}.")
+        name = shown_name(args.FILE)
+        raise InputError(f"{name} is of a version that this one cannot read: {CERTIFICATE}.")
     if args.json:
         told = {"accepted": verdict.accepted, "decided": verdict.decided, "reason": verdict.reason}
         print_json(told | ({"proved": dict(verdict.facts)} if verdict else {}))

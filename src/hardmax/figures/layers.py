@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hardmax._runs.run import Run
 
 MOST_FRAMES = 60
-_CIRCLE, _RIM = 54.0, 1.9
+_CIRCLE = 54.0
 _SIDE = 4.4  # inches
 
 
@@ -26,9 +26,9 @@ def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once, of very many only some.
 
     Stars attend to themselves alone, and are numbered. The others are circles in the colours of
-    those whom they attend to, grey if these are several, along dotted lines, with a rim in a colour
-    of their own if they are attended to as well. Paths begin in small marks. Tokens on a line come
-    down with the layers; more than three dimensions are shown by principal coordinates.
+    those whom they attend to, grey if these are several, along dotted lines. Paths begin in small
+    marks. Tokens on a line come down with the layers; more than three dimensions are shown by
+    principal coordinates.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
     Returns
     -------
     dict of lists of matplotlib Artist
-        "leaders", "labels", "circles", "rims", "paths", "starts", "attention" (the dotted lines)
+        "leaders", "labels", "circles", "paths", "starts", "attention" (the dotted lines)
         and "hull".
 
     Examples
@@ -102,23 +102,19 @@ def _draw_followers(
     """Circles, with lines to whom they attend."""
     small = mark_scale(len(sets))
     attended = {goal for goals in sets.values() for goal in goals}
-    color = {point: look_of_leader(int(number[point]))[0] for point in attended | sets.keys()}
+    color = {goal: look_of_leader(int(number[goal]))[0] for goal in attended}
     pairs = defaultdict(list)
     for point, goals in sets.items():
         for goal in goals:
             pairs[color[goal]].append((point, goal))
-    look = {"s": _CIRCLE * small, "zorder": 4}
     faces = [color[goals[0]] if len(goals) == 1 else FAINT for goals in sets.values()]
-    edge = {"edgecolors": style.ground(), "lw": 0.5 * small}
-    circles = plane.marks(places[list(sets)], ax, c=faces, **edge, **look)
-    both = sorted(attended & sets.keys())
-    rim = {"fc": "none", "ec": [color[point] for point in both], "lw": _RIM * small**0.5}
-    rims = plane.marks(places[both], ax, **rim, **look)
+    look = {"s": _CIRCLE * small, "zorder": 4, "edgecolors": style.ground(), "lw": 0.5 * small}
+    circles = plane.marks(places[list(sets)], ax, c=faces, **look)
     dotted = {"lw": 0.8 * small, "ls": ":", "zorder": 2}
     lines = []
     for shade, ends in pairs.items():
         lines.append(plane.draw_lines(places[np.array(ends).T], ax, color=shade, **dotted))
-    return {"circles": [circles], "rims": [rims], "attention": lines}
+    return {"circles": [circles], "attention": lines}
 
 
 # ---------------------------------------------------------------- run.plot() and films
