@@ -4,10 +4,10 @@ comes out."""
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hardmax._common.validation import InputError, shorten
-from hardmax._exact.general import GeneralPhase, GeneralSolver
+from hardmax._exact.general import GeneralSolver
 from hardmax._float.general import FloatGeneralSolver
 from hardmax._float.search import CPU, Cpu
-from hardmax._float.solver import FloatPhase, FloatSolver
+from hardmax._float.solver import FloatSolver
 from hardmax._gpu import Gpu
 from hardmax._tokens.batches import kind_of
 
@@ -27,7 +27,6 @@ Engine = Cpu | Gpu
 ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes: floats with a proof, integers alone, floats without a proof."""
 Solver: TypeAlias = "FloatSolver | GpuSolver | GeneralSolver | FloatGeneralSolver"
-AnyPhase = FloatPhase | GeneralPhase
 
 
 def engine_for(tokens: Any, asked: Engine | str | None) -> Engine:

@@ -77,7 +77,3 @@ def test_copies_count_one_by_one_and_plain_data_keep_the_kind():
     dynamics = hm.Dynamics(1, attention=hm.TopK(2))
     assert list(map(list, hm.attended([[3], [3], [2], [1]], dynamics))) == [[0, 1]] * 4
     assert hm.Dynamics(**dynamics.to_dict()) == dynamics != hm.Dynamics(1)
-    assert (
-        repr(hm.Dynamics(1, attention=hm.Localmax("1/2")))
-        == "Dynamics(alpha='1', attention=Localmax(slack=Fraction(1, 2)))"
-    )

@@ -4,7 +4,8 @@ Balls grow from layer to layer. Once one is larger than asked, or does not decid
 attends to, everything is computed again with twice as many bits, up to a limit. What is undecided
 then ends the run: of softmax, which decides nothing, no more is said than that."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,7 @@ from hardmax._exact.general import union_of
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Softmax
 from hardmax._layer.rules import check_dimension, merge_points
-from hardmax._runs.balls import BallLayer, State, Unclear
+from hardmax._runs.balls import BallLayer, Unclear
 from hardmax._runs.floats import float_layers
 from hardmax._runs.run import Run, Runs, collected
 from hardmax._tokens.batches import Cloud, read_batch
@@ -53,89 +54,6 @@ class SingleLayer:
         return self.positions
 
 
-@dataclass
-class _Attempt:
-    """What so many bits prove."""
-
-    bits: int
-    path: list[np.ndarray] = field(default_factory=list)
-    """Points at every layer."""
-    labels: list[np.ndarray] = field(default_factory=list)
-    """The places of the points at every layer."""
-    sets: list[list[AttendedIndices]] = field(default_factory=list)
-    error: float = 0.0
-    problem: str = ""
-    """Why there is no more, if there should be."""
-
-
-class Encloser:
-    """Layers of one cloud, one by one."""
-
-    def __init__(self, points: Points, dynamics: Dynamics, error: float) -> None:
-        self.points, self.dynamics, self.allowed = points, dynamics, error
-        self.is_softmax = isinstance(dynamics.attention, Softmax)
-        self.largest = float(np.abs(points.floats).max())
-        # Tokens that stay in their hull are never rounded by more than at the start.
-        self.rounding = 0.0 if self.is_convex else _ROUNDING
-        if self.is_softmax and self.allowed < self.largest * 2.0**-53:
-            raise InputError(
-                f"`error` {self.allowed:g} is less than float64 can store of these tokens "
-                f"({self.largest * 2.0**-53:.1g}).",
-            )
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether this is softmax as it always was: its error is that asked for."""
-        return self.is_softmax and self.dynamics.traits.convex
-
-    def run(self, layers: int, progress: Progress | None) -> _Attempt:
-        most = _MOST_BITS if self.is_softmax else _MOST_BITS_OF_CHOICES
-        bits, seen = 64, -1
-        while True:
-            attempt = _Attempt(bits)
-            with ctx.workprec(bits):
-                for layer in self._layers(attempt, layers):
-                    if progress is not None and layer > seen:
-                        seen = layer
-                        progress(layer, layers)
-            if not attempt.problem or 2 * bits > most:
-                return attempt
-            bits *= 2
-
-    def _layers(self, attempt: _Attempt, layers: int) -> Any:
-        """The numbers of the layers that are known."""
-        ball_layer = BallLayer(self.points, self.dynamics)
-        state = ball_layer.start()
-        while True:
-            if not self._add(attempt, state):
-                return
-            try:
-                choices = ball_layer.choose(state)
-                attempt.sets.append(choices.sets)
-                yield state.layer
-                if state.layer == layers:
-                    return
-                state = ball_layer.move(state, choices)
-            except Unclear as problem:
-                attempt.problem = str(problem)
-                return
-
-    def _add(self, attempt: _Attempt, state: State) -> bool:
-        """Add a layer; False if its error is too large."""
-        centres = np.array([[float(x.mid()) for x in row] for row in state.places])
-        pairs = zip(state.places, centres.tolist(), strict=True)
-        gaps = [[float(abs(x - y).upper()) for x, y in zip(*pair, strict=True)] for pair in pairs]
-        errors = np.nextafter(np.array(gaps), np.inf)
-        # A ball without bounds has the error nan or inf.
-        if not (errors <= np.maximum(self.allowed, self.rounding * np.abs(centres))).all():
-            attempt.problem = f"no coordinate is known to {self.allowed:g}"
-            return False
-        attempt.error = max(attempt.error, float(errors.max()))
-        attempt.path.append(centres[state.labels])
-        attempt.labels.append(state.labels)
-        return True
-
-
 def enclose(
     cloud: Cloud,
     dynamics: Dynamics,
@@ -147,27 +65,70 @@ def enclose(
 ) -> Run:
     """So many layers, with a proved error."""
     points = merge_points(dynamics, cloud)
-    encloser = Encloser(points, dynamics, error)
-    attempt = encloser.run(layers, progress)
+    is_softmax, stored = (
+        isinstance(dynamics.attention, Softmax),
+        np.abs(points.floats).max() / 2**53,
+    )
+    if is_softmax and error < stored:
+        raise InputError(
+            f"`error` {error:g} is less than float64 can store of these tokens ({stored:.1g})."
+        )
+    most, bits, seen = _MOST_BITS if is_softmax else _MOST_BITS_OF_CHOICES, 64, 0
+    phases, problem = [], "not tried yet"
+    while problem and bits <= most:
+        phases, problem = [], ""
+        with ctx.workprec(bits):
+            try:
+                for phase in _layers(points, dynamics, layers, error):
+                    phases.append(phase)
+                    if progress is not None and phase.choices is not None and len(phases) > seen:
+                        seen = len(phases)
+                        progress(phase.layer, layers)
+            except Unclear as unclear:
+                problem = str(unclear)
+        bits *= 2
     reason = _all_done(layers)
-    if attempt.problem and encloser.is_convex:
-        limit = f"`error` {encloser.allowed:g} cannot be proved with {_MOST_BITS:,} bits"
-        message = f"{limit}: ask for fewer layers, a larger `error` or a smaller `beta`."
-        raise InputError(message)
-    if attempt.problem:
-        undecided = f"undecided at layer {len(attempt.path) - 1}: with {attempt.bits:,} bits"
-        reason = f"{undecided} {attempt.problem}"
-    phases = []
-    for layer, (path, labels) in enumerate(zip(attempt.path, attempt.labels, strict=True)):
-        choices, is_leader = None, np.zeros(points.count, dtype=bool)
-        if layer < len(attempt.sets):
-            choices = union_of(attempt.sets[layer])
-            is_own = np.repeat(labels, choices.sizes) == labels[choices.indices]
-            is_leader = np.logical_and.reduceat(is_own, choices.offsets[:-1])
-        known: Any = {"positions": path, "choices": choices, "is_leader": is_leader}
-        phases.append(SingleLayer(layer=layer, error=attempt.error, **known))
-    known = {"settled_at": None, "stop_reason": reason, "arithmetic": "enclosed"}
-    return _run_of(phases, points, dynamics, f"balls of {attempt.bits} bits", kind, **known)
+    if problem and is_softmax and dynamics.traits.convex:
+        limit = f"`error` {error:g} cannot be proved with {_MOST_BITS:,} bits"
+        raise InputError(f"{limit}: ask for fewer layers, a larger `error` or a smaller `beta`.")
+    if problem:
+        reason = f"undecided at layer {len(phases) - 1}: with {bits // 2:,} bits {problem}"
+    known: Any = {"stop_reason": reason, "arithmetic": "enclosed"}
+    return _run_of(phases, points, dynamics, f"balls of {bits // 2} bits", kind, **known)
+
+
+def _layers(
+    points: Points, dynamics: Dynamics, layers: int, allowed: float
+) -> Iterator[SingleLayer]:
+    """The layers with the precision that is set; Unclear where it does not suffice."""
+    # Softmax that stays in the hull is never rounded by more than at the start.
+    is_convex = isinstance(dynamics.attention, Softmax) and dynamics.traits.convex
+    rounding = 0.0 if is_convex else _ROUNDING
+    ball_layer = BallLayer(points, dynamics)
+    state = ball_layer.start()
+    while True:
+        centres = np.array([[float(x.mid()) for x in row] for row in state.places])
+        pairs = zip(state.places, centres.tolist(), strict=True)
+        gaps = [[float(abs(x - y).upper()) for x, y in zip(*pair, strict=True)] for pair in pairs]
+        errors = np.nextafter(np.array(gaps), np.inf)
+        # A ball without bounds has the error nan or inf.
+        if not (errors <= np.maximum(allowed, rounding * np.abs(centres))).all():
+            raise Unclear(f"no coordinate is known to {allowed:g}")
+        known: Any = {"layer": state.layer, "positions": centres[state.labels]}
+        known["error"] = float(errors.max())
+        try:
+            choices = ball_layer.choose(state)
+        except Unclear:
+            nobody = np.zeros(points.count, dtype=bool)
+            yield SingleLayer(**known, choices=None, is_leader=nobody)
+            raise
+        sets = union_of(choices.sets)
+        is_own = np.repeat(state.labels, sets.sizes) == state.labels[sets.indices]
+        is_leader = np.logical_and.reduceat(is_own, sets.offsets[:-1])
+        yield SingleLayer(**known, choices=sets, is_leader=is_leader)
+        if state.layer == layers:
+            return
+        state = ball_layer.move(state, choices)
 
 
 def enclose_clouds(
@@ -201,7 +162,7 @@ def float_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Run | Runs:
         for layer, (path, sets) in enumerate(islice(float_layers(points, dynamics), layers + 1)):
             known: Any = {"positions": path, "choices": sets, "is_leader": sets.is_leader}
             phases.append(SingleLayer(layer=layer, error=np.nan, **known))
-        known = {"settled_at": None, "stop_reason": _all_done(layers), "arithmetic": "float"}
+        known = {"stop_reason": _all_done(layers), "arithmetic": "float"}
         return _run_of(phases, points, dynamics, "float", container.tensors, **known)
 
     return collected(clouds, container, walk)
@@ -226,6 +187,7 @@ def _run_of(
             since[(since < 0) & phase.is_leader] = phase.layer
     return Run(
         **known,
+        settled_at=None,
         dynamics=dynamics,
         points=points,
         phases=tuple(phases),

@@ -141,12 +141,10 @@ class Run(Tabular):
     def error(self) -> float:
         """No token at a layer of the run is further than this from its exact position; nan if
         nothing is proved."""
-        if not isinstance(self.phases[-1], GeneralPhase):
-            return self.phases[-1].error
-        if not self.dynamics.traits.convex:
-            return max(phase.error for phase in self.phases)
-        # The hull shrinks: no token is ever longer than the longest at the start.
-        return rounding_of(self.points.floats)
+        if isinstance(self.phases[-1], GeneralPhase) and self.dynamics.traits.convex:
+            # The hull shrinks: no token is ever longer than the longest at the start.
+            return rounding_of(self.points.floats)
+        return max(phase.error for phase in self.phases)
 
     @cached_property
     def leader_of(self) -> np.ndarray:
