@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.format import first_few
-from hardmax._common.validation import InputError, require_extra, shorten
+from hardmax._common.validation import InputError, shorten
 from hardmax.text._texts import SHOWN
 from hardmax.text.interpret import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
@@ -33,35 +33,38 @@ class Evaluation:
 def evaluate(
     truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """Metrics of a classifier, by scikit-learn: `truth` and `predicted`, by default the most
-    probable class, are numbers of classes; `f1` is that of each class.
+    """Metrics of a classifier: `truth` and `predicted`, by default the most probable class, are
+    numbers of classes; `f1` is that of each class, 0 if it neither occurs nor is predicted.
 
     >>> chances = np.array([[0.5, 0.5], [0.2, 0.8], [0.6, 0.4], [0.25, 0.75]])
     >>> found = evaluate(np.array([0, 1, 1, 1]), chances)
     >>> found["accuracy"], found["confusion"]
     (0.75, [[1, 0], [1, 2]])
     """
-    require_extra("Measuring a model", "sklearn", "sklearn")
-    from sklearn.metrics import confusion_matrix, f1_score, log_loss
-
-    labels = np.arange(probabilities.shape[1])
     predicted = probabilities.argmax(axis=1) if predicted is None else predicted
-    # The F1 of a class that neither occurs nor is predicted is 0.
-    each: dict[str, Any] = {"average": None, "zero_division": 0.0}
-    f1 = np.asarray(f1_score(truth, predicted, labels=labels, **each))
-    table = confusion_matrix(truth, predicted, labels=labels)
-    texts = table.sum(axis=1)
-    recalls = (table.diagonal() / np.maximum(texts, 1))[texts > 0]
+    table = _confusion(truth, predicted, probabilities)
+    right, texts = table.diagonal(), table.sum(axis=1)
+    f1 = 2 * right / np.maximum(texts + table.sum(axis=0), 1)
     return {
         "texts": len(truth),
-        "accuracy": float((truth == predicted).mean()),
-        "balanced_accuracy": float(recalls.mean()),
+        "accuracy": float(right.sum() / len(truth)),
         "f1": f1.tolist(),
         "f1_macro": float(f1.mean()),
-        "log_loss": float(log_loss(truth, probabilities, labels=labels)),
+        "log_loss": _log_loss(truth, probabilities),
         "calibration_error": calibration_error(truth, probabilities),
         "confusion": table.tolist(),
     }
+
+
+def _confusion(truth: np.ndarray, predicted: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """How many texts of each class are predicted to be of each."""
+    classes = np.eye(probabilities.shape[1], dtype=int)
+    return classes[truth].T @ classes[predicted]
+
+
+def _log_loss(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    of_truth = probabilities[np.arange(len(truth)), truth]
+    return float(-np.log(np.maximum(of_truth, np.finfo(float).tiny)).mean())
 
 
 def calibration_curve(
@@ -98,14 +101,12 @@ def summarize(
     >>> summarize("three texts", np.array([0, 1, 1]), np.array([0, 1, 0]), chances)["classes"]
     [[1, 1], [2, 1]]
     """
-    classes = np.eye(probabilities.shape[1], dtype=int)[truth]
-    right = classes[truth == predicted].sum(axis=0)
-    of_truth = probabilities[np.arange(len(truth)), truth]
+    table = _confusion(truth, predicted, probabilities)
     curve = np.transpose(calibration_curve(truth, probabilities))
     return {
         "on": on,
-        "classes": np.transpose([classes.sum(axis=0), right]).tolist(),
-        "log_loss": float(-np.log(np.maximum(of_truth, np.finfo(float).tiny)).mean()),
+        "classes": np.transpose([table.sum(axis=1), table.diagonal()]).tolist(),
+        "log_loss": _log_loss(truth, probabilities),
         "calibration": curve.round(6).tolist(),
     }
 
