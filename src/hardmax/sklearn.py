@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hardmax._common.validation import InputError, MissingExtra, shorten
+from hardmax._common.validation import InputError, MissingExtra
 from hardmax._tokens.rationals import plain
-from hardmax.text._texts import TextBytes, read_texts
+from hardmax.text._texts import read_texts
 from hardmax.text.interpret import frequent_leaders
 from hardmax.train.fitting import fit, plain_names
 from hardmax.train.settings import Settings
@@ -84,8 +84,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         frequent.
     class_weight : dict or "balanced", optional
         Weights of classes, as in scikit-learn.
-    column : str, optional
-        The column of the texts, if `X` is a DataFrame with several.
     random_state : int, RandomState or None, default 0
         Seed of the cross-validation. With None, fitting again may give another model.
     verbose : int, default 0
@@ -127,7 +125,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         vectors: Any = "auto",
         consistent: bool = False,
         class_weight: Any = None,
-        column: str | None = None,
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
@@ -147,7 +144,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.vectors = vectors
         self.consistent = consistent
         self.class_weight = class_weight
-        self.column = column
         self.random_state = random_state
         self.verbose = verbose
 
@@ -156,7 +152,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, Series, Arrow array or DataFrame
+        X : sequence of str, Series or Arrow array
             Texts.
         y : sequence
             Labels of any kind.
@@ -173,7 +169,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         HardmaxClassifier
             This estimator.
         """
-        texts = self._texts(X)
+        texts = read_texts(X, "`X`")
         if not len(texts):
             raise InputError("`X` is empty: expected texts to learn from.")
         if y is None:
@@ -209,7 +205,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, Series, Arrow array or DataFrame
+        X : sequence of str, Series or Arrow array
             Texts.
 
         Returns
@@ -218,7 +214,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             Of shape (texts,) for two classes, positive for the second; else (texts, classes).
         """
         check_is_fitted(self)
-        logits = self.model_.analyse(self._texts(X)).logits
+        logits = self.model_.analyse(read_texts(X, "`X`")).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -226,7 +222,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, Series, Arrow array or DataFrame
+        X : sequence of str, Series or Arrow array
             Texts.
 
         Returns
@@ -235,14 +231,14 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             In the order of `classes_`. Those of a text depend on that text alone, bit for bit.
         """
         check_is_fitted(self)
-        return self.model_.predict_proba(self._texts(X))
+        return self.model_.predict_proba(read_texts(X, "`X`"))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each text.
 
         Parameters
         ----------
-        X : sequence of str, Series, Arrow array or DataFrame
+        X : sequence of str, Series or Arrow array
             Texts.
 
         Returns
@@ -252,7 +248,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             text.
         """
         check_is_fitted(self)
-        return self.classes_[self.model_.analyse(self._texts(X)).predicted]
+        return self.classes_[self.model_.analyse(read_texts(X, "`X`")).predicted]
 
     def explain(self, text: str) -> "Explanation":
         """Why a text gets its answer: its leaders, and what every token adds to the logit.
@@ -293,18 +289,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(given["random_state"], int):
             given["random_state"] = check_random_state(self.random_state).randint(2**31 - 1)
         return Settings(**given)
-
-    def _texts(self, X: Any) -> TextBytes:
-        # Of Arrow, or of pandas and polars.
-        names = getattr(X, "column_names", getattr(X, "columns", None))
-        if names is None and self.column is None:
-            return read_texts(X, "`X`")
-        names = [] if names is None else list(names)
-        column = names[0] if self.column is None and len(names) == 1 else self.column
-        if column not in names:
-            wish = f"the column of the texts in `X`, one of {', '.join(map(str, names))}"
-            raise InputError(f"`column` must be {wish}, not {shorten(column)}.")
-        return read_texts(X[column], f"`X`, column {shorten(column)},")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

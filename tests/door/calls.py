@@ -216,7 +216,7 @@ def text_calls() -> Iterator[Call]:
         },
     )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
-    yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
+    yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3}
     options = {"text": "text", "on_bad_rows": "null"}
     yield (
         "TextModel.score_table",

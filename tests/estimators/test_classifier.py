@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick
@@ -31,7 +30,6 @@ MAKERS = {
     "numpy objects": lambda values: np.array(values, dtype=object),
     "another index": lambda values: pd.Series(values, index=range(900, 900 - len(values), -1)),
     "categories": lambda values: pd.Series(pd.Categorical(values)),
-    "polars": pl.Series,
     "arrow chunks": lambda values: pa.chunked_array([values[:7], values[7:]]),
 }
 LABELS = [
@@ -130,6 +128,11 @@ def test_answers_agree_with_one_another(fitted):
     assert fitted.get_feature_names_out().tolist() == list(fitted.model_.vocabulary.surfaces)
 
 
+def test_verbose_tells_every_step_on_stderr(capsys):
+    quick(verbose=1).fit(TWO.texts, TWO.labels)
+    assert "held-out accuracy" in capsys.readouterr().err
+
+
 def test_leaders_are_counted_on_the_training_texts(of_two):
     times = [leader.texts for leader in of_two.leaders_]
     assert times == sorted(times, reverse=True)
@@ -156,19 +159,6 @@ def test_labels_come_back_as_what_they_were(labels, of_two):
     assert_array_equal(found.predict_proba(TWO.texts), of_two.predict_proba(TWO.texts))
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_texts_are_a_column_of_a_table(kind, of_two):
-    table = kind({"id": list(range(80)), "review": TWO.texts})
-    expected = of_two.predict_proba(TWO.texts)
-    for made, given in ((quick(column="review"), table), (quick(), kind({"review": TWO.texts}))):
-        assert_array_equal(made.fit(given, TWO.labels).predict_proba(given), expected)
-    for column in (None, "text"):
-        with refuses(f"`column` must be .*`X`, one of id, review, not {column!r}"):
-            quick(column=column).fit(table, TWO.labels)
-    with refuses("`X`, column 'id', (has values of type int64|row 0 is of type int)"):
-        quick(column="id").fit(table, TWO.labels)
-
-
 def test_equal_weights_are_as_none_and_a_text_of_weight_zero_as_if_it_were_not_there(of_two):
     for weights in (np.full(len(TWO.texts), 3), 0.25):
         assert weights_of(quick().fit(TWO.texts, TWO.labels, weights)) == weights_of(of_two)
@@ -191,6 +181,7 @@ def test_weights_of_texts_and_of_classes_count(of_two):
 NAN = float("nan")
 WRONG = [
     ([], TWO.labels, {}, "`X` is empty"),
+    (pd.DataFrame({"text": TWO.texts}), TWO.labels, {}, "`X` .*struct.*: expected texts"),
     ([1.0] * 80, TWO.labels, {}, "`X` row 0 is of type float"),
     (TWO.texts[:79], TWO.labels, {}, r"inconsistent numbers of samples: \[79, 80\]"),
     (TWO.texts, None, {}, "requires y to be passed, but the target y is None"),

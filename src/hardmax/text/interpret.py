@@ -22,8 +22,6 @@ class Keyword:
     word: str
     weight: float
     """What it says: its vote in a text is this, divided by the size of the text."""
-    texts_of_class: int
-    """How many training texts of the class have it."""
     texts: int
     """How many training texts have it."""
 
@@ -46,12 +44,9 @@ def _enough(model: "TextModel") -> int:
     return min(3, int(model.vocabulary.documents.max(initial=0)))
 
 
-def keywords(
-    model: "TextModel", label: Any, top_k: int = 20, min_df: int | None = None
-) -> list[Keyword]:
+def keywords(model: "TextModel", label: Any, top_k: int = 20) -> list[Keyword]:
     """The tokens of largest weight for a class; see `TextModel.keywords`."""
     number = number_of_class(label, model.classes, "`label`")
-    min_df = _enough(model) if min_df is None else check_int(min_df, "`min_df`", at_least=0)
     top_k = check_int(top_k, "`top_k`", at_least=1)
     known, weights = model.vocabulary, model._voting.weights
     if weights.shape[1] == 1:
@@ -59,13 +54,10 @@ def keywords(
     else:
         weights = weights - weights.mean(axis=1, keepdims=True)
     weight = weights[:, number]
-    tokens = np.flatnonzero((weight > 0) & (known.documents >= min_df))
+    tokens = np.flatnonzero((weight > 0) & (known.documents >= _enough(model)))
     best = tokens[np.argsort(-weight[tokens], kind="stable")][:top_k]
-    texts = zip(known.counts[best, number].tolist(), known.documents[best].tolist(), strict=True)
-    return [
-        Keyword(known.surfaces[token], float(weight[token]), *counts)
-        for token, counts in zip(best.tolist(), texts, strict=True)
-    ]
+    columns = weight[best].tolist(), known.documents[best].tolist()
+    return list(map(Keyword, [known.surfaces[token] for token in best], *columns))
 
 
 def frequent_leaders(

@@ -215,8 +215,8 @@ class TextModel:
         """
         return edit(self, changes)
 
-    def keywords(self, label: Any, top_k: int = 20, *, min_df: int | None = None) -> list[Keyword]:
-        """The tokens of largest weight for a class.
+    def keywords(self, label: Any, top_k: int = 20) -> list[Keyword]:
+        """The tokens of largest weight for a class, of those that three training texts have.
 
         Parameters
         ----------
@@ -224,15 +224,13 @@ class TextModel:
             One of `classes`.
         top_k : int, default 20
             At most so many.
-        min_df : int, optional
-            Leave out tokens that occur in fewer training texts; by default 3.
 
         Returns
         -------
         list of Keyword
             The heaviest first: it would lead a text that has them all.
         """
-        return keywords(self, label, top_k, min_df)
+        return keywords(self, label, top_k)
 
     def plot(self, label: Any = None, *, top: int = 10, ax: "Axes | None" = None) -> "Axes":
         """Draw the heaviest tokens of each class as bars (extra `figures`).
