@@ -53,6 +53,9 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
             read_bytes(tmp_path / path, WISH)
     with refuses(r"^`a\.txt` is not UTF-8 text \(byte 4 is 0xff\): expected a shopping"):
         decode(b"milk\xff", "`a.txt`", WISH)
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    with refuses("endless` is a device: expected a file or a pipe"):
+        read_bytes(tmp_path / "endless", WISH)
     pipe = io.BytesIO(bytes(2**20 + 1000))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
     with refuses("standard input is larger than 1 MiB, the most that is read: expected"):

@@ -36,8 +36,12 @@ def reason(error: OSError) -> str:
 
 
 def open_bytes(path: str | Path) -> AbstractContextManager[IO[bytes]]:
-    """A file or a pipe to read from, or standard input for `-`."""
-    return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
+    """A file or a pipe to read from, or standard input for `-`; devices have no end."""
+    if path == "-":
+        return nullcontext(sys.stdin.buffer)
+    if Path(path).is_char_device() or Path(path).is_block_device():
+        raise InputError(f"{shown_name(path)} is a device: expected a file or a pipe.")
+    return Path(path).open("rb")
 
 
 def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None) -> bytes:
@@ -143,7 +147,7 @@ def write_whole(path: str | Path, data: bytes) -> None:
 def drafted(target: Path) -> Iterator[Path]:
     """A file beside the target, which takes its place at the end of the block unless there was an
     error."""
-    draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(4)}")
+    draft = target.with_name(f".{target.name[:50]}.hardmax-draft-{secrets.token_hex(4)}")
     try:
         # What replaces a file that others may not read is never readable for them.
         draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
