@@ -12,16 +12,13 @@ import matplotlib.pyplot as plt
 import hardmax as hm
 
 # %%
-# Two values, both roots of 3a² - 5a + 1, and three leaders in between. Exactly at the values there are two.
+# Two values, both roots of 3a² - 5a + 1, and three leaders in between.
 found = hm.bifurcations(hm.clouds.emerging_leader(), ("1/10", 2))
 for interval in found.intervals:
     assert interval.outcome is not None
     print(f"alpha from {interval.low} to {interval.high}: leaders {interval.outcome.leaders}")
-for value, outcome in zip(found.values, found.at_values, strict=True):
-    assert outcome is not None
-    print(
-        f"alpha = {value} = {float(value):.6f}, a root of {value.polynomial}: leaders {outcome.leaders}"
-    )
+for value in found.values:
+    print(f"alpha = {value} = {float(value):.6f}, a root of {value.polynomial}")
 
 # %%
 # A row for each token: whom it attends to in the end. Stars lead.

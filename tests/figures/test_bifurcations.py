@@ -22,7 +22,7 @@ def drawn(*outcomes: Outcome | None, at: list[str]) -> Axes:
     """Outcomes between the given step sizes, from the first to the last."""
     ends = [AlgebraicNumber.of(Fraction(number)) for number in at]
     intervals = tuple(map(Interval, ends[:-1], ends[1:], outcomes))
-    found = Bifurcations(tuple(ends[1:-1]), intervals, (None,) * (len(ends) - 2))
+    found = Bifurcations(tuple(ends[1:-1]), intervals)
     return found.plot(ax=Figure().add_subplot())
 
 

@@ -7,7 +7,7 @@ from functools import total_ordering
 from math import gcd
 from typing import Any
 
-from flint import arb_poly, ctx, fmpq, fmpz_poly
+from flint import ctx, fmpz_poly
 
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import check_int
@@ -81,29 +81,6 @@ class AlgebraicNumber:
             (low, high), (least, most) = self.within(bits), other.within(bits)
             if high < least or most < low:
                 return high < least
-            bits *= 2
-
-    def sign_of(self, polynomial: Any) -> int:
-        """The sign of a polynomial of python-flint here, exactly.
-
-        Parameters
-        ----------
-        polynomial : fmpz_poly
-            A polynomial with integer coefficients.
-        """
-        if len(self.polynomial) == 2:
-            value = polynomial(fmpq(-self.polynomial[0], self.polynomial[1]))
-            return (value > 0) - (value < 0)
-        if not polynomial % fmpz_poly(list(self.polynomial)):
-            return 0
-        bits = 64
-        while True:  # what is not zero has a sign
-            with ctx.workprec(bits):
-                value = arb_poly(polynomial)(self._ball(bits))
-            if value > 0:
-                return 1
-            if value < 0:
-                return -1
             bits *= 2
 
     def __str__(self) -> str:

@@ -3,15 +3,14 @@
 Let N(k) = (1 + alpha)^k z(k). A layer with the attended sets C is N_i(k + 1) = N_i(k) + alpha mean
 of N(k) over C_i, so with given sets every coordinate of N is a polynomial in alpha with rational
 coefficients, and so is every lead of one token over another. A run at one alpha, up to the layer
-from which on nothing changes, asks for the signs of finitely many such polynomials. Between the two
+from which on nothing changes, rests on the signs of finitely many such polynomials. Between the two
 roots next to this alpha all of them keep their signs, so the run is the same there, layer by layer.
 The rest of the range is treated in the same way, until intervals and roots fill it. A root is a
-real algebraic number: its irreducible polynomial says exactly at which alpha another polynomial is
-zero, so the run at a root is decided, too."""
+real algebraic number."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from fractions import Fraction
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,16 +19,15 @@ from flint import fmpq_poly, fmpz_poly
 from hardmax import figures
 from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, shorten
-from hardmax._exact.argmax import Attended
+from hardmax._common.validation import InputError, Progress, check_int, check_progress, shorten
 from hardmax._exact.vectors import exact_table, flint
-from hardmax._exact.walker import FOREVER, ONE_LAYER, Sets, Walker
 from hardmax._layer.parts import read_step
-from hardmax._layer.rules import check_dimension, merge_points
-from hardmax._tokens.batches import read_one
-from hardmax._tokens.points import Points
+from hardmax._layer.rules import check_dimension
+from hardmax._tokens.batches import Cloud, read_one
+from hardmax._tokens.points import merge
 from hardmax._tokens.rationals import Number, dot, to_fractions
 from hardmax.dynamics import Dynamics
+from hardmax.infinite_depth import limit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
 Polynomials = list[list[Any]]
 """A row of polynomials for each point."""
-_MOST_INTERVALS = 500
+_MOST_RUNS = 1000
 
 
 class Outcome(NamedTuple):
@@ -48,8 +46,8 @@ class Outcome(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Step sizes between two others, and what they all lead to; None if the run had not settled
-    when it was left."""
+    """Step sizes between two others, and what they lead to, but for finitely many at which tokens
+    may tie; None if the run had not settled when it was left."""
 
     low: AlgebraicNumber
     high: AlgebraicNumber
@@ -69,12 +67,9 @@ class Bifurcations:
 
     values: tuple[AlgebraicNumber, ...]
     """These step sizes, in order; beside an interval that is not decided, where that begins or
-    ends. An end of the range is one of them if the outcome there is another than right beside
-    it."""
+    ends. What happens exactly there `limit` tells, if they are rational."""
     intervals: tuple[Interval, ...]
     """What lies between them and the ends of the range: open intervals."""
-    at_values: tuple[Outcome | None, ...]
-    """What happens exactly at each of the values."""
 
     def __repr__(self) -> str:
         ends = f"alpha from {self.intervals[0].low} to {self.intervals[-1].high}"
@@ -101,7 +96,12 @@ class Bifurcations:
 
 
 def bifurcations(
-    tokens: Any, alpha: tuple[Number, Number], *, metric: Any = None, max_layers: int = 50
+    tokens: Any,
+    alpha: tuple[Number, Number],
+    *,
+    metric: Any = None,
+    max_layers: int = 50,
+    progress: Progress | None = None,
 ) -> Bifurcations:
     """Step sizes at which leaders or followers change, as exact algebraic numbers.
 
@@ -116,11 +116,13 @@ def bifurcations(
     max_layers : int, default 50
         Step sizes at which the cloud has not settled by this layer are left undecided. Polynomials
         have twice its degree.
+    progress : callable, optional
+        Called with how many step sizes have been tried, and with how many there may be.
 
     Returns
     -------
     Bifurcations
-        The values, and what happens between and at them.
+        The values, and what happens between them.
 
     Examples
     --------
@@ -140,52 +142,50 @@ def bifurcations(
         raise InputError(
             f"`alpha` must be a smaller and a larger step size, not {low} and {high}.",
         )
-    cloud, dynamics = read_one(tokens), Dynamics(1, metric)
-    check_dimension(dynamics, cloud.tokens.shape[1])
+    cloud = read_one(tokens)
+    check_dimension(Dynamics(1, metric), cloud.tokens.shape[1])
+    check_progress(progress)
     max_layers = check_int(max_layers, "`max_layers`", at_least=1, at_most=500)
-    search = _Search(merge_points(dynamics, cloud), dynamics, max_layers)
+    search = _Search(cloud.tokens, metric, max_layers)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
-    values, intervals, at_values = [], [], []
-    for cell in search.cells(*ends):
-        before = intervals[-1] if intervals else cell
-        here = search.run(cell.low).outcome
-        changes = not before.outcome == here == cell.outcome
-        if changes:
-            values.append(cell.low)
-            at_values.append(here)
-        if changes or not intervals:
-            intervals.append(cell)
+    intervals: list[Interval] = []
+    for cell in search.cells(*ends, progress):
+        if intervals and intervals[-1].outcome == cell.outcome:
+            intervals[-1] = intervals[-1]._replace(high=cell.high)
         else:
-            intervals[-1] = before._replace(high=cell.high)
-    at_end = search.run(ends[1]).outcome
-    if at_end != intervals[-1].outcome:
-        values.append(ends[1])
-        at_values.append(at_end)
-    return Bifurcations(tuple(values), tuple(intervals), tuple(at_values))
+            intervals.append(cell)
+    return Bifurcations(tuple(each.low for each in intervals[1:]), tuple(intervals))
 
 
 class _Search:
-    """All runs of one cloud, with the roots of the polynomials that they ask for."""
+    """All runs of one cloud, with the roots of the polynomials on which they rest."""
 
-    def __init__(self, points: Points, dynamics: Dynamics, max_layers: int) -> None:
-        self.points, self.max_layers = points, max_layers
+    def __init__(self, tokens: Any, metric: Any, max_layers: int) -> None:
+        self.tokens, self.metric, self.max_layers = tokens, metric, max_layers
+        points = merge(Cloud(tokens))
+        self.firsts = [int(members[0]) for members in points.members]
+        self.of_token, self.counts = points.of_token, points.multiplicities.tolist()
         coordinates = to_fractions(points.coordinates, "`tokens`")
-        self.place = [[fmpq_poly([flint(x)]) for x in row] for row in coordinates]
-        metric = dynamics.metric
-        self.metric = [] if metric is None else exact_table(metric).tolist()
+        self.start = [[fmpq_poly([flint(x)]) for x in row] for row in coordinates]
+        table = Dynamics(1, metric).metric
+        self.matrix = [] if table is None else exact_table(table).tolist()
         self.roots: dict[tuple[int, ...], list[AlgebraicNumber]] = {}
 
-    def cells(self, low: AlgebraicNumber, high: AlgebraicNumber) -> Iterator[Interval]:
+    def cells(
+        self, low: AlgebraicNumber, high: AlgebraicNumber, progress: Progress | None
+    ) -> Iterator[Interval]:
         """Open intervals that fill the range but for finitely many numbers."""
-        gaps, runs = [(low, high)], 0
-        while gaps:
+        gaps, left = [(low, high)], low
+        for runs in range(_MOST_RUNS):
+            if progress is not None:
+                progress(runs, _MOST_RUNS)
+            if not gaps:
+                return
             left, right = gaps.pop()
-            at = AlgebraicNumber.of(between(left, right))
-            run, runs = self.run(at), runs + 1
-            if runs > _MOST_INTERVALS:
-                many = f"more than {_MOST_INTERVALS} intervals up to {float(at):.4g}"
-                raise InputError(f"`alpha`: {many}; ask for a part.")
-            roots = {root for polynomial in run.asked for root in self.roots_of(polynomial)}
+            alpha = between(left, right)
+            at = AlgebraicNumber.of(alpha)
+            outcome, polynomials = self.run(alpha)
+            roots = {root for polynomial in polynomials for root in self.roots_of(polynomial)}
             if at in roots:
                 gaps += [(at, right), (left, at)]
                 continue
@@ -194,9 +194,11 @@ class _Search:
             if start != left:
                 gaps += [(start, right), (left, start)]
                 continue
-            yield Interval(start, end, run.outcome)
+            yield Interval(start, end, outcome)
             if end != right:
                 gaps.append((end, right))
+        many = f"more than {_MOST_RUNS} intervals up to {float(left):.4g}"
+        raise InputError(f"`alpha`: {many}; ask for a part.")
 
     def roots_of(self, polynomial: tuple[int, ...]) -> list[AlgebraicNumber]:
         """The positive roots."""
@@ -210,99 +212,86 @@ class _Search:
             self.roots[polynomial] = positive
         return self.roots[polynomial]
 
-    def run(self, alpha: AlgebraicNumber) -> "_Run":
-        run = _Run(alpha, self)
-        for outcome in islice(run.walk(self.points.count), self.max_layers):
-            run.outcome = outcome
-        return run
-
-
-class _Run(Walker[Outcome | None]):
-    """A run at one step size, and all polynomials whose sign decided something."""
-
-    outcome: Outcome | None = None
-    """What it leads to; None as long as it has not settled."""
-
-    def __init__(self, alpha: AlgebraicNumber, search: _Search) -> None:
-        self.alpha, self.points, self.metric = alpha, search.points, search.metric
-        self.place = self.targets = search.place
-        self.asked: dict[tuple[int, ...], int] = {}
-
-    def sign(self, polynomial: Any) -> int:
-        """The sign of a polynomial with rational coefficients at this step size."""
-        integers = polynomial.numer()
-        key = tuple(map(int, integers.coeffs()))
-        if not any(key) or min(key) >= 0 or max(key) <= 0:  # the same at all step sizes
-            return (max(key, default=0) > 0) - (min(key, default=0) < 0)
-        if key not in self.asked:
-            self.asked[key] = self.alpha.sign_of(integers)
-        return self.asked[key]
+    def run(self, alpha: Fraction) -> tuple[Outcome | None, set[tuple[int, ...]]]:
+        """What a step size leads to, and the polynomials on whose signs that rests."""
+        dynamics, place = Dynamics(alpha, self.metric), self.start
+        lim = limit(self.tokens, dynamics, max_layers=self.max_layers, arithmetic="exact")
+        signs = _Signs(alpha)
+        following: set[int] = set()
+        for layer in range(self.max_layers):
+            attended = lim.run.attended(layer).tolist()
+            sets = [sorted({int(self.of_token[j]) for j in attended[i]}) for i in self.firsts]
+            pending = [i for i in range(len(sets)) if i not in following]
+            for i in pending:
+                scores = [dot(self.along(place[i]), other) for other in place]
+                for score in scores:
+                    signs.of(score - scores[sets[i][0]])
+            following = {i for i, c in enumerate(sets) if len(c) == 1 and sets[c[0]] == c}
+            pending = [i for i in pending if i not in following]
+            targets = self.means(sets, place)
+            if self.lasts(signs, sets, pending, place, targets):
+                leaders = [t for t, p in enumerate(self.of_token) if sets[p] == [p]]
+                return Outcome(tuple(leaders), tuple(map(tuple, attended))), signs.known
+            step = fmpq_poly([0, 1])
+            rows = zip(place, targets, strict=True)
+            place = [[x + step * y for x, y in zip(*pair, strict=True)] for pair in rows]
+        return None, signs.known
 
     def along(self, place: list[Any]) -> list[Any]:
         """A z for a point z."""
-        return [dot(row, place) for row in self.metric] or place
+        return [dot(row, place) for row in self.matrix] or place
 
-    def attended(self, pending: list[int]) -> Attended:
-        sets = []
-        for i in pending:
-            direction = self.along(self.place[i])
-            scores = [dot(direction, other) for other in self.place]
-            furthest = [0]
-            for j in range(1, len(scores)):
-                sign = self.sign(scores[j] - scores[furthest[0]])
-                if sign > 0:
-                    furthest = []
-                if sign >= 0:
-                    furthest.append(j)
-            sets.append(furthest)
-        return Attended(sets, 0.0)
-
-    def _means(self, sets: Sets, table: Polynomials) -> Polynomials:
-        counts, means = self.points.multiplicities.tolist(), {}
-        for several in {*map(tuple, sets)}:
-            weights = [counts[j] for j in several]
+    def means(self, sets: list[list[int]], table: Polynomials) -> Polynomials:
+        means = []
+        for several in sets:
+            weights = [self.counts[j] for j in several]
             columns = zip(*(table[j] for j in several), strict=True)
-            means[several] = [dot(column, weights) / sum(weights) for column in columns]
-        return [means[tuple(several)] for several in sets]
+            means.append([dot(column, weights) / sum(weights) for column in columns])
+        return means
 
-    def closed_form(self, sets: Sets, pending: list[int]) -> Polynomials | None:
-        """The targets, if they stand still."""
-        self.targets = self._means(sets, self.place)
+    def lasts(
+        self,
+        signs: "_Signs",
+        sets: list[list[int]],
+        pending: list[int],
+        place: Polynomials,
+        targets: Polynomials,
+    ) -> bool:
+        """Whether these sets stay for ever: if targets stand still, and no lead of a token over one
+        that is attended to changes its sign on the way: b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2 for
+        0 < t <= 1, as in docs/limits.md."""
         if pending:
-            rows = zip(self._means(sets, self.targets), self.targets, strict=True)
-            if any(self.sign(way) for means, there in rows for way in map(sub, means, there)):
-                return None
-        return self.targets
-
-    def first_change(self, form: Polynomials, sets: Sets, pending: list[int]) -> int | None:
-        """FOREVER, if no lead of a token over one that is attended to can change its sign on the
-        way: b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2 for 0 < t <= 1, as in docs/limits.md."""
+            rows = zip(self.means(sets, targets), targets, strict=True)
+            if any(
+                signs.of(x - y) for means, there in rows for x, y in zip(means, there, strict=True)
+            ):
+                return False
         for i in pending:
-            c, look, aim = sets[i][0], self.along(self.place[i]), self.along(form[i])
-            for j in range(len(form)):
-                here, there = ([*map(sub, z[j], z[c])] for z in (self.place, form))
+            c, look, aim = sets[i][0], self.along(place[i]), self.along(targets[i])
+            for j in range(len(sets)):
+                here, there = ([*map(sub, z[j], z[c])] for z in (place, targets))
                 b0, b1 = dot(aim, there), dot(aim, here) + dot(look, there)
                 if j in sets[i]:
-                    changes = self.sign(b0) or self.sign(b1)
-                elif self.sign(b0) > 0 or self.sign(b1) <= 0:
-                    changes = self.sign(b0) > 0
+                    changes = signs.of(b0) or signs.of(b1)
+                elif signs.of(b0) > 0 or signs.of(b1) <= 0:
+                    changes = signs.of(b0) > 0
                 else:
-                    changes = self.sign(b1 * b1 - 4 * b0 * dot(look, here)) >= 0
+                    changes = signs.of(b1 * b1 - 4 * b0 * dot(look, here)) >= 0
                 if changes:
-                    return ONE_LAYER
-        return FOREVER
+                    return False
+        return True
 
-    def phase(self, sets: Sets, **known: Any) -> Outcome | None:
-        if known["until"] is not FOREVER:
-            return None
-        members, of_token = self.points.members, self.points.of_token.tolist()
-        attended = [tuple(sorted(t for p in c for t in members[p].tolist())) for c in sets]
-        leaders = tuple(token for token, p in enumerate(of_token) if list(sets[p]) == [p])
-        return Outcome(leaders, tuple(attended[p] for p in of_token))
 
-    def advance(self, phase: Outcome | None, layers: int) -> None:
-        step = fmpq_poly([0, 1])
-        self.place = [
-            [x + step * y for x, y in zip(*rows, strict=True)]
-            for rows in zip(self.place, self.targets, strict=True)
-        ]
+class _Signs:
+    """The signs of polynomials at a step size, and those that may have others elsewhere."""
+
+    def __init__(self, alpha: Fraction) -> None:
+        self.alpha, self.known = flint(alpha), set()
+
+    def of(self, polynomial: Any) -> int:
+        """The sign of a polynomial with rational coefficients."""
+        key = tuple(map(int, polynomial.numer().coeffs()))
+        if any(c > 0 for c in key) and any(c < 0 for c in key):
+            self.known.add(key)
+        value = polynomial(self.alpha)
+        return (value > 0) - (value < 0)

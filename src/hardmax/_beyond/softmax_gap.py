@@ -125,7 +125,7 @@ def _depth(lim: Limit, beta: Fraction) -> int:
     largest = np.abs(_scores(lim.run.at(0, exact=True), lim.run.dynamics)).max()
     scale = max(Fraction(1), beta * largest)  # maybe above the largest float
     growth = math.log(scale.numerator) - math.log(scale.denominator)
-    rate = math.log1p(lim.run.dynamics.alpha)
+    rate = math.log1p(lim.run.dynamics.alpha_at(0))
     if growth > _DEEPEST * rate:
         message = (
             f"`layers`: at this alpha followers have weight only after over {_DEEPEST:,} layers"
