@@ -7,5 +7,5 @@ def test_every_name_that_is_listed_is_there():
     assert [name for name in dir(hm) if getattr(hm, name) is None] == []
 
 
-def test_there_are_at_most_36_names_at_the_top():
-    assert len(dir(hm)) <= 36
+def test_there_are_at_most_30_names_at_the_top():
+    assert len(dir(hm)) <= 30

@@ -11,7 +11,7 @@ from ._layer.parts import FeedForward, Head
 from ._questions.basins import basins
 from ._questions.falsify import falsify
 from ._questions.metric import find_metric
-from ._runs.run import Run, Runs
+from ._runs.run import Run
 from ._tokens.batches import Clouds
 from .dynamics import Dynamics, attended
 from .explorer import Explorer
@@ -35,7 +35,6 @@ __all__ = [
     "Softmax",
     "TopK",
     "Run",
-    "Runs",
     "attended",
     "basins",
     "bifurcations",

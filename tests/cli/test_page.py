@@ -54,12 +54,6 @@ def fractions(rows: list[list[Any]]) -> list[list[Fraction]]:
     return [[Fraction(value) for value in row] for row in rows]
 
 
-def test_a_multiplicity_is_so_many_tokens(tmp_path):
-    weighted = hm.Clouds([[1.0], [2.0], [1.0]], offsets=[0, 3], multiplicities=[2, 1, 1])
-    hm.simulate(weighted, hm.Dynamics(1), layers=1)[0].save(tmp_path / "a.html")
-    assert data_of(tmp_path / "a.html")["cloud"]["tokens"] == [[1.0], [1.0], [1.0], [2.0]]
-
-
 def test_models_from_folders_are_packed_with_all_that_decides(hardmax, here, with_model):
     line = "page --model sentiment-en --model model --text -"
     assert hardmax(line, stdin=b"A superb film").code == 0
@@ -94,26 +88,6 @@ def test_the_policy_allows_two_scripts_and_no_data_ends_them():
     assert f"script-src 'sha256-{hashes[0]}' 'sha256-{hashes[1]}'\"" in page
     assert "default-src 'none'" in page
     assert "<title>&lt;/script&gt;" in page
-
-
-def test_modules_can_be_put_into_one_scope():
-    """Names at the top are unique, and no text goes over several lines: indentation is left out."""
-    seen: dict[str, str] = {}
-    for path in sorted((Path(hm.__file__).parent / "page" / "js").glob("*.js")):
-        module = path.read_text(encoding="utf-8")
-        found = re.findall(
-            r"^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+|[\[{].*?[\]}]) ?",
-            module,
-            re.M,
-        )
-        for name in (each for names in found for each in re.findall(r"[A-Za-z_]\w*", names)):
-            assert seen.setdefault(name, path.name) == path.name, name
-        assert not re.search(r"^import (?!\{[^}]*\} from \"\./\w+\.js\";$)", module, re.M), (
-            path.name
-        )
-        code = re.sub(r"^\s*(//.*|/?\*.*)$", "", module, flags=re.M)
-        assert [line for line in code.splitlines() if line.count("`") % 2] == [], path.name
-    assert len(seen) > 100
 
 
 def test_another_layer_is_passed_on_in_the_words_of_the_options(hardmax, here):

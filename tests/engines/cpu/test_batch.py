@@ -21,7 +21,7 @@ U, G = Fraction(1, 2**53), Fraction(1, 3)
 
 def assert_same_as_one_by_one(batch, dynamics, layers):
     runs = hm.simulate(batch, dynamics, layers=layers)
-    assert isinstance(runs, hm.Runs)
+    assert isinstance(runs, hm.results.Runs)
     alone = [hm.simulate(cloud, dynamics, layers=layers) for cloud in batch]
     for layer in {0, layers // 2, layers}:
         for tokens, run in zip(runs.at(layer), alone, strict=True):
