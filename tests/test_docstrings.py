@@ -25,7 +25,7 @@ NAMED += [
     "hardmax.train.settings.Settings",
 ]
 # Public modules, of which not every name is also one of the package.
-OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
+OPEN = ["clouds", "io", "torch", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
 RETURNED = {
     "Analysis",

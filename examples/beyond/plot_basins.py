@@ -18,7 +18,6 @@ import numpy as np
 from scipy.stats import binomtest
 
 import hardmax as hm
-from hardmax.geometry import leader_cells
 
 dynamics = hm.Dynamics("1/2")
 clouds = {
@@ -28,7 +27,7 @@ clouds = {
 }
 
 # %%
-# Black is what is undecided: a thin seam along the curves. Lines bound the cells of the leaders.
+# Black is what is undecided: a thin seam along the curves.
 figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     found = hm.basins(cloud, dynamics=dynamics)
@@ -38,10 +37,6 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     print(f"  undecided: {100 * found.undecided.share:.1f} %")
     found.plot(ax=ax)
     ax.set_title(name)
-    base = hm.limit(cloud, dynamics)
-    points, window = base.limit_points[base.leaders], (*ax.get_xlim(), *ax.get_ylim())
-    for cell in leader_cells(points, window):
-        ax.plot(*np.vstack([cell, cell[:1]]).T, color="white", lw=0.8, ls="--")
 plt.show()
 
 # %%

@@ -153,23 +153,13 @@ def _streamed_calls() -> Iterator[Call]:
 
 
 def geometry_calls() -> Iterator[Call]:
-    square, window = geometry.Polytope(SQUARE), (0, 2, 0, 1)
+    square = geometry.Polytope(SQUARE)
     yield "Polytope", lambda **given: repr(geometry.Polytope(**given)), {"points": SQUARE}
     yield "Polytope.faces", square.faces, {"dimension": 1}
     yield (
         "project_exact",
         geometry.project_exact,
         {"vertices": SQUARE, "metric": TILTED, "target": [3, 0]},
-    )
-    yield (
-        "half_plane",
-        geometry.half_plane,
-        {"token": [1, 0], "rectangle": window, "metric": TILTED},
-    )
-    yield (
-        "leader_cells",
-        geometry.leader_cells,
-        {"leaders": SQUARE[:4], "rectangle": window, "metric": TILTED},
     )
 
 

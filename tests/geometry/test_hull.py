@@ -4,21 +4,19 @@ Vertices and ranks are compared with their definitions, in fractions."""
 
 import numpy as np
 import pytest
-from effort import examples
 from geometry import shapes
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import QhullError
 from strategies import clouds, rational_rotations
 
-from hardmax.geometry._hull import affine_frame, going_round, hull, polygon
+from hardmax.geometry._hull import affine_frame, going_round, hull
 
 turned_clouds = clouds(min_d=3, max_d=3).flatmap(
     lambda cloud: st.tuples(st.just(cloud), rational_rotations(3))
 )
 
 
-@settings(max_examples=examples(100))
 @given(turned_clouds)
 def test_the_rank_of_a_cloud_in_floats_is_the_exact_one_however_it_is_turned(problem):
     cloud, rotation = problem
@@ -32,13 +30,11 @@ def test_the_rank_of_a_cloud_in_floats_is_the_exact_one_however_it_is_turned(pro
     )
 
 
-@settings(max_examples=examples(200))
 @given(clouds(max_n=7))
 def test_vertices_are_the_points_in_no_simplex_of_others(cloud):
     assert hull(shapes.floats(cloud)).vertices.tolist() == shapes.extreme_points(cloud)
 
 
-@settings(max_examples=examples(200))
 @given(clouds(max_n=12))
 def test_facets_are_the_largest_sets_of_vertices_in_a_plane_that_all_others_lie_behind(cloud):
     found = hull(shapes.floats(cloud))
@@ -72,20 +68,6 @@ def test_a_turned_grid_is_as_good_as_a_cube(d, noise):
     found = hull(grid @ shapes.turn(d) + noise * np.random.default_rng(0).normal(size=grid.shape))
     assert found.vertices.tolist() == np.flatnonzero(np.isin(grid, (0, 3)).all(axis=1)).tolist()
     assert sorted(map(len, found.facets)) == [2 ** (d - 1)] * 2 * d
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_points_within_edges_and_facets_are_no_vertices_wherever_rounding_puts_them(seed):
-    grid = np.array(list(np.ndindex(3, 3, 3))) - 1.0
-    rng = np.random.default_rng(seed)
-    # Further out than Qhull forgives by itself, but not than `resolution` does.
-    grid[np.abs(grid).sum(axis=1) < 3] *= 1 + 2e-13 * (seed % 2)
-    found = hull(
-        grid @ shapes.turn(3, seed) * 10.0 ** rng.uniform(-3, 3)
-        + rng.standard_normal(3) * (seed % 4 > 1)
-    )
-    assert found.vertices.tolist() == np.flatnonzero(np.abs(grid).sum(axis=1) > 2.5).tolist()
-    assert sorted(map(len, found.facets)) == [4] * 6
 
 
 def test_points_closer_than_floats_can_separate_count_as_one():
@@ -128,12 +110,6 @@ def test_a_point_has_no_facets_and_a_segment_has_its_ends():
     assert segment.facets == ((0,), (1,))
 
 
-def test_points_of_a_circle_are_all_vertices():
-    angles = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
-    found = hull(np.column_stack([np.cos(angles), np.sin(angles)]))
-    assert (len(found.vertices), len(found.facets)) == (20_000, 20_000)
-
-
 @pytest.mark.parametrize("seed", [77, 160, 263])
 def test_noise_that_leads_qhull_to_a_topology_error_does_not_flatten_the_hull(seed):
     rng = np.random.default_rng(seed)
@@ -144,10 +120,8 @@ def test_noise_that_leads_qhull_to_a_topology_error_does_not_flatten_the_hull(se
 def test_a_polygon_is_gone_round_counterclockwise():
     angles = np.random.default_rng(0).permutation(12)
     ring = np.column_stack([np.cos(angles * np.pi / 6), np.sin(angles * np.pi / 6)])
-    order = polygon(np.vstack([ring, [[0.0, 0.0]]]))
-    assert sorted(order) == list(range(12))
+    order = going_round(ring)
     assert (np.diff(angles[order], append=angles[order[0]]) % 12 == 1).all()
-    assert polygon(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])).tolist() == [0, 2]
 
 
 def test_a_polygon_that_is_not_quite_flat_has_an_order():

@@ -5,9 +5,8 @@ from math import comb
 
 import numpy as np
 import pytest
-from effort import examples
 from geometry import shapes
-from hypothesis import given, settings
+from hypothesis import given
 from refusals import listed_refusals, refuses
 from strategies import clouds
 
@@ -47,7 +46,6 @@ def test_f_vector_of_the_24_cell():
         assert Polytope(points).f_vector == (24, 96, 96, 24)
 
 
-@settings(max_examples=examples(200))
 @given(clouds(max_n=10))
 def test_eulers_relation_and_the_diamond_property_hold(cloud):
     polytope = Polytope(shapes.floats(cloud))

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from effort import examples
 from geometry.shapes import cross_polytope, cube, rank
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import apply, dot
 from refusals import listed_refusals
@@ -20,7 +19,6 @@ aimed = problems(max_n=9).flatmap(
 )
 
 
-@settings(max_examples=examples(200))
 @given(aimed)
 def test_no_vertex_lies_nearer_and_weights_are_positive_on_independent_vertices_only(drawn):
     (cloud, metric, _), target = drawn
@@ -64,7 +62,6 @@ def test_the_origin_projects_on_the_middle_of_a_face_of_cube_and_cross_polytope(
     assert project_exact(cross_polytope(d))[0] == (0,) * d
 
 
-@settings(max_examples=examples(100))
 @given(problems(max_n=9))
 def test_a_target_in_the_hull_is_its_own_projection_and_repeated_vertices_change_nothing(problem):
     cloud, metric, _ = problem

@@ -1,4 +1,4 @@
-"""Polytopes, projections, half-spaces and cells: the shapes among which tokens move.
+"""Polytopes and projections: the shapes among which tokens move.
 
 >>> import hardmax as hm
 >>> hm.geometry.Polytope([[0, 0], [1, 0], [0, 1], [0, 0]])

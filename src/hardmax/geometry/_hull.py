@@ -180,12 +180,6 @@ def faces_below(faces: Iterable[Face], dimension: int, facets: Iterable[Face]) -
     return tuple(sorted(below))
 
 
-def polygon(points: np.ndarray) -> np.ndarray:
-    """The vertices of the convex hull of points (n, 2), counterclockwise."""
-    vertices = hull(points).vertices
-    return vertices[going_round(points[vertices])]
-
-
 def going_round(vertices: np.ndarray) -> np.ndarray:
     """The order of the vertices (k, d) of a polygon along its boundary, from the first;
     counterclockwise if d = 2."""
