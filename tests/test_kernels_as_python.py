@@ -129,14 +129,14 @@ print(rounds > 1)
 def test_kernels_run_as_python_answer_adversarial_problems_as_integers_do():
     program = """
 from hardmax._kernels import compiling
-from hardmax._float.kernels import mark_furthest
+from hardmax._float.kernels import lengths
 from soak.checks import judge
 from soak.problems import problem
 
 compiling._PATIENCE = 1e9
 chosen = [asked for asked in map(problem, range(200)) if asked.answerer == "processor"]
 chosen = [asked for asked in chosen if asked.tokens.size * len(asked.tokens) <= 2**14]
-with compiling.interpreted(mark_furthest, if_small=True):
+with compiling.interpreted(lengths, if_small=True):
     wrong = [str(each) for each in chosen if judge(each)]
 print(len(chosen) > 10, wrong, "numba" in sys.modules)
 """

@@ -1,12 +1,10 @@
-"""Who is furthest along each direction: what a search returns, all scores in floats, and exact
-decisions."""
+"""Who is furthest along each direction: what a search returns, and all scores in floats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hardmax._float.kernels import mark_furthest
 from hardmax._layer.attended import AttendedIndices
 
 # Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by
@@ -101,30 +99,6 @@ def score_all(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> 
         AttendedIndices.of_sets(candidates),
         smallest,
         ("dense",),
-    )
-
-
-# Products of two numbers between these, and what rounding takes from them, neither underflow nor
-# overflow.
-_SMALLEST, _LARGEST = 2.0**-450, 2.0**450
-
-
-def squares_fit(numbers: np.ndarray) -> bool:
-    """Whether products of these numbers can be made without error."""
-    sizes = np.abs(numbers)
-    return bool(((sizes >= _SMALLEST) | (sizes == 0.0)).all()) and float(sizes.max()) <= _LARGEST
-
-
-def exact_argmax(
-    directions: np.ndarray, tokens: np.ndarray, candidates: AttendedIndices
-) -> tuple[AttendedIndices, float]:
-    """Of the candidates along each direction who is furthest, exactly, and the smallest lead over
-    the others."""
-    furthest, leads = np.empty(len(candidates.indices), dtype=bool), np.empty(len(directions))
-    mark_furthest(directions, tokens, candidates.indices, candidates.offsets, furthest, leads)
-    sizes = np.add.reduceat(furthest.astype(np.int64), candidates.offsets[:-1])
-    return AttendedIndices(candidates.indices[furthest], np.append(0, np.cumsum(sizes))), float(
-        leads.min()
     )
 
 

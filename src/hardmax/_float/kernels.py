@@ -1,12 +1,11 @@
-"""Kernels in numba that several modules share: sums of products without error, norms, exact
-comparisons, facets."""
+"""Kernels in numba that several modules share: sums of products without error, norms,
+facets."""
 
 import numpy as np
 
 from hardmax._kernels.compiling import njit, njit_parallel
 
 _SPLIT = 2.0**27 + 1
-_UNIT = 2.0**-53
 
 
 @njit(inline="always")
@@ -62,52 +61,6 @@ def lengths(points, least, norms):
         for axis in range(points.shape[1]):
             square += points[i, axis] * points[i, axis]
         norms[i] = np.sqrt(square) + least
-
-
-@njit
-def _exact_lead(directions, row, points, a, b, parts):
-    """<y, a> - <y, b>, of the right sign, and rounded a few times."""
-    count = 0
-    for axis in range(directions.shape[1]):
-        count = add_product(directions[row, axis], points[a, axis], parts, count)
-        count = add_product(-directions[row, axis], points[b, axis], parts, count)
-    leading = leading_part(parts, count)
-    total = 0.0
-    for i in range(count):  # the smallest part first
-        total += parts[i]
-    return total if total * leading > 0.0 else leading
-
-
-@njit_parallel(lambda directions, *_: len(directions))
-def mark_furthest(first, last, directions, points, candidates, offsets, furthest, leads):
-    """Mark the furthest candidates along each direction, all that tie, and find their lead over the
-    next."""
-    d = directions.shape[1]
-    parts = np.empty(4 * d)
-    for row in range(first, last):
-        start, best, lead = offsets[row], candidates[offsets[row]], np.inf
-        if not directions[row].any():  # nobody is further than others
-            furthest[start : offsets[row + 1]], leads[row] = True, lead
-            continue
-        furthest[start] = True
-        for place in range(start + 1, offsets[row + 1]):
-            other = candidates[place]
-            ahead, size = 0.0, 0.0
-            for axis in range(d):
-                product = directions[row, axis] * (points[other, axis] - points[best, axis])
-                ahead += product
-                size += abs(product)
-            # Each difference and each product has one rounding, each sum one more. Neighbours, too,
-            # are told apart so: it is their distance that counts, not how far out they are.
-            if not abs(ahead) > (d + 3) * 2.0 * _UNIT * size:
-                ahead = _exact_lead(directions, row, points, other, best, parts)
-            furthest[place] = ahead >= 0.0
-            if ahead > 0.0:
-                furthest[start:place] = False
-                best, lead = other, ahead
-            elif ahead < 0.0:
-                lead = min(lead, -ahead)
-        leads[row] = lead
 
 
 INSIDE_ROWS = 1024  # a task for a thread

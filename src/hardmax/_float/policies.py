@@ -33,7 +33,7 @@ from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.vectors import common_rows
 from hardmax._exact.walker import FOREVER, ONE_LAYER
 from hardmax._float.active_set import ActiveSet
-from hardmax._float.argmax import ArgmaxResult, exact_argmax, nearest, squares_fit
+from hardmax._float.argmax import ArgmaxResult, nearest
 from hardmax._float.bounds import (
     UNIT,
     Frame,
@@ -64,12 +64,8 @@ class TieResolver:
         found = self._search(active, pending, cpu)
         if not len(found.contested):
             return found
-        numbers, points = self.frame.numbers, pending[found.contested]
-        are_tokens = active.layer == 0 and not self.error and self.metric.matrix is None
-        if are_tokens and squares_fit(numbers):
-            candidates, lead = exact_argmax(numbers[points], numbers, found.candidates)
-        else:
-            candidates, lead = self._decide_exactly(points, found.candidates)
+        points = pending[found.contested]
+        candidates, lead = self._decide_exactly(points, found.candidates)
         return replace(
             found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers")
         )
@@ -85,14 +81,18 @@ class TieResolver:
     ) -> tuple[AttendedIndices, float]:
         """Who is furthest for each of some points among its candidates, and their smallest lead
         over the others."""
-        everybody = np.union1d(points, candidates.indices)
+        sets, leads = [*candidates], [math.inf]
+        # Along no direction all candidates are as far.
+        here = self._exact.places(points, self._exact.last)
+        (looking,) = (here != 0).any(axis=1).nonzero()
+        everybody = np.union1d(points, candidates.of_rows(looking).indices)
         table = self._exact.places(everybody, self._exact.last)
         rows, denominator = common_rows(table.tolist())
-        sets, leads = [np.empty(0, dtype=np.int64)] * len(points), [math.inf]
         # Rows in groups, by the first candidate: more candidates than a row has do no harm to it.
-        firsts = candidates.firsts(np.arange(len(points)))
-        order = np.argsort(firsts, kind="stable")
-        for group in np.split(order, np.flatnonzero(np.diff(firsts[order])) + 1):
+        firsts = candidates.firsts(looking)
+        order = looking[np.argsort(firsts, kind="stable")]
+        firsts = np.sort(firsts, kind="stable")
+        for group in np.split(order, np.flatnonzero(np.diff(firsts)) + 1):
             several = np.unique(candidates.of_rows(group).indices)
             others = [rows[i] for i in np.searchsorted(everybody, several)]
             size = max(1, _BLOCK // len(several))

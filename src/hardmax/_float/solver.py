@@ -11,7 +11,7 @@ from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.bounds import norms_above, relative_margin, rounding_error
-from hardmax._float.kernels import mark_furthest
+from hardmax._float.kernels import lengths
 from hardmax._float.policies import TieResolver
 from hardmax._float.search import CPU, Cpu
 from hardmax._kernels.compiling import interpreted
@@ -137,4 +137,4 @@ class FloatSolver:
 
 def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[bool]:
     """A block in which the kernels for a small cloud run as Python, without waiting for numba."""
-    return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL)
+    return interpreted(lengths, if_small=tokens**2 * dimension <= _SMALL)
