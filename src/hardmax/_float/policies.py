@@ -85,6 +85,8 @@ class TieResolver:
         # Along no direction all candidates are as far.
         here = self._exact.places(points, self._exact.last)
         (looking,) = (here != 0).any(axis=1).nonzero()
+        if not len(looking):
+            return candidates, math.inf
         everybody = np.union1d(points, candidates.of_rows(looking).indices)
         table = self._exact.places(everybody, self._exact.last)
         rows, denominator = common_rows(table.tolist())
