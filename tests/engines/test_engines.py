@@ -29,13 +29,6 @@ def test_neither_search_nor_threads_change_a_bit(search, threads):
     }
 
 
-def test_a_run_tells_which_search_decided_each_layer():
-    assert hm.simulate(CLOUD, HALF, layers=0).decided_by == ("rounded",)
-    assert hm.simulate(CLOUD[:, :2], HALF, layers=0).decided_by == ("plane",)
-    square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-    assert hm.simulate(square, HALF, layers=0).decided_by == ("dense and integers",)
-
-
 def test_where_the_search_in_bytes_fails_its_test_all_scores_are_made(monkeypatch):
     usual = hm.simulate(CLOUD, HALF)
     monkeypatch.setattr(rounded, "works", lambda: False)
@@ -79,13 +72,6 @@ def gpu():
     torch = pytest.importorskip("torch", reason="needs torch")
     pytest.importorskip("triton", reason="needs triton")
     return Gpu("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def test_what_a_gpu_cannot_prove_integers_decide(gpu):
-    square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-    run = hm.simulate(square, HALF, layers=10_000, engine=gpu)
-    assert run.at(10_000)[4].tolist() == [1.0, 0.0]
-    assert run.arithmetic == "exact"
 
 
 def test_a_gpu_has_no_other_arithmetic(gpu):

@@ -34,16 +34,16 @@ def assert_same_runs(few, all_of_them, layers: int) -> None:
         assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
 
 
-def members(positions: np.ndarray, errors: np.ndarray, worst: float = 0.0, **others) -> ActiveSet:
-    frame = Frame(positions, Fraction(1), 0.0)
-    counts = np.ones(len(positions), dtype=np.int64)
-    given = {
-        "multiplicities": counts,
-        "positions": positions,
-        "errors": errors,
-        "worst": worst,
-    } | others
-    return ActiveSet(layer=0, contraction=Fraction(1, 2), frame=frame, **given)
+def members(positions: np.ndarray) -> ActiveSet:
+    return ActiveSet(
+        layer=0,
+        contraction=Fraction(1, 2),
+        frame=Frame(positions, Fraction(1), 0.0),
+        multiplicities=np.ones(len(positions), dtype=np.int64),
+        positions=positions,
+        errors=np.zeros(len(positions)),
+        worst=0.0,
+    )
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -96,7 +96,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
     waits = follows.copy()
     waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
-    now, turns = members(positions, np.zeros(64)), np.linspace(0, 2 * np.pi, 720)
+    now, turns = members(positions), np.linspace(0, 2 * np.pi, 720)
     directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
         now = now.after_layers(AttendedIndices.of_single(choices), layers)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import hardmax as hm
 from hardmax._float.active_set import mean_positions
 from hardmax._float.bounds import (
-    SUMMED,
     Frame,
     SlackFactors,
     float_metric,
@@ -95,26 +94,6 @@ def test_scores_that_floats_add_up_wrongly_are_not_believed_nor_by_the_kernel_fo
     assert np.abs(runs.at(1)[0] - exact.at(1)).max() <= runs.error[0]
 
 
-@pytest.mark.parametrize("alpha", ["1/1000", "1/7"])
-@pytest.mark.parametrize("first", range(0, 120, 30))
-def test_where_floats_drift_apart_ties_stay_ties(alpha, first):
-    # Pairs on either side of an axis and some on it, turned by the angle of the 3-4-5 triangle:
-    # those on the axis tie for ever, but in floats they drift away from it.
-    for seed in range(first, first + 30):
-        rng = np.random.default_rng(seed)
-        pairs = 5 * rng.integers(-9, 10, (rng.integers(1, 4), 2))
-        scale = 5 * rng.integers(-9, 10, rng.integers(1, 4))
-        axis = np.stack([scale, np.zeros_like(scale)], axis=1)
-        tokens = np.concatenate([pairs, pairs * [1, -1], axis]) @ np.array([[3, 4], [-4, 3]]) // 5
-        cloud = np.unique(tokens, axis=0) * (rng.uniform(0.5, 1) if seed % 2 else 1.0)
-        runs = [
-            hm.simulate(cloud, hm.Dynamics(alpha), layers=3, arithmetic=how)
-            for how in ("certified", "exact")
-        ]
-        run, exact = ([run.attended(layer).tolist() for layer in range(4)] for run in runs)
-        assert run == exact, seed
-
-
 def test_no_step_is_off_by_more_than_its_bound_and_some_by_more_than_half():
     rng, worst = np.random.default_rng(0), Fraction(0)
     # Just above a power of two numbers are the coarsest; these alphas make steps g that are badly
@@ -145,27 +124,6 @@ def off_mean(points: list[float], counts: list[int]) -> Fraction:
 def test_a_mean_is_off_by_no_more_than_a_rounding_for_each_point_and_one_more(several):
     points, counts = [x for x, _ in several], [m for _, m in several]
     assert off_mean(points, counts) <= Fraction(mean_error(max(map(abs, points)), len(points)))
-
-
-@pytest.mark.parametrize("count", [2, 3, 20, SUMMED, SUMMED + 1, 5000])
-def test_the_bound_of_a_mean_is_the_derived_one_and_hardly_more(count):
-    # A product with a multiplicity, k - 1 sums and a division; from SUMMED on sums are exact. It
-    # was once 4 to 33 times too small, and nobody noticed: some means just above a power of two are
-    # off by a twelfth of the bound.
-    derived, bound = (min(max(count, 3), 32) + 1) * U, Fraction(mean_error(1.0, count))
-    assert derived <= bound <= derived * (1 + Fraction(1, 256))
-    rng = np.random.default_rng(count)
-    tried = [
-        (rng.uniform(1, 1.05, count).tolist(), rng.integers(1, 9, count).tolist())
-        for _ in range(20_000 // count**2)
-    ]
-    worst = max(
-        (off_mean(points, counts) / Fraction(max(points)) for points, counts in tried), default=U
-    )
-    assert worst <= bound
-    assert worst > max(bound / 12, U * 3 / 2) or count > SUMMED
-    # From 8 to 16 every addition loses nearly half of the last place, always to the same side.
-    assert off_mean([1 + 0.49 * 2.0**-49] * count, [1] * count) <= min(bound, 4 * U * 2)
 
 
 @pytest.mark.parametrize("scale", ["0.1", "1e-7", "1e-300"])
@@ -232,13 +190,3 @@ def test_what_floats_do_not_hold_is_within_the_error(tokens):
         0 < max(squares(frame.numbers, (exact / frame.unit).tolist())) <= Fraction(frame.error) ** 2
     )
     assert frame.error <= 2.0**-52
-
-
-def test_norms_are_never_too_small_and_a_point_far_smaller_than_its_error_has_an_infinite_slack():
-    assert all(
-        norms_above(np.array([[3.0, 4.0]]) * size)[0] >= 5 * size
-        for size in (1.0, 2.0**-540, 2.0**-1060)
-    )
-    assert SlackFactors(2.0**-50, 4.0).slack(
-        np.ones(1), np.array([1.7e308]), 1.0, 0.0
-    ).tolist() == [np.inf]

@@ -4,7 +4,6 @@ in clouds so small that floats would not be asked."""
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
 from effort import THOROUGH
 from hypothesis import given
@@ -80,18 +79,6 @@ def test_who_follows_a_leader_may_leave_it_with_a_mask():
     assert lim.run.attended(0).tolist() == [[0], [1], [0]]
     assert lim.settled_at
     assert lim.run.attended(lim.settled_at).tolist() == [[0], [1], [1]]
-
-
-def test_neighbours_in_floats_are_told_apart():
-    x = 1 + 2**-52
-    cloud = np.array([[1.0, 0.0], [x, 0.0], [1.0, 1e-300], [0.5, 0.0], [0.0, 0.0]] * 20)
-    run = hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=2)
-    truth = oracle.any_walk(
-        [[Fraction(y) for y in row] for row in cloud.tolist()],
-        oracle.Parts(step=lambda _: Fraction(1), mask=np.tri(100, dtype=bool).tolist()),
-    )
-    for k, (_, (sets,)) in zip(range(3), truth, strict=False):
-        assert [set(several) for several in run.attended(k).tolist()] == sets
 
 
 def test_ties_that_floats_would_break_are_kept():

@@ -15,13 +15,11 @@ torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
-import hardmax as hm
 from hardmax._float.argmax import score_all
 from hardmax._float.bounds import UNDERFLOW, SlackFactors
 from hardmax._float.solver import Undecided
 from hardmax._gpu import argmax, argmax_kernels
 from hardmax._gpu.argmax import Search, find_furthest
-from hardmax._gpu.solver import move_once
 
 pytestmark = pytest.mark.check
 
@@ -169,14 +167,3 @@ def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d
     assert found.winners.tolist() == list(range(n))
     assert float(found.gaps.min()) > 1e-13
     assert state.tolist() == [pytest.approx(1), 0]
-
-
-@pytest.mark.parametrize("metric", [None, TILTED])
-def test_points_move_as_the_definition_says(metric):
-    tokens, dynamics = gauss(7, 40, 3), hm.Dynamics("1/3", metric=metric)
-    near = np.concatenate(
-        [tokens[:20], tokens[:9] * (1 + 2.0**-40)]
-    )  # of these some have to be scored in full
-    for table in (tokens, near, np.asfortranarray(tokens)):
-        moved = move_once(torch.from_numpy(table).to(DEVICE), dynamics)
-        assert np.abs(moved.cpu().numpy() - hm.step(table, dynamics)).max() <= 1e-15

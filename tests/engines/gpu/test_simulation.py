@@ -16,7 +16,6 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax._float.solver import Undecided
 from hardmax._gpu import argmax as gpu_argmax
 from hardmax._runs import tensors as gpu_simulation
 from hardmax._runs.tensors import step_table
@@ -63,22 +62,6 @@ def test_runs_and_steps_on_a_device_are_the_true_ones(problem: Problem):
     # alone.
     if len(np.unique(tokens, axis=0)) == len(tokens):
         assert (step_table(there(tokens), dynamics) is not None) == (run.decided_by[0] == "gpu")
-
-
-@settings(max_examples=on_gpu(100))
-@given(
-    *(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 4), st.integers(-12, 12)),
-    *(st.sampled_from(["1/3", 2]), st.sampled_from([torch.float64, torch.float32])),
-)
-def test_a_step_of_tokens_in_general_position_is_made_there(seed, n, d, exponent, alpha, dtype):
-    tokens = there(gauss(seed, n, d) * 10.0**exponent, dtype)
-    dynamics, as_numpy = hm.Dynamics(alpha, np.eye(d) + 0.25), here(tokens)
-    moved = step_table(tokens, dynamics)
-    assert moved is not None
-    assert (moved.dtype, moved.device.type) == (dtype, DEVICE)
-    error = here(moved) - hm.step(as_numpy, dynamics)
-    reach = np.linalg.norm(as_numpy, axis=1).max()
-    assert np.linalg.norm(error, axis=1).max() <= 10 * torch.finfo(dtype).eps * reach
 
 
 @settings(max_examples=on_gpu(200))
@@ -189,17 +172,6 @@ def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
     truth = merge(Cloud(tokens, counts))
     for part in ("coordinates", "multiplicities", "of_token"):
         assert getattr(ours, part).tolist() == getattr(truth, part).tolist()
-
-
-def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_not_merged(
-    monkeypatch,
-):
-    whole = np.stack(np.meshgrid(np.arange(-20, 21), np.arange(-20, 21)), axis=-1).reshape(-1, 2)
-    for tokens in (whole, whole * 2.0**-40, whole + 2.0**40, whole[:, ::-1] * [1, 2**30]):
-        assert len(torch.unique(gpu_simulation.keys_of(there(tokens) + 0.0))) == len(whole)
-    monkeypatch.setattr(gpu_simulation, "keys_of", lambda tokens: tokens[:, 0].long() * 0)
-    with pytest.raises(Undecided):
-        gpu_simulation.merge_on_device(Cloud(there(whole)))
 
 
 def test_a_batch_goes_to_the_processor_and_comes_back_in_its_form_on_its_device():
