@@ -127,7 +127,7 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
         return hm.simulate(points, HALF, engine=engine)
 
     peer = "processor, all scores in float64"
-    names = {peer: hm.Cpu(search="dense"), "hardmax on the GPU": hm.Gpu()}
+    names = {peer: hm.Cpu(), "hardmax on the GPU": hm.Gpu()}
     home, away = map(settled, names.values())
     wrong = (home.at(home.layers) != away.at(away.layers)).any(axis=1) | (
         home.at("limit") != away.at("limit")

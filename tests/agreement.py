@@ -1,12 +1,14 @@
 """When two answers agree: runs with the oracle, and one search with another."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
 import oracle
 import pytest
 
+from hardmax._float import search
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._runs.run import Run
 
@@ -48,3 +50,15 @@ def assert_same(one: ArgmaxResult, other: ArgmaxResult) -> None:
     clear = np.setdiff1d(np.arange(len(one.winners)), one.contested)
     assert np.array_equal(one.winners[clear], other.winners[clear])
     assert one.gap == pytest.approx(other.gap, rel=1e-9, abs=1e-300)
+
+
+ONLY_IN = {"plane": 2}  # searches that are for tokens of one dimension
+
+
+@contextmanager
+def forced(name: str | None) -> Iterator[None]:
+    """In this block, clouds of all sizes are searched in one way."""
+    with pytest.MonkeyPatch.context() as patch:
+        if name is not None:
+            patch.setattr(search, "suited", lambda *_: name)
+        yield

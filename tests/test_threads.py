@@ -182,7 +182,9 @@ hm.limit(cloud, hm.Dynamics("1/2"), max_layers=2)
 run = lambda: hm.limit(cloud, hm.Dynamics("1/2"), max_layers=10**6)
 """,
     "a kernel on one thread": """
-cloud, cpu = rng.normal(size=(200_000, 32)), hm.Cpu(search="dense", threads=1)
+from hardmax._float import search
+cloud, cpu = rng.normal(size=(200_000, 32)), hm.Cpu(threads=1)
+search.suited = lambda *_: "dense"
 hm.simulate(cloud[:999], hm.Dynamics(1), layers=1, engine=cpu)
 run = lambda: hm.simulate(cloud, hm.Dynamics(1), layers=1, engine=cpu)
 """,

@@ -20,7 +20,7 @@ Engine = Cpu | Gpu
 """What `engine=` takes, `Cpu` or `Gpu`; it changes how long a run takes, never its result.
 
 >>> import hardmax as hm
->>> one_thread = hm.Cpu(search="dense", threads=1)
+>>> one_thread = hm.Cpu(threads=1)
 >>> hm.limit([[1, 2], [3, 4]], hm.Dynamics(1), engine=one_thread).leaders.tolist()
 [1]
 """

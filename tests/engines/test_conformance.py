@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from agreement import assert_same_as_oracle, distance
+from agreement import ONLY_IN, assert_same_as_oracle, distance, forced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known import KNOWN
@@ -15,7 +15,7 @@ from strategies import any_metric_problems, problems
 import hardmax as hm
 from hardmax._float import shells, tree
 from hardmax._float.bounds import SlackFactors
-from hardmax._float.search import ONLY_IN, SEARCHES, Cpu
+from hardmax._float.search import SEARCHES
 
 
 def as_stored(floats: np.ndarray) -> oracle.Cloud:
@@ -28,7 +28,8 @@ def exact(tokens, dynamics, layers):
 
 
 def certified(tokens, dynamics, layers, search=None):
-    return hm.simulate(tokens, dynamics, layers=layers, engine=Cpu(search))
+    with forced(search):
+        return hm.simulate(tokens, dynamics, layers=layers)
 
 
 def doubting_everything(tokens, dynamics, layers):

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.random import Generator
 
 import hardmax as hm
-from hardmax._float.search import ONLY_IN, SEARCHES
 from soak.clouds import KINDS, make
 from soak.truth import ExactCloud
 
@@ -54,8 +53,7 @@ class Problem:
             return {"arithmetic": "exact"}
         if self.answerer == "gpu":
             return {"engine": hm.Gpu()}
-        _, _, search = self.answerer.partition(" ")
-        return {"engine": hm.Cpu(search=search)} if search else {}
+        return {}
 
     @cached_property
     def dynamics(self) -> hm.Dynamics:
@@ -74,9 +72,8 @@ def problem(number: int, *, device: bool = False) -> Problem:
     n = round(np.exp(rng.uniform(np.log(LARGE), np.log(20_000)) if is_large else rng.uniform(0, 4)))
     d = int(rng.choice(DIMENSIONS))
     metric_kind = str(rng.choice(METRICS))
-    searches = [f"processor {name}" for name in SEARCHES if ONLY_IN.get(name, d) == d]
     others = [] if is_large else ["exact", "batch"]
-    answerer = str(rng.choice(["processor", *searches, *others]))
+    answerer = str(rng.choice(["processor", *others]))
     return Problem(
         number=number,
         kind=kind,

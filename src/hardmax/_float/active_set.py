@@ -22,7 +22,7 @@ from hardmax._exact.vectors import power
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import SUMMED, UNDERFLOW, Frame, mean_error, norms_above, step_error
 from hardmax._float.hull import HIGHEST_DIMENSION, shell_of
-from hardmax._float.search import Cpu
+from hardmax._float.search import find_furthest
 from hardmax._layer.attended import AttendedIndices
 
 _FEWEST_POINTS = 2**11
@@ -127,12 +127,12 @@ class ActiveSet:
             (self.lead * np.linalg.norm(directions, axis=1) > slack).all()
         )
 
-    def search(self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+    def search(self, directions: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
         """Who of all points is furthest along each direction, searched among the members if nobody
         else can come within the slack; `gap` is then at most the smallest lead."""
         if not self.suffices(directions, slack):
-            return self.reopened().search(cpu, directions, slack)
-        found = cpu._argmax(directions, self.positions, slack)
+            return self.reopened().search(directions, slack)
+        found = find_furthest(directions, self.positions, slack)
         if self.members is None:
             return found
         return found.among(self.members, self.lead * float(norms_above(directions).min()))

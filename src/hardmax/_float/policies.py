@@ -41,7 +41,6 @@ from hardmax._float.bounds import (
     float_metric,
     norms_above,
 )
-from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
@@ -58,10 +57,10 @@ class TieResolver:
         self._factors = SlackFactors.of(points.dimension, self.metric)
         self._exact = ExactPositions(points, dynamics.contraction)
 
-    def decide(self, active: ActiveSet, pending: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+    def decide(self, active: ActiveSet, pending: np.ndarray) -> ArgmaxResult:
         """Whom the pending points attend to: all who are candidates."""
         self._exact.begin(active.layer)
-        found = self._search(active, pending, cpu)
+        found = self._search(active, pending)
         if not len(found.contested):
             return found
         points = pending[found.contested]
@@ -70,11 +69,11 @@ class TieResolver:
             found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers")
         )
 
-    def _search(self, active: ActiveSet, pending: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+    def _search(self, active: ActiveSet, pending: np.ndarray) -> ArgmaxResult:
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         norms, errors = active.norms[rows], active.errors[rows]
         slack = self._factors.slack(norms, errors, active.longest, float(active.errors.max()))
-        return active.search(cpu, self.metric.directions(active.positions[rows]), slack)
+        return active.search(self.metric.directions(active.positions[rows]), slack)
 
     def _decide_exactly(
         self, points: np.ndarray, candidates: AttendedIndices

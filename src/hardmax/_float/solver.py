@@ -114,7 +114,7 @@ class FloatSolver:
             with self.engine.limited(), interpreted_if_small(*shape):
                 if lasting:
                     active = active.after_layers(choices, lasting)
-                found = ties.decide(active, pending, self.engine)
+                found = ties.decide(active, pending)
                 before, choices = choices, choices.with_rows(pending, found.choices())
                 (pending,) = (~choices.follows_leader).nonzero()
                 lasting = ties.lasting(active, choices, pending)

@@ -20,7 +20,7 @@ from hardmax._tokens.batches import Cloud, Container, as_array, read_batch
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind, is_tensor
 from hardmax.dynamics import Dynamics
-from hardmax.engines import Cpu, Engine, Gpu, Solver
+from hardmax.engines import Engine, Gpu, Solver
 
 # Products of digits of exact positions, some 20 ns each, after which a cloud that has not
 # settled is given up.
@@ -60,8 +60,6 @@ def run_clouds(tokens: Any, plan: Plan, progress: Progress | None = None) -> Run
     clouds, container = _read_clouds(tokens, plan.engine)
     dimension = clouds[0].tokens.shape[1]
     check_dimension(plan.dynamics, dimension)
-    if isinstance(plan.engine, Cpu):
-        plan.engine._check(dimension)
     walk = partial(run_cloud, plan=plan, kind=container.tensors)
     if len(plan.solvers) > 1 and takes(clouds, plan.dynamics, plan.layers):
         how: Any = plan.dynamics, plan.layers, plan.most, plan.engine, progress

@@ -107,7 +107,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
         assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
         assert now.suffices(directions, np.full(720, now.lead * 0.99))
         assert not now.suffices(directions, np.full(720, now.lead * 1.01))
-        found = now.search(hm.Cpu("dense"), directions, np.full(720, 1e-15))
+        found = now.search(directions, np.full(720, 1e-15))
         assert (scores[found.winners, np.arange(720)] >= scores.max(axis=0) - 1e-12).all()
         assert found.gap <= now.lead * (1 + 1e-12)
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from agreement import forced
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from hardmax._float.bounds import (
     norms_above,
     step_error,
 )
-from hardmax._float.search import Cpu
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
@@ -85,7 +85,8 @@ def many_small_terms(d: int) -> np.ndarray:
 def test_scores_that_floats_add_up_wrongly_are_not_believed_nor_by_the_kernel_for_batches(d):
     cloud = many_small_terms(d)
     for search in ("dense", "shells", "rounded"):
-        run = hm.simulate(cloud, hm.Dynamics(1), layers=0, engine=Cpu(search))
+        with forced(search):
+            run = hm.simulate(cloud, hm.Dynamics(1), layers=0)
         assert run.attended(0)[0].tolist() == [2]
         assert "integers" in run.decided_by[0]
     exact = hm.simulate(cloud, hm.Dynamics(1), layers=1, arithmetic="exact")
