@@ -181,7 +181,7 @@ def test_the_checker_needs_nothing_but_python(tmp_path: Path):
 
 
 def test_a_file_gets_one_line(tmp_path: Path):
-    not_json = "unreadable as JSON: "
+    not_json = "unreadable: "
     files = {
         "false": (small(leaders=[]), 1, "refused: leaders: they are [[0,0],[1,0]]"),
         "truncated": (small()[:-9], 2, not_json),

@@ -14,7 +14,6 @@ if sys.version_info < (3, 10, 7):  # noqa: UP036 (strangers have other Pythons t
     print("certificate.py needs Python 3.10.7 or later, not", sys.version.split()[0])
     sys.exit(2)
 
-import argparse
 import hashlib
 import json
 import re
@@ -541,19 +540,17 @@ class Reader(Powers):
         weights = [self.number(head["weight"]) for head in heads]
         common = self.common_multiple([q for _, q in weights])
         self.charge(len(weights), digits(*weights), digits([common]))
-        whole = [p * (common // q) for p, q in weights]
-        factor = gcd(*whole)
         self.heads = []
-        for head, weight in zip(heads, whole, strict=True):
+        for head, (p, q) in zip(heads, weights, strict=True):
             table, unit = self.read_matrix(head["metric"]) if head["metric"] else (None, 1)
-            self.heads.append(Head(table, unit, weight // factor))
+            self.heads.append(Head(table, unit, p * (common // q)))
 
     def read_value(self) -> None:
         """How points move at the steps of the layer, and of what kind the value matrix is:
         `self.projection` if it is a P with P P = P, `self.vanishing` if its square is 0; g is that
         of the last step."""
         value, inverses = self.layer["value"], self.layer["inverse"]
-        self.vanishing, self.projection, self.inverses = None, None, None
+        self.vanishing = self.projection = self.inverses = None
         self.beta, self.has_form = self.steps[-1], True
         require((value is None) == (inverses is None), "layer: value and inverse go together")
         if value is not None:
@@ -563,9 +560,7 @@ class Reader(Powers):
             for step, inverse in zip(self.steps, self.inverses, strict=True):
                 self.check_inverse(rows, unit, step, inverse)
             self.read_form(rows, unit)
-        self.contraction = self.beta[1], sum(self.beta)  # g, in lowest terms
-        if self.vanishing:
-            self.contraction = 1, 1
+        self.contraction = (1, 1) if self.vanishing else (self.beta[1], sum(self.beta))
 
     def check_inverse(self, rows: Table, unit: int, step: tuple[int, int], inverse: Matrix) -> None:
         """(I + alpha V) R = I."""
@@ -664,8 +659,7 @@ class Reader(Powers):
         size = digits(*self.z)
         self.charge(9 * self.n * self.d, size, digits([self.scale]), held=2 * self.n * self.d)
         factor = gcd(self.scale, *chain(*self.z))
-        columns = [[str(x // factor) for x in column] for column in self.z]
-        points = [*map(list, zip(*columns, strict=True))]
+        points = [[str(x // factor) for x in row] for row in zip(*self.z, strict=True)]
         cloud = {"denominator": str(self.scale // factor), "multiplicities": self.counts}
         layer = {key: part for key, part in self.layer.items() if key != "inverse"}
         known = digest(cloud | {"points": points})
@@ -802,15 +796,17 @@ class Walk(Reader):
         common = self.common_multiple([*map(self.size, several)])
         factor, picks = common * sum(head.weight for head in self.heads), self.picks()
         self.charge((self.d + 2) * picks, digits(*table, self.counts), digits([factor]), held=picks)
-        shares: list[list[tuple[int, int]]] = [[] for _ in range(self.n)]
+        means = [[0] * self.n for _ in table]
         for head, sets in zip(self.heads, self.sets, strict=True):
-            for share, chosen in zip(shares, sets, strict=True):
-                whole = self.size(chosen)
-                parts = [head.weight * common * self.counts[j] // whole for j in chosen]
-                share += zip(chosen, parts, strict=True)
-        return factor, [
-            [sum(weight * column[j] for j, weight in share) for share in shares] for column in table
-        ]
+            unit = head.weight * common
+            shares = [(i, chosen) for i, chosen in enumerate(sets) if len(chosen) > 1]
+            for k, column in enumerate(table):
+                part = [unit * column[chosen[0]] for chosen in sets]
+                for i, chosen in shares:
+                    total = sum(self.counts[j] * column[j] for j in chosen)
+                    part[i] = unit // self.size(chosen) * total
+                means[k] = [*map(add, means[k], part)]
+        return factor, means
 
     def closed_form(self, depth: int, layer: int) -> tuple[Form, int]:
         """Where the points are m layers later, as long as the sets stay, over a denominator.
@@ -822,8 +818,8 @@ class Walk(Reader):
         z, scale, (p, q) = self.z, self.scale, self.beta
         if depth == 0:
             after, later = self.moved(layer)
-            ways = self.mixed((later, z), (-scale, after))
-            require(not any(map(any, ways)), f"jumps: points move at {self.part}")
+            is_still = self.mixed((later, z)) == self.mixed((scale, after))
+            require(is_still, f"jumps: points move at {self.part}")
             return {(0, 0): z}, scale
         is_known = self.has_form and (depth == 1 or not self.vanishing)
         constant = layer >= len(self.steps) - 1
@@ -847,8 +843,7 @@ class Walk(Reader):
             means.append(w)
         *means, w = means
         common, after = self.means(w)
-        ways = self.mixed((common, w), (-1, after))
-        is_last = not any(map(any, ways))
+        is_last = self.mixed((common, w)) == after
         require(is_last, f"jumps: targets move after {depth} steps at {self.part}")
         self.charge(depth, digits([p]), digits([q ** min(depth, CLOSE)]))
         top = q ** (depth - 1)
@@ -857,10 +852,10 @@ class Walk(Reader):
             form = {(0, 0): self.mixed((top, w), (top, z), (-top, means[0]))}
         for k, x in enumerate(means):
             factor = p**k * q ** (depth - 1 - k)
-            form[1, k] = self.mixed((factor, x), (-factor, w))
-        return {
-            term: x for term, x in form.items() if term == (0, 0) or any(map(any, x))
-        }, scale * top
+            way = self.mixed((factor, x), (-factor, w))
+            if any(map(any, way)):
+                form[1, k] = way
+        return form, scale * top
 
     def jump(self, form: Form, scale: int, layers: int) -> None:
         """Go many layers further."""
@@ -1044,11 +1039,8 @@ def is_on_face(walk: "Walk", x: Table, i: int, limit: dict[str, Any]) -> bool:
     is_face = face == sorted(v for v in walk.leaders if scores[v] == highest)
     if walk.layer["heads"] or not is_face or len(parts) != len(face) or sum(parts) != common:
         return False
-    picked = [[column[v] for v in face] for column in x]
-    return all(
-        common * column[i] == sum(map(mul, parts, several))
-        for column, several in zip(x, picked, strict=True)
-    )
+    pairs = [*zip(face, parts, strict=True)]
+    return all(common * column[i] == sum(p * column[v] for v, p in pairs) for column in x)
 
 
 def statement_6(walk: "Walk", sets: Sets, pending: list[int]) -> list[int]:
@@ -1170,6 +1162,10 @@ EXAMPLE = """{"format":"hardmax-limit-certificate","version":2,"layer":{"alpha":
 "points":[4],"to":[[2,3,4]]},{"from":13,"head":0,"points":[4],"to":[4]}],"jumps":[[0,12,2],
 [13,null,1]],"settled_at":13,"limits":[{"vertex":0},{"vertex":1},{"vertex":4}],
 "limit_of":[0,1,0,1,2],"leaders":[[0,0],[1,0],[4,13]]}"""
+USAGE = """usage: certificate.py FILE [EFFORT]
+
+Check a proof of where tokens end; an effort of 10 allows ten times the usual time and memory.
+Exit code: 0 accepted, 1 refused, 2 nothing was checked, 3 undecided."""
 LIES = ("1/2", "1"), ("12", "11"), ("[2,3,4]", "[3,4]"), ("[4,13]", "[4,12]"), ("1,2]", "1,1]")
 
 
@@ -1183,25 +1179,21 @@ def passes_test() -> bool:
 
 def main() -> int:
     """Print the verdict on a file, and return the exit code."""
-    parser = argparse.ArgumentParser(description="Check a proof of where tokens end.")
-    parser.add_argument("file", metavar="FILE", type=Path, help="a certificate")
-    more = "allow so many times the usual time and memory"
-    parser.add_argument("effort", metavar="EFFORT", type=float, nargs="?", default=1.0, help=more)
-    parser.epilog = "Exit code: 0 accepted, 1 refused, 2 nothing was checked, 3 undecided."
-    asked = parser.parse_args()
-    if not asked.effort > 0:
-        parser.error("EFFORT must be a number above 0")
+    words = sys.argv[1:]
+    if len(words) not in (1, 2) or words[0].startswith("-"):
+        print(USAGE)
+        return 2
     if not passes_test():
         print("nothing checked: it fails on its own example with Python", sys.version.split()[0])
         return 2
     try:
-        data = read_whole(asked.file, asked.effort)
-        certificate = json.loads(data, object_pairs_hook=once)
-        verdict = verify(certificate, effort=asked.effort)
+        effort = float(*words[1:] or "1")
+        data = read_whole(Path(words[0]), effort)
+        verdict = verify(json.loads(data, object_pairs_hook=once), effort=effort)
     except Stop as stop:
         verdict = Verdict(False, str(stop))
     except (ValueError, RecursionError) as error:
-        verdict = Verdict(False, f"unreadable as JSON: {error}")
+        verdict = Verdict(False, f"unreadable: {error}")
     if verdict.reason.startswith(("unreadable", "version")):
         print(verdict.reason)
         return 2
