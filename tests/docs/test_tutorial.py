@@ -44,7 +44,7 @@ def test_the_tutorial_runs_and_shows_what_follows_by_hand(tmp_path, monkeypatch,
     shown, printed = "\n".join(results), capsys.readouterr().out
     assert "AttendedSets([[0], [1], [2], [3], [0, 3], [1, 2], …])" in shown
     assert "array([Fraction(2, 3), Fraction(0, 1)], dtype=object)" in shown  # a third of the way
-    assert "Polytope(dimension 2 in R^2, f-vector (4, 4))" in shown
+    assert "Polytope(dimension 2 in R^2, 4 points)" in shown
     assert "Verdict(accepted=True, " in shown
     assert "Verdict(accepted=False, " in shown
     assert "array([Fraction(3, 5), Fraction(4, 5)], dtype=object)" in shown

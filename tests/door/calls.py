@@ -153,9 +153,7 @@ def _streamed_calls() -> Iterator[Call]:
 
 
 def geometry_calls() -> Iterator[Call]:
-    square = geometry.Polytope(SQUARE)
     yield "Polytope", lambda **given: repr(geometry.Polytope(**given)), {"points": SQUARE}
-    yield "Polytope.faces", square.faces, {"dimension": 1}
     yield (
         "project_exact",
         geometry.project_exact,

@@ -167,12 +167,12 @@ def test_leaders_that_have_met_share_a_place():
     lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]]))
     assert (lim.leaders.tolist(), lim.distinct_leaders.tolist()) == ([0, 1], [0])
     assert lim.clusters.labels.tolist() == [0, 0]
-    assert lim.polytope().f_vector == (1,)
+    assert lim.polytope().dimension == 0
 
 
 def test_the_polytope_is_the_hull_of_the_leaders():
     lim = hm.limit(hm.clouds.gaussian(200, 3, seed=1), HALF)
-    assert lim.polytope().f_vector[0] == len(lim.leaders)
+    assert len(lim.polytope().vertices) == len(lim.leaders)
     for point in lim.clusters.limit_points:  # within it
         nearest, _ = project_exact(lim.polytope().vertices, target=point)
         np.testing.assert_allclose(np.array(nearest, dtype=float), point, atol=1e-12)

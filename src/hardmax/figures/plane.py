@@ -241,7 +241,9 @@ def draw_hull(places: np.ndarray, ax: Axes) -> list[Artist]:
         return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
     look = {"facecolor": SHADE, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
     if isinstance(ax, Axes3D):
-        facets = [corners[list(face)] for face in polytope.faces(2)]
+        facets = [corners]
+        if polytope.dimension == 3:
+            facets = [corners[list(face)] for face in polytope.facets]
         rounds = [facet[going_round(facet)] for facet in facets]
         return [ax.add_collection3d(Poly3DCollection(rounds, **look))]
     return [ax.add_patch(Polygon(corners[going_round(corners)], **look))]

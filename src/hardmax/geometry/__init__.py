@@ -2,7 +2,7 @@
 
 >>> import hardmax as hm
 >>> hm.geometry.Polytope([[0, 0], [1, 0], [0, 1], [0, 0]])
-Polytope(dimension 2 in R^2, f-vector (3, 3))
+Polytope(dimension 2 in R^2, 4 points)
 """
 
 from hardmax._common.lazy import attach_stub

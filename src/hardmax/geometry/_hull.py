@@ -4,8 +4,6 @@ Qhull, which does not fail on flat, thin, repeated or tiny input.
 Hull algorithms fail on flat input. So points are first written in coordinates of the smallest
 affine space that contains them, in which they are not flat."""
 
-from collections.abc import Iterable
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -157,27 +155,6 @@ def _qhull(points: np.ndarray, tolerance: float) -> "ConvexHull | None":
             if "simplex is flat" in str(error):
                 break
     return None
-
-
-def faces_below(faces: Iterable[Face], dimension: int, facets: Iterable[Face]) -> tuple[Face, ...]:
-    """The facets of the given `faces` of one `dimension` (at least 1), sorted.
-
-    The facets of a face F are the largest of the sets F ∩ G that are not F, over the facets G of
-    the polytope."""
-    through: dict[int, list[frozenset[int]]] = {}
-    for facet in map(frozenset, facets):
-        for vertex in facet:
-            through.setdefault(vertex, []).append(facet)
-    below: set[Face] = set()
-    for face in faces:
-        if len(face) == dimension + 1:  # a simplex: any of its vertices may be left out
-            below.update(combinations(face, dimension))
-            continue
-        whole = frozenset(face)
-        parts = {facet & whole for vertex in face for facet in through[vertex]} - {whole}
-        largest = [part for part in parts if not any(part < other for other in parts)]
-        below.update(tuple(sorted(part)) for part in largest)
-    return tuple(sorted(below))
 
 
 def going_round(vertices: np.ndarray) -> np.ndarray:

@@ -1,12 +1,12 @@
-"""The convex hull of points as one object: vertices and faces."""
+"""The convex hull of points as one object: vertices and facets."""
 
 from typing import Any
 
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.validation import InputError, check_bool, check_int
-from hardmax.geometry._hull import Face, Hull, affine_frame, faces_below, hull, read_points
+from hardmax._common.validation import InputError, check_bool
+from hardmax.geometry._hull import Face, Hull, affine_frame, hull, read_points
 
 # Up to here the hull has about as many facets as vertices, and is found at once.
 FEW_FACETS = 3
@@ -33,9 +33,9 @@ class Polytope:
     --------
     >>> cube = Polytope([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     >>> cube
-    Polytope(dimension 3 in R^3, f-vector (8, 12, 6))
-    >>> cube.facets[0], len(cube.faces(1))
-    ((0, 1, 2, 3), 12)
+    Polytope(dimension 3 in R^3, 8 points)
+    >>> cube.facets[0], len(cube.facets)
+    ((0, 1, 2, 3), 6)
     """
 
     def __init__(self, points: Any, *, all_vertices: bool = False) -> None:
@@ -43,11 +43,8 @@ class Polytope:
         self.all_vertices = check_bool(all_vertices, "`all_vertices`")
 
     def __repr__(self) -> str:
-        counted = self.dimension <= FEW_FACETS and len(self._float_hull.vertices) == len(
-            self.vertices
-        )
-        known = f"f-vector {self.f_vector}" if counted else f"{len(self.points)} points"
-        return f"Polytope(dimension {self.dimension} in R^{self.points.shape[1]}, {known})"
+        space = f"R^{self.points.shape[1]}"
+        return f"Polytope(dimension {self.dimension} in {space}, {len(self.points)} points)"
 
     @property
     def indices(self) -> np.ndarray:
@@ -73,54 +70,16 @@ class Polytope:
     @property
     def facets(self) -> tuple[Face, ...]:
         """Faces of one dimension less than the polytope, as tuples of indices into `vertices`."""
-        return self._hull.facets
-
-    @property
-    def f_vector(self) -> tuple[int, ...]:
-        """Number of faces of dimension 0, 1, …, dimension - 1; (1,) for a point."""
-        return tuple(len(self.faces(k)) for k in range(max(1, self.dimension)))
-
-    def faces(self, dimension: int) -> tuple[Face, ...]:
-        """All faces of one dimension.
-
-        Parameters
-        ----------
-        dimension : int
-            From 0 (the vertices) to the dimension of the polytope (itself).
-
-        Returns
-        -------
-        tuple of tuple of int
-            Each face as indices into `vertices`.
-        """
-        return self._faces[check_int(dimension, "`dimension`", at_least=0, at_most=self.dimension)]
+        floats = self._float_hull
+        if floats.dimension != self.dimension or len(floats.vertices) != len(self.vertices):
+            came = f"Of the {len(self.vertices):,} vertices floats find {len(floats.vertices):,}"
+            raise InputError(f"{came}: the others are too close to their hull for `facets`.")
+        return floats.facets
 
     @cached_property
     def _float_hull(self) -> Hull:
         """The hull of the points, as floats find it."""
         if (rank := affine_frame(self.points).rank) > LARGEST_DIMENSION:
             wish = f"points that span at most {LARGEST_DIMENSION} dimensions"
-            raise InputError(
-                f"`vertices`, `facets` and `faces` need {wish}, but these span {rank}."
-            )
+            raise InputError(f"`vertices` and `facets` need {wish}, but these span {rank}.")
         return hull(self.points)
-
-    @property
-    def _hull(self) -> Hull:
-        floats = self._float_hull
-        if floats.dimension != self.dimension or len(floats.vertices) != len(self.vertices):
-            came = f"Of the {len(self.vertices):,} vertices floats find {len(floats.vertices):,}"
-            raise InputError(
-                f"{came}: the others are too close to their hull for `facets` and `faces`."
-            )
-        return floats
-
-    @cached_property
-    def _faces(self) -> list[tuple[Face, ...]]:
-        """The faces of every dimension, from the vertices up to the polytope itself."""
-        levels: list[tuple[Face, ...]] = [(tuple(range(len(self.vertices))),)]
-        if self.dimension:
-            levels.append(tuple(sorted(self.facets)))
-        for k in range(self.dimension - 1, 0, -1):
-            levels.append(faces_below(levels[-1], k, self.facets))
-        return levels[::-1]
