@@ -117,7 +117,7 @@ def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classe
     [
         ("gate", GATES, 0.1),
         ("alpha", ("0", *tuning.ALPHAS), 0.1),
-        ("weight", NEUTRAL_WEIGHTS, 1e-5),
+        ("neutral_weight", NEUTRAL_WEIGHTS, 1e-5),
     ],
 )
 def test_what_is_chosen_is_hardly_worse_than_the_best(classes, name, options, slack):

@@ -238,6 +238,7 @@ def both(logits: np.ndarray) -> np.ndarray:
 
 
 def _log_sums(z: np.ndarray) -> np.ndarray:
+    """`np.logaddexp.reduce(z, axis=1)`, in half the time."""
     top = z.max(axis=1)
     return top + np.log(np.exp(z - top[:, None]).sum(axis=1))
 
@@ -253,9 +254,9 @@ def log_loss(
     logits: np.ndarray, labels: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """The weighted sum of the losses, and its slope in each logit."""
-    z, here = both(logits), (np.arange(len(logits)), labels)
+    z, rows = both(logits), logits.shape[1]
     log_sums = _log_sums(z)
-    slopes = np.exp(z - log_sums[:, None])
-    slopes[here] -= 1
+    slopes = np.exp(z[:, -rows:] - log_sums[:, None])
+    slopes -= labels[:, None] == np.arange(z.shape[1])[-rows:]
     slopes *= weights[:, None]
-    return float(weights @ (log_sums - z[here])), slopes[:, -logits.shape[1] :]
+    return float(weights @ (log_sums - z[np.arange(len(z)), labels])), slopes

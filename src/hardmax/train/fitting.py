@@ -203,7 +203,6 @@ def _assemble(
         tokeniser=chosen.tokeniser,
         metrics={
             "sources": [[f"{pluralize(len(lengths), 'text')}{of}, {date.today()}", NO_RIGHTS]],
-            "given": settings.recorded,
             "settings": chosen.recorded,
             **measured,
             **_quantiles(lengths),

@@ -148,7 +148,9 @@ def _try_out(weigh_tokens: Weigh, before: Trial, folds: range, choices: dict[str
         # From its own weights: those of other folds know the texts that are held out.
         guess = before.start.get(fold)
         bags, _, fitted = weigh_tokens(before.known, before.bags, settings, fold=fold, start=guess)
-        held_out.append(HeldOut(bags.held_out(fold), fitted))
+        # As if the other tokens were not known.
+        seen = bags.held_out(fold).take(fitted.kept)
+        held_out.append(HeldOut(seen, fitted.weights[fitted.kept], fitted.bias))
         if bags is before.bags:
             start[fold] = fitted
     weights = NEUTRAL_WEIGHTS[1::3]
@@ -249,7 +251,8 @@ class HeldOut:
     """Held-out texts, and the weights that others gave."""
 
     bags: Bags
-    fitted: Fitted
+    weights: np.ndarray
+    bias: np.ndarray
     analyses: dict[tuple[float, str], Analysis] = field(default_factory=dict, init=False)
 
     def analyse(self, gate: float, alpha: str) -> Analysis:
@@ -259,12 +262,11 @@ class HeldOut:
         return self.analyses[gate, alpha]
 
     def _analyse(self, gate: float, alpha: str) -> Analysis:
-        matrix = self.bags.matrix[:, self.fitted.kept]  # as if the other tokens were not known
+        matrix = self.bags.matrix
         ids, offsets = matrix.indices.astype(np.int32), matrix.indptr.astype(int)
         encoded = Encoded(ids, np.ones_like(ids), matrix.data, offsets)
-        weights = self.fitted.weights[self.fitted.kept]
-        bias = np.zeros(weights.shape[1])
-        return weigh(encoded, Voting(weights, bias, gate, kept_share(alpha), 1))
+        none = np.zeros(self.weights.shape[1])
+        return weigh(encoded, Voting(self.weights, none, gate, kept_share(alpha), 1))
 
     def votes(self, gate: float, alpha: str, neutral_weight: int) -> np.ndarray:
         """What they add up to, before they are divided by the temperature."""
@@ -277,7 +279,7 @@ def _summarize(
     held_out: tuple[HeldOut, ...], choices: dict[str, Any], temperature: float
 ) -> dict[str, Any]:
     """What the model card says of the held-out texts."""
-    parts = [part.votes(**choices) / temperature + part.fitted.bias for part in held_out]
+    parts = [part.votes(**choices) / temperature + part.bias for part in held_out]
     truth = np.concatenate([part.bags.labels for part in held_out])
     probabilities = softmax(both(np.concatenate(parts)), axis=1)
     on = f"the training texts, each held out once in {FOLDS} folds, which also chose the settings"
@@ -303,7 +305,7 @@ def calibrate(
 ) -> Measured:
     """The best temperature for the votes of held-out texts, or what a given one gives."""
     votes = np.concatenate([part.votes(gate, alpha, neutral_weight) for part in held_out])
-    bias = held_out[0].fitted.bias  # that of all texts, in every fold
+    bias = held_out[0].bias  # that of all texts, in every fold
     labels = np.concatenate([part.bags.labels for part in held_out])
     weights = np.concatenate([part.bags.weights for part in held_out])
 
