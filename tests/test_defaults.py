@@ -76,7 +76,9 @@ def same(told: Any, actual: Any) -> bool:
     if isinstance(told, bool) or isinstance(actual, bool):
         return told is actual
     return (
-        told == actual or (not told and actual is None) or told == re.sub(r"\w+=", "", repr(actual))
+        told in (actual, getattr(actual, "__name__", ""))
+        or (not told and actual is None)
+        or told == re.sub(r"\w+=", "", repr(actual))
     )
 
 

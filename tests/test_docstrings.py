@@ -27,17 +27,13 @@ NAMED += [
 # Public modules, of which not every name is also one of the package.
 OPEN = ["clouds", "io", "torch", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
-RETURNED = {
+RETURNED = [
     "Analysis",
     "Broken",
     "InputError",
     "Corpus",
-    "Decisions",
     "Explanation",
     "Reading",
-    "RunDetails",
-}
-RETURNED |= {
     "AttendedSets",
     "Certificate",
     "Limit",
@@ -46,18 +42,15 @@ RETURNED |= {
     "Runs",
     "Run",
     "Verdict",
-}
-RETURNED |= {
     "StreamedLimit",
     "AlgebraicNumber",
     "Basins",
     "Bifurcations",
-    "Estimate",
     "Falsification",
     "MetricSearch",
     "Region",
     "SoftmaxGap",
-}
+]
 
 
 def defined_in(module: str) -> list[str]:
@@ -99,7 +92,7 @@ def test_a_public_name_is_documented(path):
     module, _, name = path.rpartition(".")
     thing = getattr(importlib.import_module(module), name)
     if inspect.isclass(thing):
-        wrong = errors(path, "GL08 SS01 EX01" + ("" if name in RETURNED else " PR01 PR02"))
+        wrong = errors(path, "GL08 SS01" + ("" if name in RETURNED else " EX01 PR01 PR02"))
         wrong += [
             error
             for member in members(path, thing)

@@ -1,7 +1,6 @@
 """Calls of everything public with good arguments: what `test_door` replaces by bad ones, one by
 one."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
@@ -17,7 +16,6 @@ from hardmax.text import (
     Tokeniser,
     Vocabulary,
     VotingRule,
-    describe,
     make_reading,
     make_synthetic_corpus,
     write_report,
@@ -92,7 +90,8 @@ def core_calls() -> Iterator[Call]:
     yield "FeedForward", hm.FeedForward, block
     normal = hm.Dynamics(1, TILTED, normalise="sphere", feed_forward=hm.FeedForward(**block))
     yield "simulate a block", hm.simulate, {"tokens": SQUARE, "dynamics": normal, "layers": 2}
-    yield "limit of a block", hm.limit, {"tokens": SQUARE, "dynamics": normal, "max_layers": 5}
+    mean = hm.Dynamics(1, TILTED, feed_forward=hm.FeedForward(**block))
+    yield "limit of a block", hm.limit, {"tokens": SQUARE, "dynamics": mean, "max_layers": 5}
     yield "Localmax", hm.Localmax, {"slack": "1/2"}
     yield "TopK", hm.TopK, {"k": 2}
     yield "Softmax", hm.Softmax, {"beta": 2}
@@ -144,12 +143,7 @@ def result_calls() -> Iterator[Call]:
 def _streamed_calls() -> Iterator[Call]:
     tokens = np.memmap("tokens", dtype=np.float64, mode="w+", shape=(5, 2))
     tokens[:] = SQUARE
-    folders = itertools.count()
-    for found in (
-        hm.limit(tokens, HALF),
-        hm.simulate(tokens, HALF, layers=2),
-    ):
-        yield f"{type(found).__name__}.write", found.write, {"folder": f"limits-{next(folders)}"}
+    yield "StreamedLimit.write", hm.limit(tokens, HALF).write, {"folder": "limits"}
 
 
 def geometry_calls() -> Iterator[Call]:
@@ -192,7 +186,6 @@ def text_calls() -> Iterator[Call]:
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
     yield "make_reading", partial(make_reading, model), {"text": text}
-    yield "describe", partial(describe, model), {"limit": 500}
     yield (
         "TextModel.flip",
         model.flip,
@@ -224,28 +217,6 @@ def text_calls() -> Iterator[Call]:
         "make_synthetic_corpus",
         make_synthetic_corpus,
         {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1},
-    )
-
-
-def estimator_calls() -> Iterator[Call]:
-    from hardmax.sklearn import HardmaxClassifier
-
-    def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
-        return HardmaxClassifier(vectors=None, **parameters).fit(X, y)
-
-    corpus = make_synthetic_corpus(12, seed=1)
-    sizes = {
-        "max_features": 5,
-        "min_df": 1,
-        "ngram_range": (1, 1),
-        "overlapping": True,
-        "neutral_weight": 5,
-    }
-    shape = {"gate": 0.2, "alpha": "1/2", "C": 1.0, "fit_intercept": True, "random_state": 1}
-    yield (
-        "HardmaxClassifier",
-        classify,
-        {"X": list(corpus.texts), "y": list(corpus.labels), **shape, **sizes},
     )
 
 

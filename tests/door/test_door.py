@@ -23,7 +23,6 @@ ROOMS = {
     "geometry": calls.geometry_calls,
     "clouds": calls.cloud_calls,
     "texts": calls.text_calls,
-    "estimators": calls.estimator_calls,
     "figures": calls.figure_calls,
 }
 NEEDS = {"estimators": ("sklearn", "torch"), "figures": ("matplotlib",)}

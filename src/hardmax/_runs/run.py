@@ -181,7 +181,13 @@ class Run(Tabular):
         return table if self.tensor_kind is None else self.tensor_kind.tensor(table)
 
     def floats_at(self, layer: Layer) -> np.ndarray:
-        """`at` in float64, whatever was given."""
+        """`at` in float64, whatever was given.
+
+        Parameters
+        ----------
+        layer : int or "limit"
+            As for `at`.
+        """
         table: Any = self.points.spread(self._table_at(layer))
         return table if isinstance(table, np.ndarray) else table.cpu().numpy()
 

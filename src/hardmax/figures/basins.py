@@ -20,8 +20,8 @@ _MOST_NAMED = 12  # regions in the legend
 def plot_basins(found: "Basins", ax: Any) -> Axes:
     """Regions on the axes, or on those of a new figure: a colour and a hatch for each."""
     is_plane = len(found.box) == 2
-    title = "" if ax else f"Where token {found.token} ends, by its start"
-    ax = style.check_axes(ax or style.new_axes((6.4, 4.8 if is_plane else 2.4)))
+    title = "" if ax is not None else f"Where token {found.token} ends, by its start"
+    ax = style.axes_for(ax, (6.4, 4.8 if is_plane else 2.4))
     with style.style_context():
         hatches = cycle(_HATCHES)
         elsewhere = [region for region in found.regions if region.name != "itself"]

@@ -22,8 +22,8 @@ def plot_bifurcations(found: "Bifurcations", ax: Any) -> Axes:
     leaders = sorted({leader for outcome in outcomes for leader in outcome.leaders})
     rows = max((len(outcome.attended) for outcome in outcomes), default=1)
     count = pluralize(len(found.values), "bifurcation")
-    title = "" if ax else f"{count}: whom each token ends with"
-    ax = style.check_axes(ax or style.new_axes((6.4, 1.5 + 0.26 * rows)))
+    title = "" if ax is not None else f"{count}: whom each token ends with"
+    ax = style.axes_for(ax, (6.4, 1.5 + 0.26 * rows))
     with style.style_context():
         low, high = float(found.intervals[0].low), float(found.intervals[-1].high)
         ax.set(xlabel="alpha", ylabel="token", xlim=(low, high), ylim=(rows - 0.4, -0.6))

@@ -46,7 +46,7 @@ def plot_weights(model: "TextModel", top: int, only: Collection[int] | None, ax:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new
     figure."""
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
-    ax = style.check_axes(ax or style.new_axes((5.6, 1.4 + 0.22 * len(bars))))
+    ax = style.axes_for(ax, (5.6, 1.4 + 0.22 * len(bars)))
     with style.style_context():
         for group in _draw_bars(bars, model.classes, ax):
             ax.bar_label(group, fmt="{:+.3g}", padding=3, fontsize="small")
@@ -61,7 +61,7 @@ def plot_text(why: "Explanation", ax: Any) -> Axes:
     """The votes of a text, the largest on top; an arrow leads from the vote that a modified token
     would have otherwise. On the axes, or on those of a new figure."""
     shown = why.active[:MOST_VOTES]
-    ax = style.check_axes(ax or style.new_axes((5.6, 1.2 + 0.24 * max(len(shown), 3))))
+    ax = style.axes_for(ax, (5.6, 1.2 + 0.24 * max(len(shown), 3)))
     with style.style_context():
         ink = style.ink()
         arrow = {"arrowstyle": "->", "color": ink, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
@@ -113,7 +113,7 @@ def plot_reliability(curve: tuple[np.ndarray, np.ndarray, np.ndarray], ax: Any =
     confidence, accuracy, texts = curve
     low = max(0.0, min(confidence.min(), accuracy.min()) - 0.05)
     error = float((np.abs(confidence - accuracy) * texts).sum() / texts.sum())
-    ax = style.check_axes(ax or style.new_axes((4.4, 4.4)))
+    ax = style.axes_for(ax, (4.4, 4.4))
     with style.style_context():
         diagonal = {"color": FAINT, "lw": 0.9, "ls": "--", "label": "perfectly calibrated"}
         ax.plot([low, 1], [low, 1], **diagonal)

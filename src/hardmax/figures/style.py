@@ -86,6 +86,11 @@ def new_axes(size: tuple[float, float], d: int = 2, **look: Any) -> Any:
         return figure.add_subplot(projection="3d" if d == 3 else None, **look)
 
 
+def axes_for(ax: Any, size: tuple[float, float]) -> Axes:
+    """The axes that were given, or those of a new figure."""
+    return new_axes(size) if ax is None else check_axes(ax)
+
+
 def hide_frame(ax: Axes, *sides: str) -> None:
     """Without the frame of the axes on these sides."""
     ax.spines[list(sides)].set_visible(False)
@@ -94,6 +99,7 @@ def hide_frame(ax: Axes, *sides: str) -> None:
 def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure to a `.png`, `.svg` or `.pdf`, completely or not at all; the same figure gives
     the same bytes."""
+    check_instance(figure, Figure, "`figure`", "a figure of matplotlib")
     kind = check_path(path).suffix.lower()
     # Without a date the same figure is the same file, byte for byte.
     undated = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
