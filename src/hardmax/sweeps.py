@@ -48,7 +48,8 @@ def sweep(
         Names of attributes or methods of `Limit`, or functions of it. Of what has a length, the
         length is taken.
     maker : callable, default gaussian
-        A function that returns a cloud, such as those of `hardmax.clouds`; what its dimension depends on is called `d`.
+        A function that returns a cloud, such as those of `hardmax.clouds`; what its dimension
+        depends on is called `d`.
     output : str or Path, optional
         A folder for Parquet files, each written as soon as its rows are there. Calling again skips
         complete files, and computes what is missing or damaged. It does not see that the
