@@ -54,10 +54,7 @@ class Room(NamedTuple):
 def make_room(longest, dimension):
     """Room for clouds of up to `longest` points."""
     wide = longest + WIDTH
-    points, moved = np.empty((dimension, wide)), np.empty((dimension, wide))
-    for axis in range(dimension):
-        for column in range(wide):
-            points[axis, column] = 0.0
+    points, moved = np.zeros((dimension, wide)), np.empty((dimension, wide))
     reach, direction, scores = np.empty(wide), np.empty(dimension), np.empty(wide)
     chosen, since = np.empty(longest, np.int32), np.empty(longest, np.int64)
     return Room(points, moved, reach, direction, scores, chosen, since, np.empty(longest, np.bool_))

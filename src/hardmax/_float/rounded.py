@@ -47,7 +47,6 @@ _TINY = 2.0**-500  # coordinates whose squares may underflow count as zero, and 
 _TINY_SLACK = 2.0**-480
 # rows that are scored in full, half of them short, to learn about how small the smallest lead is
 _SAMPLED = 32
-_CHECKED = 4  # tiles after which it is checked whether the rest can matter
 
 ir = cgutils.ir
 _INDEX, _NUMBER, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
@@ -192,8 +191,8 @@ def _read(first, last, rows, shifts, tiles, floors, margins, tops, sums):
     matters, and raise `floors` to what is sure to be reached; returns how many tiles were read."""
     steps = rows.packed.shape[1]
     for tile in range(len(tiles.scales)):
-        matters = tile % _CHECKED > 0
-        for i in range(first, last if tile % _CHECKED == 0 else first):
+        matters = False
+        for i in range(first, last):
             matters |= rows.lengths[i] * tiles.lengths[tile] >= floors[i] - margins[i]
         if not matters:
             return tile
