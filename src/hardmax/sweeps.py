@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 Observable = str | Callable[[Limit], Any]
-_CELLS, _COORDINATES = 512, 2**18  # of a task: at most, and about
+_CELLS = 64  # of a task, at most: clouds of one size in one batch
 
 
 def sweep(
@@ -107,12 +107,10 @@ def _groups(grid: Any, maker: Any, taken: set[Any]) -> list[list[dict[str, Any]]
         inspect.signature(maker).bind(**axes)
     except (TypeError, ValueError) as error:
         raise InputError(f"`grid` must fit {shorten(maker)}: {error}.") from None
-    groups, size = defaultdict(list), 0
-    for values in product(*axes.values()):
+    groups = defaultdict(list)
+    for number, values in enumerate(product(*axes.values())):
         cell = dict(zip(axes, values, strict=True))
-        groups[size // _COORDINATES, cell.get("d")].append(cell)  # a batch has one dimension
-        n = cell.get("n")
-        size += max(_COORDINATES // _CELLS, 8 * n if isinstance(n, int) else 0)
+        groups[number // _CELLS, cell.get("n"), cell.get("d")].append(cell)
     if not groups:
         raise InputError("`grid`: an argument has no value.")
     return [*groups.values()]

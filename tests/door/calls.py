@@ -84,7 +84,6 @@ def core_calls() -> Iterator[Call]:
     starts = {"token": 4, "box": [(-2, 2), (-2, 2)]}
     searching = {"tolerance": 0.1, "effort": 50}
     yield "basins", hm.basins, {**shared, **starts, **searching}
-    yield "AlgebraicNumber.within", hm.results.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Head", hm.Head, {"metric": TILTED, "weight": 2, "value": TILTED}
     block = {"inner": TILTED, "inner_bias": [1, 2], "outer": TILTED, "outer_bias": [0, 1]}
     yield "FeedForward", hm.FeedForward, block

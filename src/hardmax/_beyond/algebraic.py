@@ -7,10 +7,8 @@ from functools import total_ordering
 from math import gcd
 from typing import Any
 
-from flint import ctx, fmpz_poly
+from flint import ctx, fmpz, fmpz_poly
 
-from hardmax._common.cached import cached_property
-from hardmax._common.validation import check_int
 from hardmax._tokens.rationals import fractions_of
 
 
@@ -44,57 +42,43 @@ class AlgebraicNumber:
         """
         return cls((-number.numerator, number.denominator), 0)
 
-    @cached_property
+    @property
     def interval(self) -> tuple[Fraction, Fraction]:
         """Two rational numbers between which this root lies, and no other of the polynomial."""
-        return self.within(64)
+        return self._within(64)
 
-    def within(self, bits: int) -> tuple[Fraction, Fraction]:
-        """An enclosure, computed with so many bits.
-
-        Parameters
-        ----------
-        bits : int
-            The precision.
-        """
-        bits = check_int(bits, "`bits`", at_least=2, at_most=10**6)
+    def _within(self, bits: int) -> tuple[Fraction, Fraction]:
+        """An enclosure, computed with so many bits."""
         if len(self.polynomial) == 2:
             number = Fraction(-self.polynomial[0], self.polynomial[1])
             return number, number
-        ball = self._ball(bits)
+        with ctx.workprec(bits):
+            ball = real_roots(fmpz_poly(list(self.polynomial)))[self.index]
         middle, radius = fractions_of([ball.mid().fmpq(), ball.rad().fmpq()])
         return middle - radius, middle + radius
 
-    def _ball(self, bits: int) -> Any:
-        with ctx.workprec(bits):
-            return real_roots(fmpz_poly(list(self.polynomial)))[self.index]
-
     def __float__(self) -> float:
-        low, high = self.interval
-        return float((low + high) / 2)
+        return float(sum(self.interval) / 2)
 
     def __lt__(self, other: "AlgebraicNumber") -> bool:
-        if self == other:
-            return False
         bits = 64
-        while True:  # different numbers have disjoint enclosures
-            (low, high), (least, most) = self.within(bits), other.within(bits)
+        while self != other:  # different numbers have disjoint enclosures
+            (low, high), (least, most) = self._within(bits), other._within(bits)
             if high < least or most < low:
                 return high < least
             bits *= 2
+        return False
 
     def __str__(self) -> str:
         if len(self.polynomial) == 2:
             return str(Fraction(-self.polynomial[0], self.polynomial[1]))
         if len(self.polynomial) > 3:
             return f"{float(self):.6g}"
-        c, b, a = self.polynomial[:3]  # pyright: ignore[reportAssignmentType]
-        inside, outside, k = b * b - 4 * a * c, 1, 2
-        while k * k <= inside and k < 1000:
-            if inside % (k * k):
-                k += 1
-            else:
-                inside, outside = inside // (k * k), outside * k
+        c, b, a = self.polynomial  # pyright: ignore[reportAssignmentType]
+        inside, outside = b * b - 4 * a * c, 1
+        for prime, power in fmpz(inside).factor():
+            outside *= int(prime) ** (power // 2)
+        inside //= outside**2
         common = gcd(b, outside, 2 * a)
         first, outside, under = -b // common, outside // common, 2 * a // common
         factor = outside if outside > 1 else ""
@@ -113,7 +97,7 @@ def between(low: AlgebraicNumber, high: AlgebraicNumber) -> Fraction:
     """The number with the shortest binary expansion between two others."""
     bits = 64
     while True:  # different numbers have numbers between them
-        least, most = low.within(bits)[1], high.within(bits)[0]
+        least, most = low._within(bits)[1], high._within(bits)[0]
         for shift in range(bits):
             number = Fraction(int(least * 2**shift) + 1, 2**shift)
             if number < most:

@@ -11,6 +11,7 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 _MOST_LAYERS = 100
 _OFTEN = 64  # cells between two reports of progress
 _STRIP = Fraction(1, 2**60)  # the height of the strip that stands for an interval
-_LARGEST = 10**60
 
 Intervals = Sequence[tuple[Fraction, Fraction]]
 Sets = dict[int, Sequence[int]]
@@ -200,17 +200,12 @@ def _read_box(box: Any, tokens: np.ndarray) -> Intervals:
         lows, highs = table.min(axis=0), table.max(axis=0)
         more = max(highs - lows) / 4 or Fraction(1)
         return tuple(zip(lows - more, highs + more, strict=True))
-    wish = f"{d} pairs (low, high) with low < high, from 1e-60 to 1e60 apart and from 0"
-    refused = InputError(f"`box` must be {wish}, not {shorten(box)}.")
-    try:
-        pairs = [(low, high) for low, high in box]
-    except (TypeError, ValueError):
-        raise refused from None
-    ends = tuple((read_number(low, "`box`"), read_number(high, "`box`")) for low, high in pairs)
-    is_fine = all((high - low) * _LARGEST >= 1 for low, high in ends)
-    if len(ends) != d or not is_fine or max(abs(x) for pair in ends for x in pair) > _LARGEST:
-        raise refused
-    return ends
+    with suppress(TypeError, ValueError):  # of what has no parts, or others; not of numbers
+        ends = [(read_number(low, "`box`"), read_number(high, "`box`")) for low, high in box]
+        if len(ends) == d and all(low < high for low, high in ends):
+            return ends
+    wish = f"{d} pairs (low, high) with low < high"
+    raise InputError(f"`box` must be {wish}, not {shorten(box)}.")
 
 
 class _Positions:
