@@ -26,54 +26,29 @@ def signed(document: Document) -> bytes:
     return canonical(document | {"sha256": hashlib.sha256(canonical(document)).hexdigest()})
 
 
-def version_2(told: Document) -> Document:
-    """A certificate, without its digest, from what it says: the parts of the layer and the cloud by
-    name, `sets` for each entry, a limit for each point, and the layer at which they are proved."""
-    parts = ("alpha", "metric", "value", "inverse", "mask", "attention", "heads")
-    layer = {name: told.get(name) for name in parts}
-    layer["alpha"] = [told["alpha"]]
-    cloud = {name: told[name] for name in ("denominator", "points", "multiplicities")}
-    entries: list[Document] = []
-    before: list[list[int]] = []
-    for entry in told["attended"]:
-        to = [chosen[0] if len(chosen) == 1 else chosen for chosen in entry["sets"]]
-        place = {"from": entry["from"], "head": 0}
-        if not entries:
-            entries.append(place | {"to": to})
-        else:
-            changed = [i for i, chosen in enumerate(entry["sets"]) if chosen != before[i]]
-            entries.append(place | {"points": changed, "to": [to[i] for i in changed]})
-        before = entry["sets"]
-    kinds = {canonical(limit): limit for limit in told["limits"]}
-    numbers = {text: number for number, text in enumerate(kinds)}
-    known = {"format": "hardmax-limit-certificate", "version": 2, "layer": layer, "cloud": cloud}
-    flat = {*parts, *cloud, "attended", "limits", "settled_at", *known}
-    return known | {
-        "attended": entries,
-        "jumps": [[told["settled_at"], None, told.get("depth", 1)]],
-        "settled_at": entries[-1]["from"] if entries else 0,
-        "limits": [*kinds.values()],
-        "limit_of": [numbers[canonical(limit)] for limit in told["limits"]],
-        **{key: value for key, value in told.items() if key not in flat | {"depth"}},
-    }
-
-
-def certificate(points: list[list[str]], **changes: Any) -> bytes:
-    """A certificate of the right shape: everybody leads from layer 0 on, says it, but for the
-    changes."""
+def certificate(points: list[list[str]], **told: Any) -> bytes:
+    """A certificate of the right shape: everybody leads from layer 0 on, says it, but for what is
+    told: parts of the layer and the cloud by name, attended `sets`, a limit for each point, and the
+    layer `proved_at` which they are."""
     places = range(len(points))
-    told = {
-        "alpha": "1",
-        "metric": None,
-        "denominator": "1",
-        "points": points,
-        "multiplicities": None,
-        "attended": [{"from": 0, "sets": [[i] for i in places]}],
+    parts = ("alpha", "metric", "value", "inverse", "mask", "attention", "heads")
+    layer = {name: told.pop(name, None) for name in parts}
+    cloud = {"points": points, "denominator": told.pop("denominator", "1")}
+    sets = told.pop("sets", [[i] for i in places])
+    to = [chosen[0] if len(chosen) == 1 else chosen for chosen in sets]
+    document = {
+        "format": "hardmax-limit-certificate",
+        "version": 2,
+        "layer": layer | {"alpha": [layer["alpha"] or "1"]},
+        "cloud": cloud | {"multiplicities": told.pop("multiplicities", None)},
+        "attended": [{"from": 0, "head": 0, "to": to}],
+        "jumps": [[told.pop("proved_at", 0), None, 1]],
         "settled_at": 0,
         "leaders": [[i, 0] for i in places],
         "limits": [{"vertex": i} for i in places],
+        "limit_of": [*places],
     }
-    return signed(version_2(told | changes))
+    return signed(document | told)
 
 
 def small(**changes: Any) -> bytes:
@@ -85,7 +60,7 @@ def line(numbers: Iterable[int | str], **changes: Any) -> bytes:
     points = [[str(number)] for number in numbers]
     last = len(points) - 1
     everybody = {
-        "attended": [{"from": 0, "sets": [[last]] * len(points)}],
+        "sets": [[last]] * len(points),
         "limits": [{"vertex": last}] * len(points),
     }
     return certificate(points, **everybody | {"leaders": [[last, 0]]} | changes)
@@ -109,10 +84,10 @@ def endless(n: int = 1, **changes: Any) -> bytes:
     told = {
         "metric": [["-1"]],
         "alpha": "1/2",
-        "attended": [{"from": 0, "sets": sets}],
+        "sets": sets,
         "leaders": [],
     }
-    return certificate(points, **told | {"settled_at": 10**18} | changes)
+    return certificate(points, **told | {"proved_at": 10**18} | changes)
 
 
 def all_tied(n: int, **changes: Any) -> bytes:
@@ -120,7 +95,7 @@ def all_tied(n: int, **changes: Any) -> bytes:
     points = [[str(i)] for i in range(n)]
     told = {
         "metric": [["0"]],
-        "attended": [{"from": 0, "sets": [list(range(n))] * n}],
+        "sets": [list(range(n))] * n,
         "leaders": [],
     }
     return certificate(points, **told | changes)
@@ -141,7 +116,7 @@ def around(**changes: Any) -> bytes:
     points = ring()
     leaders = range(len(points) - 1)
     told = {
-        "attended": [{"from": 0, "sets": [*([i] for i in leaders), list(range(len(points)))]}],
+        "sets": [*([i] for i in leaders), list(range(len(points)))],
         "leaders": [[i, 0] for i in leaders],
         "limits": [*({"vertex": i} for i in leaders), {"point": ["0", "0"]}],
     }
@@ -152,7 +127,7 @@ def astray() -> bytes:
     """Small positive numbers attend to a negative one far away, which leads: the least score."""
     points = [["-500"], *([str(k)] for k in range(1, 12))]
     told = {
-        "attended": [{"from": 0, "sets": [[0]] * 12}],
+        "sets": [[0]] * 12,
         "leaders": [[0, 0]],
         "limits": [{"vertex": 0}] * 12,
     }
@@ -177,7 +152,7 @@ def close_behind() -> bytes:
     ] * len(tied)
     return certificate(
         leaders + others + tied,
-        attended=[{"from": 0, "sets": sets}],
+        sets=sets,
         leaders=[[0, 0], [1, 0], [2, 0]],
         limits=[*limits[:-1], {"point": ["200", "0", "0", "1"]}],
     )
@@ -232,7 +207,7 @@ COSTLY: dict[str, tuple[str, Callable[[], bytes]]] = {
     "indices of one hash": (
         "refused",
         lambda: small(
-            attended=[{"from": 0, "sets": [[SAME_HASH * i for i in range(100_000)], [0]]}]
+            sets=[[SAME_HASH * i for i in range(100_000)], [0]],
         ),
     ),
     "layers without end": ("undecided", endless),

@@ -37,7 +37,7 @@ LAYERS = 12
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
 for ax, (name, dynamics) in zip(axes, networks.items(), strict=True):
     run = hm.simulate(cloud, dynamics, layers=LAYERS)
-    draw_layer(run, LAYERS, ax, hull=dynamics.traits.plain)
+    draw_layer(run, LAYERS, ax)
     if dynamics.mask is not None:  # all attend to themselves, so all have numbers
         for label in [*ax.texts]:
             label.remove()

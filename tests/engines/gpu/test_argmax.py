@@ -23,8 +23,6 @@ from hardmax._gpu.argmax import Search, find_furthest
 
 pytestmark = pytest.mark.check
 
-TILTED = [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
-
 
 def there(table):
     return torch.tensor(np.asarray(table, dtype=float), device=DEVICE)
