@@ -16,7 +16,7 @@ from refusals import refuses
 
 from hardmax._common.validation import InputError, MissingExtra
 from hardmax.text import Corpus, make_synthetic_corpus
-from hardmax.text.corpora import read_corpus, stream_corpus
+from hardmax.text.corpora import read_corpus
 
 TEXTS = ["A film, good.", 'He said "no".\nTwice.', "Né 名"]
 LABELS = ["pos", "neg", "pos"]
@@ -57,16 +57,14 @@ def write_rows(folder: Path, name: str, columns: dict[str, list[Any]]) -> Path:
 
 
 def faults(corpus: Corpus) -> list[tuple[str, str]]:
-    return [(row.place, row.fault) for row in corpus.bad]
+    return [(place, fault) for place, fault in corpus.bad]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
-def test_every_kind_of_file_is_read_in_parts_or_whole(name, tmp_path):
-    path = write_rows(tmp_path, name, {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS})
-    corpus = read_corpus(path)
+def test_every_kind_of_file_is_read(name, tmp_path):
+    columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS}
+    corpus = read_corpus(write_rows(tmp_path, name, columns))
     assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, [])
-    parts = list(stream_corpus(path, characters=14))
-    assert [part.texts for part in parts] == [TEXTS[:2], TEXTS[2:]]
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
@@ -218,7 +216,5 @@ def test_wrong_arguments_are_refused_in_one_line(tmp_path):
     (tmp_path / "device.csv").symlink_to("/dev/zero")
     with refuses("device.csv` is a device, not a file or a pipe: expected a table of texts"):
         read_corpus(tmp_path / "device.csv")
-    with refuses("`source` must be a table in memory"):
-        list(stream_corpus([3]))
     with refuses("`classes` must be at least two texts"):
         make_synthetic_corpus(3, classes=("a", "a"))

@@ -1,10 +1,9 @@
 """Texts with labels: from files and folders, or synthetic."""
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +20,13 @@ from hardmax._common.validation import (
 )
 from hardmax.text import tables
 from hardmax.text._texts import is_missing
-from hardmax.text.tables import Row
+
+
+class BadRow(NamedTuple):
+    """A row that was left out: where it is, and why."""
+
+    place: str
+    fault: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,8 +43,8 @@ class Corpus:
     """The texts."""
     labels: list[Any]
     """The label of each text."""
-    bad: list[Row] = field(default_factory=list)
-    """Rows that were left out: where they are, and why."""
+    bad: list[BadRow] = field(default_factory=list)
+    """Rows that were left out."""
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of synthetic texts, the words that carry each class."""
 
@@ -93,68 +98,35 @@ def read_corpus(
     >>> corpus.labels, corpus.describe_bad()
     (['5', '1'], 'left out 1 bad row (line 3: the text is empty)')
     """
-    how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
-    (corpus,) = stream_corpus(check_path(path), **how)
-    return corpus
-
-
-def stream_corpus(
-    source: Any,
-    *,
-    text: str | None = None,
-    label: str | None = None,
-    on_bad_rows: str = "skip",
-    characters: float = math.inf,
-) -> Iterator[Corpus]:
-    """The texts of a file or folder, or of tables one after another; in parts of so many
-    characters."""
+    path = check_path(path)
     refuses = check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`") == "refuse"
-    part, size, read = Corpus([], []), 0, 0
-    for place, cells, broken in _rows(source, text, label):
-        own_text, own_label = cells.values()
+    corpus = Corpus([], [])
+    for place, (own_text, own_label), broken in _rows(path, text, label):
         if fault := broken or tables.text_fault(own_text) or _label_fault(own_label):
             if refuses:
                 tables.refuse_bad_row(place, fault)
-            part.bad.append(Row(place, {}, fault))
+            corpus.bad.append(BadRow(place, fault))
             continue
-        part.texts.append(own_text)
-        part.labels.append(own_label.strip() if isinstance(own_label, str) else own_label)
-        size, read = size + len(own_text), read + 1
-        if size >= characters:
-            yield part
-            part, size = Corpus([], []), 0
-    if not read:
-        why = part.describe_bad() or "it has no rows"
-        shown = f"`{source}`" if isinstance(source, str | Path) else "`source`"
-        raise InputError(f"{shown} has no text with a label: {why}.")
-    yield part
+        corpus.texts.append(own_text)
+        corpus.labels.append(own_label.strip() if isinstance(own_label, str) else own_label)
+    if not corpus.texts:
+        why = corpus.describe_bad() or "it has no rows"
+        raise InputError(f"`{path}` has no text with a label: {why}.")
+    return corpus
 
 
-def _rows(source: Any, text: str | None, label: str | None) -> Iterator[Row]:
-    """Rows with two cells, the text and the label."""
-
-    def choose(names: Sequence[str], shown: str) -> list[str]:
-        roles = {"text": text, "label": label}.items()
-        return [tables.choose_column(name, role, names, shown) for role, name in roles]
-
-    if not isinstance(source, str | Path):
-        if not isinstance(source, Iterable):
-            kind = type(source).__name__
-            raise InputError(f"`source` must be a path, or a list of tables in memory, not {kind}.")
-        for number, given in enumerate(source, 1):
-            frame = tables.as_frame(given, "`source`")
-            names = choose([str(name) for name in frame.columns], "`source`")
-            for row, cells in enumerate(frame.select(names).iter_rows(), 1):
-                place = f"table {number} row {row}"
-                yield Row(place, dict(zip(("text", "label"), cells, strict=True)))
-    elif Path(source).is_dir() and not tables.parquet_files(Path(source)):
-        yield from _folder_rows(Path(source))
-    else:
-        table = tables.open_table(Path(source))
-        names = choose(table.names, table.shown)
-        for place, cells, fault in table.rows(names):
-            own_text, own_label = map(cells.get, names)
-            yield Row(place, {"text": own_text, "label": own_label}, fault)
+def _rows(
+    path: Path, text: str | None, label: str | None
+) -> Iterator[tuple[str, tuple[Any, Any], str]]:
+    """Where each row is, its text and its label, and what is wrong with it."""
+    if path.is_dir() and not tables.parquet_files(path):
+        yield from _folder_rows(path)
+        return
+    table = tables.open_table(path)
+    text = tables.choose_column(text, "text", table.names, table.shown)
+    label = tables.choose_column(label, "label", table.names, table.shown)
+    for place, cells, fault in table.rows([text, label]):
+        yield place, (cells.get(text), cells.get(label)), fault
 
 
 def _label_fault(label: Any) -> str:
@@ -164,7 +136,7 @@ def _label_fault(label: Any) -> str:
     return "" if known else f"the label is of type {type(label).__name__}"
 
 
-def _folder_rows(path: Path) -> Iterator[Row]:
+def _folder_rows(path: Path) -> Iterator[tuple[str, tuple[str, str], str]]:
     root = path / "train" if (path / "train").is_dir() else path
     # aclImdb keeps texts without labels in `unsup`.
     files = [file for file in sorted(root.glob("*/*.txt")) if file.parent.name != "unsup"]
@@ -173,9 +145,8 @@ def _folder_rows(path: Path) -> Iterator[Row]:
         raise InputError(f"`{path}` has no texts: expected {wish}.")
     tables.warn_of_unread(path, files, "only the .txt files in folders of classes are read")
     for file in files:
-        label = file.parent.name
         text = decode(read_bytes(file, wish), f"`{file}`", wish)
-        yield Row(f"{label}/{file.name}", {"text": text, "label": label})
+        yield f"{file.parent.name}/{file.name}", (text, file.parent.name), ""
 
 
 # ---------------------------------------------------------------- synthetic

@@ -174,7 +174,7 @@ def _read_words(words: Any, name: str) -> tuple[str, ...]:
 def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
     """From single words to phrases of so many, checked."""
     allowed = [(1, last) for last in range(1, LONGEST_PHRASE + 1)]
-    is_pair = isinstance(ngram_range, list | tuple | np.ndarray)
+    is_pair = isinstance(ngram_range, list | tuple) or np.ndim(ngram_range) == 1
     if not is_pair or tuple(ngram_range) not in allowed:
         expected = f"(1, n), n at most {LONGEST_PHRASE}: words, and phrases of up to n words"
         raise InputError(f"`ngram_range` must be {expected}, not {shorten(ngram_range)}.")
