@@ -34,12 +34,6 @@ def test_json_and_people_get_the_numbers_of_the_package(hardmax):
     assert f"\nnegative\t{right}\t{wrong}\t" in outcome.out
 
 
-def test_the_calibration_is_drawn(hardmax, here):
-    outcome = hardmax("evaluate model test.csv --picture calibration.png")
-    assert (outcome.code, outcome.err) == (0, "wrote calibration.png\n")
-    assert (here / "calibration.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_labels_are_compared_by_what_they_read_and_can_be_mapped(hardmax, here):
     whole = evaluate(hardmax)
     labels = [str(int(label == "positive")) for label in TEST.labels]

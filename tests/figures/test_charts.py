@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from refusals import refuses
 from text.small_models import random_texts, small_model, word_model
 
-from hardmax.figures.charts import MOST_VOTES, heaviest, plot_reliability
+from hardmax.figures.charts import MOST_VOTES, heaviest
 from hardmax.figures.palette import BLUE, VERMILION, look_of_class
 from hardmax.text.reading import Modifier
 from hardmax.text.text_model import TextModel
@@ -67,18 +67,6 @@ def test_one_class_on_given_axes():
     for given in ({"label": "class 9"}, {"top": 0}, {"ax": 3}):
         with refuses(f"`{next(iter(given))}`"):
             model.plot(**given)
-
-
-def test_points_of_the_reliability_diagram_are_the_bins_and_the_title_has_the_error():
-    confidence = np.array([0.6, 0.9])
-    right = np.array([0.5, 1.0])
-    texts = np.array([30, 10])
-    ax = plot_reliability((confidence, right, texts), Figure().add_subplot())
-    assert_allclose(ax.lines[1].get_xydata(), np.stack([confidence, right], axis=1))
-    assert_allclose(
-        ax.collections[0].get_segments(), [[[0.6, 0.6], [0.6, 0.5]], [[0.9, 0.9], [0.9, 1.0]]]
-    )
-    assert ax.get_title(loc="left") == "40 texts, expected calibration error 0.1000"
 
 
 # ---------------------------------------------------------------- the votes of a text

@@ -1,6 +1,6 @@
 """Evaluate a model on labelled texts.
 
-Prints accuracy, calibration and the most frequent leaders. --picture plots the calibration."""
+Prints accuracy, calibration and the most frequent leaders."""
 
 from argparse import Namespace
 from dataclasses import asdict
@@ -16,7 +16,6 @@ SHOWN_LEADERS = 30
 OPTIONS = {
     "MODEL": {"help": "Name of a shipped model, or a model folder."},
     **opt.TEXTS,
-    **opt.PICTURE,
     "--map": opt.value("LABEL=CLASS", "The class of a label; repeatable.", action="append"),
     **opt.JSON,
 }
@@ -35,17 +34,12 @@ def run(args: Namespace) -> None:
         notify(corpus.describe_bad())
 
     # Only now: scipy takes most of a second to import.
-    from hardmax.text.evaluation import calibration_curve, evaluate_model
+    from hardmax.text.evaluation import evaluate_model
     from hardmax.text.shipped import load_model
 
     model = load_model(args.MODEL)
     labels = [classes.get(str(label), label) for label in corpus.labels]
     evaluation = evaluate_model(model, corpus.texts, labels)
-    if args.picture is not None:
-        from hardmax.figures import plot_reliability
-
-        curve = calibration_curve(evaluation.truth, evaluation.probabilities)
-        opt.write_picture(args.picture, plot_reliability(curve).figure)
     document: dict[str, Any] = opt.describe(model) | evaluation.metrics
     document["leaders"] = [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]]
     if args.json:

@@ -1,6 +1,5 @@
 from .basins import plot_basins as plot_basins
 from .bifurcations import plot_bifurcations as plot_bifurcations
-from .charts import plot_reliability as plot_reliability
 from .charts import plot_text as plot_text
 from .charts import plot_weights as plot_weights
 from .layers import animate_run as animate_run

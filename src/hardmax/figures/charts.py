@@ -1,14 +1,12 @@
-"""Charts of a classifier: its heaviest tokens, the votes of a text, and calibration."""
+"""Charts of a classifier: its heaviest tokens, and the votes of a text."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from hardmax._common.format import sanitize_line, truncate
 from hardmax._common.validation import check_int
 from hardmax.figures import style
-from hardmax.figures.palette import BLUE, FAINT, VERMILION, look_of_class
+from hardmax.figures.palette import FAINT, look_of_class
 from hardmax.figures.style import Axes
 
 if TYPE_CHECKING:
@@ -105,25 +103,3 @@ def _draw_bars(bars: Sequence[Bar], classes: Sequence[Any], ax: Axes) -> list[An
 def _shown(text: object, most: int = LONGEST_NAME) -> str:
     """A text in one line for matplotlib, which takes dollars for a formula."""
     return truncate(sanitize_line(text), most).replace("$", r"\$")
-
-
-def plot_reliability(curve: tuple[np.ndarray, np.ndarray, np.ndarray], ax: Any = None) -> Axes:
-    """A reliability diagram of what `calibration_curve` gives: mean probability of each bin against
-    its accuracy."""
-    confidence, accuracy, texts = curve
-    low = max(0.0, min(confidence.min(), accuracy.min()) - 0.05)
-    error = float((np.abs(confidence - accuracy) * texts).sum() / texts.sum())
-    ax = style.axes_for(ax, (4.4, 4.4))
-    with style.style_context():
-        diagonal = {"color": FAINT, "lw": 0.9, "ls": "--", "label": "perfectly calibrated"}
-        ax.plot([low, 1], [low, 1], **diagonal)
-        gap = {"colors": VERMILION, "lw": 1.6, "alpha": 0.7, "label": "gap"}
-        ax.vlines(confidence, confidence, accuracy, zorder=2, **gap)
-        line = {"color": BLUE, "marker": "o", "ms": 4, "lw": 1.1, "label": "model"}
-        ax.plot(confidence, accuracy, zorder=3, **line)
-        ax.set(aspect="equal", xlim=(low, 1.02), ylim=(low, 1.02))
-        ax.set(xlabel="predicted probability", ylabel="accuracy")
-        style.hide_frame(ax, "top", "right")
-        ax.set_title(f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}")
-        ax.legend(loc="upper left", frameon=False, fontsize=8)
-    return ax
