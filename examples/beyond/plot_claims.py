@@ -148,7 +148,7 @@ for name, lim in meetings.items():
 tokens = np.array([[Fraction(-1)], [Fraction(3)]])  # after the full step
 for layer in range(100):
     tokens = hm.step(tokens, hm.Dynamics(Fraction(2, layer + 1), [[-1]]))
-    far = Fraction(8, 3 * (layer + 2) * (layer + 3))  # still to go to 1/3
+    far = Fraction(8, (layer + 2) * (layer + 3))  # still to go to 1/3
     assert {abs(x - Fraction(1, 3)) for x in tokens[:, 0]} == {0, far}
 record("2508.09628 v1, abstract", [False] * (len(meetings) + 1))
 
