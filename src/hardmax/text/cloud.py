@@ -41,8 +41,6 @@ class Reading:
 
     tokens: tuple[str, ...]
     """The known tokens at each place in the text, and after them its modifiers."""
-    spans: tuple[tuple[int, int], ...]
-    """Where each is: `text[start:end]`."""
     attends: tuple[int, ...]
     """The point that each attends to, itself if it is not modified."""
     cloud: np.ndarray
@@ -108,11 +106,9 @@ def make_reading(model: "TextModel", text: str) -> Reading:
         if near and max(numbers[first : last + 1]) < 0:
             mask[point, [point_of[place] for place in near]] = True
             attends[point] = point_of[attended[first]]
-    ends = [(first, last) for _, first, last in known] + [(place, place) for place in places]
     surfaces = [model.vocabulary.surfaces[number] for number, _, _ in known]
     return Reading(
         tokens=(*surfaces, *(words[place].surface for place in places)),
-        spans=tuple((words[first].start, words[last].end) for first, last in ends),
         attends=tuple(attends),
         cloud=cloud,
         layers=tuple(Dynamics(1, mask=mask, **parts) for parts in _layers(factors, rows, channels)),
