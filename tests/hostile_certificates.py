@@ -8,8 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import chain
-from math import cos, isqrt, pi, sin
+from math import cos, pi, sin
 from typing import Any
 
 Document = dict[str, Any]
@@ -97,28 +96,6 @@ def all_tied(n: int, **changes: Any) -> bytes:
         "metric": [["0"]],
         "sets": [list(range(n))] * n,
         "leaders": [],
-    }
-    return certificate(points, **told | changes)
-
-
-def ring() -> list[list[str]]:
-    """The 324 whole points on a circle, all of them leaders, and 0 in the middle, which attends to
-    all and stays."""
-    radius = 5 * 13 * 17 * 29
-    upper = [(x, isqrt(radius**2 - x**2)) for x in range(-radius, radius + 1)]
-    upper = [(x, y) for x, y in upper if x * x + y * y == radius**2]
-    circle = dict.fromkeys(chain(upper, ((x, -y) for x, y in upper)))
-    return [[str(x), str(y)] for x, y in circle] + [["0", "0"]]
-
-
-def around(**changes: Any) -> bytes:
-    """The certificate of the ring, but for the changes."""
-    points = ring()
-    leaders = range(len(points) - 1)
-    told = {
-        "sets": [*([i] for i in leaders), list(range(len(points)))],
-        "leaders": [[i, 0] for i in leaders],
-        "limits": [*({"vertex": i} for i in leaders), {"point": ["0", "0"]}],
     }
     return certificate(points, **told | changes)
 
@@ -215,7 +192,6 @@ COSTLY: dict[str, tuple[str, Callable[[], bytes]]] = {
         "undecided",
         lambda: all_tied(300, multiplicities=long_counts()[:300]),
     ),
-    "sizes without a common factor": ("undecided", lambda: around(multiplicities=long_counts())),
     "points that come close": ("refused", close_behind),
 }
 HOSTILE = READ | COSTLY

@@ -62,9 +62,9 @@ sphere[:, 2] = abs(sphere[:, 2])
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 for beta, color in ((1, BLUE), (4, VERMILION)):
     dynamics = hm.Dynamics(1, normalise="sphere", attention=hm.Softmax(beta))
-    path = hm.simulate(sphere, dynamics, layers=24).tokens
-    largest = [np.linalg.norm(z[:, None] - z, axis=2).max() for z in path[1:]]
-    ax.semilogy(range(1, len(path)), largest, color=color, lw=1.4, label=f"β = {beta}")
+    _, *path = hm.simulate(sphere, dynamics, layers=24)
+    largest = [np.linalg.norm(z[:, None] - z, axis=2).max() for z in path]
+    ax.semilogy(range(1, 25), largest, color=color, lw=1.4, label=f"β = {beta}")
 ax.set(xlabel="layer", ylabel="largest distance of two tokens")
 ax.legend(frameon=False)
 plt.show()
