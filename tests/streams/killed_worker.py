@@ -8,6 +8,7 @@ with 1 unless all three have the same result, to the byte. When to kill is told 
 blocks that are done, not by a clock."""
 
 # pyright: reportArgumentType=false, reportOptionalMemberAccess=false
+# pyright: reportCallIssue=false, reportAttributeAccessIssue=false
 import argparse
 import hashlib
 import logging

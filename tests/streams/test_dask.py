@@ -1,5 +1,6 @@
 """A cloud on a cluster of Dask, with workers in processes of their own."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 import subprocess
 import sys
 from pathlib import Path

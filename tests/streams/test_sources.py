@@ -1,5 +1,6 @@
 """Everything that tokens can be streamed from, and what is refused."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 from typing import Any
 
 import numpy as np
