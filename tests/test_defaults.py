@@ -7,8 +7,11 @@ import re
 from typing import Any
 
 import pytest
-from numpydoc.docscrape import NumpyDocString
-from test_docstrings import NAMED, OPEN, defined_in, members
+
+docscrape = pytest.importorskip("numpydoc.docscrape")
+from test_docstrings import NAMED, OPEN, defined_in, members  # noqa: E402
+
+pytestmark = pytest.mark.check
 
 
 def find(path: str) -> Any:
@@ -43,7 +46,7 @@ def named_defaults(thing: Any) -> dict[str, Any]:
     """What the docstring says of parameters that may be left out: None of those that are
     optional."""
     told = {}
-    for names, kind, _ in NumpyDocString(inspect.getdoc(thing) or "")["Parameters"]:
+    for names, kind, _ in docscrape.NumpyDocString(inspect.getdoc(thing) or "")["Parameters"]:
         said = re.search(r"default:? (.+)$", kind)
         if said or kind.endswith(", optional"):
             told |= dict.fromkeys(names.split(", "), read(said[1]) if said else None)

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from numpydoc.validate import validate
 
 import hardmax.text
+
+validation = pytest.importorskip("numpydoc.validate")
+pytestmark = pytest.mark.check
 
 NAMED = [
     f"{package}.{module}.{name.strip().partition(' as ')[0]}"
@@ -81,7 +83,9 @@ def members(path: str, thing: type) -> list[str]:
 
 def errors(path: str, codes: str) -> list[str]:
     return [
-        f"{path}: {code} {text}" for code, text in validate(path)["errors"] if code in codes.split()
+        f"{path}: {code} {text}"
+        for code, text in validation.validate(path)["errors"]
+        if code in codes.split()
     ]
 
 

@@ -64,7 +64,7 @@ def test_bytes_stand_for_vectors_up_to_errors_that_are_measured(n, d, shared, si
         assert error <= float(scale) * np.sqrt(d) * 0.51 + 1e-12 * length or size < 1
 
 
-@pytest.mark.parametrize("instruction", {"plain", module.instruction()})
+@pytest.mark.parametrize("instruction", sorted({"plain", module.instruction()}))
 @pytest.mark.parametrize(("steps", "groups"), [(1, 1), (3, 2), (16, 7)])
 def test_the_largest_products_are_those_of_whole_numbers(monkeypatch, instruction, steps, groups):
     monkeypatch.setattr(module, "instruction", lambda: instruction)
