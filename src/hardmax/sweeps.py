@@ -83,7 +83,9 @@ def sweep(
             problem = f"{shorten(observable)} is neither an attribute of Limit nor a function"
             raise InputError(f"`observables`: {problem}.")
     pairs = product(layers.items(), _groups(grid, maker, {"dynamics", *seen}))
-    folder = output and make_folder(check_path(output, "`output`"), "`output`")
+    folder = output
+    if output is not None:
+        folder = make_folder(check_path(output, "`output`"), "`output`")
     run = joblib.delayed(_run)
     tasks = (run(maker, cells, name, layer, seen, folder) for (name, layer), cells in pairs)
     tables, found = zip(*joblib.Parallel()(tasks), strict=True)

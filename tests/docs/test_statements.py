@@ -59,6 +59,8 @@ def test_function_test_and_picture_of_a_statement_are_there(row):
     names = re.findall(r"\{py:\w+\}`([^`]+)`", functions)
     assert names
     for name in names:
+        if ".torch." in name:
+            pytest.importorskip("torch")
         assert find(name) is not None
     ids = re.findall(r"\{test\}`([^`]+)::([^`]+)`", tests)
     assert ids
@@ -84,6 +86,7 @@ def test_the_table_has_the_statements_of_the_summary_and_ours():
         assert name in claims
 
 
+@pytest.mark.check  # with every extra
 def test_every_public_name_has_a_page():
     module, pages = "", set()
     for name, current in NAMES:

@@ -131,7 +131,6 @@ def result_calls() -> Iterator[Call]:
             {"index": 1},
         )
     yield from _streamed_calls()
-    yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
     yield "Clusters.kind_of", lim.clusters.kind_of, {"token": 1}
     yield "check_theorem", hm.check_theorem, {"result": lim}
@@ -205,7 +204,6 @@ def text_calls() -> Iterator[Call]:
     )
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
-    yield "Explorer.of_model", partial(hm.Explorer.of_model, model), {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield (
         "report",
@@ -234,3 +232,9 @@ def figure_calls() -> Iterator[Call]:
     yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax}
     yield "draw_limit", draw_limit, {"lim": lim, "ax": ax}
     yield "save_figure", save_figure, {"figure": Figure(), "path": "picture.svg"}
+
+
+def widget_calls() -> Iterator[Call]:
+    model = hm.load_model("sentiment-en")
+    yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
+    yield "Explorer.of_model", partial(hm.Explorer.of_model, model), {"text": "a great film"}

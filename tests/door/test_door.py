@@ -24,8 +24,9 @@ ROOMS = {
     "clouds": calls.cloud_calls,
     "texts": calls.text_calls,
     "figures": calls.figure_calls,
+    "widget": calls.widget_calls,
 }
-NEEDS = {"estimators": ("sklearn", "torch"), "figures": ("matplotlib",)}
+NEEDS = {"figures": ("matplotlib",), "widget": ("anywidget",)}
 VALUES = {
     name: (kinds.split(), make) for kinds, values in BAD.items() for name, make in values.items()
 }
@@ -33,7 +34,9 @@ VALUES = {
 TAKEN = [
     ("Dynamics.alpha", "list of halves"),  # steps of the first layers
     ("Dynamics.*", "None"),
+    ("Dynamics.*", "number as text"),  # a table of one number
     ("Head.*", "None"),
+    ("Head.*", "number as text"),
     ("FeedForward.*_bias", "None"),
     ("*.progress", "class"),
     ("falsify.tokens", "1"),  # one number that is both ends
