@@ -117,10 +117,14 @@ def peer_for(texts: list[str]) -> tuple[str, Pipeline]:
     cut = TfidfVectorizer(analyzer=analyzer, ngram_range=(1, longest), sublinear_tf=True)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     # With the usual 100 steps it may stop before it is done.
-    chooses = {"cv": folds, "scoring": "accuracy", "use_legacy_attributes": False}
-    return name, make_pipeline(
-        cut, LogisticRegressionCV(Cs=STRENGTHS, l1_ratios=(0,), max_iter=1000, **chooses)
-    )
+    chooses: Any = {
+        "cv": folds,
+        "Cs": STRENGTHS,
+        "l1_ratios": (0,),
+        "scoring": "accuracy",
+        "use_legacy_attributes": False,
+    }
+    return name, make_pipeline(cut, LogisticRegressionCV(max_iter=1000, **chooses))
 
 
 def train_all(part: Part, seeds: Sequence[int]) -> list[Trained]:

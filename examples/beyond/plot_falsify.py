@@ -28,6 +28,7 @@ for result in found.values():
 # %%
 # What happens for ever is written down as a certificate, which any checker accepts:
 for name, result in found.items():
+    assert result.counterexample is not None
     proof = result.counterexample.prove()
     print(f"{name}: {hm.verify(proof).reason}")
 
@@ -53,6 +54,9 @@ COLORS, MARKS = (BLUE, VERMILION, GREEN, ORANGE), "osD^"
 figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), layout="constrained")
 for (name, title), ax in zip(STATEMENTS.items(), axes, strict=True):
     lim, broken = found[name].counterexample, found[name].broken
+    assert lim is not None
+    assert lim.settled_at is not None
+    assert broken is not None
     layers = range(lim.settled_at + 12)
     path = np.array([lim.run.at(layer) for layer in layers])
     leaders, ends = lim.leaders.tolist(), lim.limit_points

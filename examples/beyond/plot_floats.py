@@ -11,6 +11,8 @@ Two things go wrong. Rotated, the cloud has coordinates that are no floats, and 
 the first layer. And after many layers a follower has the same floats as its leader: it then counts
 as one more token in a tie."""
 
+from fractions import Fraction
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -81,7 +83,7 @@ left.legend(
 cases = (("rotated, alpha = 1/2", rotated, "1/2", VERMILION), ("alpha = 1/2", cloud, "1/2", BLUE))
 for name, tokens, alpha, color in (*cases, ("alpha = 2", cloud, "2", GREEN)):
     run = hm.limit(tokens, hm.Dynamics(alpha)).run
-    path = naive_layers(tokens, float(run.dynamics.alpha), 80)
+    path = naive_layers(tokens, float(Fraction(alpha)), 80)
     gaps = [np.linalg.norm(path[layer, 4] - run.at(layer)[4]) for layer in range(81)]
     middle.semilogy(np.maximum(gaps, 1e-18), color=color, label=name)
 middle.set(title="distance of token 4 from the truth", xlabel="layer", ylim=(3e-19, 1e3))

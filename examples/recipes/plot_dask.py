@@ -33,6 +33,6 @@ except ImportError:
     print("Dask is not installed: pip install 'dask[dataframe]'")
 else:
     lazy = dd.from_pandas(table, npartitions=4)
-    scored = lazy.map_partitions(score, meta=score(table[:0]))
+    scored = lazy.map_partitions(score, meta=score(table.iloc[:0]))
     print(scored["probability"].mean().compute())
     assert scored.compute()["label"].tolist() == score(table)["label"].tolist()

@@ -287,7 +287,8 @@ class GeneralPhase(Phase):
         if len(self.moving):
             raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
         ends = self.course.ends.items()
-        return sum(flint(self._power(e, exact=exact)) * table for (e, *_), table in ends)
+        total: Any = sum(flint(self._power(e, exact=exact)) * table for (e, *_), table in ends)
+        return total
 
     @cached_property
     def moving(self) -> np.ndarray:
@@ -324,8 +325,9 @@ class GeneralPhase(Phase):
         last = self.layer if self.until is None else self.until
         tables = [self.floats_at(self.layer), self.floats_at(last)]
         for corner in self.course.corners:
-            parts: Any = (flint(self._power(e, exact=False)) * x for (e, *_), x in corner.items())
-            tables.append(_rounded(sum(parts)))
+            parts = (flint(self._power(e, exact=False)) * x for (e, *_), x in corner.items())
+            total: Any = sum(parts)
+            tables.append(_rounded(total))
         return rounding_of(np.concatenate(tables))
 
     @property

@@ -174,7 +174,7 @@ class FloatHead(AttentionHead):
         several = (sets.sizes[rows] > 1) | (doubts.sizes > 0)
         rivals = (
             (int(rows[row]), sets[rows[row]].tolist(), doubts[row].tolist())
-            for row in np.flatnonzero(several)
+            for row in np.flatnonzero(several).tolist()
         )
         return self._soonest_change(course, rivals)
 
@@ -277,7 +277,8 @@ class FloatHead(AttentionHead):
         if self._allowed_counts(np.ones_like(self.counts))[rows].sum() > most:
             return None
         if self.mask is not None and not self.is_causal:
-            return np.nonzero(self.mask[rows])
+            i, j = np.nonzero(self.mask[rows])
+            return i, j
         i, j = np.divmod(np.arange(len(rows) * len(self.everybody)), len(self.everybody))
         return i, j
 

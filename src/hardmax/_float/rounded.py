@@ -21,6 +21,7 @@ sdot on ARM: many products and their sums at once) have no name in Python; loops
 float32 in BLAS, take several times as long. A small search tells whether it works here."""
 
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -37,11 +38,13 @@ from hardmax._kernels.compiling import njit, njit_parallel
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 
 ROWS = 8  # directions
-GROUP = 16  # points
+LANES = 16  # points of a vector
+GROUP = 2 * LANES  # points
 STEP = 4  # coordinates
 TILE = 128  # points
 TASK = 32  # directions, so that a tile is read from memory once for all of them
 _GROUPS = TILE // GROUP
+_CHECKED = 4  # tiles after which it is checked whether the rest can matter
 _TINY = 2.0**-500  # coordinates whose squares may underflow count as zero, and as error
 # More than a length or an error can lose where squares underflow, in fewer than 2^40 dimensions.
 _TINY_SLACK = 2.0**-480
@@ -50,7 +53,8 @@ _SAMPLED = 32
 
 ir = cgutils.ir
 _INDEX, _NUMBER, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
-_SUMS, _BYTES = ir.VectorType(_NUMBER, GROUP), ir.VectorType(_BYTE, GROUP * STEP)
+_SUMS, _BYTES = ir.VectorType(_NUMBER, LANES), ir.VectorType(_BYTE, LANES * STEP)
+_NONE = ir.Constant(_SUMS, ir.Undefined)
 
 
 @cache
@@ -79,45 +83,54 @@ def _generate(context, builder, signature, args):
     def index(number):
         return ir.Constant(_INDEX, number)
 
-    def variables(start):  # LLVM keeps all of these in registers
-        start = ir.Constant(_SUMS, [start] * GROUP)
-        return [cgutils.alloca_once_value(builder, start) for _ in range(ROWS)]
+    def variable(start):  # LLVM keeps all of these in registers
+        return cgutils.alloca_once_value(builder, ir.Constant(_SUMS, [start] * LANES))
 
     words, points, out = pointer(0, _NUMBER), pointer(2, _BYTES), pointer(6, _NUMBER)
-    steps = args[5]
+    steps, some, together = args[5], 4, 1  # rows, and vectors of points, at a time
+    if instruction() == "vpdpbusd":  # has 32 registers, each as wide as a vector
+        some, together = ROWS, GROUP // LANES
     first_word = builder.mul(builder.mul(args[1], steps), index(ROWS))
-    tops, totals = variables(-(2**31)), variables(0)
-    with cgutils.for_range(builder, args[4]) as group:
-        first_point = builder.mul(builder.add(args[3], group.index), steps)
-        for total in totals:
-            builder.store(ir.Constant(_SUMS, [0] * GROUP), total)
-        with cgutils.for_range(builder, steps) as step:
-            point = builder.load(builder.gep(points, [builder.add(first_point, step.index)]))
-            point.align = 1
-            word = builder.add(first_word, builder.mul(step.index, index(ROWS)))
-            for row, total in enumerate(totals):
-                place = builder.gep(words, [builder.add(word, index(row))])
-                none = ir.Constant(_SUMS, ir.Undefined)
-                lane = builder.insert_element(none, builder.load(place), index(0))
-                four = builder.bitcast(_choose(builder, lane, [0] * GROUP), _BYTES)
-                builder.store(_add(builder, builder.load(total), point, four), total)
-        for total, top in zip(totals, tops, strict=True):
-            one, other = builder.load(total), builder.load(top)
-            is_larger = builder.icmp_signed(">", one, other)
-            builder.store(builder.select(is_larger, one, other), top)
-    for row, top in enumerate(tops):
-        largest = _call(builder, "llvm.vector.reduce.smax.v16i32", _NUMBER, [builder.load(top)])
-        builder.store(largest, builder.gep(out, [index(row)]))
+    for first_row in range(0, ROWS, some):
+        tops = [variable(-(2**31)) for _ in range(some)]
+        with cgutils.for_range(builder, args[4]) as group:
+            first_point = builder.mul(builder.add(args[3], group.index), steps)
+            for first in range(0, GROUP // LANES, together):
+                totals = [[variable(0) for _ in range(together)] for _ in tops]
+                for total in chain(*totals):
+                    builder.store(ir.Constant(_SUMS, [0] * LANES), total)
+                with cgutils.for_range(builder, steps) as step:
+                    place = builder.add(first_point, step.index)
+                    place = builder.mul(place, index(GROUP // LANES))
+                    places = [builder.add(place, index(first + k)) for k in range(together)]
+                    vectors = [builder.load(builder.gep(points, [at])) for at in places]
+                    for vector in vectors:
+                        vector.align = 1
+                    word = builder.add(first_word, builder.mul(step.index, index(ROWS)))
+                    for row, sums in enumerate(totals, first_row):
+                        four = builder.load(builder.gep(words, [builder.add(word, index(row))]))
+                        lane = builder.insert_element(_NONE, four, index(0))
+                        four = builder.bitcast(_choose(builder, lane, [0] * LANES), _BYTES)
+                        for vector, total in zip(vectors, sums, strict=True):
+                            builder.store(_add(builder, builder.load(total), vector, four), total)
+                for sums, top in zip(totals, tops, strict=True):
+                    for total in sums:
+                        one, other = builder.load(total), builder.load(top)
+                        is_larger = builder.icmp_signed(">", one, other)
+                        builder.store(builder.select(is_larger, one, other), top)
+        for row, top in enumerate(tops, first_row):
+            largest = _call(builder, "llvm.vector.reduce.smax.v16i32", _NUMBER, [builder.load(top)])
+            builder.store(largest, builder.gep(out, [index(row)]))
     return context.get_dummy_value()
 
 
 def _add(builder, sums, points, row):
-    """Add to each of GROUP sums STEP products of bytes."""
+    """Add to each of LANES sums STEP products of bytes."""
     if instruction() == "vpdpbusd":
         return _call(builder, "llvm.x86.avx512.vpdpbusd.512", _SUMS, [sums, points, row])
     if instruction() == "sdot":
         parts = []
-        for first in range(0, GROUP, 4):
+        for first in range(0, LANES, 4):
             lanes, places = range(first, first + 4), range(STEP * first, STEP * (first + 4))
             part = [_choose(builder, sums, lanes)]
             part += [_choose(builder, some, places) for some in (points, row)]
@@ -125,10 +138,10 @@ def _add(builder, sums, points, row):
         halves = [
             builder.shuffle_vector(*pair, _places(range(8))) for pair in (parts[:2], parts[2:])
         ]
-        return builder.shuffle_vector(*halves, _places(range(GROUP)))
-    numbers = ir.VectorType(_NUMBER, GROUP * STEP)
+        return builder.shuffle_vector(*halves, _places(range(LANES)))
+    numbers = ir.VectorType(_NUMBER, LANES * STEP)
     each = builder.mul(builder.sext(points, numbers), builder.sext(row, numbers))
-    while each.type.count > GROUP:
+    while each.type.count > LANES:
         even, odd = (_choose(builder, each, range(i, each.type.count, 2)) for i in (0, 1))
         each = builder.add(even, odd)
     return builder.add(sums, each)
@@ -191,9 +204,10 @@ def _read(first, last, rows, shifts, tiles, floors, margins, tops, sums):
     matters, and raise `floors` to what is sure to be reached; returns how many tiles were read."""
     steps = rows.packed.shape[1]
     for tile in range(len(tiles.scales)):
-        matters = False
-        for i in range(first, last):
-            matters |= rows.lengths[i] * tiles.lengths[tile] >= floors[i] - margins[i]
+        matters = tile % _CHECKED > 0
+        if not matters:
+            for i in range(first, last):
+                matters |= rows.lengths[i] * tiles.lengths[tile] >= floors[i] - margins[i]
         if not matters:
             return tile
         for start in range(first, last, ROWS):

@@ -78,7 +78,8 @@ class Kernel:
         from hardmax._kernels.cache import for_any_integer
 
         # Nobody calls kernels from C: that entry would be compiled, too.
-        make: Any = numba.njit(no_cfunc_wrapper=True, **options, **self.targetoptions)
+        compile_: Any = numba.njit
+        make = compile_(no_cfunc_wrapper=True, **options, **self.targetoptions)
         return for_any_integer(make(self.py_func))
 
     @cached_property

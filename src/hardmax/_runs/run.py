@@ -178,7 +178,10 @@ class Run(Tabular):
         if check_bool(exact, "`exact`"):
             return self._exact_at(layer)
         table = self.points.spread(self._table_at(layer))
-        return table if self.tensor_kind is None else self.tensor_kind.tensor(table)
+        if self.tensor_kind is not None:
+            given: Any = self.tensor_kind.tensor(table)
+            return given
+        return table
 
     def floats_at(self, layer: Layer) -> np.ndarray:
         """`at` in float64, whatever was given.
@@ -188,7 +191,7 @@ class Run(Tabular):
         layer : int or "limit"
             As for `at`.
         """
-        table: Any = self.points.spread(self._table_at(layer))
+        table = self.points.spread(self._table_at(layer))
         return table if isinstance(table, np.ndarray) else table.cpu().numpy()
 
     def _table_at(self, layer: Layer) -> Any:

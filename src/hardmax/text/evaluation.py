@@ -41,8 +41,8 @@ def evaluate(
     >>> found["accuracy"], found["confusion"]
     (0.75, [[1, 0], [1, 2]])
     """
-    predicted = probabilities.argmax(axis=1) if predicted is None else predicted
-    table = _confusion(truth, predicted, probabilities)
+    chosen = probabilities.argmax(axis=1) if predicted is None else predicted
+    table = _confusion(truth, chosen, probabilities)
     right, texts = table.diagonal(), table.sum(axis=1)
     f1 = 2 * right / np.maximum(texts + table.sum(axis=0), 1)
     return {
