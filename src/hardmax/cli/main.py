@@ -23,6 +23,7 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 # Their modules have the same names: `run` does the work and may return an exit code, and what
 # stands above is the help.
 COMMANDS = {
+    "clouds": "List the named clouds, or write one of them.",
     "simulate": "Run a cloud, or many, through the layers.",
     "limit": "Find where every token ends after infinitely many layers.",
     "verify": "Check the proof of a limit.",
