@@ -8,7 +8,6 @@ import io
 import re
 from decimal import Decimal
 from fractions import Fraction
-from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from hardmax._tokens.columns import (
     leave_out,
     refuse_row_numbers,
 )
-from hardmax._tokens.rationals import finite_number, parse_decimals
+from hardmax._tokens.rationals import finite_number, fits_float64, parse_decimals
 
 __all__ = ["parse_decimals", "read_cloud"]
 
@@ -153,10 +152,8 @@ def _read_tables(clouds: Any, name: str) -> list[Table]:
 
 def _stored(numbers: np.ndarray) -> Table:
     """Exact numbers as float64 where it stores all of them, else as Fractions."""
-    exact = numbers.ravel().tolist()
-    floats = list(map(float, exact))
-    stores_all = all(map(eq, exact, floats))  # Python compares them as they are
-    return np.array(floats if stores_all else list(map(Fraction, exact))).reshape(numbers.shape)
+    kind: Any = float if fits_float64(numbers) else Fraction
+    return np.array(list(map(kind, numbers.ravel().tolist()))).reshape(numbers.shape)
 
 
 def _read_arrays(data: bytes, name: str, _: ColumnChoice) -> Table | Clouds:

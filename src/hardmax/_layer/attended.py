@@ -1,6 +1,6 @@
 """Attended sets: of merged points, as engines find them, and of tokens, as people read them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,9 +43,6 @@ class AttendedIndices:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self[point] for point in range(len(self)))
-
     def __getitem__(self, point: int) -> np.ndarray:
         return self.indices[self.offsets[point] : self.offsets[point + 1]]
 
@@ -62,8 +59,6 @@ class AttendedIndices:
     def is_leader(self) -> np.ndarray:
         """Which points attend to themselves alone."""
         everybody = np.arange(len(self))
-        if self.all_single:
-            return self.indices == everybody
         return (self.sizes == 1) & (self.firsts(everybody) == everybody)
 
     @cached_property
@@ -74,13 +69,11 @@ class AttendedIndices:
         Say C_i = {l} and C_l = {l}. A layer later, <A z_i', z_j' - l> mixes its values at (z_i,
         z_j), negative, and at (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of
         points. So nobody overtakes l, ever."""
-        if self.all_single:
-            return self.is_leader[self.indices]
         return (self.sizes == 1) & self.is_leader[self.indices[self.offsets[:-1]]]
 
     def firsts(self, rows: np.ndarray) -> np.ndarray:
         """The first attended point of each of some points."""
-        return self.indices[rows] if self.all_single else self.indices[self.offsets[rows]]
+        return self.indices[self.offsets[rows]]
 
     def of_rows(self, rows: np.ndarray) -> "AttendedIndices":
         """The choices of some points, in order."""

@@ -44,9 +44,8 @@ def is_positive_definite(table: np.ndarray) -> bool:
     """Whether a symmetric matrix is positive definite, decided exactly."""
     if not (table.diagonal() > 0).all():
         return False
-    integers = np.array(
-        IntegerCloud.of(table).numerators, dtype=object
-    )  # times a common denominator
+    # Times a common denominator.
+    integers = np.array(IntegerCloud.of(table).numerators, dtype=object)
     exponents = np.array([value.bit_length() // 2 for value in integers.diagonal()])
     shifts = exponents[:, None] + exponents
     pairs = zip(integers.ravel().tolist(), shifts.ravel().tolist(), strict=True)
@@ -57,7 +56,10 @@ def is_positive_definite(table: np.ndarray) -> bool:
         return False
     if _is_proved(balanced):
         return True
-    return _eigenvalues_are_positive(integers.tolist())
+    # All roots of the characteristic polynomial are real: by Descartes' rule of signs they are
+    # positive if and only if its coefficients alternate.
+    coefficients = fmpz_mat(integers.tolist()).charpoly().coeffs()
+    return all(x * y < 0 for x, y in pairwise(coefficients))
 
 
 def _is_proved(matrix: np.ndarray) -> bool:
@@ -70,10 +72,3 @@ def _is_proved(matrix: np.ndarray) -> bool:
     left = np.linalg.norm(matrix - factor @ factor.T - shift)
     error = factor_of_error * (np.linalg.norm(factor) ** 2 + np.linalg.norm(matrix))
     return bool((left + error) * _ABOVE + _UNDERFLOW < shift[0, 0])
-
-
-def _eigenvalues_are_positive(matrix: list[list[int]]) -> bool:
-    """All roots of the characteristic polynomial are real; by Descartes' rule of signs they are
-    positive if and only if its coefficients alternate."""
-    coefficients = fmpz_mat(matrix).charpoly().coeffs()
-    return all(x * y < 0 for x, y in pairwise(coefficients))

@@ -116,7 +116,7 @@ def digest(document: dict[str, Any]) -> str:
 
 def cloud_digest(points: Points) -> str:
     """The fingerprint of a cloud, by which a verdict names it."""
-    cloud = points.integers.reduced()
+    cloud = points.integers
     return digest(
         {
             "denominator": str(cloud.denominator),

@@ -20,8 +20,6 @@ from hardmax._tokens.columns import read_frame
 from hardmax._tokens.rationals import Number, as_array, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64
 
-# Below this size float64 stores every integer, and what it rounds does not come out below it.
-_FIRST_UNSURE_INTEGER = 2**53
 _NUMBERS: set[type] = {float, int, bool}
 
 
@@ -68,8 +66,7 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
             f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first."
         )
     entries = array.ravel().tolist() if kind in "OU" or array.dtype.itemsize > 8 else []
-    if any(issubclass(kind, np.generic) for kind in set(map(type, entries))):
-        entries = list(map(plain, entries))
+    entries = list(map(plain, entries))
     if not set(map(type, entries)) <= _NUMBERS:
         return None
     try:
@@ -77,8 +74,6 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
     except OverflowError:  # an integer beyond the largest float
         return None
     if not exact or kind not in "iuO" or not np.isfinite(floats).all():
-        return floats
-    if not (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any():
         return floats
     # Python compares integers with floats as they are; numpy would round them first.
     numbers = entries or array.ravel().tolist()
@@ -189,32 +184,19 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
     """The clouds in `tokens`, checked, and the form they came in."""
     tokens, kind = read_frame(tokens), kind_of(tokens)
     if isinstance(tokens, Clouds):
-        table = read_table(tokens.tokens, "`tokens`") if kind else tokens.tokens.copy()
-        return PackedClouds(table, tokens.offsets, tokens.multiplicities), Container(
-            Layout.RAGGED, kind
-        )
-    if isinstance(tokens, list | tuple) and depth(tokens) > 2:
-        return _listed_clouds(tokens), Container(Layout.LIST, kind)
-    array = tokens if isinstance(tokens, list | tuple) else as_array(tokens, "`tokens`")
-    if not isinstance(array, np.ndarray) or array.ndim != 3:
-        return [Cloud(read_table(array, "`tokens`"))], Container(Layout.CLOUD, kind)
-    if len(array) == 0:
+        table = np.array(read_table(tokens.tokens, "`tokens`"))
+        packed = PackedClouds(table, tokens.offsets, tokens.multiplicities)
+        return packed, Container(Layout.RAGGED, kind)
+    is_list = isinstance(tokens, list | tuple)
+    clouds = tokens if is_list else as_array(tokens, "`tokens`")
+    if depth(clouds) < 3 or not (is_list or clouds.ndim == 3):
+        return [Cloud(read_table(clouds, "`tokens`"))], Container(Layout.CLOUD, kind)
+    return _read_clouds(clouds), Container(Layout.LIST if is_list else Layout.STACK, kind)
+
+
+def _read_clouds(clouds: Any) -> Sequence[Cloud]:
+    if len(clouds) == 0:
         raise InputError("`tokens` is empty: a batch needs at least one cloud.")
-    clouds, n, d = array.shape
-    if array.dtype.kind in "biuf" and array.size and np.isfinite(array).all():
-        table = np.array(read_table(array.reshape(clouds * n, d), "`tokens`"))
-        return PackedClouds(table, np.arange(0, clouds * n + 1, n)), Container(Layout.STACK, kind)
-    # Objects and strings are read one by one anyway, and errors then name the cloud.
-    return _listed_clouds(list(array)), Container(Layout.STACK, kind)
-
-
-def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
-    # Most lists are of arrays that can be read together.
-    widths = {_width(cloud) for cloud in clouds}
-    if len(widths) == 1 and None not in widths:
-        table = np.concatenate(clouds)
-        if np.isfinite(table).all():
-            return PackedClouds(table, np.cumsum([0, *map(len, clouds)]))
     tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
     for b, table in enumerate(tables):
@@ -224,13 +206,6 @@ def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
     if any(table.dtype == object for table in tables):
         return list(map(Cloud, tables))
     return PackedClouds(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
-
-
-def _width(cloud: Any) -> int | None:
-    is_plain = (
-        type(cloud) is np.ndarray and cloud.dtype == np.float64 and cloud.ndim == 2 and cloud.size
-    )
-    return cloud.shape[1] if is_plain else None
 
 
 def kind_of(tokens: Any) -> TensorKind | None:
@@ -266,15 +241,10 @@ def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
     if counts.shape != (tokens,) or (counts < 1).any():
         wish = f"{tokens} whole numbers from 1 up"
         raise InputError(f"`multiplicities` must be {wish}, not {shorten(counts.tolist())}.")
-    # Means are taken in floats as well, which count one by one to 2^53. Sums of integers may
-    # overflow, those of floats may be rounded, but not both to something smaller.
-    for kind in (np.int64, np.float64):
-        totals = np.add.reduceat(counts.astype(kind), offsets[:-1])
-        if totals.max() > 2**53:
-            raise InputError(
-                "`multiplicities` of a cloud must add up to at most 2^53. "
-                "Divide them by a common factor."
-            )
+    # Means are taken in floats as well, which count one by one to 2^53; int64 may overflow.
+    if np.add.reduceat(counts.astype(object), offsets[:-1]).max() > 2**53:
+        problem = "`multiplicities` of a cloud must add up to at most 2^53"
+        raise InputError(f"{problem}. Divide them by a common factor.")
     return counts
 
 

@@ -156,22 +156,6 @@ class IntegerCloud:
         common = math.lcm(*{under for row in ratios for _, under in row})
         return cls([[over * (common // under) for over, under in row] for row in ratios], common)
 
-    def reduced(self) -> "IntegerCloud":
-        """The same points over the smallest common denominator."""
-        numbers = (int(value) for row in self.numerators for value in row)
-        common = math.gcd(int(self.denominator), *numbers)
-        rows = [[value // common for value in row] for row in self.numerators]
-        return IntegerCloud(rows, self.denominator // common)
-
-    def floats(self) -> np.ndarray:
-        """Each coordinate rounded once, to the nearest float64."""
-        denominator = int(self.denominator)
-        rows = [[int(value) / denominator for value in row] for row in self.numerators]
-        return np.array(rows, dtype=float)
-
-    def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
-        return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
-
 
 def dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
     """The scalar product, exactly."""
@@ -184,9 +168,9 @@ def fractions_of(vector: Iterable[Any]) -> tuple[Fraction, ...]:
 
 
 def fits_float64(tokens: np.ndarray) -> bool:
-    """Whether float64 stores every Fraction of the array exactly."""
+    """Whether float64 stores every number of the array exactly."""
     try:
-        return all(Fraction(float(value)) == value for value in tokens.flat)
+        return all(float(value) == value for value in tokens.flat)
     except OverflowError:
         return False
 
