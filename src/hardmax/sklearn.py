@@ -187,12 +187,14 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             problem = f"{len(learnt)} class{'es' if len(learnt) > 1 else ''} of positive weight"
             raise InputError(f"`y` has {problem}: expected texts of at least two, and of each.")
         texts = texts.pick(learns)
+        if groups is not None:
+            groups = np.asarray(groups)[learns]
         model = fit(
             texts,
             numbers[learns],
             self._settings(),
             sample_weight=weights[learns],
-            groups=None if groups is None else np.asarray(groups)[learns],
+            groups=groups,
             progress=partial(print, file=sys.stderr) if self.verbose else None,
         )
         self.model_ = replace(model, classes=plain_names(self.classes_))
