@@ -134,9 +134,8 @@ def bifurcations(
     ((1, -5, 3), [(0, 2), (0, 1, 2), (0, 2)])
     """
     if not isinstance(alpha, list | tuple) or len(alpha) != 2:
-        raise InputError(
-            f"`alpha` must be two step sizes, such as ('1/10', 2), not {shorten(alpha)}."
-        )
+        wish = "two step sizes, such as ('1/10', 2)"
+        raise InputError(f"`alpha` must be {wish}, not {shorten(alpha)}.")
     low, high = (read_step(end) for end in alpha)
     if low >= high:
         raise InputError(
@@ -205,8 +204,7 @@ class _Search:
         if polynomial not in self.roots:
             positive = []
             for factor, _ in fmpz_poly(list(polynomial)).factor()[1]:
-                key = tuple(map(int, factor.coeffs()))
-                key = key if key[-1] > 0 else tuple(-c for c in key)
+                key = tuple(map(int, factor.coeffs()))  # the last is positive
                 roots = enumerate(real_roots(factor))
                 positive += [AlgebraicNumber(key, k) for k, root in roots if root.mid() > 0]
             self.roots[polynomial] = positive
@@ -232,8 +230,7 @@ class _Search:
             if self.lasts(signs, sets, pending, place, targets):
                 leaders = [t for t, p in enumerate(self.of_token) if sets[p] == [p]]
                 return Outcome(tuple(leaders), tuple(map(tuple, attended))), signs.known
-            step = fmpq_poly([0, 1])
-            rows = zip(place, targets, strict=True)
+            step, rows = fmpq_poly([0, 1]), zip(place, targets, strict=True)
             place = [[x + step * y for x, y in zip(*pair, strict=True)] for pair in rows]
         return None, signs.known
 
@@ -262,9 +259,7 @@ class _Search:
         0 < t <= 1, as in docs/limits.md."""
         if pending:
             rows = zip(self.means(sets, targets), targets, strict=True)
-            if any(
-                signs.of(x - y) for means, there in rows for x, y in zip(means, there, strict=True)
-            ):
+            if any(signs.of(x) for means, there in rows for x in map(sub, means, there)):
                 return False
         for i in pending:
             c, look, aim = sets[i][0], self.along(place[i]), self.along(targets[i])

@@ -127,10 +127,8 @@ def _depth(lim: Limit, beta: Fraction) -> int:
     growth = math.log(scale.numerator) - math.log(scale.denominator)
     rate = math.log1p(lim.run.dynamics.alpha_at(0))
     if growth > _DEEPEST * rate:
-        message = (
-            f"`layers`: at this alpha followers have weight only after over {_DEEPEST:,} layers"
-        )
-        raise InputError(f"{message}; give a number.")
+        reason = f"at this alpha followers have weight only after over {_DEEPEST:,} layers"
+        raise InputError(f"`layers`: {reason}; give a number.")
     return _BEYOND + math.ceil(growth / (rate or 1))
 
 

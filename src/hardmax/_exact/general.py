@@ -47,7 +47,6 @@ from hardmax._exact.vectors import (
     flint,
     power,
 )
-from hardmax._exact.walker import FOREVER, ONE_LAYER, Walker
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
 from hardmax._layer.rules import (
@@ -59,6 +58,7 @@ from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import dot, rounding_of
 from hardmax.dynamics import Dynamics
 
+FOREVER, ONE_LAYER = None, 1
 _BLOCK = 2**18  # scores computed at once
 
 
@@ -385,7 +385,7 @@ class GeneralSolver:
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        return GeneralWalker(points, dynamics, self.head_type).walk(points.count)
+        return GeneralWalker(points, dynamics, self.head_type).walk()
 
 
 def union_of(heads: Sequence[Any]) -> AttendedIndices:
@@ -398,13 +398,11 @@ def union_of(heads: Sequence[Any]) -> AttendedIndices:
     return AttendedIndices(indices, np.searchsorted(owners, np.arange(count + 1)))
 
 
-class GeneralWalker(Walker[GeneralPhase]):
-    """Any layer: points are sums of powers of g. It looks a layer ahead: if sets change there,
-    nothing else has to be known."""
+class GeneralWalker:
+    """Any layer, phase by phase: points are sums of powers of g. It looks a layer ahead: if sets
+    change there, nothing else has to be known."""
 
-    _after: PowerSum
-    _attended_next: list[Attended]
-    unchanged = _stays_once = takes_lists = False
+    layer = 0
 
     def __init__(self, points: Points, dynamics: Dynamics, head_type: type[AttentionHead]) -> None:
         self.dynamics, self.counts = dynamics, points.multiplicities
@@ -413,78 +411,86 @@ class GeneralWalker(Walker[GeneralPhase]):
         self.motion = Motion.of(dynamics, dynamics.alpha_at(self.constant_from))
         self.contraction = self.motion.contraction or Fraction(1)
         parts = (dynamics.mask, dynamics.attention, dynamics.heads)
+        # Whether who follows a leader does so for ever: if all may be attended to and nobody leaves
+        # the hull.
         self.followers_stay = all(part is None for part in parts) and dynamics.traits.convex
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         # Known for many layers only if nothing moves.
         self.has_no_form = is_mixed or dynamics.traits.mixed or dynamics.feed_forward is not None
         self.heads = [head_type(points, head, self.contraction) for head in split_heads(dynamics)]
         self.place = PowerSum({Term(0): exact_table(points.coordinates)})
-        self.course = Course.straight_on(self.place)
         self.attended_now: list[Attended] = []
 
-    def attended(self, pending: list[int]) -> Attended:
-        """The union of the attended sets of all heads."""
-        if not self.attended_now:
-            self.attended_now = self._attended_at(self.place, pending)
-        union = union_of([head.sets for head in self.attended_now])
-        return Attended(union, min(head.margin for head in self.attended_now))
+    def walk(self) -> Iterator[GeneralPhase]:
+        """The phases from layer 0 on; ends after one that lasts for ever."""
+        pending, unchanged = np.arange(len(self.counts)), False
+        choices = AttendedIndices.of_single(pending)
+        while True:
+            self.attended_now = self.attended_now or self._attended_at(self.place, pending)
+            union = union_of([head.sets for head in self.attended_now])
+            choices = choices.with_rows(pending, union)
+            if self.followers_stay:
+                pending = np.flatnonzero(~choices.follows_leader)
+            means, motion = self._means(choices)
+            linear = fed(
+                self.place, one_layer(self.place, means, motion), self.dynamics.feed_forward
+            )
+            after = linear.after(1, self.contraction)
+            attended_next = self._attended_at(after, pending)
+            heads = zip(self.sets_of_heads, attended_next, strict=True)
+            stays = all(now.of_rows(pending).same_as(later.sets) for now, later in heads)
+            form, course, duration = None, Course.straight_on(linear), ONE_LAYER
+            if stays and not (self.has_no_form and linear.moves):
+                form = course_of(self.place, linear, means, motion)
+            if form is not None:
+                duration = self._first_change(form, pending.tolist())
+                course = course if duration == ONE_LAYER else form
+            is_single = duration == ONE_LAYER
+            places = [self.place] if is_single else course.corners or [course.form]
+            yield GeneralPhase(
+                layer=self.layer,
+                until=FOREVER if duration is None else self.layer + duration,
+                choices=choices,
+                margin=min(head.margin for head in self.attended_now),
+                is_leader=_leading(places, choices, self.contraction),
+                contraction=self.contraction,
+                unchanged=unchanged,
+                course=course,
+                bits=self.place.bits(),
+                products=self.heads[0].products,
+            )
+            if duration is None:
+                return
+            unchanged = is_single and stays
+            self.place, self.attended_now = after, attended_next
+            if not is_single:
+                self.place, self.attended_now = course.form.after(duration, self.contraction), []
+            self.layer += duration
 
-    def _attended_at(self, place: PowerSum, pending: list[int]) -> list[Attended]:
-        found = [head.attended(place, pending) for head in self.heads]
+    def _attended_at(self, place: PowerSum, pending: np.ndarray) -> list[Attended]:
+        found = [head.attended(place, pending.tolist()) for head in self.heads]
         return [Attended(AttendedIndices.of_sets(sets), margin) for sets, margin in found]
 
-    def closed_form(self, sets: AttendedIndices, pending: list[int]) -> Course | None:
+    def _means(self, choices: AttendedIndices) -> tuple[Any, Motion]:
+        """Where points go at this layer, and how far."""
         dynamics, motion = self.dynamics, self.motion
         alpha = dynamics.alpha_at(self.layer)
         if self.layer < self.constant_from:
             motion = Motion.of(dynamics, alpha)
         if dynamics.heads is None:
-            self.sets_of_heads = [sets]
-            means = Means(sets, self.counts)
-        else:
-            self.sets_of_heads = [head.sets for head in self.attended_now]
-            of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
-            means = HeadMeans(of_heads, dynamics, alpha)
-        linear = fed(self.place, one_layer(self.place, means, motion), dynamics.feed_forward)
-        self.course = Course.straight_on(linear)
-        self._after = linear.after(1, self.contraction)
-        self._attended_next = self._attended_at(self._after, pending)
-        heads = zip(self.sets_of_heads, self._attended_next, strict=True)
-        rows = np.array(pending, dtype=int)
-        self._stays_once = all(now.of_rows(rows).same_as(later.sets) for now, later in heads)
-        if not self._stays_once or (self.has_no_form and linear.moves):
-            return None
-        return course_of(self.place, linear, means, motion)
+            self.sets_of_heads = [choices]
+            return Means(choices, self.counts), motion
+        self.sets_of_heads = [head.sets for head in self.attended_now]
+        of_heads = [Means(chosen, self.counts) for chosen in self.sets_of_heads]
+        return HeadMeans(of_heads, dynamics, alpha), motion
 
-    def first_change(self, form: Course, sets: AttendedIndices, pending: list[int]) -> int | None:
-        change: int | None = ONE_LAYER
+    def _first_change(self, form: Course, pending: list[int]) -> int | None:
+        """After how many layers the sets of the pending points may be others."""
         # A block may undo the step of one layer, and not that of another.
         is_alike = self.dynamics.feed_forward is None or self.layer >= self.constant_from
         if not form.moves and is_alike:
-            change = FOREVER
-        elif self.layer >= self.constant_from:
-            heads = zip(self.heads, self.sets_of_heads, strict=True)
-            change = soonest(head.first_change(form, chosen, pending) for head, chosen in heads)
-        if change != ONE_LAYER:
-            self.course = form
-        return change
-
-    def phase(self, sets: AttendedIndices, **known: Any) -> GeneralPhase:
-        is_single = known["until"] == self.layer + 1
-        places = [self.place] if is_single else self.course.corners or [self.course.form]
-        return GeneralPhase(
-            **known,
-            is_leader=_leading(places, sets, self.contraction),
-            contraction=self.contraction,
-            unchanged=self.unchanged,
-            course=self.course,
-            bits=self.place.bits(),
-            products=self.heads[0].products,
-        )
-
-    def advance(self, phase: GeneralPhase, layers: int) -> None:
-        self.unchanged = layers == ONE_LAYER and self._stays_once
-        if layers == ONE_LAYER:
-            self.place, self.attended_now = self._after, self._attended_next
-        else:
-            self.place, self.attended_now = self.course.form.after(layers, self.contraction), []
+            return FOREVER
+        if self.layer < self.constant_from:
+            return ONE_LAYER
+        heads = zip(self.heads, self.sets_of_heads, strict=True)
+        return soonest(head.first_change(form, chosen, pending) for head, chosen in heads)

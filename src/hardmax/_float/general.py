@@ -37,13 +37,13 @@ from flint import fmpq
 
 from hardmax._exact.argmax import Attended
 from hardmax._exact.general import (
+    ONE_LAYER,
     AttentionHead,
     GeneralSolver,
     threshold_leads,
 )
 from hardmax._exact.leads import Term
 from hardmax._exact.power_sums import Course, PowerSum
-from hardmax._exact.walker import ONE_LAYER
 from hardmax._float.bounds import (
     LARGEST,
     SAFETY,

@@ -29,9 +29,9 @@ from fractions import Fraction
 import numpy as np
 
 from hardmax._exact.argmax import directions_of, products
+from hardmax._exact.general import FOREVER, ONE_LAYER
 from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.vectors import common_rows
-from hardmax._exact.walker import FOREVER, ONE_LAYER
 from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import ArgmaxResult, nearest
 from hardmax._float.bounds import (

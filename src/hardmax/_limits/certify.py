@@ -180,7 +180,7 @@ def _sets(run: Run) -> Iterator[tuple[Any, list[list[Any]]]]:
     solver = run.solver
     head_type = solver.head_type if isinstance(solver, GeneralSolver) else AttentionHead
     walker = GeneralWalker(run.points, run.dynamics, head_type)
-    for phase in walker.walk(run.points.count):
+    for phase in walker.walk():
         yield phase, [_single(sets) for sets in walker.sets_of_heads]
 
 

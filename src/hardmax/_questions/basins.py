@@ -181,11 +181,11 @@ def basins(
     effort = check_int(effort, "`effort`", at_least=1)
     check_progress(progress)
     starts = _read_box(box, cloud)
-    names = [*range(n), n]
+    names = [*range(n + 1)]
     if token is not None:
         moved = normalize_index(token, n, "`token`")
         cloud = np.delete(cloud, moved, axis=0)
-        names = [*(j for j in range(n) if j != moved), moved]
+        names = [*names[:moved], *names[moved + 1 : n], moved]
     search = _Search(cloud, names, dynamics, starts)
     search.run(tolerance, effort, progress)
     regions, undecided = search.regions()
@@ -225,16 +225,12 @@ class _Positions:
         everybody = range(len(self.rows))
         moving = [j for j in everybody if self.rows[j][-1]]
         still = [j for j in everybody if not self.rows[j][-1]]
-        found: Sets = {}
-        for i in everybody:
-            if i in self.followers:
-                continue
-            found[i] = everybody
-            if not self.rows[i][-1]:
-                scores = [row[0] for row in self.scores(i, still).tolist()]
-                furthest = max(scores)
-                ahead = [j for j, score in zip(still, scores, strict=True) if score == furthest]
-                found[i] = ahead + moving
+        found: Sets = {i: everybody for i in everybody if i not in self.followers}
+        for i in found.keys() & {*still}:
+            scores = [row[0] for row in self.scores(i, still).tolist()]
+            furthest = max(scores)
+            ahead = [j for j, score in zip(still, scores, strict=True) if score == furthest]
+            found[i] = ahead + moving
         return found
 
     def scores(self, i: int, candidates: Sequence[int]) -> fmpz_mat:
@@ -255,11 +251,9 @@ class _Positions:
     def after(self, sets: Sets, alpha: Fraction, counts: Sequence[int]) -> "_Positions":
         """All points one layer on, if they attend to these."""
         key = tuple(map(tuple, sets.values()))
-        if key not in self._after:
-            self._after[key] = self._moved({**self.followers, **sets}, alpha, counts)
-        return self._after[key]
-
-    def _moved(self, sets: Sets, alpha: Fraction, counts: Sequence[int]) -> "_Positions":
+        if key in self._after:
+            return self._after[key]
+        sets = {**self.followers, **sets}
         totals = {i: sum(counts[j] for j in chosen) for i, chosen in sets.items()}
         common = math.lcm(*totals.values())
         stay, moved = alpha.denominator * common, []
@@ -269,7 +263,8 @@ class _Positions:
             steps = [dot(weights, column) for column in columns]
             moved.append([stay * x + y for x, y in zip(row, steps, strict=True)])
         followers = {i: sets[i] for i in sets if self.follows_leader(i, sets)}
-        return _Positions(moved, followers, self.metric, self.layer + 1)
+        later = self._after[key] = _Positions(moved, followers, self.metric, self.layer + 1)
+        return later
 
 
 class _Search:
@@ -330,11 +325,11 @@ class _Search:
                 if lead is None:
                     continue
                 parts = cell.split(lead)
-                if len(parts) > 1:
-                    for part in parts:
-                        self._push(part, at, sets)
+                if len(parts) == 1:
+                    self.ends[None].append(cell)
                     return
-                self.ends[None].append(cell)
+                for part in parts:
+                    self._push(part, at, sets)
                 return
             if at.follows_leader(self.token, sets):
                 (leader,) = sets[self.token]

@@ -49,18 +49,16 @@ def draw_case(
             parts["mask"] = mask
         if mask == "random":
             parts["mask"] = np.eye(n, dtype=bool) | (rng.random((n, n)) < 0.5)
-        if _is_simple(cloud) and is_layer(parts):
+        if _is_case(cloud, parts):
             return cloud, parts
 
 
-def _is_simple(cloud: np.ndarray) -> bool:
-    """Whether tokens are distinct and none is 0."""
+def _is_case(cloud: np.ndarray, parts: dict[str, Any]) -> bool:
+    """Whether tokens are distinct, none is 0, and there is such a layer: I + alpha V may have no
+    inverse."""
     rows = {*map(tuple, cloud.tolist())}
-    return len(rows) == len(cloud) > 0 and all(map(any, rows))
-
-
-def is_layer(parts: dict[str, Any]) -> bool:
-    """Whether there is such a layer: I + alpha V may have no inverse."""
+    if not len(rows) == len(cloud) > 0 or not all(map(any, rows)):
+        return False
     try:
         Dynamics(**parts)
     except InputError:
@@ -71,23 +69,27 @@ def is_layer(parts: dict[str, Any]) -> bool:
 def smaller(case: Case) -> Iterator[Case]:
     """Cases that are simpler: without a token, a coordinate or a matrix, or with a simpler number.
     Step size and mask stay."""
-    cloud, parts = case
+    return (simpler for simpler in _simpler(*case) if _is_case(*simpler))
+
+
+def _simpler(cloud: np.ndarray, parts: dict[str, Any]) -> Iterator[Case]:
+    """The same, some of them no cases."""
     n, d = cloud.shape
     mask = parts.get("mask")
     for i in range(n):
         rest = dict(parts)
         if isinstance(mask, np.ndarray):
             rest["mask"] = np.delete(np.delete(mask, i, 0), i, 1)
-        yield from _checked(np.delete(cloud, i, 0), rest)
+        yield np.delete(cloud, i, 0), rest
     for c in range(d if d > 1 else 0):
         rest = dict(parts)
         for name in ("metric", "value"):
             if parts.get(name) is not None:
                 rest[name] = np.delete(np.delete(parts[name], c, 0), c, 1)
-        yield from _checked(np.delete(cloud, c, 1), rest)
+        yield np.delete(cloud, c, 1), rest
     for name in ("metric", "value"):
         if parts.get(name) is not None:
-            yield from _checked(cloud, parts | {name: None})
+            yield cloud, parts | {name: None}
     unit = Fraction(
         lcm(*(x.denominator for x in cloud.flat)), gcd(*(x.numerator for x in cloud.flat))
     )
@@ -99,9 +101,4 @@ def smaller(case: Case) -> Iterator[Case]:
             if (y.denominator, abs(y), y < 0) < (x.denominator, abs(x), x < 0):
                 other = cloud.copy()
                 other[place] = y
-                yield from _checked(other, parts)
-
-
-def _checked(cloud: np.ndarray, parts: dict[str, Any]) -> Iterator[Case]:
-    if _is_simple(cloud) and is_layer(parts):
-        yield cloud, parts
+                yield other, parts

@@ -15,6 +15,7 @@ that no a does (Gordan's theorem).
 For a positive definite A, <A v, v> > 0 is asked of a few vectors v, and then of eigenvectors of
 negative eigenvalues of the A found, until there are none."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -204,7 +205,7 @@ class _Search:
         self, points: list[list[int]], leads: list[tuple[int, int, int]], kind: str
     ) -> None:
         self.d, self.kind = len(points[0]), kind
-        pairs = [(row, column) for row in range(self.d) for column in range(self.d)]
+        pairs = [*itertools.product(range(self.d), repeat=2)]
         self.entries = pairs if kind == "any" else [pair for pair in pairs if pair[0] <= pair[1]]
         self.rows = []
         for i, c, j in leads:

@@ -89,12 +89,8 @@ class Examined:
     has_settled: bool
 
     def merge(self, other: "Examined") -> "Examined":
-        return Examined(
-            found=self.found.merge(other.found),
-            n=self.n + other.n,
-            horizon=max(self.horizon, other.horizon),
-            has_settled=self.has_settled and other.has_settled,
-        )
+        found, horizon = self.found.merge(other.found), max(self.horizon, other.horizon)
+        return Examined(found, self.n + other.n, horizon, self.has_settled and other.has_settled)
 
 
 def run_beside(tokens: np.ndarray, known: Candidates, plan: Plan) -> tuple[Run, np.ndarray]:

@@ -5,8 +5,8 @@ installed."""
 
 # ruff: noqa: F401
 import io
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +46,9 @@ _RULES: dict[Any, Any] = {
 }
 
 
-@contextmanager
-def style_context() -> Iterator[None]:
-    """Within this block figures have the look of the package."""
-    with rc_context(_RULES):
-        yield
+def style_context() -> AbstractContextManager[None]:
+    """A block in which figures have the look of the package."""
+    return rc_context(_RULES)
 
 
 def ink() -> str:
