@@ -71,7 +71,7 @@ class AlgebraicNumber:
 
     def __str__(self) -> str:
         if len(self.polynomial) == 2:
-            return str(Fraction(-self.polynomial[0], self.polynomial[1]))
+            return str(self.interval[0])
         if len(self.polynomial) > 3:
             return f"{float(self):.6g}"
         c, b, a = self.polynomial  # pyright: ignore[reportAssignmentType]

@@ -214,18 +214,16 @@ class _Search:
         """What a step size leads to, and the polynomials on whose signs that rests."""
         dynamics, place = Dynamics(alpha, self.metric), self.start
         lim = limit(self.tokens, dynamics, max_layers=self.max_layers, arithmetic="exact")
-        signs = _Signs(alpha)
-        following: set[int] = set()
+        signs, pending = _Signs(alpha), [*range(len(self.firsts))]
         for layer in range(self.max_layers):
             attended = lim.run.attended(layer).tolist()
             sets = [sorted({int(self.of_token[j]) for j in attended[i]}) for i in self.firsts]
-            pending = [i for i in range(len(sets)) if i not in following]
             for i in pending:
                 scores = [dot(self.along(place[i]), other) for other in place]
                 for score in scores:
                     signs.of(score - scores[sets[i][0]])
-            following = {i for i, c in enumerate(sets) if len(c) == 1 and sets[c[0]] == c}
-            pending = [i for i in pending if i not in following]
+            # Who follows a leader does so for ever.
+            pending = [i for i in pending if len(sets[i]) > 1 or sets[sets[i][0]] != sets[i]]
             targets = self.means(sets, place)
             if self.lasts(signs, sets, pending, place, targets):
                 leaders = [t for t, p in enumerate(self.of_token) if sets[p] == [p]]

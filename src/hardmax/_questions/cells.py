@@ -83,8 +83,9 @@ class Cell:
         """Parts of the cell: the more of them keep a sign of the quadratic, the better."""
         *line, bend = lead
         parts = self._beside_curve(lead) if bend else self.cut(line)
-        parts = [part for part in parts if part is not None]
-        return parts if len(parts) > 1 else self._halves()
+        if len(parts) - parts.count(None) < 2:
+            parts = self._halves()
+        return [part for part in parts if part is not None]
 
     def _beside_curve(self, lead: Sequence[int]) -> "list[Cell | None]":
         """Three parts: where the quadratic is positive, where negative, and what is left between
@@ -118,11 +119,11 @@ class Cell:
     def _floats(self) -> np.ndarray:
         return np.array([[x / w for x in rest] for w, *rest in self.corners])
 
-    def _halves(self) -> list["Cell"]:
+    def _halves(self) -> "list[Cell | None]":
         """Two parts, cut across the longer side; one if floats see no middle."""
         low, high = self._floats.min(axis=0), self._floats.max(axis=0)
         axis = int(np.argmax(high - low))
         middle = Fraction((low[axis] + high[axis]) / 2)
         line = [-middle.numerator, 0, 0]
         line[1 + axis] = middle.denominator
-        return [part for part in self.cut(line) if part is not None]
+        return self.cut(line)

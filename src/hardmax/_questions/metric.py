@@ -244,12 +244,12 @@ class _Search:
             a, t, weights = self.floats()
             if t <= _TINY and (exact := self.weights(weights)):
                 return None, exact
-            values, vectors = np.empty(0), np.empty((0, 0))
-            if self.kind == "definite":
-                values, vectors = np.linalg.eigh(self.matrix(a).astype(float))
-            if not (values < -_TINY).any() and (rounded := self.rounded(a)):
+            if self.kind != "definite":
+                return self.rounded(a), {}
+            values, vectors = np.linalg.eigh(self.matrix(a).astype(float))
+            if values[0] >= -_TINY and (rounded := self.rounded(a)):
                 return rounded, {}
-            if self.kind != "definite" or tried >= max_cuts or t <= 0:
+            if tried >= max_cuts or t <= 0:
                 return None, {}
             for vector in vectors.T[: max(1, int((values < 0).sum()))][: max_cuts - tried]:
                 self.cut([round(_FINE * x) for x in vector.tolist()])

@@ -135,7 +135,7 @@ def read_chunk(chunk: Any, first: int) -> np.ndarray:
 
 
 def open_chunks(
-    tokens: Any, progress: Progress | None, columns: ColumnChoice = None
+    tokens: Any, progress: Progress | None, columns: ColumnChoice
 ) -> LocalChunks | DaskChunks:
     """The chunks of what `is_stream` recognizes."""
     check_progress(progress)

@@ -1,6 +1,6 @@
 """`basins(...).plot()`: the regions of one token's start, in the plane or on the line."""
 
-from itertools import cycle
+from itertools import count, cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,13 +23,12 @@ def plot_basins(found: "Basins", ax: Any) -> Axes:
     title = "" if ax is not None else f"Where token {found.token} ends, by its start"
     ax = style.axes_for(ax, (6.4, 4.8 if is_plane else 2.4))
     with style.style_context():
-        hatches = cycle(_HATCHES)
-        elsewhere = [region for region in found.regions if region.name != "itself"]
+        looks = zip(map(look_of_leader, count()), cycle(_HATCHES), strict=False)
         for number, region in enumerate(found.regions):
             look = {"facecolor": SHADE, "label": region.name if number < _MOST_NAMED else "_"}
-            if region in elsewhere:
-                color = look_of_leader(elsewhere.index(region))[0]
-                look |= {"facecolor": (color, 0.55), "hatch": next(hatches)}
+            if region.name != "itself":
+                (color, _), hatch = next(looks)
+                look |= {"facecolor": (color, 0.55), "hatch": hatch}
             _fill(region, ax, **look)
         if found.undecided.cells:
             _fill(found.undecided, ax, facecolor=style.ink(), label="undecided")

@@ -1,6 +1,7 @@
 """`run.plot()` and films: one layer of a run, with its leaders, who follows whom, and the
 paths so far."""
 
+import io
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax._common.files import write_whole
 from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, shorten
 from hardmax.figures import plane, style
 from hardmax.figures.palette import FAINT, GREY, LEADER, SHADE, look_of_leader, mark_scale
-from hardmax.figures.style import Axes, Figure, Patch
+from hardmax.figures.style import Axes, Figure, FigureCanvasAgg, Patch
 
 if TYPE_CHECKING:
     from hardmax._runs.run import Run
 
-MOST_FRAMES = 60
+MOST_FRAMES, _FRAME = 60, 250  # each so many milliseconds
 _CIRCLE = 54.0
 _SIDE = 4.4  # inches
 
@@ -80,9 +82,8 @@ def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
 def _shown(is_leader: np.ndarray) -> np.ndarray:
     """The points that are drawn: all, or, where these are too many, some of those that lead and
     some of all."""
-    leading = np.flatnonzero(is_leader)
-    some = (np.arange(len(is_leader)), leading)
-    return np.unique(np.concatenate([plane.thin(points) for points in some]))
+    everybody = np.arange(len(is_leader))
+    return np.union1d(plane.thin(everybody), plane.thin(everybody[is_leader]))
 
 
 def _numbers(run: "Run", attended: np.ndarray) -> np.ndarray:
@@ -125,7 +126,8 @@ def plot_run(run: "Run", layer: Any, ax: Any) -> Axes:
     shown = run.layers if layer is None else check_int(layer, "`layer`", at_least=0)
     run.floats_at(shown)  # a layer that is not there is refused before there is a figure
     is_new = ax is None
-    ax = style.new_axes((_SIDE, _height(run) + 0.8), run.d) if is_new else style.check_axes(ax)
+    if is_new:
+        ax = style.new_axes((_SIDE, _height(run) + 0.8), run.d)
     with style.style_context():
         if is_new:
             below: Any = {"loc": "outside lower left", "ncols": 2, "frameon": False, "fontsize": 7}
@@ -135,18 +137,23 @@ def plot_run(run: "Run", layer: Any, ax: Any) -> Axes:
 
 
 def animate_run(run: "Run", path: Path) -> None:
-    """Write the layers of a run, of many some, as frames of a `.gif`."""
+    """Write the layers of a run, of many some, as frames of a `.gif`, completely or not at all."""
+    from PIL import Image
+
     every = -(-len(run) // MOST_FRAMES)
     frames = sorted({*range(0, len(run), every), run.layers})
     figure = Figure(figsize=(_SIDE, _height(run)), dpi=110, layout="constrained")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
-
-    def frame(layer: int) -> None:
-        ax.clear()
-        _titled(run, layer, ax)
-
+    canvas, images, buffer = FigureCanvasAgg(figure), [], io.BytesIO()
     with style.style_context():
-        style.write_gif(figure, path, frames, frame)
+        for layer in frames:
+            ax.clear()
+            _titled(run, layer, ax)
+            canvas.draw()
+            images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
+    rest = {"append_images": images[1:], "duration": _FRAME, "loop": 0}
+    images[0].save(buffer, "GIF", save_all=True, **rest)
+    write_whole(path, buffer.getvalue())
 
 
 def _height(run: "Run") -> float:

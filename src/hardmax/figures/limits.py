@@ -83,13 +83,9 @@ def _numbers(lim: "Limit") -> np.ndarray:
 
 
 def _labels(lim: "Limit", field: str) -> list[int]:
-    """The clusters whose kind has a field, "vertices", or, for "", neither that nor a leader."""
-    found = []
-    for label, kind in enumerate(lim.clusters.kinds):
-        fields = [name for name in ("leader", "vertices") if hasattr(kind, name)]
-        if field in (fields or [""]):
-            found.append(label)
-    return found
+    """The clusters whose kind has this first field, "vertices", or, for "", none."""
+    first = [next(iter(vars(kind)), "") for kind in lim.clusters.kinds]
+    return [label for label, name in enumerate(first) if name == field]
 
 
 # ---------------------------------------------------------------- with a title and a legend

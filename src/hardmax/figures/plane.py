@@ -121,12 +121,12 @@ def prepare(ax: Axes, run: "Run", end: str) -> View:
     places = view.path(starts[None])[0]
     spread = np.ptp(places, axis=0).max()
     near = bool(np.abs(places.mean(axis=0)).max() <= 3 * spread)
-    ax.set(**dict(zip(_LABELS[: places.shape[1]], view.names, strict=False)))
+    ax.set(**dict(zip(_LABELS, view.names, strict=False)))
     if isinstance(ax, Axes3D):
-        _prepare_space(ax, places)
+        ax.set(**_window(places, 1))
+        _prepare_space(ax)
     else:
-        ax.set_aspect("equal")
-        ax.axis(window(np.vstack([places, np.zeros((int(near), 2))])))
+        ax.set(aspect="equal", **_window(np.vstack([places, np.zeros((int(near), 2))]), 1.2))
         ax.locator_params(nbins=5)
         ax.spines[:].set_color(SHADE)
         ax.tick_params(color=FAINT, labelsize="small")
@@ -138,12 +138,8 @@ def prepare(ax: Axes, run: "Run", end: str) -> View:
     return view
 
 
-def _prepare_space(ax: Axes3D, places: np.ndarray) -> None:
+def _prepare_space(ax: Axes3D) -> None:
     ax.computed_zorder = False  # stars lie over facets, whichever is in front
-    low, high = places.min(axis=0), places.max(axis=0)
-    reach = float((high - low).max()) / 2 or 1.0
-    x, y, z = (low + high)[:, None] / 2 + [-reach, reach]
-    ax.set(xlim=x, ylim=y, zlim=z)
     ax.set_box_aspect((1, 1, 1), zoom=0.9)  # pyright: ignore[reportArgumentType]
     ax.grid(False)
     ax.locator_params(nbins=4)
@@ -154,16 +150,16 @@ def _prepare_space(ax: Axes3D, places: np.ndarray) -> None:
         axis.labelpad = -4
 
 
-def window(places: np.ndarray) -> tuple[float, float, float, float]:
-    """A square (left, right, bottom, top) with room around the places.
+def _window(places: np.ndarray, room: float) -> dict[str, Any]:
+    """The ends of the axes: a square or a cube around the places, so much larger than it need be.
 
-    >>> window(np.array([[0.0, 0.0], [20.0, 10.0]]))
-    (-2.0, 22.0, -7.0, 17.0)
+    >>> _window(np.array([[0.0, 0.0], [20.0, 10.0]]), 1.2)
+    {'xlim': [-2.0, 22.0], 'ylim': [-7.0, 17.0]}
     """
-    middle = (places.min(axis=0) + places.max(axis=0)) / 2
-    reach = float(np.abs(places - middle).max()) * 1.2 or 1.0
-    x, y = middle.tolist()
-    return x - reach, x + reach, y - reach, y + reach
+    low, high = places.min(axis=0), places.max(axis=0)
+    reach = float((high / 2 - low / 2).max()) * room or 1.0
+    ends = (low + high)[:, None] / 2 + [-reach, reach]
+    return dict(zip(("xlim", "ylim", "zlim"), ends.tolist(), strict=False))
 
 
 def marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:

@@ -5,12 +5,9 @@ installed."""
 
 # ruff: noqa: F401
 import io
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from hardmax._common.files import write_whole
 from hardmax._common.validation import InputError, MissingExtra, check_instance, check_path
@@ -32,7 +29,6 @@ except ImportError:
     raise MissingExtra("Drawing", "figures") from None
 
 DPI = 160
-FRAME = 250  # milliseconds
 _RULES: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -106,19 +102,4 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     buffer = io.BytesIO()
     with style_context():
         figure.savefig(buffer, format=kind[1:], metadata=undated[kind])
-    write_whole(path, buffer.getvalue())
-
-
-def write_gif(figure: Figure, path: Path, frames: Iterable[int], draw: Any) -> None:
-    """Write a `.gif`, completely or not at all: `draw` draws the frame of each number on the
-    figure."""
-    from PIL import Image
-
-    canvas, images, buffer = FigureCanvasAgg(figure), [], io.BytesIO()
-    for number in frames:
-        draw(number)
-        canvas.draw()
-        images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
-    rest = {"append_images": images[1:], "duration": FRAME, "loop": 0}
-    images[0].save(buffer, "GIF", save_all=True, **rest)
     write_whole(path, buffer.getvalue())
