@@ -117,9 +117,7 @@ class FeedForward:
 
     def to_dict(self) -> dict[str, Any]:
         """The block as plain data, exactly."""
-        names = ("inner", "inner_bias", "outer", "outer_bias")
-        tables = zip(names, self.parts, strict=True)
-        return {name: np.vectorize(str)(table).tolist() for name, table in tables}
+        return {name: np.vectorize(str)(table).tolist() for name, table in vars(self).items()}
 
 
 def feed(

@@ -175,8 +175,7 @@ def read_one(tokens: Any) -> Cloud:
     """The one cloud in `tokens`, checked."""
     clouds, form = read_batch(tokens)
     if not form.is_single:
-        one_cloud = "`tokens` must be one cloud of shape (n, d), not a batch."
-        raise InputError(one_cloud)
+        raise InputError("`tokens` must be one cloud of shape (n, d), not a batch.")
     return clouds[0]
 
 
@@ -189,7 +188,8 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
         return packed, Container(Layout.RAGGED, kind)
     is_list = isinstance(tokens, list | tuple)
     clouds = tokens if is_list else as_array(tokens, "`tokens`")
-    if depth(clouds) < 3 or not (is_list or clouds.ndim == 3):
+    axes = depth(clouds)
+    if axes < 3 or (axes > 3 and not is_list):
         return [Cloud(read_table(clouds, "`tokens`"))], Container(Layout.CLOUD, kind)
     return _read_clouds(clouds), Container(Layout.LIST if is_list else Layout.STACK, kind)
 
