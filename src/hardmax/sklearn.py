@@ -3,7 +3,6 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportMissingModuleSource=false
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +13,7 @@ from hardmax._common.validation import InputError, MissingExtra
 from hardmax._tokens.rationals import plain
 from hardmax.text._texts import read_texts
 from hardmax.text.interpret import frequent_leaders
-from hardmax.train.fitting import fit, plain_names
+from hardmax.train.fitting import fit
 from hardmax.train.settings import Settings
 
 if find_spec("sklearn") is None:
@@ -180,24 +179,19 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         weights = _check_sample_weight(sample_weight, texts, ensure_non_negative=True)
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, labels)
-        self.classes_, numbers = np.unique(labels, return_inverse=True)
         learns = np.flatnonzero(weights > 0)
-        learnt = np.unique(numbers[learns])
-        if len(self.classes_) < 2 or len(learnt) < len(self.classes_):
-            problem = f"{len(learnt)} class{'es' if len(learnt) > 1 else ''} of positive weight"
-            raise InputError(f"`y` has {problem}: expected texts of at least two, and of each.")
         texts = texts.pick(learns)
         if groups is not None:
             groups = np.asarray(groups)[learns]
-        model = fit(
+        self.model_ = fit(
             texts,
-            numbers[learns],
+            labels[learns],
             self._settings(),
             sample_weight=weights[learns],
             groups=groups,
             progress=partial(print, file=sys.stderr) if self.verbose else None,
         )
-        self.model_ = replace(model, classes=plain_names(self.classes_))
+        self.classes_ = np.unique(labels[learns])
         leaders = frequent_leaders(self.model_, self.model_.analyse(texts), _MOST_LEADERS)
         self.leaders_ = list(leaders)
         return self
@@ -267,22 +261,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.model_.explain(text)
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Tokens that the model knows.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of str
-            In the order of the vocabulary.
-        """
-        check_is_fitted(self)
-        return np.array(self.model_.vocabulary.surfaces, dtype=object)
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()

@@ -15,7 +15,6 @@ from refusals import listed_refusals
 from text.small_models import MODIFIERS, WORDS, random_texts, small_model, word_model
 
 from hardmax._kernels.parallel import limit_threads
-from hardmax.text.card import token_table
 from hardmax.text.encoding import lexicon_of
 from hardmax.text.tokeniser import Tokeniser
 
@@ -115,15 +114,6 @@ def test_a_model_shows_itself_and_has_at_most_twenty_public_attributes():
     why = MODEL.explain("great film")
     for thing in (MODEL, why, why.ledger[0]):
         assert len([name for name in dir(thing) if not name.startswith("_")]) <= 20
-
-
-def test_a_table_has_a_row_for_each_token():
-    pytest.importorskip("pandas")
-    model = small_model(classes=3)
-    table = token_table(model)
-    assert table["token"].tolist() == list(WORDS)
-    assert table["weight towards class 1"].tolist() == model.weights[:, 1].tolist()
-    assert table["texts of class 2"].tolist() == model.vocabulary.counts[:, 2].tolist()
 
 
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -1,6 +1,5 @@
 from ._analysis import Analysis as Analysis
 from .card import describe as describe
-from .card import token_table as token_table
 from .cloud import Reading as Reading
 from .cloud import make_reading as make_reading
 from .corpora import Corpus as Corpus

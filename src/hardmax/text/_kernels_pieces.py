@@ -266,8 +266,7 @@ def find_words(pieces, count, words, numbers):
 def fill_table(table, keys, words):
     """Give each of the first `words` keys a slot."""
     mask = np.uint64(len(table) - 1)
-    for slot in range(len(table)):
-        table[slot] = -1
+    table[:] = -1
     for number in range(words):
         slot = keys[number] * _MIX >> _HALF & mask
         while table[slot] >= 0:

@@ -85,8 +85,7 @@ def pair_slot(key, table, keys):
 def fill_pairs(table, keys, pairs):
     """Give each of the first `pairs` a slot in a table that is a power of two long, at least twice
     as long."""
-    for slot in range(len(table)):
-        table[slot] = -1
+    table[:] = -1
     for number in range(pairs):
         table[pair_slot(keys[number], table, keys)] = number
 
@@ -98,10 +97,7 @@ def _room_to_stand(longest, longest_phrase):
     room = (longest + 1) // 2 * longest_phrase
     tokens, firsts = np.empty(room, np.int32), np.empty(room, np.int32)
     lasts, keys = np.empty(room, np.int32), np.empty(room, np.int64)
-    taken = np.empty(longest + 1, np.bool_)
-    for piece in range(len(taken)):
-        taken[piece] = False
-    return Standing(tokens, firsts, lasts, keys, taken)
+    return Standing(tokens, firsts, lasts, keys, np.zeros(longest + 1, np.bool_))
 
 
 @njit
@@ -114,15 +110,12 @@ def _find_tokens(pieces, count, numbers, phrases, longest, standing):
     words = len(token_of_node) - len(keys)
     # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]`
     # is its first piece.
-    active, begins = np.empty(longest, np.int32), np.empty(longest, np.int32)
-    for k in range(longest):
-        active[k], begins[k] = -1, 0
+    active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
     found, end = 0, 0
     for piece in range(count):
         start, end, node = end, cuts[piece], numbers[piece]
         if start == end:
-            for k in range(longest):
-                active[k] = -1
+            active[:] = -1
             continue
         for k in range(longest - 1, 0, -1):
             extended = -1
@@ -139,22 +132,6 @@ def _find_tokens(pieces, count, numbers, phrases, longest, standing):
     return found
 
 
-@njit(inline="always")
-def _sort(keys, size):
-    """Sort the first keys (Shell): most are few, and a call of numba's takes longer to compile."""
-    gap = 1
-    while 3 * gap < size:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for t in range(gap, size):
-            key, at = keys[t], t
-            while at >= gap and keys[at - gap] > key:
-                keys[at] = keys[at - gap]
-                at -= gap
-            keys[at] = key
-        gap //= 3
-
-
 @njit
 def _keep_segments(standing, found):
     """Keep those of the first `found` tokens that are segments, in their order; return how many.
@@ -164,17 +141,13 @@ def _keep_segments(standing, found):
     tokens, firsts, lasts, keys, taken = standing
     for t in range(found):
         keys[t] = np.int64(tokens[t]) << 32 | t
-    _sort(keys, found)
+    keys[:found].sort()
     for place in range(found):
         t = keys[place] & 0xFFFFFFFF
-        is_free = True
-        for piece in range(firsts[t], lasts[t] + 1):
-            is_free = is_free and not taken[piece]
-        if not is_free:
+        if taken[firsts[t] : lasts[t] + 1].any():
             tokens[t] = _GONE
-            continue
-        for piece in range(firsts[t], lasts[t] + 1):
-            taken[piece] = True
+        else:
+            taken[firsts[t] : lasts[t] + 1] = True
     kept = 0
     for t in range(found):
         tokens[kept], firsts[kept], lasts[kept] = tokens[t], firsts[t], lasts[t]
@@ -274,10 +247,8 @@ def encode_texts(
     """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]`
     on."""
     pieces, standing = make_pieces(longest), _room_to_stand(longest, longest_phrase)
-    numbers, place = np.empty(longest, np.int32), np.empty(phrases.tokens, np.int32)
+    numbers, place = np.empty(longest, np.int32), np.full(phrases.tokens, -1, np.int32)
     attending = Attending(np.empty(longest, np.int32), np.empty(longest, np.int32))
-    for token in range(len(place)):
-        place[token] = -1
     for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
         size = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
         find_words(pieces, size, words, numbers)

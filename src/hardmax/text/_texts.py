@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hardmax._common.format import first_few
-from hardmax._common.validation import InputError, shorten
+from hardmax._common.validation import InputError, check_list, check_str, shorten
 from hardmax.text._characters import REPLACEMENT
 
 SHOWN = 10  # classes that a message names
@@ -90,6 +90,13 @@ def encode_text(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return SURROGATES.sub(REPLACEMENT, text).encode()
+
+
+def read_words(words: Any, name: str) -> tuple[str, ...]:
+    """The words of a list or an array, checked."""
+    listed = words.tolist() if isinstance(words, np.ndarray) else words
+    listed = check_list(listed, name, "a list of words")
+    return tuple(check_str(word, f"{name} (each)") for word in listed)
 
 
 def is_missing(value: Any) -> bool:

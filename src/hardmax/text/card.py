@@ -1,5 +1,5 @@
 """A model in words and numbers: the model card, README.md of its folder, which also fits into a
-prompt; and a table of its tokens."""
+prompt."""
 
 import re
 from collections.abc import Sequence
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from hardmax import __version__
 from hardmax._common.format import escape_html, pluralize, sanitize_line
-from hardmax._common.validation import InputError, require_extra
+from hardmax._common.validation import InputError
 from hardmax.text.interpret import keywords
 
 if TYPE_CHECKING:
-    import pandas
-
     from hardmax.text.text_model import TextModel
 
 _CARD = """---
@@ -146,39 +144,6 @@ def share_right(right: int, texts: int) -> str:
     room = z * (right * (texts - right) / texts + z * z / 4) ** 0.5
     low, high = (100 * (right + z * z / 2 + side) / (texts + z * z) for side in (-room, room))
     return f"{100 * right / texts:.1f} % ({low:.1f}–{high:.1f})"
-
-
-def token_table(model: "TextModel") -> "pandas.DataFrame":
-    """Table of all tokens: the weight of each for each class, and how many training texts of each
-    class have it.
-
-    Parameters
-    ----------
-    model : TextModel
-        The model.
-
-    Returns
-    -------
-    pandas.DataFrame
-        In the order of the vocabulary.
-
-    Examples
-    --------
-    >>> import hardmax as hm
-    >>> model = hm.load_model("sentiment-en")
-    >>> token_table(model).columns.tolist()
-    ['token', 'weight towards positive', 'texts of negative', 'texts of positive']
-    """
-    require_extra("A table of tokens", "tables", "pandas")
-    import pandas
-
-    weights, counts = model._voting.weights, model.vocabulary.counts
-    columns: dict[str, Any] = {"token": model.vocabulary.surfaces}
-    for row, name in enumerate(model.classes[-weights.shape[1] :]):
-        columns[f"weight towards {name}"] = weights[:, row]
-    for row, name in enumerate(model.classes):
-        columns[f"texts of {name}"] = counts[:, row]
-    return pandas.DataFrame(columns)
 
 
 def _formula(model: "TextModel") -> str:

@@ -12,14 +12,13 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
     check_choice,
-    check_instance,
     check_int,
     check_path,
     check_real,
     shorten,
 )
 from hardmax.text import tables
-from hardmax.text._texts import is_missing
+from hardmax.text._texts import is_missing, read_words
 
 
 class BadRow(NamedTuple):
@@ -204,8 +203,8 @@ def make_synthetic_corpus(
     check_int(words, "`words`", at_least=1, at_most=10**5)
     check_int(length, "`length`", at_least=1, at_most=10**5)
     check_real(disturbed, "`disturbed`", at_least=0, at_most=1)
-    names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
-    if len({name for name in names if isinstance(name, str)}) != max(len(names), 2):
+    names = read_words(classes, "`classes`")
+    if len(set(names)) != max(len(names), 2):
         raise InputError(
             f"`classes` must be at least two texts, all different, not {shorten(classes)}."
         )

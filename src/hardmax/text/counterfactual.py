@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._common.format import format_probability, pluralize, sanitize_line
-from hardmax._common.validation import InputError, check_list, check_str, shorten
+from hardmax._common.validation import InputError, check_str, shorten
 from hardmax.text._characters import fold
-from hardmax.text._texts import number_of_class
+from hardmax.text._texts import number_of_class, read_words
 from hardmax.text.explain import Label
 from hardmax.text.tokeniser import JOINT, Span, cut_words, places_of, replace_spans
 
@@ -111,10 +111,10 @@ def flip(
 ) -> Flip:
     """Find the fewest words to remove, or to replace, for another label; see `TextModel.flip`."""
     text = check_str(text, "`text`")
-    instead = (None,) if replacements is None else _read_words(replacements, "`replacements`")
+    instead = (None,) if replacements is None else read_words(replacements, "`replacements`")
     if not instead:
         raise InputError(f"`replacements` must be a list of words, not {shorten(replacements)}.")
-    staying = _read_words(protected, "`protected`")
+    staying = read_words(protected, "`protected`")
     analysis = model.analyse([text])
     before, decided = int(analysis.predicted[0]), bool(analysis.decided[0])
     goal = None if to is None else number_of_class(to, model.classes, "`to`")
@@ -236,8 +236,3 @@ def _changed(text: str, changes: Iterable[Change]) -> str:
         other = JOINT if change.replacement is None else change.replacement
         edits += [(span, other) for span in change.spans]
     return replace_spans(text, edits)
-
-
-def _read_words(words: Any, name: str) -> tuple[str, ...]:
-    listed = check_list(words, name, "a list of words")
-    return tuple(dict.fromkeys(check_str(word, f"{name} (each)") for word in listed))

@@ -22,8 +22,8 @@ from hardmax.text.tokeniser import (
     Word,
     cut_surface,
     cut_words,
-    join_words,
     keep_segments,
+    token_of,
 )
 from hardmax.text.vocabulary import Vocabulary
 
@@ -120,8 +120,7 @@ def find_known(
     each."""
     words, known = cut_words(encode_text(text).decode()), []
     for first, last in tokeniser._places(words):
-        surface = join_words([word.surface for word in words[first : last + 1]])
-        number = vocabulary.index.get(surface)
+        number = vocabulary.index.get(token_of(words, first, last).surface)
         if number is not None:
             known.append((number, first, last))
     return words, known if tokeniser.overlapping else keep_segments(known)

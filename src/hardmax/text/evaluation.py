@@ -30,19 +30,16 @@ class Evaluation:
     """The tokens that lead, the most frequent first."""
 
 
-def evaluate(
-    truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray | None = None
-) -> dict[str, Any]:
-    """Metrics of a classifier: `truth` and `predicted`, by default the most probable class, are
-    numbers of classes; `f1` is that of each class, 0 if it neither occurs nor is predicted.
+def evaluate(truth: np.ndarray, probabilities: np.ndarray) -> dict[str, Any]:
+    """Metrics of a classifier, which predicts the most probable class: `truth` are numbers of
+    classes; `f1` is that of each class, 0 if it neither occurs nor is predicted.
 
     >>> chances = np.array([[0.5, 0.5], [0.2, 0.8], [0.6, 0.4], [0.25, 0.75]])
     >>> found = evaluate(np.array([0, 1, 1, 1]), chances)
     >>> found["accuracy"], found["confusion"]
     (0.75, [[1, 0], [1, 2]])
     """
-    chosen = probabilities.argmax(axis=1) if predicted is None else predicted
-    table = _confusion(truth, chosen, probabilities)
+    table = _confusion(truth, probabilities.argmax(axis=1), probabilities)
     right, texts = table.diagonal(), table.sum(axis=1)
     f1 = 2 * right / np.maximum(texts + table.sum(axis=0), 1)
     return {
@@ -117,7 +114,7 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
     Undecided texts count as the class that `predict` gives them; `undecided` is their share."""
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)
-    metrics = evaluate(truth, found.probabilities, found.predicted) | {
+    metrics = evaluate(truth, found.probabilities) | {
         "undecided": float((~found.decided).mean()),
         "leaders_per_text": float(found.leaders_per_text.mean()),
         "active_tokens": float(found.active_per_text.mean()),

@@ -167,7 +167,7 @@ class Reader:
     def number_of(self, word: str) -> int:
         """The number of the modifier that a word is, or -1."""
         number = self._named.get(word, -1)
-        if number < 0 and self._forms:
+        if number < 0:
             return next((n for n, form in self._forms if form.matches(word)), -1)
         return number
 
@@ -183,8 +183,6 @@ class Reader:
     def attend(self, words: Sequence[Word]) -> tuple[list[int], list[int]]:
         """For each word of a text the number of the modifier that it is, or -1, and the place of
         the modifier that a token which begins with it attends to, or -1 if to itself."""
-        if not self.modifiers:
-            return [-1] * len(words), [-1] * len(words)
         numbers = self.numbers_of(word.surface for word in words)
         attended = []
         for place in range(len(words)):

@@ -52,15 +52,15 @@ def rank_removals(why: "Explanation") -> tuple[Removal, ...]:
     lead, characters = leads([why.text])[0], _MOST_CHARACTERS
     ranked: list[Removal] = []
     while len(ranked) < len(places):
-        left = list(alone)
+        left, own = list(alone), 2 / 3 * np.array(list(alone.values()))
         gone = [span for removal in ranked for span in removal.spans]
         characters -= len(why.text) * len(left)
         if characters > 0:
             changed = [[(span, JOINT) for span in (*gone, *places[word])] for word in left]
             losses = lead - leads([replace_spans(why.text, edits) for edits in changed])
-            scores = losses / 3 + 2 / 3 * np.array(list(alone.values()))
+            scores = losses / 3 + own
         else:
-            losses, scores = np.full(len(left), nan), 2 / 3 * np.array(list(alone.values()))
+            losses, scores = np.full(len(left), nan), own
         order = np.argsort(-scores, kind="stable").tolist()
         best = order[0]
         # Where nothing speaks for the label any more, the order of the others is that of now.

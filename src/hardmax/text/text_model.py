@@ -204,9 +204,8 @@ class TextModel:
         ----------
         changes : dict
             From words or phrases to "forbid" (unknown from then on, a single word also in all
-            phrases), a number (its weight; positive for the second of two classes, for more a dict
-            from labels to numbers), or "times -1/2" (from then on a modifier of this factor; "times
-            1": none). Unknown tokens become known.
+            phrases), or a number (its weight; positive for the second of two classes, for more a
+            dict from labels to numbers). Unknown tokens become known.
 
         Returns
         -------

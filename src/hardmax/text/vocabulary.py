@@ -13,7 +13,7 @@ from hardmax._common.validation import InputError, shorten
 from hardmax._tokens.batches import float_array
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
-from hardmax.text._texts import TextBytes
+from hardmax.text._texts import TextBytes, read_words
 from hardmax.text.tokeniser import LONGEST_PHRASE, cut_surface, join_words
 
 
@@ -87,23 +87,16 @@ def write_vocabulary(vocabulary: Vocabulary) -> bytes:
 def read_vocabulary(data: bytes) -> Vocabulary:
     """What `write_vocabulary` wrote. Surfaces are not checked again: that would take longer than
     everything else that reading a model takes."""
-    letters = np.frombuffer(data, dtype=np.uint8)
-    ends_line = letters[(letters == ord("\t")) | (letters == ord("\n"))] == ord("\n")
-    width = int(ends_line.argmax()) + 1 if len(ends_line) else 2
-    # Cells are cut all at once, which takes a third of the time of cutting each line.
-    cells = data.replace(b"\n", b"\t").split(b"\t")
     try:
-        surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
-        columns = [cells[column:-1:width] for column in range(1, width)]
-        counts = np.array(columns, dtype="S18").astype(int).T
-    except ValueError:  # of decoding, of numbers, of shapes
-        surfaces, counts = [], np.full((1, 1), -1)
-    is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all()
-    if not is_regular or data[-1:] not in b"\n" or width < 2 or (counts < 0).any():
+        *rows, rest = [line.split("\t") for line in data.decode().split("\n")]
+        counts = np.array([row[1:] for row in rows], dtype=int, ndmin=2)
+    except (ValueError, OverflowError):  # of decoding, of numbers, of shapes
+        rows, rest, counts = [], [], np.empty(0)
+    if rest != [""] or (rows and not counts.size) or (counts < 0).any():
         raise InputError(
             "vocabulary.txt is damaged or cut off: expected a token and its counts on every line."
         )
-    return Vocabulary._of(tuple(surfaces), np.ascontiguousarray(counts))
+    return Vocabulary._of(tuple(row[0] for row in rows), counts[: len(rows)])
 
 
 def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:
@@ -202,17 +195,14 @@ def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
 
 
 def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
-    listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
-    is_list = isinstance(listed, list | tuple)
-    if not is_list or not all(isinstance(surface, str) for surface in listed):
-        raise InputError(f"`surfaces` must be a list of texts, not {shorten(surfaces)}.")
-    for surface in listed:
+    words = read_words(surfaces, "`surfaces`")
+    for surface in words:
         if not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
             raise InputError(
                 f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: "
                 "expected words in lower case, joined by single spaces."
             )
-    return tuple(listed)
+    return words
 
 
 def _read_counts(counts: Any) -> np.ndarray:

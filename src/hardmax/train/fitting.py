@@ -146,8 +146,7 @@ def _fit(
     if reader.modifiers:
         say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
         # Modifiers that turn votes say nothing by themselves.
-        turns = np.array([*(m.factor < 0 for m in reader.modifiers), False])
-        speaking = ~turns[reader.numbers_of(candidates.surfaces)]
+        speaking = [not reader.turns(surface) for surface in candidates.surfaces]
         candidates = take_tokens(candidates, np.flatnonzero(speaking))
         bags = corpus.encode(candidates, overlapping, reader)
     best = None
@@ -180,9 +179,7 @@ def _assemble(
     chosen: Any = replace(trial.settings, vectors=vectors and vectors.name)
     known = corpus, reader, vectors, trial.known, trial.bags
     _, vocabulary, fitted = _weigh(*known, trial.settings)
-    if len(fitted.kept) < len(vocabulary):
-        vocabulary = take_tokens(vocabulary, fitted.kept)
-        fitted = fitted._replace(weights=fitted.weights[fitted.kept])
+    vocabulary, fitted = take_tokens(vocabulary, fitted.kept), fitted.of_tokens(fitted.kept)
     if vectors is not None and settings.max_features is None:
         unwanted = {*settings.exclude, *(settings.stop_words or ())}
         unwanted |= {word for word in vectors.rows if reader.turns(word)}
@@ -192,12 +189,14 @@ def _assemble(
     lengths = list(map(len, corpus.texts.strings()))
     votes = {name: getattr(chosen, name) for name in ("gate", "alpha", "neutral_weight")}
     rule = VotingRule(scope=reader.scope, **votes)
+    # Texts, numbers and truth values, as a model folder can hold them; anything else as a text.
+    names = (c if isinstance(c, str | int | float) else str(c) for c in classes.tolist())
     of = f" of {source}" if source else ""
     return TextModel(
         vocabulary=vocabulary,
         weights=fitted.weights / temperature,
         bias=fitted.bias,
-        classes=plain_names(classes),
+        classes=tuple(names),
         modifiers=reader.modifiers,
         rule=rule,
         tokeniser=chosen.tokeniser,
@@ -229,13 +228,6 @@ def _add_unseen(
     return every, fitted._replace(weights=np.concatenate([fitted.weights, more]))
 
 
-def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
-    """Classes as a model folder can hold them: texts, numbers, truth values; anything else by what
-    it says."""
-    storable = str | int | float | bool
-    return tuple(c if isinstance(c, storable) else str(c) for c in classes.tolist())
-
-
 def _quantiles(lengths: list[int]) -> dict[str, list[int]]:
     """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would
     mean nothing."""
@@ -265,8 +257,6 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
         raise InputError(
             f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
         )
-    if keep.all():
-        return known, bags
     kept = np.flatnonzero(keep)
     return take_tokens(known, kept), bags.take(kept)
 
@@ -281,14 +271,14 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
     if len(short.texts) < FEWEST or not len(is_word):
         return NOT_READ
     words = take_tokens(candidates, is_word)
-    before, starts = _judge_words(words, bags.take(is_word), short, settings, {})
+    before = _judge_words(words, bags.take(is_word), short, settings)
     reader = Reader(find_modifiers(short, before, SCOPE), SCOPE)
     if not reader.modifiers:
         return NOT_READ
     losses = [before.losses()]
     for _ in range(1 + REFINED):
         read = corpus.encode(words, settings, reader)
-        after, starts = _judge_words(words, read, short, settings, starts)
+        after = _judge_words(words, read, short, settings)
         losses.append(after.losses())
         reader = Reader(refine(short, after, reader), SCOPE)
     gains = losses[0] - losses[1]
@@ -296,27 +286,23 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
     return reader if is_sure else NOT_READ
 
 
-def _judge_words(
-    words: Vocabulary, bags: Bags, short: Short, settings: Settings, starts: dict[int, Fitted]
-) -> tuple[Evidence, dict[int, Fitted]]:
-    """What the weights of single words say of short texts from which they were not learnt, and
-    these weights, by fold."""
+def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
+    """What the weights of single words say of short texts from which they were not learnt."""
     how = {"C": settings.C or 1.0, "scaling": settings.scaling or "contrast"}
     settings = replace(settings, **how)
     rows = 1 if bags.classes == 2 else bags.classes
     ids = np.array([words.index.get(word, -1) for word in short.words])
     votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(bags.labels), rows))
-    shares, found = np.empty(len(bags.labels)), {}
+    shares = np.empty(len(bags.labels))
     for fold in range(FOLDS):
-        found[fold] = _regress(bags, fold, settings, starts.get(fold))
-        weights, bias, typical, *_ = found[fold]
+        weights, bias, typical, *_ = _regress(bags, fold, settings, None)
         votes[fold, ids >= 0] = weights[ids[ids >= 0]]
         mine, held_out = bags.folds == fold, bags.held_out(fold)
         shares[mine] = (typical + TYPICAL_WEIGHT) / (held_out.sizes + TYPICAL_WEIGHT)
         logits[mine] = shares[mine][:, None] * (held_out.matrix @ weights) + bias
     chosen = short.texts
     about = shares[chosen], bags.labels[chosen], bags.weights[chosen]
-    return Evidence(votes, bags.folds[chosen], logits[chosen], *about), found
+    return Evidence(votes, bags.folds[chosen], logits[chosen], *about)
 
 
 def _weigh(
@@ -366,7 +352,7 @@ def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Des
         bags.designs.clear()  # or they would take several times as much memory as the texts
     rest = bags.without(fold)
     kept = np.flatnonzero(rest.counts(weighted=False).sum(axis=1) >= fewest)
-    design = Design(rest if len(kept) == rest.tokens else rest.take(kept))
+    design = Design(rest.take(kept))
     bags.designs[fold, fewest] = kept, design
     return kept, design
 

@@ -55,11 +55,6 @@ def find_short(texts: TextBytes) -> Short:
     return Short(short, stream[kept], np.searchsorted(short, owners[kept]), words)
 
 
-def _distinct(keys: np.ndarray) -> np.ndarray:
-    keys = np.sort(keys)
-    return keys[np.diff(keys, prepend=-1) > 0]
-
-
 def forms_of(word: str) -> list[str]:
     """A word, and the forms that it shares with others: what is round an apostrophe.
 
@@ -77,7 +72,7 @@ def _candidates(short: Short) -> tuple[list[str], np.ndarray, np.ndarray]:
     and the number of texts that have each."""
     size = max(len(short.words), 1)
     is_word = short.stream >= 0
-    seen = _distinct(short.owners[is_word] * np.int64(size) + short.stream[is_word])
+    seen = np.unique(short.owners[is_word] * np.int64(size) + short.stream[is_word])
     texts, words = seen // size, seen % size
     numbers: dict[str, int] = {}
     of_word = np.full((len(short.words), 3), -1)
@@ -85,7 +80,7 @@ def _candidates(short: Short) -> tuple[list[str], np.ndarray, np.ndarray]:
         for place, form in enumerate(forms_of(short.words[word])):
             of_word[word, place] = numbers.setdefault(form, len(numbers))
     has = of_word[words]
-    pairs = _distinct((texts[:, None] * np.int64(max(len(numbers), 1)) + has)[has >= 0])
+    pairs = np.unique((texts[:, None] * np.int64(max(len(numbers), 1)) + has)[has >= 0])
     counts = np.bincount(pairs % max(len(numbers), 1), minlength=len(numbers))
     names = list(numbers)
     # A form that hardly any words share is as good as its words.
@@ -183,7 +178,7 @@ def _in_scope(short: Short, of_word: np.ndarray, scope: int) -> np.ndarray:
 def sum_scopes(short: Short, known: "Evidence", pairs: np.ndarray) -> "_Sums":
     """The votes of the words of pairs, each counted once for a candidate."""
     size = np.int64(pairs[1].max(initial=0) + 1)
-    places, candidates = np.divmod(_distinct(pairs[0] * size + pairs[1]), size)
+    places, candidates = np.divmod(np.unique(pairs[0] * size + pairs[1]), size)
     texts = short.owners[places]
     votes = known.votes[known.folds[texts], short.stream[places]]
     keys, which = np.unique(texts * size + candidates, return_inverse=True)

@@ -15,7 +15,8 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
-from hardmax._tokens.rationals import read_number
+from hardmax.text._texts import read_words
+from hardmax.text.reading import VotingRule
 from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser
 
 SCALINGS = ("rarity", "contrast", "evidence")  # of which the first two are tried
@@ -108,7 +109,6 @@ class Settings:
             ("min_df", 0),
             ("random_state", 0),
             ("max_features", 1),
-            ("neutral_weight", 1),
         ):
             self._check(name, check_int, at_least=least, at_most=2**31 - 1)
         self._check("C", check_real, above=0)
@@ -119,7 +119,6 @@ class Settings:
         if self.scaling not in (None, *SCALINGS):
             wish = " or ".join(map(repr, SCALINGS))
             raise InputError(f"`scaling` must be {wish}, not {shorten(self.scaling)}.")
-        self._check("gate", check_real, at_least=0)
         for name in ("fit_intercept", "reading", "consistent"):
             check_bool(getattr(self, name), f"`{name}`")
         if self.vectors is not None:
@@ -130,11 +129,11 @@ class Settings:
                 "`vectors` may turn words against their counts: leave it out, or `consistent`."
             )
             raise InputError(problem)
-        if self.alpha is not None:
-            alpha = read_number(self.alpha, "`alpha`")
-            if alpha < 0:
-                raise InputError(f"`alpha` must be 0 or more, not {alpha}.")
-            object.__setattr__(self, "alpha", str(alpha))
+        voting = {name: getattr(self, name) for name in ("gate", "alpha", "neutral_weight")}
+        given = {name: value for name, value in voting.items() if value is not None}
+        rule = VotingRule(**given)
+        for name in given:
+            object.__setattr__(self, name, getattr(rule, name))
 
     def _check(self, name: str, check: Callable[..., float], **bounds: float) -> None:
         """Keep a number as Python's own, which JSON can hold; None only where it is the default."""
@@ -144,15 +143,12 @@ class Settings:
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The settings as a model keeps them: of lists of words, which may be names, how many; of
-        vectors, where they are."""
+        """The settings as a model keeps them: of lists of words, which may be names, how
+        many."""
         plain = {part.name: getattr(self, part.name) for part in fields(self)}
         for name in ("exclude", "stop_words"):
             if plain[name] and isinstance(plain[name], tuple):
                 plain[name] = len(plain[name])
-        if isinstance(self.vectors, PathLike | Mapping):
-            is_path = isinstance(self.vectors, PathLike)
-            plain["vectors"] = str(self.vectors) if is_path else "a mapping"
         return plain
 
     @property
@@ -163,12 +159,8 @@ class Settings:
 
 def _read_words(words: Any, name: str) -> tuple[str, ...]:
     """The words of a list, or of a set in order."""
-    listed = words.tolist() if isinstance(words, np.ndarray) else words
-    if isinstance(listed, set | frozenset):
-        listed = sorted(listed, key=str)
-    if not isinstance(listed, list | tuple) or not all(isinstance(word, str) for word in listed):
-        raise InputError(f"{name} must be a list of words, not {shorten(words)}.")
-    return tuple(listed)
+    is_set = isinstance(words, set | frozenset)
+    return read_words(sorted(words, key=str) if is_set else words, name)
 
 
 def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:

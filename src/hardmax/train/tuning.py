@@ -240,9 +240,9 @@ def _first_tokens(bags: Bags) -> Bags:
     """The texts with only the first of their tokens."""
     matrix = bags.matrix
     sizes = np.minimum(bags.sizes, SHORT)
-    ends = np.cumsum(sizes)
-    places = np.arange(sizes.sum()) + np.repeat(matrix.indptr[:-1] - ends + sizes, sizes)
-    parts = matrix.data[places], matrix.indices[places], np.append(0, ends)
+    places = np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1], bags.sizes)
+    first = places < SHORT
+    parts = matrix.data[first], matrix.indices[first], np.append(0, np.cumsum(sizes))
     return replace(bags, matrix=csr_array(parts, shape=matrix.shape))
 
 
@@ -258,15 +258,13 @@ class HeldOut:
     def analyse(self, gate: float, alpha: str) -> Analysis:
         """What a model of these weights without a bias says of them, with a neutral weight of 1."""
         if (gate, alpha) not in self.analyses:
-            self.analyses[gate, alpha] = self._analyse(gate, alpha)
+            matrix = self.bags.matrix
+            ids, offsets = matrix.indices.astype(np.int32), matrix.indptr.astype(int)
+            encoded = Encoded(ids, np.ones_like(ids), matrix.data, offsets)
+            none = np.zeros(self.weights.shape[1])
+            voting = Voting(self.weights, none, gate, kept_share(alpha), 1)
+            self.analyses[gate, alpha] = weigh(encoded, voting)
         return self.analyses[gate, alpha]
-
-    def _analyse(self, gate: float, alpha: str) -> Analysis:
-        matrix = self.bags.matrix
-        ids, offsets = matrix.indices.astype(np.int32), matrix.indptr.astype(int)
-        encoded = Encoded(ids, np.ones_like(ids), matrix.data, offsets)
-        none = np.zeros(self.weights.shape[1])
-        return weigh(encoded, Voting(self.weights, none, gate, kept_share(alpha), 1))
 
     def votes(self, gate: float, alpha: str, neutral_weight: int) -> np.ndarray:
         """What they add up to, before they are divided by the temperature."""

@@ -104,8 +104,8 @@ def _read_file(path: Path) -> Vectors:
 
 def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: int) -> Vectors:
     """Entries, checked; `place` and their number, from the first on, say where one of them is."""
-    numbers: dict[str, int] = {}
-    vectors: list[np.ndarray] = []
+    vectors: dict[str, np.ndarray] = {}
+    length = 0
     for number, (word, values) in enumerate(entries, first):
         try:
             vector = np.array(values, dtype=np.float32)
@@ -114,25 +114,20 @@ def _collect(entries: Iterable[tuple[Any, Any]], name: str, place: str, first: i
             vector, is_vector = np.empty(0), False
         if not isinstance(word, str) or not word:
             problem = f"the word is {shorten(word)}: expected a text"
-        elif word in numbers:
-            problem = f"{shorten(word)} is there already, at {numbers[word]}: leave one of them out"
         elif not is_vector:
             problem = f"{shorten(word)} has {shorten(values)}: expected finite numbers"
-        elif vectors and len(vector) != len(vectors[0]):
+        elif length not in (0, len(vector)):
             there = f"{shorten(word)} has {len(vector)} numbers"
-            problem = f"{there}: expected {len(vectors[0])}, as for the first word"
+            problem = f"{there}: expected {length}, as for the first word"
         else:
-            numbers[word] = number
-            vectors.append(vector)
+            length = len(vector)
+            vectors.setdefault(fold(word), vector)  # of equal words, the first counts
             continue
         raise InputError(f"{place} {number}: {problem}.")
     if not vectors:
         raise InputError(f"{place} {first} is missing: expected a word.")
-    firsts: dict[str, np.ndarray] = {}
-    for word, vector in zip(numbers, vectors, strict=True):
-        firsts.setdefault(fold(word), vector)  # of words that differ in case, the first counts
-    rows = {word: row for row, word in enumerate(firsts)}
-    return Vectors(rows, _scaled(np.stack(list(firsts.values()))), name)
+    rows = {word: row for row, word in enumerate(vectors)}
+    return Vectors(rows, _scaled(np.stack(list(vectors.values()))), name)
 
 
 def _scaled(table: np.ndarray) -> np.ndarray:
