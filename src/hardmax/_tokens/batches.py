@@ -129,9 +129,19 @@ class Clouds:
             wish = f"run from 0 to the number of tokens ({len(tokens)}), without empty clouds"
             raise InputError(f"`offsets` must {wish}, not {shorten(offsets.tolist())}.")
         self.tokens, self.offsets = tokens, offsets
-        self.multiplicities = (
-            None if multiplicities is None else _read_multiplicities(multiplicities, offsets)
-        )
+        self.multiplicities = None
+        if multiplicities is not None:
+            counts = whole_numbers(multiplicities, "`multiplicities`")
+            if counts.shape != (len(tokens),) or (counts < 1).any():
+                wish = f"{len(tokens)} whole numbers from 1 up"
+                raise InputError(
+                    f"`multiplicities` must be {wish}, not {shorten(counts.tolist())}."
+                )
+            # Means are taken in floats as well, which count one by one to 2^53; int64 may overflow.
+            if np.add.reduceat(counts.astype(object), offsets[:-1]).max() > 2**53:
+                problem = "`multiplicities` of a cloud must add up to at most 2^53"
+                raise InputError(f"{problem}. Divide them by a common factor.")
+            self.multiplicities = counts
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -234,18 +244,6 @@ def restore_table(
             return table.reshape(len(offsets) - 1, -1, table.shape[1])
         case Layout.RAGGED:
             return Clouds(table, offsets, multiplicities)
-
-
-def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
-    counts, tokens = whole_numbers(values, "`multiplicities`"), int(offsets[-1])
-    if counts.shape != (tokens,) or (counts < 1).any():
-        wish = f"{tokens} whole numbers from 1 up"
-        raise InputError(f"`multiplicities` must be {wish}, not {shorten(counts.tolist())}.")
-    # Means are taken in floats as well, which count one by one to 2^53; int64 may overflow.
-    if np.add.reduceat(counts.astype(object), offsets[:-1]).max() > 2**53:
-        problem = "`multiplicities` of a cloud must add up to at most 2^53"
-        raise InputError(f"{problem}. Divide them by a common factor.")
-    return counts
 
 
 def whole_numbers(values: Any, name: str) -> np.ndarray:

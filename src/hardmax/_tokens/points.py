@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._kernels.compiling import interpreted, njit
+from hardmax._kernels.compiling import njit
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import IntegerCloud, fits_float64
 
-_FEW = 64  # rows that Python compares as soon as a kernel
-_SOME = 2**14  # coordinates that it compares while the kernel is not compiled
+_FEW = 2**14  # coordinates that Python compares before a kernel would be loaded
 
 
 @njit(inline="always")
@@ -126,11 +125,10 @@ def merge(cloud: Cloud) -> Points:
 def _label(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The point of each token, and the first token of each point."""
     n = len(tokens)
-    with interpreted(find_equal_rows, if_small=tokens.size <= _SOME) as in_python:
-        if in_python or n <= _FEW or tokens.dtype == object:
-            seen: dict[tuple, int] = {}
-            labels = [seen.setdefault(tuple(row), len(seen)) for row in tokens.tolist()]
-            return np.array(labels), np.unique(labels, return_index=True)[1]
+    if tokens.size <= _FEW or tokens.dtype == object:
+        seen: dict[tuple, int] = {}
+        labels = [seen.setdefault(tuple(row), len(seen)) for row in tokens.tolist()]
+        return np.array(labels), np.unique(labels, return_index=True)[1]
     of_token, firsts = np.empty((2, n), dtype=int)
     count = find_equal_rows(tokens.view(int), np.empty(table_size(n), np.int32), of_token, firsts)
     return of_token, firsts[:count]
