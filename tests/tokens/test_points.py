@@ -40,7 +40,7 @@ def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added
     assert [tuple(points.coordinates[point]) for point in points.of_token] == tokens
 
 
-@pytest.mark.parametrize("count", [1, 7, 8, 9, 1000, 600_000])  # the last in several parts
+@pytest.mark.parametrize("count", [1, 9, 1000, 60_000])  # the last by the kernel
 @pytest.mark.parametrize("values", [1, 40, 10**6])
 def test_many_tokens_are_merged_as_by_sorting(count, values):
     table = np.random.default_rng(count + values).integers(0, values, (count, 2)).astype(np.float64)
@@ -51,7 +51,9 @@ def test_many_tokens_are_merged_as_by_sorting(count, values):
     assert np.array_equal(points.multiplicities, np.bincount(label.ravel())[np.argsort(first)])
 
 
-def test_tokens_whose_keys_meet_by_chance_stay_two():
+def test_tokens_whose_keys_meet_by_chance_stay_two(monkeypatch):
+    monkeypatch.setattr("hardmax._tokens.points._FEW", 0)  # so all go through the kernel
+
     # A coordinate joins the key by "exclusive or", so the last can make up for the first.
     def key(*numbers):
         return int(_key(np.array([numbers]).view(np.int64), 0))
@@ -61,7 +63,7 @@ def test_tokens_whose_keys_meet_by_chance_stay_two():
         last = np.uint64(key(one[0]) ^ key(first) ^ int(one[1].view(np.uint64))).view(np.float64)
         if np.isfinite(last) and last:
             assert key(first, last) == key(*one)
-            tokens = np.array([one, [first, last], one] * 30)  # so many go through the kernel
-            assert merge(Cloud(tokens)).of_token.tolist() == [0, 1, 0] * 30
+            tokens = np.array([one, [first, last], one])
+            assert merge(Cloud(tokens)).of_token.tolist() == [0, 1, 0]
             collisions += 1
     assert collisions > 100
