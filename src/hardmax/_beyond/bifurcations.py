@@ -143,7 +143,7 @@ def bifurcations(
         )
     cloud = read_one(tokens)
     check_dimension(Dynamics(1, metric), cloud.tokens.shape[1])
-    check_progress(progress)
+    progress = check_progress(progress)
     max_layers = check_int(max_layers, "`max_layers`", at_least=1, at_most=500)
     search = _Search(cloud.tokens, metric, max_layers)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
@@ -171,13 +171,12 @@ class _Search:
         self.roots: dict[tuple[int, ...], list[AlgebraicNumber]] = {}
 
     def cells(
-        self, low: AlgebraicNumber, high: AlgebraicNumber, progress: Progress | None
+        self, low: AlgebraicNumber, high: AlgebraicNumber, progress: Progress
     ) -> Iterator[Interval]:
         """Open intervals that fill the range but for finitely many numbers."""
         gaps, left = [(low, high)], low
         for runs in range(_MOST_RUNS):
-            if progress is not None:
-                progress(runs, _MOST_RUNS)
+            progress(runs, _MOST_RUNS)
             if not gaps:
                 return
             left, right = gaps.pop()
@@ -214,23 +213,24 @@ class _Search:
         """What a step size leads to, and the polynomials on whose signs that rests."""
         dynamics, place = Dynamics(alpha, self.metric), self.start
         lim = limit(self.tokens, dynamics, max_layers=self.max_layers, arithmetic="exact")
-        signs, pending = _Signs(alpha), [*range(len(self.firsts))]
+        self.alpha, self.known = flint(alpha), set()
+        pending = [*range(len(self.firsts))]
         for layer in range(self.max_layers):
             attended = lim.run.attended(layer).tolist()
             sets = [sorted({int(self.of_token[j]) for j in attended[i]}) for i in self.firsts]
             for i in pending:
                 scores = [dot(self.along(place[i]), other) for other in place]
                 for score in scores:
-                    signs.of(score - scores[sets[i][0]])
+                    self.sign(score - scores[sets[i][0]])
             # Who follows a leader does so for ever.
             pending = [i for i in pending if len(sets[i]) > 1 or sets[sets[i][0]] != sets[i]]
             targets = self.means(sets, place)
-            if self.lasts(signs, sets, pending, place, targets):
+            if self.lasts(sets, pending, place, targets):
                 leaders = [t for t, p in enumerate(self.of_token) if sets[p] == [p]]
-                return Outcome(tuple(leaders), tuple(map(tuple, attended))), signs.known
+                return Outcome(tuple(leaders), tuple(map(tuple, attended))), self.known
             step, rows = fmpq_poly([0, 1]), zip(place, targets, strict=True)
             place = [[x + step * y for x, y in zip(*pair, strict=True)] for pair in rows]
-        return None, signs.known
+        return None, self.known
 
     def along(self, place: list[Any]) -> list[Any]:
         """A z for a point z."""
@@ -246,7 +246,6 @@ class _Search:
 
     def lasts(
         self,
-        signs: "_Signs",
         sets: list[list[int]],
         pending: list[int],
         place: Polynomials,
@@ -257,7 +256,7 @@ class _Search:
         0 < t <= 1, as in docs/limits.md."""
         if pending:
             rows = zip(self.means(sets, targets), targets, strict=True)
-            if any(signs.of(x) for means, there in rows for x in map(sub, means, there)):
+            if any(self.sign(x) for means, there in rows for x in map(sub, means, there)):
                 return False
         for i in pending:
             c, look, aim = sets[i][0], self.along(place[i]), self.along(targets[i])
@@ -265,24 +264,18 @@ class _Search:
                 here, there = ([*map(sub, z[j], z[c])] for z in (place, targets))
                 b0, b1 = dot(aim, there), dot(aim, here) + dot(look, there)
                 if j in sets[i]:
-                    changes = signs.of(b0) or signs.of(b1)
-                elif signs.of(b0) > 0 or signs.of(b1) <= 0:
-                    changes = signs.of(b0) > 0
+                    changes = self.sign(b0) or self.sign(b1)
+                elif self.sign(b0) > 0 or self.sign(b1) <= 0:
+                    changes = self.sign(b0) > 0
                 else:
-                    changes = signs.of(b1 * b1 - 4 * b0 * dot(look, here)) >= 0
+                    changes = self.sign(b1 * b1 - 4 * b0 * dot(look, here)) >= 0
                 if changes:
                     return False
         return True
 
-
-class _Signs:
-    """The signs of polynomials at a step size, and those that may have others elsewhere."""
-
-    def __init__(self, alpha: Fraction) -> None:
-        self.alpha, self.known = flint(alpha), set()
-
-    def of(self, polynomial: Any) -> int:
-        """The sign of a polynomial with rational coefficients."""
+    def sign(self, polynomial: Any) -> int:
+        """The sign of a polynomial with rational coefficients at this step size; it is kept, if it
+        may be another one elsewhere."""
         key = tuple(map(int, polynomial.numer().coeffs()))
         if any(c > 0 for c in key) and any(c < 0 for c in key):
             self.known.add(key)

@@ -179,7 +179,7 @@ def basins(
         raise InputError(f"`tokens` have {d} coordinates; `basins` cuts the plane or the line.")
     tolerance = check_real(tolerance, "`tolerance`", at_least=0, at_most=1)
     effort = check_int(effort, "`effort`", at_least=1)
-    check_progress(progress)
+    progress = check_progress(progress)
     starts = _read_box(box, cloud)
     names = [*range(n + 1)]
     if token is not None:
@@ -298,16 +298,15 @@ class _Search:
         self.area = whole.area
         self._push(whole, start, start.candidates)
 
-    def run(self, tolerance: float, effort: int, progress: Progress | None) -> None:
+    def run(self, tolerance: float, effort: int, progress: Progress) -> None:
         """Decide cells, the largest first, until little is left."""
         for looked in range(effort):
             if not self.queue or self.left <= tolerance:
                 break
-            if progress is not None and looked % _OFTEN == 0:
+            if looked % _OFTEN == 0:
                 progress(looked, effort)
             self._decide()
-        if progress is not None:
-            progress(effort, effort)
+        progress(effort, effort)
 
     def _push(self, cell: Cell, at: _Positions, candidates: Sets) -> None:
         share = float(cell.area / self.area)
@@ -362,12 +361,13 @@ class _Search:
             kept = []
             for k, j in enumerate(sets[i]):
                 lead = [x - y for x, y in zip(values[best], values[k], strict=True)]
-                if min(lead) < 0 or not any(lead):
+                least = min(lead)
+                if least < 0 or not any(lead):
                     kept.append(j)
-                if min(lead) < 0:
+                if least < 0:
                     pairs = zip(scores[best], scores[k], strict=True)
                     coefficients = [int(x - y) for x, y in pairs]
-                    doubts.append((bool(coefficients[-1]), min(lead), coefficients))
+                    doubts.append((bool(coefficients[-1]), least, coefficients))
             sets[i] = kept
         return min(doubts)[-1] if doubts else None
 

@@ -160,7 +160,7 @@ def falsify(
     tries = check_int(tries, "`tries`", at_least=1)
     rng = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
     max_layers = check_int(max_layers, "`max_layers`", at_least=1)
-    check_progress(progress)
+    progress = check_progress(progress)
     drawn = _read_drawn(named.drawn | drawn)
     tried = undecided = 0
     found = broken = None
@@ -176,8 +176,7 @@ def falsify(
                 undecided += says is None
                 if isinstance(says, Broken):
                     found, broken, cases = lim, says, smaller(case)
-                if progress is not None:
-                    progress(tried, tries)
+                progress(tried, tries)
             while (nearer := next(cases, None)) is not None:
                 says, lim = _ask(named, nearer, max_layers)
                 if isinstance(says, Broken):

@@ -151,7 +151,7 @@ def find_metric(
     points = merge(read_one(tokens))
     check_choice(kind, KINDS, "`kind`")
     max_cuts = check_int(max_cuts, "`max_cuts`", at_least=1)
-    check_progress(progress)
+    progress = check_progress(progress)
     wishes = _read_wishes(leaders, followers, points.of_token.tolist())
     leads = [(i, c, j) for i, c in wishes for j in range(points.count) if j != c]
     if not leads:  # a single point leads, whatever A is
@@ -233,14 +233,13 @@ class _Search:
             self.rows.append(self.row(square, square))
 
     def solve(
-        self, max_cuts: int, progress: Progress | None
+        self, max_cuts: int, progress: Progress
     ) -> tuple[list[Fraction] | None, dict[int, Fraction]]:
         """An A, or the weights of rows that add up to 0; neither if that is not decided."""
         given = len(self.rows)
         while True:
             tried = len(self.rows) - given
-            if progress is not None:
-                progress(tried, max_cuts)
+            progress(tried, max_cuts)
             a, t, weights = self.floats()
             if t <= _TINY and (exact := self.weights(weights)):
                 return None, exact

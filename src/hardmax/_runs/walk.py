@@ -160,7 +160,6 @@ def collect(
     layers = latest.layer if plan.layers is None else plan.layers
     if "digits" in reason:  # up to the end of the phase everything is known
         layers = latest.until - 1 if latest.until else latest.layer
-        reason += _ties(latest, points)
     numbers, names, margins = zip(*decided, strict=True)
     by_integers = any("integers" in name for name in names)
     return Run(
@@ -191,15 +190,6 @@ def _why_give_up(decisions: int, work: int, phase: Any, plan: Plan) -> str:
         bits = phase.bits
     digits = int(bits * math.log10(2))
     return f"exact positions have {digits:,} digits by now, and more with every layer"
-
-
-def _ties(phase: Any, points: Points) -> str:
-    """Which token attends to several points that are no leaders, and so may still move."""
-    choices = phase.choices
-    for point in np.flatnonzero(choices.sizes > 1).tolist():
-        if not choices.is_leader[choices[point]].all():
-            return f"; token {points.members[point][0]} ties tokens that still move"
-    return ""
 
 
 def why_stopped(asked: int | None, last: int, settled_at: int | None, reason: str = "") -> str:

@@ -45,7 +45,7 @@ class LocalChunks:
     dimension: int
     read: Callable[[], Iterator[Any]]
     count: int
-    progress: Progress | None = None
+    progress: Progress
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         """What a function returns for each chunk; it takes the tokens, the row of the first, and
@@ -56,8 +56,7 @@ class LocalChunks:
             if len(table):
                 yield function(table, first, *arguments)
             first += len(table)
-            if self.progress is not None:
-                self.progress(first, self.count)
+            self.progress(first, self.count)
 
 
 @dataclass
@@ -65,7 +64,7 @@ class DaskChunks:
     """Blocks of a dask array, each examined where it is."""
 
     array: Any
-    progress: Progress | None = None
+    progress: Progress
 
     def __post_init__(self) -> None:
         if np.isnan(self.array.shape).any():
@@ -91,8 +90,7 @@ class DaskChunks:
                 done = dask.compute(*blocks[start : start + BLOCKS])
             for pieces in done:
                 yield from pieces
-            if self.progress is not None:
-                self.progress(sum(self.sizes[: start + BLOCKS]), first)
+            self.progress(sum(self.sizes[: start + BLOCKS]), first)
 
 
 def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...]) -> list[Any]:
@@ -138,7 +136,7 @@ def open_chunks(
     tokens: Any, progress: Progress | None, columns: ColumnChoice
 ) -> LocalChunks | DaskChunks:
     """The chunks of what `is_stream` recognizes."""
-    check_progress(progress)
+    progress = check_progress(progress)
     if not isinstance(tokens, np.memmap) and not hasattr(tokens, "numblocks"):
         return _open_dataset(tokens, progress, columns)
     if columns is not None:
@@ -161,7 +159,7 @@ def _check_shape(shape: Any) -> Any:
     raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
 
 
-def _open_dataset(tokens: Any, progress: Progress | None, columns: ColumnChoice) -> LocalChunks:
+def _open_dataset(tokens: Any, progress: Progress, columns: ColumnChoice) -> LocalChunks:
     require_extra("Reading Parquet", "tables", "pyarrow")
     name = "`tokens`"
     if isinstance(tokens, str | Path):

@@ -44,7 +44,7 @@ def plot_bifurcations(found: "Bifurcations", ax: Any) -> Axes:
                 named = place
         if rows <= _MOST_NUMBERED:
             ax.set_yticks(range(rows))
-        style.hide_frame(ax, "top", "right", "left")
+        style.hide_frame(ax)
         ax.set_title(title, loc="left", pad=18)
     return ax
 

@@ -95,7 +95,7 @@ def _draw_bars(bars: Sequence[Bar], classes: Sequence[Any], ax: Axes) -> list[An
     ax.set_yticks(range(len(bars)), [_shown(bar.name) for bar in bars])
     ax.set_ylim(max(len(bars), 1) - 0.4, -0.6)
     ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
-    style.hide_frame(ax, "top", "right", "left")
+    style.hide_frame(ax)
     ax.tick_params(axis="y", length=0)
     return groups
 

@@ -85,9 +85,9 @@ def axes_for(ax: Any, size: tuple[float, float]) -> Axes:
     return new_axes(size) if ax is None else check_axes(ax)
 
 
-def hide_frame(ax: Axes, *sides: str) -> None:
-    """Without the frame of the axes on these sides."""
-    ax.spines[list(sides)].set_visible(False)
+def hide_frame(ax: Axes) -> None:
+    """Without the frame of the axes, but for the line below."""
+    ax.spines[["top", "right", "left"]].set_visible(False)
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
