@@ -58,7 +58,7 @@ def test_what_was_read_of_a_parquet_file_does_not_stay_in_memory(tmp_path):
     column = np.random.default_rng(0).normal(size=2**18)
     parquet.write_table(pa.table({"x": column}), numbers, row_group_size=2**12)
     before, size = pa.total_allocated_bytes(), numbers.stat().st_size
-    read = chunks.open_chunks(numbers, None).map(lambda *_: pa.total_allocated_bytes())
+    read = chunks.open_chunks(numbers, None, None).map(lambda *_: pa.total_allocated_bytes())
     assert list(read)[-1] - before < size / 4
 
 
