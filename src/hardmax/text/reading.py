@@ -166,10 +166,9 @@ class Reader:
 
     def number_of(self, word: str) -> int:
         """The number of the modifier that a word is, or -1."""
-        number = self._named.get(word, -1)
-        if number < 0:
-            return next((n for n, form in self._forms if form.matches(word)), -1)
-        return number
+        if word in self._named:
+            return self._named[word]
+        return next((n for n, form in self._forms if form.matches(word)), -1)
 
     def numbers_of(self, words: Iterable[str]) -> list[int]:
         """The same for each of some words."""

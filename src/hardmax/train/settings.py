@@ -129,11 +129,10 @@ class Settings:
                 "`vectors` may turn words against their counts: leave it out, or `consistent`."
             )
             raise InputError(problem)
-        voting = {name: getattr(self, name) for name in ("gate", "alpha", "neutral_weight")}
-        given = {name: value for name, value in voting.items() if value is not None}
-        rule = VotingRule(**given)
-        for name in given:
-            object.__setattr__(self, name, getattr(rule, name))
+        for name in ("gate", "alpha", "neutral_weight"):
+            if getattr(self, name) is not None:
+                rule = VotingRule(**{name: getattr(self, name)})
+                object.__setattr__(self, name, getattr(rule, name))
 
     def _check(self, name: str, check: Callable[..., float], **bounds: float) -> None:
         """Keep a number as Python's own, which JSON can hold; None only where it is the default."""
