@@ -121,7 +121,7 @@ def prepare(ax: Axes, run: "Run", end: str) -> View:
     places = view.path(starts[None])[0]
     spread = np.ptp(places, axis=0).max()
     near = bool(np.abs(places.mean(axis=0)).max() <= 3 * spread)
-    ax.set(**dict(zip(_LABELS, view.names, strict=False)))
+    ax.set(**dict(zip(_LABELS[: places.shape[1]], view.names, strict=False)))
     if isinstance(ax, Axes3D):
         ax.set(**_window(places, 1))
         _prepare_space(ax)
