@@ -130,6 +130,7 @@ def test_weights_that_do_not_fit_are_named(folder, name, change, complaint):
         ("scope", "4", "`scope` must be"),
         ("classes", ["a", "b", "c"], "shape"),
         ("tokeniser", {"wings": 3}, "wings"),
+        ("tokens", 3, "expected 3, as in config.json"),
         ("modifiers", None, "incomplete"),
         ("modifiers", [NOT | {"factor": math.nan}], "`factor` must be a finite number"),
         ("modifiers", [NOT, NOT | {"word": "NOT"}], "a word twice"),
@@ -144,7 +145,7 @@ def test_a_configuration_that_does_not_fit_is_refused(folder, name, value, compl
 
 def test_other_files_that_do_not_fit_are_refused(folder, tmp_path):
     rewrite(folder, "vocabulary.txt", b"good\t1\t2\n")
-    assert "`weights` has shape (13, 1)" in refusal(folder)
+    assert "vocabulary.txt has 1 tokens: expected 13" in refusal(folder)
     (folder / "hashes.json").write_text("[1]")
     assert "hashes.json` is not a JSON object" in refusal(folder)
     for metrics in ({"when": object()}, {"loss": math.nan}):

@@ -211,7 +211,13 @@ def stream_limit(
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         wish = "arithmetic='certified' and engine=None"
         raise InputError(f"A cloud that is read chunk by chunk needs {wish}.")
-    chunks = open_chunks(tokens, progress, columns)
+    return limit_of(open_chunks(tokens, progress, columns), dynamics, max_layers)
+
+
+def limit_of(
+    chunks: LocalChunks | DaskChunks, dynamics: Dynamics, max_layers: int | None = None
+) -> StreamedLimit:
+    """The limit of the cloud in chunks."""
     whole, plan = gather(chunks, dynamics, max_layers)
     settled_at = whole.horizon if whole.has_settled else None
     run = run_points(whole.found.points, plan)

@@ -119,8 +119,14 @@ def _sha256(data: bytes) -> str:
 
 
 def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
+    vocabulary = read_vocabulary(files["vocabulary.txt"])
+    if len(vocabulary) != config["tokens"]:
+        raise InputError(
+            f"vocabulary.txt has {len(vocabulary)} tokens: "
+            f"expected {config['tokens']}, as in config.json."
+        )
     return {
-        "vocabulary": read_vocabulary(files["vocabulary.txt"]),
+        "vocabulary": vocabulary,
         "classes": tuple(config["classes"]),
         "modifiers": [Modifier(**modifier) for modifier in config["modifiers"]],
         "tokeniser": Tokeniser(**config["tokeniser"]),
