@@ -92,8 +92,10 @@ def test_with_nothing_compiled_a_little_work_takes_less_than_a_second_whatever_w
 ):
     program = """
 import time, numpy as np, hardmax as hm
-from hardmax._float.bounds import norms_above
-norms_above(np.ones((1, 2)))  # numba is imported, and a kernel compiled
+from hardmax._tokens.points import table_size, find_equal_rows
+rows = np.ones((1, 2), dtype=int)
+find_equal_rows(rows, np.empty(table_size(1), np.int32), *np.empty((2, 1), dtype=int))
+assert 'numba' in sys.modules
 cloud, text = hm.clouds.square(inside=[(0.5, 0)]), "An awful script, but the cast is great."
 model = hm.load_model("sentiment-en")
 began = time.process_time()
@@ -118,7 +120,7 @@ from hardmax._kernels import compiling
 compiling._PATIENCE = 0.1
 rounds = 0
 while 'numba' not in sys.modules:
-    hm.limit([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics('1/2'))
+    hm.simulate(hm.clouds.gaussian(80, 2), hm.Dynamics('1/2', mask='causal'), 2)
     rounds += 1
 print(rounds > 1)
 """
@@ -129,14 +131,14 @@ print(rounds > 1)
 def test_kernels_run_as_python_answer_adversarial_problems_as_integers_do():
     program = """
 from hardmax._kernels import compiling
-from hardmax._float.kernels import lengths
+from hardmax._float.kernels import keep_well_inside
 from soak.checks import judge
 from soak.problems import problem
 
 compiling._PATIENCE = 1e9
 chosen = [asked for asked in map(problem, range(200)) if asked.answerer == "processor"]
 chosen = [asked for asked in chosen if asked.tokens.size * len(asked.tokens) <= 2**14]
-with compiling.interpreted(lengths, if_small=True):
+with compiling.interpreted(keep_well_inside, if_small=True):
     wrong = [str(each) for each in chosen if judge(each)]
 print(len(chosen) > 10, wrong, "numba" in sys.modules)
 """

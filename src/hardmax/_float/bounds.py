@@ -44,7 +44,6 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._float.kernels import lengths
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import fits_float64
 from hardmax.dynamics import Dynamics
@@ -107,9 +106,7 @@ def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
 
 def norms_above(points: np.ndarray) -> np.ndarray:
     """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
-    norms = np.empty(len(points))
-    lengths(points, _MISSED, norms)
-    return norms
+    return np.sqrt(np.einsum("ij,ij->i", points, points)) + _MISSED
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ Of the pairs that are left, integers decide (`leads`). Localmax adds its slack t
 and localmax, those who count must stay ahead of the last of them, or close to the first."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -39,6 +39,7 @@ from hardmax._exact.argmax import Attended
 from hardmax._exact.general import (
     ONE_LAYER,
     AttentionHead,
+    GeneralPhase,
     GeneralSolver,
     threshold_leads,
 )
@@ -54,6 +55,7 @@ from hardmax._float.bounds import (
     norms_above,
     relative_margin,
 )
+from hardmax._float.kernels import interpreted_if_small
 from hardmax._float.tree import Askers, Tree, collect, rank, tree_of
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Localmax, TopK
@@ -389,3 +391,13 @@ class FloatGeneralSolver(GeneralSolver):
     """Floats decide where they can, for any `Dynamics`; integers decide the rest."""
 
     head_type = FloatHead
+
+    def phases(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
+        """The phases from layer 0 on; ends after one that lasts for ever."""
+        phases = super().phases(points, dynamics)
+        while True:
+            with interpreted_if_small(*points.coordinates.shape):
+                phase = next(phases, None)
+            if phase is None:
+                return
+            yield phase

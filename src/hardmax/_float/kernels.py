@@ -1,11 +1,11 @@
-"""Kernels in numba that several modules share: sums of products without error, norms,
-facets."""
+"""Kernels in numba that several modules share: sums of products without error, facets."""
 
-import numpy as np
+from contextlib import AbstractContextManager
 
-from hardmax._kernels.compiling import njit, njit_parallel
+from hardmax._kernels.compiling import interpreted, njit, njit_parallel
 
 _SPLIT = 2.0**27 + 1
+_SMALL = 2**14  # products of coordinates
 
 
 @njit(inline="always")
@@ -53,16 +53,6 @@ def leading_part(parts, count):
     return 0.0
 
 
-@njit
-def lengths(points, least, norms):
-    """The length of every row, and `least` more."""
-    for i in range(len(points)):
-        square = 0.0
-        for axis in range(points.shape[1]):
-            square += points[i, axis] * points[i, axis]
-        norms[i] = np.sqrt(square) + least
-
-
 INSIDE_ROWS = 1024  # a task for a thread
 
 
@@ -86,3 +76,8 @@ def keep_well_inside(first, last, places, centre, square, facets, depth, marked)
             if beyond > -depth:
                 marked[i] = False
                 break
+
+
+def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[bool]:
+    """A block in which the kernels for a small cloud run as Python, without waiting for numba."""
+    return interpreted(keep_well_inside, if_small=tokens**2 * dimension <= _SMALL)

@@ -1,7 +1,7 @@
 """The CPU as an engine: which search for the furthest runs, and on how many threads."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +75,7 @@ class Cpu:
 
     def limited(self) -> AbstractContextManager[None]:
         """Context in which kernels run on `threads` threads."""
-        return limit_threads(self.threads)
+        return limit_threads(self.threads) if self.threads else nullcontext()
 
 
 # All processors.

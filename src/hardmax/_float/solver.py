@@ -1,7 +1,6 @@
 """The dynamics in float64, and phases whose points and targets are floats."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +10,8 @@ from hardmax._exact.positions import ExactView, Phase
 from hardmax._exact.vectors import power
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.bounds import norms_above, relative_margin, rounding_error
-from hardmax._float.kernels import lengths
 from hardmax._float.policies import TieResolver
 from hardmax._float.search import CPU, Cpu
-from hardmax._kernels.compiling import interpreted
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import unit_of
@@ -24,7 +21,6 @@ from hardmax.dynamics import Dynamics
 _FEW = 1000
 # Sums and differences of numbers beyond 2 to this may overflow.
 _LARGE = 900
-_SMALL = 2**14  # products of coordinates
 
 
 class Undecided(Exception):
@@ -95,9 +91,7 @@ class FloatSolver:
 
     def phases(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        shape = points.coordinates.shape
-        with interpreted_if_small(*shape):
-            ties = TieResolver(points, dynamics)
+        ties = TieResolver(points, dynamics)
         active = ActiveSet(
             layer=0,
             contraction=dynamics.contraction,
@@ -111,7 +105,7 @@ class FloatSolver:
         choices = AttendedIndices.of_single(pending)
         lasting: int | None = 0
         while lasting is not None:
-            with self.engine.limited(), interpreted_if_small(*shape):
+            with self.engine.limited():
                 if lasting:
                     active = active.after_layers(choices, lasting)
                 found = ties.decide(active, pending)
@@ -133,8 +127,3 @@ class FloatSolver:
                     exactly=ties.exactly(),
                 )
             yield phase
-
-
-def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[bool]:
-    """A block in which the kernels for a small cloud run as Python, without waiting for numba."""
-    return interpreted(lengths, if_small=tokens**2 * dimension <= _SMALL)

@@ -12,7 +12,7 @@ from hardmax._common.validation import Progress
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.search import CPU
-from hardmax._float.solver import Undecided, interpreted_if_small
+from hardmax._float.solver import Undecided
 from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._runs.batch import Kernel, takes
 from hardmax._runs.run import Run, Runs, collected
@@ -85,7 +85,7 @@ def run_cloud(cloud: Cloud, plan: Plan, kind: TensorKind | None = None) -> Run:
         from hardmax._runs.tensors import run_on_device
 
         return run_on_device(cloud, plan, kind)
-    with plan.engine.limited(), interpreted_if_small(*cloud.tokens.shape):
+    with plan.engine.limited():
         return run_points(merge_points(plan.dynamics, cloud), plan, kind)
 
 

@@ -26,8 +26,8 @@ import numpy as np
 
 from hardmax._common.validation import InputError
 from hardmax._float.hull import HIGHEST_DIMENSION, Shell, shell_of
+from hardmax._float.kernels import interpreted_if_small
 from hardmax._float.search import CPU
-from hardmax._float.solver import interpreted_if_small
 from hardmax._layer.rules import check_dimension
 from hardmax._runs.run import Run
 from hardmax._runs.walk import Plan, run_points
