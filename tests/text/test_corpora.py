@@ -24,14 +24,13 @@ BAD_LINES = {
     "{": "not JSON",
     "[1]": "not a JSON object",
     '{"label": 1}': "no text",
+    '{"text": null, "label": 1}': "no text",
     '{"text": 3, "label": 1}': "the text is of type int",
     '{"text": "x"}': "no label",
     '{"text": "x", "label": [1]}': "the label is of type list",
-    '{"text": null, "label": 1}': "no text",
-    '{"text": "x", "label": NaN}': "not JSON",
-    '{"text": "x", "label": 1, "label": 2}': "not JSON",
-    "[" * 10**5: "not JSON",
 }
+for line in ('{"text": "x", "label": NaN}', '{"text": "x", "label": 1, "label": 2}', "[" * 10**5):
+    BAD_LINES[line] = "not JSON"
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -64,7 +63,8 @@ def faults(corpus: Corpus) -> list[tuple[str, str]]:
 def test_every_kind_of_file_is_read(name, tmp_path):
     columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS}
     corpus = read_corpus(write_rows(tmp_path, name, columns))
-    assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, [])
+    assert (corpus.texts, corpus.labels) == (TEXTS, LABELS)
+    assert not corpus.bad
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
@@ -74,13 +74,17 @@ def test_csv_is_read_as_spreadsheets_write_it(mark, tmp_path):
     lines = [mark.join(row) for row in zip(quoted, LABELS, strict=True)]
     written = "\r\n".join([f"\ufefftext{mark}label", *lines, ""])
     corpus = read_corpus(write(tmp_path, "a.csv", written))
-    assert (corpus.texts, corpus.labels, corpus.bad) == (texts, LABELS, [])
+    assert (corpus.texts, corpus.labels) == (texts, LABELS)
+    assert not corpus.bad
 
 
 cells = st.text(st.sampled_from('ab ,;\t"\n\ré名'))
 
 
-@given(ends=st.lists(cells, min_size=1, max_size=8), place=st.integers(0, 200))
+ends_of_rows = st.lists(cells, min_size=1, max_size=8)
+
+
+@given(ends=ends_of_rows, place=st.integers(0, 200))
 def test_a_stray_quote_in_csv_swallows_no_row_silently(ends, place, tmp_path_factory):
     texts = [f"row {number} {end}" for number, end in enumerate(ends)]
     folder = tmp_path_factory.mktemp("csv")
@@ -93,7 +97,8 @@ def test_a_stray_quote_in_csv_swallows_no_row_silently(ends, place, tmp_path_fac
     except InputError:
         return
     read = "".join([*corpus.texts, *corpus.labels]).replace('"', "")
-    assert corpus.bad or all(f"row {number}" in read for number in range(len(texts)))
+    lost = [number for number in range(len(texts)) if f"row {number}" not in read]
+    assert corpus.bad or not lost
 
 
 def test_bad_rows_are_left_out_and_named_by_line(tmp_path):
@@ -102,12 +107,8 @@ def test_bad_rows_are_left_out_and_named_by_line(tmp_path):
     corpus = read_corpus(path)
     assert corpus.texts == ["good", "two\nlines", "fine"]
     wide = [(f"line {number}", "3 cells instead of 2") for number in (8, 11, 13)]
-    assert faults(corpus) == [
-        ("line 3", "the text is empty"),
-        ("line 4", "no label"),
-        ("line 5", "1 cell instead of 2"),
-        *wide,
-    ]
+    assert faults(corpus)[:2] == [("line 3", "the text is empty"), ("line 4", "no label")]
+    assert faults(corpus)[2:] == [("line 5", "1 cell instead of 2"), *wide]
     assert corpus.describe_bad().startswith("left out 6 bad rows (line 3: the text is empty; ")
     assert corpus.describe_bad().endswith("; and 1 more)")
     with refuses("line 3: the text is empty"):
@@ -143,13 +144,15 @@ def test_a_folder_of_parquet_files_is_one_corpus_and_what_else_it_has_is_named(t
     for name, kind in kinds.items():
         (tmp_path / name).parent.mkdir()
         numbers = [1, 2, 3] if "neg" in name else [0.5, None, None]
-        table = pa.table({"text": pa.array([*TEXTS[:2], None], kind), "n": numbers})
+        texts = pa.array([*TEXTS[:2], None], kind)
+        table = pa.table({"text": texts, "n": numbers})
         pq.write_table(table, tmp_path / name)
     for name in ["a\x1b[31m.csv", "_draft.parquet", "_SUCCESS", ".hidden"]:
         (tmp_path / name).write_text("text,label\nx,y\n")
     with pytest.warns(UserWarning, match="left out of") as caught:
         corpus = read_corpus(tmp_path)
-    assert (corpus.texts, corpus.labels) == (TEXTS[:2] * 2, ["neg"] * 2 + ["pos"] * 2)
+    assert corpus.texts == TEXTS[:2] * 2
+    assert corpus.labels == ["neg", "neg", "pos", "pos"]
     assert faults(corpus) == [(f"{name} row 3", "no text") for name in kinds]
     assert "`: a\\x1b[31m.csv (only Parquet files are read)" in str(caught[0].message)
 
@@ -183,22 +186,22 @@ def test_planted_words_carry_the_class_and_some_texts_are_disturbed(disturbed):
     assert 300 * disturbed * 0.8 <= mixed <= 300 * disturbed * 1.2
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "pattern"),
-    [
-        ("a.csv", "", "is empty: expected column names"),
-        ("a.csv", "text,label\n", "no text with a label: it has no rows"),
-        ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
-        ("a.csv", 'text,label\nx,1\n"open,1\nfine,0\n', "line 3 is not CSV: unexpected end"),
-        ("a.csv", "text,label\nn\xff,1\n".encode("cp1252"), "`.*a.csv` is not UTF-8: save it"),
-        ("a.csv", "body,stars\ngood,1\n", "Cannot guess the label column"),
-        ("a.jsonl", "\n{}\n", r"has no columns \(line 2: an empty object\): expected"),
-        ("a.parquet", "not parquet", "a.parquet` cannot be read"),
-        ("a.xlsx", "x", "has the suffix '.xlsx': expected one of .parquet, .csv"),
-        ("folder/1/a.txt", b"\xff", "a.txt` is not UTF-8"),
-        ("folder/a.md", "", "has no texts"),
-    ],
-)
+UNUSABLE = [
+    ("a.csv", "", "is empty: expected column names"),
+    ("a.csv", "text,label\n", "no text with a label: it has no rows"),
+    ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
+    ("a.csv", 'text,label\nx,1\n"open,1\nfine,0\n', "line 3 is not CSV: unexpected end"),
+    ("a.csv", b"text,label\nn\xff,1\n", "`.*a.csv` is not UTF-8: save it"),
+    ("a.csv", "body,stars\ngood,1\n", "Cannot guess the label column"),
+    ("a.jsonl", "\n{}\n", r"has no columns \(line 2: an empty object\): expected"),
+    ("a.parquet", "not parquet", "a.parquet` cannot be read"),
+    ("a.xlsx", "x", "has the suffix '.xlsx': expected one of .parquet, .csv"),
+    ("folder/1/a.txt", b"\xff", "a.txt` is not UTF-8"),
+    ("folder/a.md", "", "has no texts"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "pattern"), UNUSABLE)
 def test_a_file_that_cannot_be_used_is_refused_in_one_line(name, content, pattern, tmp_path):
     write(tmp_path, name, content)
     with refuses(pattern):

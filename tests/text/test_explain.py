@@ -6,7 +6,6 @@ That votes, factors, links and leaders are those of the definition, test_reading
 
 import json
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -26,8 +25,8 @@ MODELS = {
     "plain": small_model(),
     "three classes": small_model(classes=3, gate=0.3),
     "gathered": small_model(alpha="1/2", gate=0.2, neutral_weight=50),
-    "segments": small_model(tokeniser=Tokeniser(overlapping=False)),
 }
+MODELS["segments"] = small_model(tokeniser=Tokeniser(overlapping=False))
 PLAIN = MODELS["plain"]
 TEXT = "A great film? The <b>plot</b> is NOT  good & awful, the worst!"
 NEVER = word_model({"boring": -2, "film": 0.5}, modifiers=[Modifier("never", -0.5)])
@@ -45,15 +44,18 @@ def test_an_explanation_has_the_numbers_of_the_prediction_to_the_bit(model):
         assert why.decided == (why.undecided_because == "")
         sizes = [abs(entry.vote) for entry in why.ledger]
         assert sizes == sorted(sizes, reverse=True)
-        assert max(map(len, str(why).splitlines()[3:]), default=0) <= 80
+        widths = [len(line) for line in str(why).splitlines()[3:]]
+        assert max(widths, default=0) <= 80
 
 
 def test_plain_data_have_spans_that_point_at_the_tokens_in_the_original():
     data = json.loads(json.dumps(PLAIN.explain(TEXT).to_dict()))
-    places = {entry["word"]: [TEXT[a:b] for a, b in entry["spans"]] for entry in data["ledger"]}
+    places = {}
+    for entry in data["ledger"]:
+        places[entry["word"]] = [TEXT[a:b] for a, b in entry["spans"]]
+        assert len(entry["spans"]) == entry["count"]
     assert places["not good"] == ["NOT  good"]
     assert places["the"] == ["The", "the"]
-    assert all(len(entry["spans"]) == entry["count"] for entry in data["ledger"])
     [link] = [link for link in data["attention"] if link["word"] == "good"]
     assert TEXT[slice(*link["span"])] == "good"
     assert TEXT[slice(*link["modifier_span"])] == "NOT"
@@ -78,21 +80,26 @@ def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(model)
         second, best = (model.classes.index(label) for label in ranked[-2:])
 
         def lead(text, best=best, second=second):
-            logits = np.append([0.0], model.analyse([text]).logits)[-len(model.classes) :]
+            logits = model.analyse([text]).logits.ravel()
+            if len(logits) == 1:
+                logits = np.append(0.0, logits)
             return logits[best] - logits[second]
 
         gone, before = [], lead(text)
         for place, removal in enumerate(why.removals):
             assert list(removal.spans) == places[removal.word]
             if removal.score <= 0:
-                assert all(a.score >= b.score for a, b in pairwise(why.removals[place:]))
+                scores = [each.score for each in why.removals[place:]]
+                assert scores == sorted(scores, reverse=True)
                 break
             scores = {}
             for other in why.removals[place:]:
                 spans = sorted([*gone, *places[other.word]])
                 loss = before - lead(cut(text, spans))
-                scores[other.word] = loss / 3 + 2 / 3 * (lead(other.word) - lead(""))
-            assert removal.score == pytest.approx(max(scores.values()), abs=1e-9)
+                alone = lead(other.word) - lead("")
+                scores[other.word] = loss / 3 + 2 / 3 * alone
+            best_score = max(scores.values())
+            assert removal.score == pytest.approx(best_score, abs=1e-9)
             assert removal.score == pytest.approx(scores[removal.word], abs=1e-9)
             gone += places[removal.word]
             before -= removal.loss
@@ -101,7 +108,8 @@ def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(model)
 def test_what_a_phrase_hid_appears_when_it_goes_and_words_that_modify_are_ranked_too():
     own = word_model({"not good": -3, "good": 3}, tokeniser=Tokeniser(overlapping=False))
     first = own.explain("It is not good.").removals[0]
-    assert (first.word, first.loss) == ("not", pytest.approx(3.0))  # then "good" appears
+    assert first.word == "not"
+    assert first.loss == pytest.approx(3.0)  # then "good" appears
     assert own.explain("xyzzy").removals == ()
     why = NEVER.explain("It never gets boring. A film so long!")
     losses = {removal.word: removal.loss for removal in why.removals}
@@ -113,61 +121,71 @@ def test_what_a_phrase_hid_appears_when_it_goes_and_words_that_modify_are_ranked
 
 
 TABLE = {"great": 3, "awful": -3, "film": 0, "good": 1, "plot": 0, "fine": 1, "boring": -2}
-SAID = {
-    "great film, plot but the awful good fine": (
-        "Strongest: great (positive, 2 more agree), awful (negative). "
-        "2 known tokens have no effect."
-    ),
-    "never boring": "Strongest: boring ← never (positive).",
-    "never boring, so boring": "Strongest: boring ← never, so (negative).",
-    "xyzzy": "The model knows no word of this text.",
-    "the film": "None of the known tokens is active.",
-    "great awful": "Several classes have the same score.",
-}
+SAID = """
+great film, plot but the awful good fine => Strongest: great (positive, 2 more agree), awful \
+(negative). 2 known tokens have no effect.
+never boring => Strongest: boring ← never (positive).
+never boring, so boring => Strongest: boring ← never, so (negative).
+xyzzy => The model knows no word of this text.
+the film => None of the known tokens is active.
+great awful => Several classes have the same score.
+""".strip()
+
+
+def spoken(why) -> str:
+    return "".join(part.text for part in sentence(why))
 
 
 def test_a_sentence_names_the_strongest_tokens_what_they_attend_to_and_who_agrees():
     model = word_model(TABLE, modifiers=[Modifier("never", -0.5), Modifier("so", 2)])
-    for text, expected in SAID.items():
-        assert "".join(part.text for part in sentence(model.explain(text))) == expected
+    for line in SAID.split("\n"):
+        text, expected = line.split(" => ")
+        assert spoken(model.explain(text)) == expected
 
 
 def test_a_token_that_votes_for_the_label_does_not_agree_with_a_leader_that_does_not():
     votes = {"finland": (-2, 14, -12), "rose": (-8, -3, 11), "profit": (-3, -1, 4)}
     model = word_model(votes | {"to eur": (-2, 0.5, 1.5)})  # which ends at "rose"
     why = model.explain("Profit rose to EUR 13.1 mn in Finland.")
-    assert [entry.leader for entry in why.ledger if entry.word == "to eur"] == ["rose"]
-    spoken = "".join(part.text for part in sentence(why))
-    assert spoken == "Strongest: finland (class 1), rose (class 2, 1 more agrees)."
+    [euros] = [entry for entry in why.ledger if entry.word == "to eur"]
+    assert euros.leader == "rose"
+    expected = "Strongest: finland (class 1), rose (class 2, 1 more agrees)."
+    assert spoken(why) == expected
 
 
 def test_bars_are_on_the_side_of_the_class_and_a_modified_vote_has_both_numbers():
     printed = str(word_model({"great": 2, "awful": -1}).explain("great awful"))
-    head, great, awful, *_ = (line for line in printed.splitlines() if "│" in line)
+    with_bars = [line for line in printed.splitlines() if "│" in line]
+    head, great, awful, *_ = with_bars
     middle = head.index("│")
     assert head.index("negative") < middle < head.index("positive")
     assert awful.rindex("█") < middle < great.index("█")
     assert great.count("█") > awful.count("█")
-    row = next(line for line in str(NEVER.explain("never boring")).splitlines() if "│█" in line)
+    lines = str(NEVER.explain("never boring")).splitlines()
+    [row] = [line for line in lines if "│█" in line]
     assert row.split()[:2] == ["boring", "+0.500"]
     assert row.endswith("← never, else -1.000")
 
 
 def test_rows_that_are_left_out_are_summed_above_the_total():
-    model = word_model({f"w{chr(97 + n)}": n + 1 for n in range(26)}, bias=[-4])
+    weights = {f"w{chr(97 + number)}": number + 1 for number in range(26)}
+    model = word_model(weights, bias=[-4])
     why = model.explain(" ".join(model.vocabulary.surfaces))
     lines = [line.split() for line in str(why).splitlines()]
     _, *shown, rest, bias, logit = lines[lines.index([]) + 1 :]
     assert [line[0] for line in shown] == [entry.word for entry in why.active[:20]]
-    assert rest[:5] == ["6", "more,", "each", "≤", f"{why.active[20].vote:.3f}"]
-    assert float(rest[5]) == pytest.approx(sum(e.vote for e in why.active[20:]), abs=6e-4)
+    left_out = [entry.vote for entry in why.active[20:]]
+    assert rest[:5] == ["6", "more,", "each", "≤", f"{left_out[0]:.3f}"]
+    assert float(rest[5]) == pytest.approx(sum(left_out), abs=6e-4)
     assert (bias[0], logit[0]) == ("bias", "logit")
 
 
 @pytest.mark.parametrize(("bias", "shown"), [(50, "> 99.9 %"), (6.5, "99.8 %"), (-50, "> 99.9 %")])
 def test_no_probability_is_shown_as_certainty(bias, shown):
-    why = small_model(weights=np.full((13, 1), 1e-9), bias=[bias]).explain(TEXT)
-    assert str(why).splitlines()[0] == f"{why.label} {shown}"
+    faint = np.full((13, 1), 1e-9)
+    why = small_model(weights=faint, bias=[bias]).explain(TEXT)
+    first, *_ = str(why).splitlines()
+    assert first == f"{why.label} {shown}"
 
 
 def test_texts_unlike_those_of_training_get_a_note():
@@ -184,7 +202,8 @@ def test_a_text_that_one_can_read_is_shown_whole_and_of_a_long_one_the_beginning
     longest = ("great and awful, " * WHOLE)[:WHOLE]
     for text in ("", "xyzzy", longest, *random_texts(40)):
         assert "".join(piece.text for piece in pieces(PLAIN.explain(text))) == text
-    for text in (f"It begins. {'word ' * WHOLE}a great film", "It is not" + " " * WHOLE + "good."):
+    ends_late = f"It begins. {'word ' * WHOLE}a great film"
+    for text in (ends_late, "It is not" + " " * WHOLE + "good."):
         *shown, last = pieces(MODELS["segments"].explain(text))
         assert "".join(piece.text for piece in shown) == text[:WHOLE]
         assert last.is_gap
@@ -207,5 +226,6 @@ def test_an_explanation_is_saved_in_the_form_that_its_name_asks_for(tmp_path, su
 def test_an_explanation_can_be_pickled():
     why = hm.load_model("sentiment-en").explain("An awful script, but the cast is great.")
     back = pickle.loads(pickle.dumps(why))
-    assert (back.to_dict(), str(back)) == (why.to_dict(), str(why))
+    assert back.to_dict() == why.to_dict()
+    assert str(back) == str(why)
     assert back.model.name == "sentiment-en"

@@ -19,13 +19,14 @@ from hardmax.text.encoding import lexicon_of
 from hardmax.text.tokeniser import Tokeniser
 
 HUGE = 1e30 * np.random.default_rng(0).normal(size=(len(WORDS), 1))
+SEGMENTS = Tokeniser(longest_phrase=3, overlapping=False)
 VARIANTS = {
     "plain": {},
     "three classes": {"classes": 3},
     "gathered": {"alpha": "1/2", "gate": 0.3},
-    "segments": {"tokeniser": Tokeniser(longest_phrase=3, overlapping=False), "scope": 2},
-    "huge": {"weights": HUGE, "modifiers": ()},
 }
+VARIANTS["segments"] = {"tokeniser": SEGMENTS, "scope": 2}
+VARIANTS["huge"] = {"weights": HUGE, "modifiers": ()}
 MODEL = small_model()
 
 
@@ -58,12 +59,15 @@ def test_any_text_passes(texts):
 
 
 def test_ten_megabytes_no_known_token_and_no_text_pass():
-    once, often = "great film. not awful! ", "great film. not awful! " * 450_000
-    assert MODEL.predict_proba([often]).tobytes() == MODEL.predict_proba([once]).tobytes()
-    assert MODEL.analyse(["", "unknown"]).logits.tolist() == [[float(MODEL.bias[0])]] * 2
+    once = "great film. not awful! "
+    chances = MODEL.predict_proba([once * 450_000])
+    assert chances.tobytes() == MODEL.predict_proba([once]).tobytes()
+    logits = MODEL.analyse(["", "unknown"]).logits
+    assert logits.ravel().tolist() == [*MODEL.bias, *MODEL.bias]
     for classes in (2, 3):
         found = small_model(classes=classes).analyse([])
-        assert (len(found), found.probabilities.shape) == (0, (0, classes))
+        assert len(found) == 0
+        assert found.probabilities.shape == (0, classes)
 
 
 def test_a_word_that_is_said_twice_counts_once():
@@ -74,7 +78,8 @@ def test_a_word_that_is_said_twice_counts_once():
 
 @pytest.mark.parametrize("rule", [{"neutral_weight": 50}, {"alpha": "1"}])
 def test_every_text_with_a_known_word_that_speaks_is_decided(rule):
-    model = word_model({"ant": 0.01, "bee": -3, "cat": 0, "dog": 2}, gate=0.25, bias=[5], **rule)
+    weights = {"ant": 0.01, "bee": -3, "cat": 0, "dog": 2}
+    model = word_model(weights, gate=0.25, bias=[5], **rule)
     decided = ["ant", "ant unknown cat", "Bee!", "dog ant", "bee bee dog"]
     silent = ["", "unknown", "cat", "cat cat, unknown"]
     assert model.analyse(decided).decided.all()
@@ -85,7 +90,9 @@ def test_every_text_with_a_known_word_that_speaks_is_decided(rule):
 
 def test_a_logit_of_zero_is_undecided():
     model = word_model({"ant": 1, "bee": -1})
-    assert model.analyse(["ant", "ant bee"]).decided.tolist() == [True, False]
+    ant, both = model.analyse(["ant", "ant bee"]).decided
+    assert ant
+    assert not both
     assert model.explain("ant bee").answer == "undecided"
 
 
@@ -113,7 +120,8 @@ def test_a_model_shows_itself_and_has_at_most_twenty_public_attributes():
     assert repr(MODEL) == f"TextModel({size}, classes negative, positive)"
     why = MODEL.explain("great film")
     for thing in (MODEL, why, why.ledger[0]):
-        assert len([name for name in dir(thing) if not name.startswith("_")]) <= 20
+        public = [name for name in dir(thing) if not name.startswith("_")]
+        assert len(public) <= 20
 
 
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

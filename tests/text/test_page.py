@@ -32,13 +32,13 @@ MODELS = {
     "long": small_model(),
     "four classes": small_model(classes=4),
     "arabic": word_model(ARABIC),
-    "nothing known": small_model(),
 }
+MODELS["nothing known"] = MODELS["long"]
 TEXTS = {
     "review": REVIEW,
-    "long": " ".join(random_texts(300)),
     "four classes": "a great film, very witty but the plot is not good",
     "arabic": " ".join(ARABIC),
+    "long": " ".join(random_texts(300)),
     "nothing known": "xyzzy",
 }
 TRIED = tuple(TEXTS)[:4]  # with the model in the page, too
@@ -48,18 +48,18 @@ SCRIPT = "document.title='owned',alert(1)"
 _IMAGE = "<img src=x onerror=document.title=`owned`,alert(1)>"
 ENDS = ["</title>", "</style>", "</mark>", "</td>", "</table>", "</body>", "-->", "]]>", "'>", '">']
 ENDS += ['\\">', "\x00>", "&quot;>", "\u2028>", "\ufeff<", "}}", "{% raw %}"]
-HOSTILE = (
+HOSTILE = [
     f"<script>{SCRIPT}</script>",
     f"<scr<script>ipt>{SCRIPT}</scr</script>ipt>",
     f'<iframe srcdoc="<script>parent.{SCRIPT}</script>"></iframe>',
     "<a href=javascript:alert(1) autofocus>x</a>",
     "<link rel=stylesheet href=//example.invalid/x.css>",
-    *(f"{end}{_IMAGE}" for end in ENDS),
-    *(f'" {name}="{SCRIPT}" autofocus tabindex="0' for name in ("onload", "onfocus")),
     "{{ why.model }}{% include 'page.html' %}",
     f"\ud800\u202e<script>{SCRIPT}</script>",
     "@import 'x.css'; body{background:url(x.png)}",
-)
+]
+HOSTILE += [f"{end}{_IMAGE}" for end in ENDS]
+HOSTILE += [f'" {name}="{SCRIPT}" autofocus tabindex="0' for name in ("onload", "onfocus")]
 UNTOUCHED = """() => document.title != "owned" && [...document.querySelectorAll("*")].every(each =>
     !/^(iframe|object|embed|img|image|video|audio|form|link|base|use)$/i.test(each.localName)
     && [...each.attributes].every(one => !one.name.startsWith("on"))
@@ -74,9 +74,7 @@ class Opened(Watched):
     """A page of an explanation, with scripts or without; with them, once it has computed the
     answer."""
 
-    def __init__(
-        self, browser: Any, width: int = DESK, *, scripts: bool = True, **context: Any
-    ) -> None:
+    def __init__(self, browser: Any, width: int = DESK, *, scripts=True, **context: Any) -> None:
         super().__init__(browser, width, 900, java_script_enabled=scripts, **context)
         self.scripts = scripts
 
@@ -118,8 +116,9 @@ def test_a_page_loads_nothing_fits_every_width_and_adds_up(browser, pages, scrip
                 page.set_viewport_size({"width": width, "height": 900})
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
             shown = page.eval_on_selector_all(".hardmax tbody tr", rows)
-            votes = [float(row[1]) for row in shown]
-            assert sum(votes[:-1]) == pytest.approx(votes[-1], abs=6e-4 * len(votes)), name
+            *votes, total = [float(row[1]) for row in shown]
+            slack = 6e-4 * len(shown)
+            assert sum(votes) == pytest.approx(total, abs=slack), name
             assert page.eval_on_selector_all(".hardmax :is(table, table *)", hidden) <= 1
         assert watched.heard == []
 
@@ -130,8 +129,10 @@ def test_axe_finds_nothing(browser, pages, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     with Opened(browser, width, color_scheme=scheme) as watched:
         for name in ("review", "four classes", "arabic", "nothing known", "report"):
-            found = axe.Axe().run(watched.open(pages[name])).response["violations"]
-            assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == [], name
+            page = watched.open(pages[name])
+            found = axe.Axe().run(page).response["violations"]
+            told = [(each["id"], each["nodes"][0]["html"]) for each in found]
+            assert told == [], name
 
 
 @in_chromium
@@ -299,11 +300,13 @@ def test_a_page_has_no_token_of_the_model_that_is_not_in_the_text(tmp_path_facto
     why = model.explain(text)
     for save in (why.save, lambda path: write_report([why], path)):
         save(path)
-        assert {*re.findall(r"zq\d+[xy]", read(path))} == {*text.split()}
+        known = set(re.findall(r"zq\d+[xy]", read(path)))
+        assert known == set(text.split())
 
 
 def test_what_a_page_with_the_model_gives_away_is_said_there(tmp_path):
-    known = Vocabulary(["a", "b", "c", "d"], [[0, 0], [1, 1], [3, 1], [9, 9]])
+    counts = [[0, 0], [1, 1], [3, 1], [9, 9]]
+    known = Vocabulary(["a", "b", "c", "d"], counts)
     model = small_model(vocabulary=known, weights=np.ones((4, 1)))
     said = "3 tokens from training texts, each found in at least 2 of them"
     assert gives_away(model) == f"contains the whole model: {said}"
@@ -321,11 +324,10 @@ def hostile_model(text: str) -> TextModel:
     name are the text."""
     tokeniser, whole = Tokeniser(longest_phrase=3), text.encode(errors="replace").decode()
     words = sorted({token.surface for token in tokeniser.tokens(whole)}) or ["x"]
-    model = small_model(
-        vocabulary=Vocabulary(words, np.ones((len(words), 2))),
-        weights=np.random.default_rng(0).normal(size=(len(words), 1)),
-        tokeniser=tokeniser,
-    )
+    count = len(words)
+    parts: dict[str, Any] = {"vocabulary": Vocabulary(words, np.ones((count, 2)))}
+    parts["weights"] = np.random.default_rng(0).normal(size=(count, 1))
+    model = small_model(**parts, tokeniser=tokeniser)
     return replace(model, classes=(f"{whole} 0", f"{whole} 1"), name=text)
 
 

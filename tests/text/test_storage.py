@@ -61,9 +61,10 @@ def test_a_saved_model_says_the_same_to_the_bit_and_is_the_same_bytes_again(mode
         again = hm.load_model(one)
         files = {path.name: path.read_bytes() for path in one.iterdir()}
         assert files == {path.name: path.read_bytes() for path in other.iterdir()}
-        assert {path.name for path in Path(name).iterdir()} == {"model", "other"}
+        assert set(Path(name).iterdir()) == {one, other}
     assert files.keys() == {*LOADED, "README.md"}
-    assert again.predict_proba([said.text]).tobytes() == model.predict_proba([said.text]).tobytes()
+    chances = again.predict_proba([said.text])
+    assert chances.tobytes() == model.predict_proba([said.text]).tobytes()
     for name in ("classes", "modifiers", "rule", "tokeniser", "_digest"):
         assert getattr(again, name) == getattr(model, name), name
 
@@ -105,41 +106,44 @@ def test_a_foreign_or_cut_off_file_of_weights_is_refused(folder, data):
     assert "not a safetensors file" in refusal(folder)
 
 
+CHANGES = {
+    "finite": lambda tensor: tensor * np.nan,
+    "shape": lambda tensor: np.concatenate([tensor, tensor]),
+    "int32": lambda tensor: tensor.astype(np.int32),
+}
+
+
 @pytest.mark.parametrize("name", ["weights", "bias"])
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (lambda tensor: tensor * np.nan, "finite"),
-        (lambda tensor: np.concatenate([tensor, tensor]), "shape"),
-        (lambda tensor: tensor.astype(np.int32), "int32"),
-    ],
-)
-def test_weights_that_do_not_fit_are_named(folder, name, change, complaint):
+@pytest.mark.parametrize("complaint", CHANGES)
+def test_weights_that_do_not_fit_are_named(folder, name, complaint):
     tensors = load((folder / "model.safetensors").read_bytes())
-    tensors[name] = change(tensors[name])
+    tensors[name] = CHANGES[complaint](tensors[name])
     rewrite(folder, "model.safetensors", save(tensors))
     assert f"`{name}`" in refusal(folder)
     assert complaint in refusal(folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "complaint"),
-    [
-        ("format", "other", "is not of format and version"),
-        ("version", 1, "is not of format and version"),
-        ("scope", "4", "`scope` must be"),
-        ("classes", ["a", "b", "c"], "shape"),
-        ("tokeniser", {"wings": 3}, "wings"),
-        ("tokens", 3, "expected 3, as in config.json"),
-        ("modifiers", None, "incomplete"),
-        ("modifiers", [NOT | {"factor": math.nan}], "`factor` must be a finite number"),
-        ("modifiers", [NOT, NOT | {"word": "NOT"}], "a word twice"),
-    ],
-)
+TWICE = [NOT, NOT | {"word": "NOT"}]
+CONFIGURATIONS = [
+    ("format", "other", "is not of format and version"),
+    ("version", 1, "is not of format and version"),
+    ("scope", "4", "`scope` must be"),
+    ("classes", ["a", "b", "c"], "shape"),
+    ("tokeniser", {"wings": 3}, "wings"),
+    ("tokens", 3, "expected 3, as in config.json"),
+    ("modifiers", None, "incomplete"),
+    ("modifiers", [NOT | {"factor": math.nan}], "`factor` must be a finite number"),
+    ("modifiers", TWICE, "a word twice"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "complaint"), CONFIGURATIONS)
 def test_a_configuration_that_does_not_fit_is_refused(folder, name, value, complaint):
-    config = json.loads((folder / "config.json").read_text()) | {name: value}
-    kept = {name: value for name, value in config.items() if value is not None}
-    rewrite(folder, "config.json", json.dumps(kept).encode())
+    config = json.loads((folder / "config.json").read_text())
+    config[name] = value
+    if value is None:
+        del config[name]
+    rewrite(folder, "config.json", json.dumps(config).encode())
     assert complaint in refusal(folder)
 
 
@@ -157,7 +161,7 @@ def test_other_files_that_do_not_fit_are_refused(folder, tmp_path):
 def test_load_takes_a_folder_or_a_shipped_name_and_lists_the_names_otherwise(folder, monkeypatch):
     monkeypatch.setattr(shipped, "MODELS", folder.parent)
     assert shipped.available() == ["model"]
-    assert hm.load_model("model").rule.alpha == hm.load_model(folder).rule.alpha == "1/10"
+    assert hm.load_model("model").rule.alpha == "1/10"
     with refuses("shipped are model"):
         hm.load_model("imdb-9d")
 
@@ -200,9 +204,11 @@ def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
     good, bad = "A wonderful film, one of the best I have seen.", "Awful, a waste of time."
     assert model.predict([good, bad]).tolist() == ["positive", "negative"]
     why = model.explain(f"{bad} Only the music is wonderful.")
-    assert np.isclose(sum(entry.vote for entry in why.ledger) + why.bias, why.logit)
+    votes = sum(entry.vote for entry in why.ledger)
+    assert np.isclose(votes + why.bias, why.logit)
     assert len(why.leaders) == 2  # one for, one against
-    assert sum(path.stat().st_size for path in (shipped.MODELS / name).iterdir()) < 1_700_000
+    files = (shipped.MODELS / name).iterdir()
+    assert sum(path.stat().st_size for path in files) < 1_700_000
 
 
 def test_the_default_model_reads_what_is_denied():
@@ -215,7 +221,7 @@ def test_the_default_model_reads_what_is_denied():
     assert model.explain("I couldn't like it").links[0].modifier == "couldn't"
 
 
-@pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("imdb")])
+@pytest.mark.parametrize("name", [name for name in SHIPPED if "imdb" in name])
 def test_the_card_tells_the_truth(name):
     table, model = read_split("test", 2000), hm.load_model(name)
     truth = np.array(["negative", "positive"])[table["label"].to_numpy()]

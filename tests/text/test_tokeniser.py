@@ -24,15 +24,12 @@ LETTERS = "aBzÄßẞİıΣςЖЁԱ9é'’‘`<>/.!?;:…。！？؟-_ \t\n\0\u0
 # flags, and ends.
 SOLOS = "不好中𠀀豈々ひらーガㄅกะาำั่เไฯກຳ່ເကာ္်။ကើ្រ។བོད་།๓😀❤⭐👍🏽"
 SOLOS += "\ufe0f\u200d\u200c\u0301👩🇩🇪\U000e0067\U0001f6d1"
-tricky = st.sampled_from(
-    [*LETTERS, *SOLOS, "<br />", "n't", "<p", "👩\u200d👧", "ស្រី", "က္က", "เก่า", "不好"]
-)
-texts = st.lists(st.one_of(tricky, st.sampled_from(SOLOS), st.characters()), max_size=40).map(
-    "".join
-)
-tokenisers = st.builds(
-    Tokeniser, longest_phrase=st.integers(1, LONGEST_PHRASE), overlapping=st.booleans()
-)
+PIECES = ["<br />", "n't", "<p", "👩\u200d👧", "ស្រី", "က္က", "เก่า", "不好"]
+tricky = st.sampled_from([*LETTERS, *SOLOS, *PIECES])
+any_piece = st.one_of(tricky, st.sampled_from(SOLOS), st.characters())
+texts = st.lists(any_piece, max_size=40).map("".join)
+lengths = st.integers(1, LONGEST_PHRASE)
+tokenisers = st.builds(Tokeniser, longest_phrase=lengths, overlapping=st.booleans())
 
 
 def surfaces(text: str, **options) -> list[str]:
@@ -44,63 +41,66 @@ def kernel_words(texts) -> list[list[str]]:
     found = read_texts(texts)
     longest = int(np.diff(found.offsets).max(initial=0))
     stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
-    words = ["".join(map(chr, spellings[a:b])) for a, b in pairwise(starts)]
+    words = []
+    for a, b in pairwise(starts):
+        words.append("".join(map(chr, spellings[a:b])))
     assert len(set(words)) == len(words)
-    return [
-        [words[number] for number in stream[a:b].tolist() if number >= 0] for a, b in pairwise(ends)
-    ]
+    found_words = []
+    for a, b in pairwise(ends):
+        numbers = stream[a:b].tolist()
+        found_words.append([words[number] for number in numbers if number >= 0])
+    return found_words
 
 
 def reference_words(texts: list[str]) -> list[list[str]]:
     return [surfaces(text, longest_phrase=1) for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            "DON'T it’s rock'n'roll 'tis dogs' 80's",
-            ["don't", "it's", "rock'n'roll", "tis", "dogs", "80's"],
-        ),
-        ("13.1, 1,000.5 .5 3. a.b 7.a", ["13.1", "1,000.5", "5", "3", "a", "b", "7", "a"]),
-        ("a <3 b < c <b", ["a", "3", "b", "c", "b"]),
-        ("a <", ["a"]),
-        (f"<a {'x' * 300}>", ["a", "x" * 300]),
-        ("bad！ so？؟!?", ["bad", "so"]),
-        ("这家iPhone店不错，3台", ["这", "家", "iphone", "店", "不", "错", "3", "台"]),
-        ("𠀀々豈", ["𠀀", "々", "豈"]),
-        ("ひらがなとカタカナらーめん", [*"ひらがなと", "カタカナ", "らー", "め", "ん"]),
-        ("เก่ามาก ๑๒", ["เก่า", "มา", "ก", "๑๒"]),
-        ("ສະບາຍ", ["ສະ", "ບາ", "ຍ"]),
-        ("ស្រីល្អ។", ["ស្រី", "ល្អ"]),
-        ("က္ကကောင်း။", ["က္က", "ကော", "င်း"]),
-        ("བོད་ཡིག།", ["བོད", "ཡིག"]),
-        ("ㄅㄆ", ["ㄅ", "ㄆ"]),
-        ("한국어 문장", ["한국어", "문장"]),
-        ("gut😀😀#toll❤️ok", ["gut", "😀", "😀", "toll", "❤️", "ok"]),
-        ("👍🏽👩\u200d👧\u200d👦👍", ["👍🏽", "👩\u200d👧\u200d👦", "👍"]),
-        ("🇩🇪🇫🇷🇮", ["🇩🇪", "🇫🇷", "🇮"]),
-        ("1️⃣ می\u200cخواهم क्\u200dष", ["1️⃣", "می\u200cخواهم", "क्\u200dष"]),
-        ("\u0e31\u0301ก a'中'b", ["ั́", "ก", "a", "中", "b"]),
-    ],
-)
-def test_words(text, words):
-    assert surfaces(text, longest_phrase=1) == words
-    assert kernel_words([text]) == [words]
+# Texts, and between bars the words that they have.
+WORDS = """
+DON'T it’s rock'n'roll 'tis dogs' 80's => don't|it's|rock'n'roll|tis|dogs|80's
+13.1, 1,000.5 .5 3. a.b 7.a => 13.1|1,000.5|5|3|a|b|7|a
+a <3 b < c <b => a|3|b|c|b
+a < => a
+bad！ so？؟!? => bad|so
+这家iPhone店不错，3台 => 这|家|iphone|店|不|错|3|台
+𠀀々豈 => 𠀀|々|豈
+ひらがなとカタカナらーめん => ひ|ら|が|な|と|カタカナ|らー|め|ん
+เก่ามาก ๑๒ => เก่า|มา|ก|๑๒
+ສະບາຍ => ສະ|ບາ|ຍ
+ស្រីល្អ។ => ស្រី|ល្អ
+က္ကကောင်း။ => က္က|ကော|င်း
+བོད་ཡིག། => བོད|ཡིག
+ㄅㄆ => ㄅ|ㄆ
+한국어 문장 => 한국어|문장
+gut😀😀#toll❤️ok => gut|😀|😀|toll|❤️|ok
+👍🏽👩\u200d👧\u200d👦👍 => 👍🏽|👩\u200d👧\u200d👦|👍
+🇩🇪🇫🇷🇮 => 🇩🇪|🇫🇷|🇮
+1️⃣ می\u200cخواهم क्\u200dष => 1️⃣|می\u200cخواهم|क्\u200dष
+\u0e31\u0301ก a'中'b => ั́|ก|a|中|b
+""".strip()
+
+
+@pytest.mark.parametrize("line", WORDS.split("\n"))
+def test_words(line):
+    text, words = line.split(" => ")
+    assert surfaces(text, longest_phrase=1) == words.split("|")
+    assert kernel_words([text]) == [words.split("|")]
+
+
+def test_what_is_too_long_for_a_tag_is_a_word():
+    long = "x" * 300
+    text = f"<a {long}>"
+    assert surfaces(text, longest_phrase=1) == ["a", long]
+    assert kernel_words([text]) == [["a", long]]
 
 
 def test_tags_and_sentence_ends_separate_and_phrases_stop_there():
     assert surfaces("so<br /><br />bad</p> film") == ["so", "bad", "film"]
-    assert surfaces("not good. avoid please") == [
-        "not",
-        "good",
-        "not good",
-        "avoid",
-        "please",
-        "avoid please",
-    ]
-    for end in (", ", " (", ") ", ' "', " -- ", " – ", "—", "; ", ": ", "，", "、", " «", "…"):
-        assert surfaces(f"bad{end}so") == ["bad", "so"], end
+    phrases = surfaces("not good. avoid please")
+    assert phrases == ["not", "good", "not good", "avoid", "please", "avoid please"]
+    for end in (*",;:—，、…", " (", ") ", ' "', " -- ", " – ", " «"):
+        assert surfaces(f"bad{end} so") == ["bad", "so"], end
     for between in (" ", "\n", "-", " - ", " / ", "* "):
         assert surfaces(f"bad{between}so") == ["bad", "so", "bad so"], between
     assert surfaces("bad!? so") == ["bad", "so"]
@@ -124,7 +124,8 @@ def test_every_token_stands_where_it_says(text, tokeniser):
         assert join_words(words) == surface
         assert cut_surface(surface) == words
         if len(words) == 1:
-            assert single.tokens(text[start:end]) == [Token(surface, 0, end - start)]
+            [token] = single.tokens(text[start:end])
+            assert token == Token(surface, 0, end - start)
 
 
 @given(st.text(st.characters(max_codepoint=0x7F)))
@@ -139,8 +140,11 @@ def test_folding_is_character_by_character_and_done_once(text):
     assert fold(fold(text)) == fold(text)
 
 
+LONGEST_TAG = "<a" + "é" * 200 + ">b"
+
+
 @given(st.lists(texts, max_size=5))
-@example(["<a" + "é" * 200 + ">b", "<a" + "é" * 201 + ">b"])
+@example([LONGEST_TAG, LONGEST_TAG.replace("<a", "<aé")])
 def test_the_byte_kernel_finds_the_words_of_the_definition(texts):
     assert kernel_words(texts) == reference_words(texts)
 
@@ -154,12 +158,13 @@ def test_the_byte_kernel_finds_the_words_of_real_reviews_and_of_huge_ones():
 
 def test_thousands_of_different_words_are_numbered():
     words = [f"word{number}" for number in range(3000)]
-    assert kernel_words([" ".join(words), " ".join(reversed(words))]) == [words, words[::-1]]
+    back = words[::-1]
+    assert kernel_words([" ".join(words), " ".join(back)]) == [words, back]
 
 
-pieces_of_bytes = st.one_of(
-    st.binary(max_size=8), st.sampled_from(SOLOS).map(str.encode), st.just("好".encode()[:2])
-)
+characters = st.sampled_from(SOLOS).map(str.encode)
+half_a_character = st.just("好".encode()[:2])
+pieces_of_bytes = st.one_of(st.binary(max_size=8), characters, half_a_character)
 
 
 @given(st.lists(pieces_of_bytes, max_size=8).map(b"".join))
@@ -169,14 +174,18 @@ def test_broken_bytes_do_no_harm(data):
     # Python is stricter: a character in more bytes than it needs, or half of one, is broken.
     assume(re.search(rb"\xe0[\x80-\x9f]|\xf0[\x80-\x8f]|\xed[\xa0-\xbf]", data) is None)
     offsets = np.array([0, len(data)])
-    found = kernel_words(TextBytes(np.frombuffer(data, dtype=np.uint8), offsets))
+    several = TextBytes(np.frombuffer(data, dtype=np.uint8), offsets)
+    found = kernel_words(several)
     assert found == reference_words([data.decode(errors="replace")])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"overlapping": 1}],
-)
-def test_options_that_make_no_sense_are_refused_by_name(options):
-    with refuses(next(iter(options))):
-        Tokeniser(**options)
+@pytest.mark.parametrize(("name", "value"), [("longest_phrase", 6), ("overlapping", 1)])
+def test_options_that_make_no_sense_are_refused_by_name(name, value):
+    with refuses(name):
+        Tokeniser(**{name: value})
+
+
+@pytest.mark.parametrize("value", [0, 2.0])
+def test_phrases_have_a_whole_number_of_words(value):
+    with refuses("longest_phrase"):
+        Tokeniser(longest_phrase=value)

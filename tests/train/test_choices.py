@@ -1,6 +1,7 @@
 """Training measures what models do with texts that they have not seen, and chooses by that."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -25,11 +26,11 @@ FIXED = Settings(gate=0.1, alpha="0", neutral_weight=TYPICAL_WEIGHT, ngram_range
 def corpus_of(classes: int, **options) -> tuple[np.ndarray, np.ndarray]:
     """Texts and the numbers of their classes; some words are in texts of another class."""
     names = ("one", "two", "three")[:classes]
-    made = make_synthetic_corpus(
-        **{"texts": 40 * classes, "words": 5, "length": 8, "disturbed": 0.5, "seed": 2} | options,
-        classes=names,
-    )
-    return np.array(made.texts), np.array([names.index(label) for label in made.labels])
+    size = {"texts": 40 * classes, "words": 5, "length": 8}
+    size |= {"disturbed": 0.5, "seed": 2} | options
+    made = make_synthetic_corpus(classes=names, **size)
+    labels = [names.index(label) for label in made.labels]
+    return np.array(made.texts), np.array(labels)
 
 
 def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = None) -> Bags:
@@ -40,12 +41,17 @@ def bags_of(texts: list[str], labels: np.ndarray, groups: np.ndarray | None = No
     matrix = to_matrix(encode(found, known, Tokeniser()), len(known))
     rows = np.arange(len(texts))
     groups = rows if groups is None else groups
-    return Bags(matrix, labels, np.ones(len(texts)), groups, classes, 0 * rows)
+    weights = np.ones(len(texts))
+    return Bags(matrix, labels, weights, groups, classes, 0 * rows)
 
 
-def held_out(
-    texts: np.ndarray, labels: np.ndarray, settings: Settings
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+class HeldOut(NamedTuple):
+    classes: np.ndarray
+    logits: np.ndarray
+    active: np.ndarray
+
+
+def held_out(texts: np.ndarray, labels: np.ndarray, settings: Settings) -> HeldOut:
     """Classes, logits and active tokens of texts, by models that were trained on the other
     folds."""
     folds = find_folds(bags_of(texts.tolist(), labels), settings.random_state)
@@ -56,19 +62,16 @@ def held_out(
         found = model.analyse(texts[here].tolist())
         parts.append((labels[here], found.logits, found.active_per_text))
     classes, logits, active = map(np.concatenate, zip(*parts, strict=True))
-    return (
-        classes,
-        np.hstack([np.zeros_like(logits), logits]) if logits.shape[1] == 1 else logits,
-        active,
-    )
+    if logits.shape[1] == 1:
+        logits = np.hstack([np.zeros_like(logits), logits])
+    return HeldOut(classes, logits, active)
+
+
+OPTIONS = [{}, {"gate": 0.4, "alpha": "1/2"}, {"min_df": 3}, {"scaling": "rarity"}]
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"gate": 0.4, "alpha": "1/2"}, {"min_df": 3}, {"scaling": "rarity"}],
-    ids=str,
-)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_what_is_measured_is_what_models_do_with_texts_that_they_have_not_seen(classes, options):
     texts, labels = corpus_of(classes)
     if classes > 2:
@@ -95,12 +98,11 @@ def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classe
     said: list[str] = []
     free = replace(FIXED, C=None, scaling=None)
     model = fit(texts, labels, free, progress=said.append)
-    lines = [
-        line.removeprefix("scaling ").split(": held-out log loss ")
-        for line in said
-        if "scaling" in line
-    ]
-    losses = {tuple(tried.split(", C ")): float(loss) for tried, loss in lines}
+    losses = {}
+    for line in said:
+        if "scaling" in line:
+            tried, loss = line.removeprefix("scaling ").split(": held-out log loss ")
+            losses[tuple(tried.split(", C "))] = float(loss)
     scaling, strength = min(losses, key=losses.__getitem__)
     assert model.metrics["settings"]["scaling"] == scaling
     assert model.metrics["settings"]["C"] == float(strength)
@@ -111,15 +113,15 @@ def test_scaling_and_strength_are_those_of_the_smallest_held_out_log_loss(classe
         assert (scaling, f"{beside:g}") in losses or place > FIRST
 
 
+CHOICES = [
+    ("gate", GATES, 0.1),
+    ("alpha", ("0", *tuning.ALPHAS), 0.1),
+    ("neutral_weight", NEUTRAL_WEIGHTS, 1e-5),
+]
+
+
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(
-    ("name", "options", "slack"),
-    [
-        ("gate", GATES, 0.1),
-        ("alpha", ("0", *tuning.ALPHAS), 0.1),
-        ("neutral_weight", NEUTRAL_WEIGHTS, 1e-5),
-    ],
-)
+@pytest.mark.parametrize(("name", "options", "slack"), CHOICES)
 def test_what_is_chosen_is_hardly_worse_than_the_best(classes, name, options, slack):
     # No text is longer than those that count as short.
     texts, labels = corpus_of(classes, length=3)
@@ -128,10 +130,13 @@ def test_what_is_chosen_is_hardly_worse_than_the_best(classes, name, options, sl
     for option in options:
         model = fit(texts, labels, replace(FIXED, **{name: option}))
         losses[option] = model.metrics["held_out_log_loss"]
-    chosen = getattr(fit(texts, labels, replace(FIXED, **{name: None})).rule, name)
-    assert losses[chosen] == pytest.approx(min(losses.values()), abs=slack)
+    free = replace(FIXED, **{name: None})
+    chosen = getattr(fit(texts, labels, free).rule, name)
+    least = min(losses.values())
+    assert losses[chosen] == pytest.approx(least, abs=slack)
     if name == "gate":  # the fewest tokens of those that are as good
-        assert chosen == max(gate for gate in GATES if losses[gate] <= losses[chosen] + 1e-9)
+        good = [gate for gate in GATES if losses[gate] <= losses[chosen] + 1e-9]
+        assert chosen == max(good)
     if name == "alpha":
         assert chosen == "0" or losses[chosen] < losses["0"]
 
@@ -142,14 +147,13 @@ def test_folds_are_of_one_size_with_all_classes_and_keep_groups_together():
     labels = np.array([0, 1, 1, 2] * 15)[groups]
     bags = bags_of([f"word{n}" for n in range(300)], labels, groups)
     folds = find_folds(bags, 5)
-    assert all(len(set(folds[groups == group])) == 1 for group in np.unique(groups))
-    of_group = np.array([folds[groups == group][0] for group in np.unique(groups)])
-    of_label = np.array([labels[groups == group][0] for group in np.unique(groups)])
-    counts = np.array(
-        [np.bincount(of_group[of_label == label], minlength=FOLDS) for label in range(3)]
-    )
-    assert (np.ptp(counts, axis=1) <= 1).all()
-    assert np.ptp(counts.sum(axis=0)) <= 1  # what is left of one class makes up for another
+    spread = np.zeros((3, FOLDS), dtype=int)
+    for group in np.unique(groups):
+        here = groups == group
+        [fold], [label] = set(folds[here]), set(labels[here])
+        spread[label, fold] += 1
+    assert (np.ptp(spread, axis=1) <= 1).all()
+    assert np.ptp(spread.sum(axis=0)) <= 1  # what is left of one class makes up for another
     assert (find_folds(bags, 5) == folds).all()
     assert (find_folds(bags, 6) != folds).any()
 
@@ -157,23 +161,27 @@ def test_folds_are_of_one_size_with_all_classes_and_keep_groups_together():
 @given(seed=st.integers(0, 2**31 - 1))
 def test_texts_of_the_same_words_stay_in_one_fold(seed):
     rng = np.random.default_rng(seed)
-    originals = [rng.choice([f"w{n}." for n in range(400)], 30, replace=False) for _ in range(40)]
+    words = [f"w{number}." for number in range(400)]
+    originals = [rng.choice(words, 30, replace=False) for _ in range(40)]
     copies = [rng.permutation(text) for text in originals]
     texts = [" ".join(text) for text in [*originals, *copies]]
-    folds = find_folds(bags_of(texts, np.tile([0, 1], 40)), seed)
+    bags = bags_of(texts, np.tile([0, 1], 40))
+    folds = find_folds(bags, seed)
     assert (folds[:40] == folds[40:]).all()
     assert set(folds.tolist()) == set(range(FOLDS))  # texts that share few words are no reason
 
 
 def test_copies_of_a_few_texts_are_spread_over_the_folds():
-    folds = find_folds(bags_of(["good film", "bad film"] * 12, np.tile([0, 1], 12)), 0)
+    bags = bags_of(["good film", "bad film"] * 12, np.tile([0, 1], 12))
+    folds = find_folds(bags, 0)
     assert np.bincount(folds).tolist() == [8, 8, 8]
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_tokens_that_the_same_texts_have_weigh_the_same(scaling):
     texts = ["good film one two", "bad film three", "good six seven", "bad plot eight nine"] * 2
-    bags = bags_of([f"{text} {n}" for n, text in enumerate(texts)], np.tile([1, 0], 4))
+    different = [f"{text} {number}" for number, text in enumerate(texts)]
+    bags = bags_of(different, np.tile([1, 0], 4))
     design = Design(bags)
     found = regress(design, 1.0, scales(design, scaling), bias=bags.prior, consistent=False)
     _, kinds = np.unique(bags.matrix.toarray(), axis=1, return_inverse=True)
@@ -185,14 +193,16 @@ def test_tokens_that_the_same_texts_have_weigh_the_same(scaling):
 def test_equal_weights_are_as_none_and_a_heavier_text_is_fitted_more_closely():
     texts, labels = corpus_of(2, texts=60)
     plain = fit(texts, labels, FIXED)
-    equal = fit(texts, labels, FIXED, sample_weight=np.full(len(texts), 7.0))
+    sevens = np.full(len(texts), 7.0)
+    equal = fit(texts, labels, FIXED, sample_weight=sevens)
     assert equal.weights.tobytes() == plain.weights.tobytes()
-    doubtful = int(np.abs(plain.predict_proba(texts)[:, 1] - labels).argmax())
+    errors = np.abs(plain.predict_proba(texts)[:, 1] - labels)
+    doubtful = int(errors.argmax())
     heavy = np.where(np.arange(len(texts)) == doubtful, 20.0, 1.0)
     heavier = fit(texts, labels, FIXED, sample_weight=heavy)
-    before, after = (
-        model.predict_proba(texts[[doubtful]])[0, labels[doubtful]] for model in (plain, heavier)
-    )
+    text, label = texts[[doubtful]], labels[doubtful]
+    before = plain.predict_proba(text)[0, label]
+    after = heavier.predict_proba(text)[0, label]
     assert after > before + 0.1
 
 
@@ -205,26 +215,24 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given(monkeyp
     assert "the" in fit(texts, labels, FIXED).vocabulary.index
 
 
-@pytest.mark.parametrize(
-    ("texts", "options"),
-    [
-        (["good", "bad"], {}),
-        (["good", "bad", "x"], {"vectors": None}),
-        (["", "good", "bad"], {"max_features": 2, "vectors": None}),
-        (["x"] * 4, {"vectors": None}),
-    ],
-    ids=str,
-)
+FEW = [["good", "bad"], ["", "good", "bad"], ["x"] * 4]
+
+
+@pytest.mark.parametrize("texts", FEW, ids=str)
+@pytest.mark.parametrize("options", [{}, {"max_features": 2, "vectors": None}], ids=str)
 def test_a_handful_of_texts_gives_a_model_with_tokens(texts, options):
-    model = fit(texts, [n % 2 for n in range(len(texts))], Settings(**options))
+    labels = [number % 2 for number in range(len(texts))]
+    model = fit(texts, labels, Settings(**options))
     assert len(model.vocabulary) > 0
-    np.testing.assert_allclose(model.predict_proba(texts).sum(axis=1), 1)
+    chances = model.predict_proba(texts)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("many", [99, 100])
 def test_how_long_texts_usually_are_is_counted_in_characters(many):
     texts = [f"{'é不😀'[number % 3]}{'x' * number} good" for number in range(many)]
-    model = fit(texts, [number % 2 for number in range(many)], FIXED)
+    labels = [number % 2 for number in range(many)]
+    model = fit(texts, labels, FIXED)
     lengths = [len(text) for text in texts]
     expected = np.quantile(lengths, [0.01, 0.99]).round().tolist()
     assert model.metrics.get(LENGTHS) == (expected if many >= 100 else None)

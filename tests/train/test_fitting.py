@@ -18,7 +18,10 @@ from hardmax.train.settings import GATES
 
 WORDS = [f"w{chr(97 + number)}x" for number in range(20)]
 # Nothing is left to be chosen, which takes most of the time.
-FIXED = Settings(C=1.0, gate=0.1, alpha="0", ngram_range=(1, 1), scaling="contrast", vectors=None)
+GIVEN: dict[str, Any] = {"C": 1.0, "gate": 0.1, "alpha": "0", "vectors": None}
+FIXED = Settings(ngram_range=(1, 1), scaling="contrast", **GIVEN)
+SIZES = [(12, 8), (30, 30), (19, 1), (9, 6, 5)]
+NO_LISTS = ["the,a", b"english", 3, ["the", 4], {"the": 1}]
 
 
 @pytest.mark.parametrize("classes", ["pn", "abcd"])
@@ -33,43 +36,48 @@ def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
     corpus = make_synthetic_corpus(200, words=6, length=20, disturbed=0.3, seed=1)
     model = fit(corpus.texts, corpus.labels, replace(FIXED, neutral_weight=50))
     good = corpus.words["positive"]
-    short, long = model.predict_proba([good[0], " ".join(good[:2])])[:, 1]
+    both = " ".join(good[:2])
+    short, long = model.predict_proba([good[0], both])[:, 1]
     assert 0.5 < short < long < 1
 
 
 def test_undecided_is_an_answer():
     model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
-    assert model.analyse(["good", "", "unknown words", "bad good"]).decided.tolist() == [
-        True,
-        False,
-        False,
-        False,
-    ]
+    found = model.analyse(["good", "", "unknown words", "bad good"])
+    assert found.decided.tolist() == [True, False, False, False]
 
 
 def test_groups_count_once_and_stay_together():
     texts = ["film one", "film one", "film two", "film three"]
-    labels, groups = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])
+    labels = np.array([1, 1, 0, 0])
+    groups = np.array([0, 0, 1, 2])
     settings = Settings(ngram_range=(1, 1), C=1.0, stop_words=(), vectors=None)
-    model = fit(texts * 4, np.tile(labels, 4), settings, groups=np.tile(groups, 4))
+    often, together = np.tile(labels, 4), np.tile(groups, 4)
+    model = fit(texts * 4, often, settings, groups=together)
     assert len(model.vocabulary) == 4
     found = encode(texts, model.vocabulary, model.tokeniser)
-    bag = Bags(to_matrix(found, 4), labels, np.ones(4), groups, 2, np.zeros(4))
-    assert bag.counts()[model.vocabulary.index["one"]].tolist() == [0, 1]
-    assert bag.counts()[model.vocabulary.index["film"]].tolist() == [2, 1]
+    matrix = to_matrix(found, 4)
+    bag = Bags(matrix, labels, np.ones(4), groups, 2, np.zeros(4))
+    for word, counts in (("one", [0, 1]), ("film", [2, 1])):
+        token = model.vocabulary.index[word]
+        assert bag.counts()[token].tolist() == counts
 
 
-@pytest.mark.parametrize("sizes", [(12, 8), (30, 30), (19, 1), (9, 6, 5)], ids=str)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_of_a_text_in_which_nothing_votes_the_probabilities_are_the_shares_of_the_classes(sizes):
     # A text of a class is as long as the class is rare: most tokens are not in the most frequent.
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    said = [f"word{label} " + " ".join(WORDS[: 20 - sizes[label] // 2]) for label in labels]
+    lengths = 20 - np.array(sizes) // 2
+    said = [f"word{label} " + " ".join(WORDS[: lengths[label]]) for label in labels]
     model = fit(said, labels, FIXED)
     shares = np.array(sizes) / sum(sizes)
-    np.testing.assert_allclose(model.predict_proba(["", "unheard"]), [shares, shares], rtol=1e-6)
+    for chances in model.predict_proba(["", "unheard"]):
+        np.testing.assert_allclose(chances, shares, rtol=1e-6)
     assert model.predict(["unheard"]) == shares.argmax()
-    weighted = fit(said, labels, FIXED, sample_weight=(1 / shares)[labels])
-    np.testing.assert_allclose(weighted.predict_proba([""]), 1 / len(sizes), rtol=1e-6)
+    weights = (1 / shares)[labels]
+    weighted = fit(said, labels, FIXED, sample_weight=weights)
+    [chances] = weighted.predict_proba([""])
+    np.testing.assert_allclose(chances, 1 / len(sizes), rtol=1e-6)
     level = fit(said, labels, replace(FIXED, fit_intercept=False))
     np.testing.assert_allclose(level.predict_proba([""]), 1 / len(sizes))
 
@@ -78,7 +86,8 @@ def test_what_is_measured_on_few_texts_is_said_to_be_chance():
     lines: list[str] = []
     fit(["good", "bad"], [1, 0], FIXED, progress=lines.append)
     assert any("mostly chance" in line for line in lines)
-    fit(WORDS * 2, [1, 0] * 20, FIXED, progress=(enough := []).append)
+    enough: list[str] = []
+    fit(WORDS * 2, [1, 0] * 20, FIXED, progress=enough.append)
     assert not any("mostly chance" in line for line in enough)
 
 
@@ -90,39 +99,37 @@ def test_a_model_knows_when_and_from_what_it_was_trained():
         assert rights == "not recorded"
 
 
-@pytest.mark.parametrize("name", ["stop_words", "exclude"])
-@pytest.mark.parametrize("words", ["the,a", b"english", 3, ["the", 4], {"the": 1}], ids=repr)
-def test_words_come_as_a_list(name, words):
-    with refuses(name):
-        Settings(**{name: words})
-    given: dict[str, Any] = {name: {"the", "a"}}
-    assert getattr(Settings(**given), name) == ("a", "the")
+@pytest.mark.parametrize("words", NO_LISTS, ids=repr)
+def test_words_come_as_a_list(words):
+    for name in ("stop_words", "exclude"):
+        with refuses(name):
+            Settings(**{name: words})
+        given: dict[str, Any] = {name: {"the", "a"}}
+        assert getattr(Settings(**given), name) == ("a", "the")
 
 
 def test_no_token_of_a_consistent_model_speaks_against_its_counts():
     # More negative texts have "but", though of those that have "awful" it is in the positive ones.
     texts = ["awful but"] * 9 + ["awful"] * 6 + ["fine"] * 9 + ["fine but"]
-    labels = np.array([0] * 6 + [1] * 3 + [0] * 6 + [0] + [1] * 8 + [1])
+    labels = np.repeat([0, 1, 0, 1], [6, 3, 7, 9])
     settings = Settings(ngram_range=(1, 1), C=10.0, stop_words=())
-    free, consistent = (
-        fit(texts, labels, replace(settings, consistent=each)) for each in (False, True)
-    )
-    but = free.vocabulary.index["but"]
-    assert free.weights[but, 0] > 0 > consistent.weights[consistent.vocabulary.index["but"], 0]
+    free = fit(texts, labels, settings)
+    assert free.weights[free.vocabulary.index["but"], 0] > 0
+    consistent = fit(texts, labels, replace(settings, consistent=True))
+    assert consistent.weights[consistent.vocabulary.index["but"], 0] < 0
 
 
 def test_words_are_left_out_if_asked():
     texts = ["bob is good", "bob was bad", "it is good", "it was bad", "so good"] * 4
-    model = fit(
-        texts, [1, 0, 1, 0, 1] * 4, Settings(exclude=("bob",), stop_words=("it", "is", "was"))
-    )
-    assert not any("bob" in surface.split() for surface in model.vocabulary.surfaces)
-    assert {"it", "is", "it is"}.isdisjoint(model.vocabulary.surfaces)
-    assert "is good" in model.vocabulary.surfaces
-    towards, against = model.vocabulary.counts.T[::-1]
-    assert (
-        np.sign(model.weights[:, 0]) == np.sign(towards - against)
-    ).all()  # the others keep their columns
+    settings = Settings(exclude=("bob",), stop_words=("it", "is", "was"))
+    model = fit(texts, [1, 0, 1, 0, 1] * 4, settings)
+    surfaces = model.vocabulary.surfaces
+    assert not any("bob" in surface.split() for surface in surfaces)
+    assert {"it", "is", "it is"}.isdisjoint(surfaces)
+    assert "is good" in surfaces
+    # The others keep their columns.
+    against, towards = model.vocabulary.counts.T
+    assert (np.sign(model.weights[:, 0]) == np.sign(towards - against)).all()
 
 
 def test_of_many_texts_every_fold_is_still_measured(monkeypatch):
@@ -136,19 +143,18 @@ def test_of_many_texts_every_fold_is_still_measured(monkeypatch):
 def test_the_same_texts_give_the_same_bits_and_settings_are_told():
     corpus = make_synthetic_corpus(80, words=6, seed=1)
     free = replace(FIXED, gate=None, alpha=None)
-    first, second = (fit(corpus.texts, corpus.labels, free) for _ in range(2))
+    first = fit(corpus.texts, corpus.labels, free)
+    second = fit(corpus.texts, corpus.labels, free)
     assert first.weights.tobytes() == second.weights.tobytes()
     assert first.metrics == second.metrics
     assert first.metrics["settings"]["gate"] in GATES
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [([1, 1], "only the label 1"), ([1, 0, 1], "expected 2, one for each text")],
-)
-def test_labels_must_fit(labels, message):
-    with refuses(message):
-        fit(["good", "bad"], labels)
+def test_labels_must_fit():
+    with refuses("only the label 1"):
+        fit(["good", "bad"], [1, 1])
+    with refuses("expected 2, one for each text"):
+        fit(["good", "bad"], [1, 0, 1])
 
 
 @pytest.mark.parametrize("kind", [Fraction, np.float32, np.float64])

@@ -16,9 +16,8 @@ SCOPE = 4
 SPEAKING = tuple(f"{a}{b}{c}" for c in "lr" for a in "bdfgk" for b in "aeiou")
 SILENT = tuple(f"{a}{b}{c}s" for a in "mnp" for b in "aei" for c in "tkf")
 NEGATORS = ("zu", "qa")
-RARE = tuple(
-    f"{a}{b}n'q" for a in "bdfgkmp" for b in "aeiou"
-)  # each hardly ever, all together often
+# Each is hardly ever there, all together are often.
+RARE = tuple(f"{a}{b}n'q" for a in "bdfgkmp" for b in "aeiou")
 STRENGTHENING = "hyx"
 KINDS = {SPEAKING: 0.42, SILENT: 0.34, NEGATORS: 0.1, RARE: 0.07, (STRENGTHENING,): 0.07}
 WORDS = [word for kind in KINDS for word in kind]
@@ -27,19 +26,15 @@ QUICK = Settings(C=1.0, gate=0.0, alpha="0", neutral_weight=5, ngram_range=(1, 1
 
 
 def planted(
-    texts: int,
-    seed: int,
-    *,
-    classes: int = 2,
-    words: tuple[int, int] = (5, 12),
-    modified: bool = True,
+    texts: int, seed: int, *, classes: int = 2, words=(5, 12), modified: bool = True
 ) -> tuple[list[str], list[int]]:
     """Texts of a few clauses. A text is of the class that its words speak for most; what they say
     is turned up to four words after a negator in the same clause, and three times as much after the
     word that strengthens."""
     rng = np.random.default_rng(seed)
     rows = 1 if classes == 2 else classes
-    values = np.random.default_rng(7).choice([-1.0, 1.0], size=(len(SPEAKING), rows))
+    shape = len(SPEAKING), rows
+    values = np.random.default_rng(7).choice([-1.0, 1.0], size=shape)
     if rows > 1:
         values = 2.0 * np.eye(rows)[np.arange(len(SPEAKING)) % rows]
     value = dict(zip(SPEAKING, values, strict=True))
@@ -47,13 +42,15 @@ def planted(
     for _ in range(texts):
         score, written = rng.normal(scale=0.3, size=rows), []
         for _ in range(rng.integers(*words) // 4 + 1):
-            clause = rng.choice(WORDS, size=rng.integers(3, 8), p=SHARES).tolist()
+            size = rng.integers(3, 8)
+            clause = rng.choice(WORDS, size=size, p=SHARES).tolist()
             for place, word in enumerate(clause):
-                before = clause[max(place - SCOPE, 0) : place]
-                score = score + _factor(before if modified else ()) * value.get(word, 0.0)
+                before = clause[max(place - SCOPE, 0) : place] if modified else ()
+                score = score + _factor(before) * value.get(word, 0.0)
             written.append(" ".join(clause))
         chosen.append(", ".join(written))
-        labels.append(int(score[0] > 0) if rows == 1 else int(score.argmax()))
+        label = score[0] > 0 if rows == 1 else score.argmax()
+        labels.append(int(label))
     return chosen, labels
 
 
@@ -93,13 +90,15 @@ def test_a_modifier_that_turns_votes_has_none_of_its_own_even_if_vectors_know_it
     vectors = {word: rng.normal(size=3).tolist() for word in known}
     model = fit(texts, labels, replace(QUICK, vectors=vectors))
     assert {*NEGATORS, "*n'q"} <= set(factors(model))
-    assert set(model.vocabulary.surfaces) & set(known) == {*SPEAKING, *SILENT, "unheard"}
+    surfaces = set(model.vocabulary.surfaces)
+    assert surfaces & set(known) == {*SPEAKING, *SILENT, "unheard"}
     assert not model.analyse(NEGATORS).decided.any()
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_where_nothing_modifies_nothing_is_found(seed):
-    assert fit(*planted(1500, seed=seed, modified=False), QUICK).modifiers == ()
+    texts, labels = planted(1500, seed=seed, modified=False)
+    assert fit(texts, labels, QUICK).modifiers == ()
 
 
 def test_modifiers_are_dropped_unless_the_loss_falls_by_more_than_can_be_chance(monkeypatch):
@@ -111,11 +110,13 @@ def test_modifiers_are_dropped_unless_the_loss_falls_by_more_than_can_be_chance(
 
 def test_labels_by_chance_have_no_modifiers():
     texts, _ = planted(1500, seed=3)
-    assert fit(texts, np.random.default_rng(0).integers(0, 2, len(texts)), QUICK).modifiers == ()
+    labels = np.random.default_rng(0).integers(0, 2, len(texts))
+    assert fit(texts, labels, QUICK).modifiers == ()
 
 
 def test_long_texts_say_too_much_to_learn_modifiers_from():
-    assert fit(*planted(500, seed=4, words=(68, 72)), QUICK).modifiers == ()
+    texts, labels = planted(500, seed=4, words=(68, 72))
+    assert fit(texts, labels, QUICK).modifiers == ()
 
 
 def test_the_same_texts_give_the_same_modifiers():
@@ -128,7 +129,8 @@ def test_the_same_texts_give_the_same_modifiers():
 
 def test_the_loss_of_a_text_is_that_of_its_label():
     logits = np.array([[0.0], [2.0], [2.0]])
-    known = Evidence(
-        np.empty((1, 0, 1)), np.zeros(3), logits, np.ones(3), np.array([0, 1, 0]), np.ones(3)
-    )
-    np.testing.assert_allclose(known.losses(), np.log([2, 1 + np.exp(-2), 1 + np.exp(2)]))
+    truth = np.array([0, 1, 0])
+    factors = np.empty((1, 0, 1))
+    known = Evidence(factors, np.zeros(3), logits, np.ones(3), truth, np.ones(3))
+    expected = np.log([2, 1 + np.exp(-2), 1 + np.exp(2)])
+    np.testing.assert_allclose(known.losses(), expected)

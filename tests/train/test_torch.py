@@ -31,10 +31,10 @@ def tied_clouds(*shape: int) -> np.ndarray:
 @pytest.mark.parametrize("draw", [random_clouds, tied_clouds])
 def test_a_layer_is_a_step(device, metric, draw):
     for cloud in draw(2, 30, 2):
-        moved = HardmaxAttention("1/2", metric).to(device)(torch.tensor(cloud, device=device)).cpu()
-        np.testing.assert_allclose(
-            moved, hm.step(cloud, hm.Dynamics("1/2", metric)), rtol=0, atol=1e-15
-        )
+        layer = HardmaxAttention("1/2", metric).to(device)
+        moved = layer(torch.tensor(cloud, device=device))
+        expected = hm.step(cloud, hm.Dynamics("1/2", metric))
+        np.testing.assert_allclose(moved.cpu(), expected, rtol=0, atol=1e-15)
 
 
 @on_devices
@@ -44,9 +44,8 @@ def test_several_layers_are_a_simulation(device, metric, draw):
     cloud = draw(40, 2)
     layer = HardmaxAttention(1, metric, layers=4).to(device)
     moved = layer(torch.tensor(cloud, device=device)).cpu()
-    np.testing.assert_allclose(
-        moved, hm.simulate(cloud, layer.dynamics, layers=4).at(4), rtol=0, atol=1e-14
-    )
+    expected = hm.simulate(cloud, layer.dynamics, layers=4).at(4)
+    np.testing.assert_allclose(moved, expected, rtol=0, atol=1e-14)
 
 
 @on_devices
@@ -57,19 +56,22 @@ def test_a_cloud_in_a_batch_moves_as_it_does_alone(device, draw):
     sizes = torch.tensor([12, 7, 1, 0, 4], device=device)
     mask = torch.arange(12, device=device) < sizes[:, None]
     moved = layer(batch.where(mask[..., None], torch.nan), mask)
-    together = torch.autograd.grad((moved[mask] ** 2).sum(), batch)[0]
+    loss = (moved[mask] ** 2).sum()
+    together = torch.autograd.grad(loss, batch)[0]
     assert moved[~mask].isnan().all()
     for cloud, size, after, grad in zip(batch, sizes.tolist(), moved, together, strict=True):
         if size:
             alone = layer(cloud[:size])
             torch.testing.assert_close(after[:size], alone)
-            torch.testing.assert_close(grad, torch.autograd.grad((alone**2).sum(), cloud)[0])
+            [gradient] = torch.autograd.grad((alone**2).sum(), cloud)
+            torch.testing.assert_close(grad, gradient)
         assert not grad[size:].any()
 
 
 @on_devices
 def test_the_derivative_is_that_of_differences(device):
-    layer = HardmaxAttention(0.7, TILTED, layers=3, learn_alpha=True).double().to(device)
+    layer = HardmaxAttention(0.7, TILTED, layers=3, learn_alpha=True)
+    layer = layer.double().to(device)
     tokens = torch.tensor(random_clouds(2, 4, 2), device=device, requires_grad=True)
     assert layer.raw_alpha is not None
     raw = layer.raw_alpha.detach().clone().requires_grad_()
@@ -84,39 +86,47 @@ def test_the_derivative_is_that_of_differences(device):
 @on_devices
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_shorter_floats_choose_as_exact_numbers_do(device, dtype):
-    tokens = torch.tensor(random_clouds(2, 300, 4), dtype=dtype, device=device, requires_grad=True)
+    clouds = torch.tensor(random_clouds(2, 300, 4))
+    tokens = clouds.to(device, dtype).requires_grad_()
     layer = HardmaxAttention(0.5, learn_alpha=True).to(device, dtype)
     with torch.autocast(device, dtype=torch.bfloat16):
         moved = layer(tokens)
-    expected = hm.step(tokens.detach().double().cpu(), hm.Dynamics(0.5)).to(dtype)
-    torch.testing.assert_close(moved.cpu(), expected, rtol=0, atol=20 * torch.finfo(dtype).eps)
+    exact = tokens.detach().double().cpu()
+    expected = hm.step(exact, hm.Dynamics(0.5)).to(dtype)
+    slack = 20 * torch.finfo(dtype).eps
+    torch.testing.assert_close(moved.cpu(), expected, rtol=0, atol=slack)
     moved.sum().backward()  # all in all the gradients add up to one per number
-    assert tokens.grad.double().sum().item() == pytest.approx(tokens.numel(), rel=0.01)
+    total = tokens.grad.double().sum().item()
+    assert total == pytest.approx(tokens.numel(), rel=0.01)
 
 
+@pytest.mark.check
 def test_compiled_it_is_the_same():
     layer = HardmaxAttention(1, TILTED, layers=2, learn_alpha=True)
     tokens = torch.tensor(tied_clouds(3, 9, 2), dtype=torch.float32, requires_grad=True)
     runs = (layer, torch.compile(layer, fullgraph=True, backend="aot_eager"))
-    plain, compiled = (
-        torch.autograd.grad(run(tokens).pow(2).sum(), (tokens, layer.raw_alpha)) for run in runs
-    )
+    gradients = []
+    for run in runs:
+        loss = run(tokens).pow(2).sum()
+        gradients.append(torch.autograd.grad(loss, (tokens, layer.raw_alpha)))
+    plain, compiled = gradients
     torch.testing.assert_close(plain, compiled)
 
 
 def test_a_network_learns_from_another():
+    def network(alpha):
+        linear = torch.nn.Linear(3, 2, bias=False)
+        attention = HardmaxAttention(alpha, learn_alpha=True, layers=2)
+        return torch.nn.Sequential(linear, attention)
+
     torch.manual_seed(0)
     clouds = torch.randn(64, 10, 3)
-    teacher, student = (
-        torch.nn.Sequential(
-            torch.nn.Linear(3, 2, bias=False), HardmaxAttention(alpha, learn_alpha=True, layers=2)
-        )
-        for alpha in (2.0, 0.5)
-    )
+    teacher, student = network(2.0), network(0.5)
     target, losses = teacher(clouds).mean(1).detach(), []
     optimizer = torch.optim.Adam(student.parameters(), lr=0.05)
     for _ in range(100):
-        losses.append(torch.nn.functional.mse_loss(student(clouds).mean(1), target))
+        found = student(clouds).mean(1)
+        losses.append(torch.nn.functional.mse_loss(found, target))
         optimizer.zero_grad()
         losses[-1].backward()
         optimizer.step()

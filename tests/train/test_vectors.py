@@ -31,15 +31,19 @@ def tables(draw: st.DrawFn) -> dict[str, list[float]]:
 
 
 def as_text(table: dict[str, list[float]], header: bool, end: str) -> str:
-    lines = [" ".join([word, *map(repr, vector)]) for word, vector in table.items()]
-    counts = [f"{len(table)} {len(next(iter(table.values())))}"] if header else []
-    return "".join(line + end for line in counts + lines)
+    lines = []
+    if header:
+        width = len(next(iter(table.values())))
+        lines.append(f"{len(table)} {width}")
+    lines += [" ".join([word, *map(repr, vector)]) for word, vector in table.items()]
+    return "".join(line + end for line in lines)
 
 
 @given(tables(), st.booleans(), st.sampled_from(["\n", " \n", "\r\n"]))
 def test_a_file_and_a_mapping_say_the_same(tmp_path_factory, table, header, end):
     folder = tmp_path_factory.mktemp("vectors")
-    (folder / "glove.txt").write_bytes(as_text(table, header, end).encode())
+    written = as_text(table, header, end)
+    (folder / "glove.txt").write_bytes(written.encode())
     expected, found = read_vectors(table), read_vectors(folder / "glove.txt")
     assert list(expected.rows) == list(table)
     assert found.rows == expected.rows
@@ -50,14 +54,16 @@ def test_a_file_and_a_mapping_say_the_same(tmp_path_factory, table, header, end)
 def test_vectors_have_length_1_and_their_directions_stay(table):
     found = read_vectors(table)
     for word, vector in table.items():
-        length = np.linalg.norm(np.array(vector, dtype=np.float32))
+        given = np.array(vector, dtype=np.float32)
+        length = np.linalg.norm(given)
         own = found.table[found.rows[word]]
-        assert own * length == pytest.approx(np.array(vector), rel=1e-5, abs=1e-5)
+        assert own * length == pytest.approx(given, rel=1e-5, abs=1e-5)
         assert np.linalg.norm(own) == pytest.approx(float(length > 0), abs=1e-5)
 
 
 def test_of_words_that_differ_in_case_the_first_counts():
-    found = read_vectors({"Haus": [1, 0], "haus": [0, 1], "HAUS": [1, 1], "der": [0, 1]})
+    table = {"Haus": [1, 0], "haus": [0, 1], "HAUS": [1, 1], "der": [0, 1]}
+    found = read_vectors(table)
     assert found.rows == {"haus": 0, "der": 1}
     assert found.table.tolist() == [[1, 0], [0, 1]]
 
@@ -82,7 +88,8 @@ def test_the_english_table_knows_which_words_are_alike():
 
 def test_vectors_of_frequent_words_are_shorter():
     vectors = read_vectors({"rare": [3, 4], "frequent": [0, 1], "not good": [1, 0]})
-    vocabulary = Vocabulary(["good", "frequent", "rare"], [[1, 1], [50, 50], [0, 1]])
+    counts = [[1, 1], [50, 50], [0, 1]]
+    vocabulary = Vocabulary(["good", "frequent", "rare"], counts)
     found = vectors.of(vocabulary).toarray()
     lengths = np.linalg.norm(found, axis=1)
     assert lengths[0] == 0  # it has no vector
@@ -91,72 +98,77 @@ def test_vectors_of_frequent_words_are_shorter():
 
 
 def test_unseen_words_come_heaviest_first_and_only_words_that_texts_can_contain():
-    table = {"seen": [9, 0], "weak": [1, 9], "--": [1, 0], "two words": [1, 0], "strong": [-9, 1]}
-    vectors = read_vectors(table | {"unwanted": [1, 0]})
+    table = {"seen": [9, 0], "weak": [1, 9], "strong": [-9, 1]}
+    unlikely = {"--": [1, 0], "two words": [1, 0], "unwanted": [1, 0]}
+    vectors = read_vectors(table | unlikely)
     vocabulary = Vocabulary(["seen", "other"], [[1, 0], [0, 1]])
-    words, weights = vectors.unseen(vocabulary, np.array([[1.0], [0.0]]), ["unwanted"], 0.1)
+    own = np.array([[1.0], [0.0]])
+    words, weights = vectors.unseen(vocabulary, own, ["unwanted"], 0.1)
     assert words == ["strong", "weak"]
-    assert weights[:, 0] == pytest.approx(2 * vectors.table[[vectors.rows[w] for w in words], 0])
+    rows = [vectors.rows[word] for word in words]
+    assert weights[:, 0] == pytest.approx(2 * vectors.table[rows, 0])
 
 
 def test_of_equally_heavy_unseen_words_the_first_of_the_table_comes_first():
     vectors = read_vectors({"b": [1, 1], "c": [2, 2], "a": [3, 3]})
-    words, _ = vectors.unseen(Vocabulary(["seen"], [[1, 1]]), np.ones((2, 3)), [], 0.0)
+    vocabulary = Vocabulary(["seen"], [[1, 1]])
+    words, _ = vectors.unseen(vocabulary, np.ones((2, 3)), [], 0.0)
     assert words == ["b", "c", "a"]
 
 
 GOOD, BAD = [1.0, 0.1], [-1.0, 0.1]
-MEANINGS = {
-    "superb": GOOD,
-    "fine": GOOD,
-    "lovely": GOOD,
-    "awful": BAD,
-    "dull": BAD,
-    "dreadful": BAD,
-    "film": [0, 1],
-    "plot": [0, 1],
-}
+MEANINGS = dict.fromkeys(["superb", "fine", "lovely"], GOOD)
+MEANINGS |= dict.fromkeys(["awful", "dull", "dreadful"], BAD)
+MEANINGS |= {"film": [0, 1], "plot": [0, 1]}
 TEXTS = ["a superb film", "a fine plot", "an awful plot", "a dull film", "fine", "dull film"] * 3
 LABELS = [1, 1, 0, 0, 1, 0] * 3
 
 
-@given(st.integers(2, 4), st.integers(0, 3), st.integers(0, 2**31), st.sampled_from([0.1, 1.0]))
+seeds, strengths = st.integers(0, 2**31), st.sampled_from([0.1, 1.0])
+
+
+@given(st.integers(2, 4), st.integers(0, 3), seeds, strengths)
 @settings(deadline=None)
 def test_the_regression_is_that_on_columns_of_tokens_and_of_vectors(classes, width, seed, strength):
     rng = np.random.default_rng(seed)
     labels = np.concatenate([np.arange(classes), rng.integers(classes, size=30)])
-    factors = rng.choice([0, 0, 1, 1, -0.5], size=(len(labels), 8)).astype(float)
+    count, rows = len(labels), 1 if classes == 2 else classes
+    factors = rng.choice([0, 0, 1, 1, -0.5], size=(count, 8))
     factors[:, 0] = 1  # no text is empty
-    weights, rows = rng.uniform(0.5, 2, len(labels)), 1 if classes == 2 else classes
-    bags = Bags(csr_array(factors), labels, weights, np.arange(len(labels)), classes, 0 * labels)
-    vectors, scale, bias = rng.normal(size=(8, width)), rng.uniform(0.5, 2, (8, 1)), np.ones(rows)
+    weights = rng.uniform(0.5, 2, count)
+    bags = Bags(csr_array(factors), labels, weights, np.arange(count), classes, 0 * labels)
+    vectors, bias = rng.normal(size=(8, width)), np.ones(rows)
+    scale = rng.uniform(0.5, 2, (8, 1))
     design = Design(replace(bags, vectors=csr_array(vectors)))
     lengths = (bags.sizes.mean() + TYPICAL_WEIGHT) / (bags.sizes + TYPICAL_WEIGHT)
-    columns = lengths[:, None] * factors @ np.hstack([np.diag(scale[:, 0]), vectors])
+    own_and_vectors = np.hstack([np.diag(scale[:, 0]), vectors])
+    columns = lengths[:, None] * factors @ own_and_vectors
 
     def loss(coefficients):
         logits = columns @ coefficients.reshape(-1, rows) + bias
         logits = np.hstack([0 * logits, logits]) if rows == 1 else logits
-        of_label = log_softmax(logits, axis=1)[np.arange(len(labels)), labels]
+        of_label = log_softmax(logits, axis=1)[np.arange(count), labels]
         return 0.5 * (coefficients**2).sum() - strength * weights @ of_label
 
     least = minimize(loss, np.zeros((8 + width) * rows), tol=1e-8).fun
     how: dict[str, Any] = {"bias": bias, "consistent": False}
     found = regress(design, strength, scale, **how)
     elsewhere = regress(design, 10.0, 2 * scale, **how)
-    for fitted in (found, regress(design, strength, scale, **how, start=elsewhere)):
+    again = regress(design, strength, scale, **how, start=elsewhere)
+    for fitted in (found, again):
         own = (fitted.weights - vectors @ fitted.slope) / scale
-        assert loss(np.vstack([own, fitted.slope]).ravel()) == pytest.approx(least, rel=1e-3)
+        coefficients = np.vstack([own, fitted.slope]).ravel()
+        assert loss(coefficients) == pytest.approx(least, rel=1e-3)
 
 
 def test_words_that_no_training_text_has_say_what_their_vectors_say():
     model = fit(TEXTS, LABELS, Settings(vectors=MEANINGS))
     assert model.predict(["lovely", "dreadful"]).tolist() == [1, 0]
-    counts = dict(zip(model.vocabulary.surfaces, model.vocabulary.documents.tolist(), strict=True))
-    assert (counts["lovely"], counts["dreadful"], counts["superb"]) == (0, 0, 3)
-    assert (
-        not fit(TEXTS, LABELS, Settings(vectors=None)).analyse(["lovely", "dreadful"]).decided.any()
-    )
+    index, documents = model.vocabulary.index, model.vocabulary.documents
+    assert documents[index["lovely"]] == documents[index["dreadful"]] == 0
+    assert documents[index["superb"]] == 3
+    without = fit(TEXTS, LABELS, Settings(vectors=None))
+    assert not without.analyse(["lovely", "dreadful"]).decided.any()
 
 
 def test_words_that_are_not_wanted_do_not_come_from_the_table():
@@ -167,7 +179,8 @@ def test_words_that_are_not_wanted_do_not_come_from_the_table():
 
 
 def test_words_that_weigh_nothing_do_not_come_from_the_table():
-    model = fit(["the same"] * 10, [0, 1] * 5, Settings(vectors=MEANINGS))
+    labels = [0, 1] * 5
+    model = fit(["the same"] * 10, labels, Settings(vectors=MEANINGS))
     assert set(model.vocabulary.surfaces) <= {"the", "same", "the same"}
 
 
@@ -187,7 +200,8 @@ def english_texts(texts: int) -> tuple[list[str], list[int]]:
     kinds = ANIMALS.split(), FOOD.split()
     rng = np.random.default_rng(0)
     labels = [text % 2 for text in range(texts)]
-    return [" ".join(rng.choice(kinds[label], 2, replace=False)) for label in labels], labels
+    pairs = [rng.choice(kinds[label], 2, replace=False) for label in labels]
+    return [" ".join(pair) for pair in pairs], labels
 
 
 def test_with_few_english_texts_english_vectors_are_used_by_default():
@@ -225,7 +239,8 @@ def test_vectors_that_only_mislead_are_not_used(monkeypatch):
 
 def test_consistent_models_have_no_vectors():
     texts, labels = english_texts(24)
-    assert fit(texts, labels, Settings(consistent=True)).metrics["settings"]["vectors"] is None
+    model = fit(texts, labels, Settings(consistent=True))
+    assert model.metrics["settings"]["vectors"] is None
     with refuses("`vectors` may turn words against their counts"):
         Settings(consistent=True, vectors="english")
 
