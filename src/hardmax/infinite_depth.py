@@ -36,16 +36,15 @@ from hardmax._limits.clusters import (
 )
 from hardmax._limits.radius import check_proved, radius
 from hardmax._runs.run import Run, Runs, Table, Tables
-from hardmax._streams.chunks import is_stream
 from hardmax._streams.streamed import StreamedLimit, stream_limit
 from hardmax._tokens.batches import CloudArray, CloudList, Clouds, depth, read_batch
-from hardmax._tokens.columns import ColumnChoice, read_frame
+from hardmax._tokens.columns import ColumnChoice
 from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
-from hardmax.io import read_cloud
+from hardmax.io import is_stream, read_tokens
 from hardmax.simulation import simulate
 
 if TYPE_CHECKING:
@@ -407,9 +406,8 @@ def limit(
     >>> lim.limit_points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
-    tokens = _read(tokens, columns)
+    _check(dynamics, arithmetic)
     if is_stream(tokens):
-        _warn_if_indefinite(check_dynamics(dynamics))
         return stream_limit(
             tokens,
             dynamics,
@@ -419,9 +417,11 @@ def limit(
             engine=engine,
             progress=progress,
         )
+    tokens = read_tokens(tokens, columns)
     if _are_many(tokens):
         raise InputError("`tokens` must be one cloud of shape (n, d): `limits` takes many.")
-    return Limit(_run(tokens, dynamics, max_layers, arithmetic, engine, progress))
+    how = {"max_layers": max_layers, "arithmetic": arithmetic}
+    return Limit(simulate(tokens, dynamics, **how, engine=engine, progress=progress))
 
 
 def limits(
@@ -455,52 +455,28 @@ def limits(
     >>> limits([[[1.0], [2.0]], [[3.0]]], Dynamics(1)).leaders
     [array([1]), array([0])]
     """
-    tokens = _read(tokens, columns)
+    _check(dynamics, arithmetic)
+    tokens = tokens if is_stream(tokens) else read_tokens(tokens, columns)
     if is_stream(tokens) or not _are_many(tokens):
         raise InputError("`tokens` must be many clouds: `limit` takes one.")
-    return Limits(_run(tokens, dynamics, max_layers, arithmetic, engine, progress))
-
-
-def _read(tokens: Any, columns: ColumnChoice) -> Any:
-    """What a file or a data frame holds; sources of chunks stay closed."""
-    if is_stream(tokens):
-        return tokens
-    read = read_cloud if isinstance(tokens, str | Path) else read_frame
-    return read(tokens, columns=columns)
+    how = {"max_layers": max_layers, "arithmetic": arithmetic}
+    return Limits(simulate(tokens, dynamics, **how, engine=engine, progress=progress))
 
 
 def _are_many(tokens: Any) -> bool:
     return isinstance(tokens, Clouds) or depth(tokens) > 2
 
 
-def _run(
-    tokens: Any,
-    dynamics: Dynamics,
-    max_layers: int | None,
-    arithmetic: str,
-    engine: Engine | str | None,
-    progress: Progress | None,
-) -> Any:
-    """The run of a cloud to where it settles, or the runs of many."""
-    _warn_if_indefinite(check_dynamics(dynamics))
+def _check(dynamics: Dynamics, arithmetic: str) -> None:
+    """Refuse layers without exact limits; warn of a metric to which the theorem does not apply."""
+    is_definite = check_dynamics(dynamics).is_definite
     check_choice(arithmetic, ("certified", "exact"), "`arithmetic`")
     if not dynamics.traits.rational:
         others = "`simulate` follows them, and `softmax_gap` compares softmax with hardmax"
         raise InputError(f"Softmax and normalised layers have no exact limits: {others}.")
-    return simulate(
-        tokens,
-        dynamics,
-        max_layers=max_layers,
-        arithmetic=arithmetic,
-        progress=progress,
-        engine=engine,
-    )
-
-
-def _warn_if_indefinite(dynamics: Dynamics) -> None:
-    if not dynamics.is_definite:
+    if not is_definite:
         why = f"the theorem does not apply to the metric: {dynamics.indefinite_reason}."
-        warnings.warn(why, stacklevel=4)
+        warnings.warn(why, stacklevel=3)
 
 
 def verify(
@@ -555,9 +531,7 @@ def verify(
 
 def _digest_of(tokens: Any, certificate: dict[str, Any]) -> str:
     """The fingerprint of a cloud; equal tokens are merged unless the certificate has a mask."""
-    if isinstance(tokens, str | Path):
-        tokens = read_cloud(tokens)
-    clouds, container = read_batch(tokens)
+    clouds, container = read_batch(read_tokens(tokens))
     if not container.is_single:
         raise InputError(f"`of` must be one cloud, not {len(clouds)}.")
     layer = certificate.get("layer")

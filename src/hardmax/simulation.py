@@ -1,5 +1,6 @@
 """Layers: `simulate` for many, `step` for a single one."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
@@ -14,16 +15,17 @@ from hardmax._common.validation import (
     require_extra,
 )
 from hardmax._float.search import CPU
-from hardmax._layer.rules import check_rational
-from hardmax._runs.enclosures import ERROR, enclose_clouds, float_clouds
-from hardmax._runs.run import Run, Runs, Tables
-from hardmax._runs.walk import Plan, run_clouds
+from hardmax._layer.rules import check_dimension, check_rational
+from hardmax._runs.batch import Kernel, takes
+from hardmax._runs.enclosures import ERROR, enclose, run_in_floats
+from hardmax._runs.run import Run, Runs, Tables, points_of
+from hardmax._runs.walk import Plan, read_clouds, run_points
 from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList
-from hardmax._tokens.columns import ColumnChoice, read_frame
+from hardmax._tokens.columns import ColumnChoice
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import ARITHMETICS, Engine, Gpu, engine_for, solvers_for
-from hardmax.io import read_cloud
+from hardmax.io import read_tokens
 
 
 class Options(TypedDict, total=False):
@@ -124,23 +126,48 @@ def simulate(
         layers = check_int(layers, "`layers`", at_least=0)
     if max_layers is not None:
         max_layers = check_int(max_layers, "`max_layers`", at_least=0)
-    read = read_cloud if isinstance(tokens, str | Path) else read_frame
-    tokens = read(tokens, columns=columns)
+    tokens = read_tokens(tokens, columns)
+    plan, kernel, read_by = None, None, CPU
     if arithmetic == "float" or not dynamics.traits.rational:
-        if layers is None or engine is not None:
-            who = "`arithmetic` 'float' needs" if dynamics.traits.rational else "This layer needs"
-            raise InputError(f"{who} `layers`, and takes no `engine`.")
-        if arithmetic == "float":
-            return float_clouds(tokens, dynamics, layers)
-        if arithmetic == "exact":
-            irrational = "softmax and normalisation are irrational: use 'certified' or 'float'"
-            raise InputError(f"`arithmetic` 'exact': {irrational}.")
-        error = check_real(error, "`error`", above=0)
-        return enclose_clouds(tokens, dynamics, layers, progress, error=error)
-    asked = engine_for(tokens, engine)
-    solvers = solvers_for(arithmetic, asked, plain=dynamics.traits.plain)
-    plan = Plan(dynamics, solvers, layers, max_layers, asked if dynamics.traits.plain else CPU)
-    return run_clouds(tokens, plan, progress)
+        walk = _layer_by_layer(dynamics, layers, arithmetic, error, engine, progress)
+    else:
+        asked = engine_for(tokens, engine)
+        solvers = solvers_for(arithmetic, asked, plain=dynamics.traits.plain)
+        read_by = asked if dynamics.traits.plain else CPU
+        plan = Plan(dynamics, solvers, layers, max_layers, read_by)
+        walk = partial(run_points, plan=plan)
+    clouds, container = read_clouds(tokens, read_by)
+    check_dimension(dynamics, clouds[0].tokens.shape[1])
+    walk = partial(walk, kind=container.tensors)
+    if container.is_single:
+        return walk(points_of(clouds[0], dynamics))
+    if plan is None:
+        return Runs(clouds, container, dynamics, walk)
+    if len(plan.solvers) > 1 and takes(clouds, dynamics, layers):
+        kernel = Kernel(clouds, dynamics, layers, plan.most, read_by, progress)
+    return Runs(clouds, container, dynamics, walk, kernel, progress)
+
+
+def _layer_by_layer(
+    dynamics: Dynamics,
+    layers: int | None,
+    arithmetic: str,
+    error: float,
+    engine: Engine | str | None,
+    progress: Progress | None,
+) -> "partial[Run]":
+    """What runs a cloud of which no closed form is asked for, or known."""
+    if layers is None or engine is not None:
+        who = "`arithmetic` 'float' needs" if dynamics.traits.rational else "This layer needs"
+        raise InputError(f"{who} `layers`, and takes no `engine`.")
+    how: Any = {"dynamics": dynamics, "layers": layers}
+    if arithmetic == "float":
+        return partial(run_in_floats, **how)
+    if arithmetic == "exact":
+        irrational = "softmax and normalisation are irrational: use 'certified' or 'float'"
+        raise InputError(f"`arithmetic` 'exact': {irrational}.")
+    how["error"] = check_real(error, "`error`", above=0)
+    return partial(enclose, **how, progress=progress)
 
 
 def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:

@@ -60,7 +60,10 @@ class TieResolver:
     def decide(self, active: ActiveSet, pending: np.ndarray) -> ArgmaxResult:
         """Whom the pending points attend to: all who are candidates."""
         self._exact.begin(active.layer)
-        found = self._search(active, pending)
+        rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
+        norms, errors = active.norms[rows], active.errors[rows]
+        slack = self._factors.slack(norms, errors, active.longest, float(active.errors.max()))
+        found = active.search(self.metric.directions(active.positions[rows]), slack)
         if not len(found.contested):
             return found
         points = pending[found.contested]
@@ -68,12 +71,6 @@ class TieResolver:
         return replace(
             found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers")
         )
-
-    def _search(self, active: ActiveSet, pending: np.ndarray) -> ArgmaxResult:
-        rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
-        norms, errors = active.norms[rows], active.errors[rows]
-        slack = self._factors.slack(norms, errors, active.longest, float(active.errors.max()))
-        return active.search(self.metric.directions(active.positions[rows]), slack)
 
     def _decide_exactly(
         self, points: np.ndarray, candidates: AttendedIndices

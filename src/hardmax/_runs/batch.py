@@ -1,6 +1,6 @@
 """Many small clouds of the paper's layer, run by one kernel (`hardmax._float.batch`)."""
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -15,7 +15,7 @@ LARGEST_SMALL_CLOUD = 2048
 DEEPEST = 100_000  # layers that one kernel walks a batch through
 
 
-def takes(clouds: Any, dynamics: Dynamics, layers: int | None) -> bool:
+def takes(clouds: Any, dynamics: Dynamics, layers: int | None) -> TypeGuard[PackedClouds]:
     """Whether a kernel can run all these clouds."""
     return (
         isinstance(clouds, PackedClouds)

@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
-from hardmax._common.validation import InputError, Progress, check_int
+from hardmax._common.validation import InputError, Progress
 from hardmax._exact.general import union_of
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Softmax
-from hardmax._layer.rules import check_dimension, merge_points
 from hardmax._runs.balls import BallLayer, Unclear
 from hardmax._runs.floats import float_layers
-from hardmax._runs.run import Run, Runs, collected
-from hardmax._tokens.batches import Cloud, read_batch
+from hardmax._runs.run import Run
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
@@ -55,16 +53,15 @@ class SingleLayer:
 
 
 def enclose(
-    cloud: Cloud,
+    points: Points,
     dynamics: Dynamics,
     layers: int,
     *,
-    error: float = ERROR,
-    kind: TensorKind | None = None,
-    progress: Progress | None = None,
+    error: float,
+    kind: TensorKind | None,
+    progress: Progress | None,
 ) -> Run:
     """So many layers, with a proved error."""
-    points = merge_points(dynamics, cloud)
     is_softmax, stored = (
         isinstance(dynamics.attention, Softmax),
         np.abs(points.floats).max() / 2**53,
@@ -131,41 +128,16 @@ def _layers(
         state = ball_layer.move(state, choices)
 
 
-def enclose_clouds(
-    tokens: Any,
-    dynamics: Dynamics,
-    layers: int,
-    progress: Progress | None,
-    *,
-    error: float = ERROR,
-) -> Run | Runs:
-    """The run of a cloud, or the runs of a batch."""
-    clouds, container = read_batch(tokens)
-    check_dimension(dynamics, clouds[0].tokens.shape[1])
-    layers = check_int(layers, "`layers`", at_least=0)
-    how: Any = {"kind": container.tensors, "progress": progress, "error": error}
-
-    def walk(cloud: Cloud) -> Run:
-        return enclose(cloud, dynamics, layers, **how)
-
-    return collected(clouds, container, walk)
-
-
-def float_clouds(tokens: Any, dynamics: Dynamics, layers: int) -> Run | Runs:
-    """The same in plain floats: nothing is proved."""
-    clouds, container = read_batch(tokens)
-    check_dimension(dynamics, clouds[0].tokens.shape[1])
-    layers = check_int(layers, "`layers`", at_least=0)
-
-    def walk(cloud: Cloud) -> Run:
-        points, phases = merge_points(dynamics, cloud), []
-        for layer, (path, sets) in enumerate(islice(float_layers(points, dynamics), layers + 1)):
-            known: Any = {"positions": path, "choices": sets, "is_leader": sets.is_leader}
-            phases.append(SingleLayer(layer=layer, error=np.nan, **known))
-        known = {"stop_reason": _all_done(layers), "arithmetic": "float"}
-        return _run_of(phases, points, dynamics, "float", container.tensors, **known)
-
-    return collected(clouds, container, walk)
+def run_in_floats(
+    points: Points, dynamics: Dynamics, layers: int, *, kind: TensorKind | None
+) -> Run:
+    """So many layers in plain floats: nothing is proved."""
+    phases = []
+    for layer, (path, sets) in enumerate(islice(float_layers(points, dynamics), layers + 1)):
+        known: Any = {"positions": path, "choices": sets, "is_leader": sets.is_leader}
+        phases.append(SingleLayer(layer=layer, error=np.nan, **known))
+    known = {"stop_reason": _all_done(layers), "arithmetic": "float"}
+    return _run_of(phases, points, dynamics, "float", kind, **known)
 
 
 def _all_done(layers: int) -> str:

@@ -14,6 +14,7 @@ from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
+    Progress,
     check_bool,
     check_int,
     check_path,
@@ -22,11 +23,12 @@ from hardmax._common.validation import (
 )
 from hardmax._exact.general import GeneralPhase
 from hardmax._layer.attended import AttendedSets
+from hardmax._layer.rules import merge_points
 from hardmax._runs.batch import Kernel
 from hardmax._tokens.batches import Cloud, Container, PackedClouds, restore, restore_table
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
-from hardmax._tokens.tensors import TensorKind
+from hardmax._tokens.tensors import TensorKind, is_tensor
 from hardmax.dynamics import Dynamics
 from hardmax.page import cloud_data, write_page
 
@@ -373,6 +375,15 @@ class Run(Tabular):
         )
 
 
+def points_of(cloud: Cloud, dynamics: Dynamics) -> Points:
+    """The tokens of a cloud, equal ones merged; tensors stay on their device."""
+    if is_tensor(cloud.tokens):
+        from hardmax._runs.tensors import merge_on_device
+
+        return merge_on_device(cloud)
+    return merge_points(dynamics, cloud)
+
+
 class Runs(Tabular, Sequence[Run]):
     """Runs of the clouds of a batch: a sequence of `Run`, with the same attributes as arrays or
     lists. Made by `simulate`.
@@ -393,14 +404,16 @@ class Runs(Tabular, Sequence[Run]):
         self,
         clouds: Sequence[Cloud],
         container: Container,
-        walk: Callable[[Cloud], Run],
+        dynamics: Dynamics,
+        walk: Callable[[Points], Run],
         kernel: Kernel | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self._clouds, self._container, self._walk, self._kernel = clouds, container, walk, kernel
+        self._clouds, self._container, self._dynamics = clouds, container, dynamics
+        self._walk, self._kernel = walk, kernel
         self._walked: dict[int, Run] = {}
         for cloud in range(len(clouds)) if kernel is None else kernel.left:
-            self._walked[cloud] = walk(clouds[cloud])
+            self._walked[cloud] = self._run_of(cloud)
             if kernel is None and progress is not None:
                 progress(len(self._walked), len(clouds))
 
@@ -418,8 +431,10 @@ class Runs(Tabular, Sequence[Run]):
         if isinstance(index, slice):
             return [self[cloud] for cloud in range(len(self))[index]]
         cloud = normalize_index(index, len(self), "`index`")
-        walked = self._walked.get(cloud)
-        return self._walk(self._clouds[cloud]) if walked is None else walked
+        return self._walked.get(cloud) or self._run_of(cloud)
+
+    def _run_of(self, cloud: int) -> Run:
+        return self._walk(points_of(self._clouds[cloud], self._dynamics))
 
     def at(self, layer: Layer) -> Tables:
         """Tokens of all clouds at a layer, or their limits, in the form in which they were given.
@@ -506,15 +521,3 @@ class Runs(Tabular, Sequence[Run]):
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
         return f"Runs({pluralize(len(self), 'cloud')}, {settled:,} settled)"
-
-
-def collected(
-    clouds: Sequence[Cloud],
-    container: Container,
-    walk: Callable[[Cloud], Run],
-    progress: Callable[[int, int], None] | None = None,
-) -> Run | Runs:
-    """The run of a single cloud, or those of all clouds, one by one."""
-    if container.is_single:
-        return walk(clouds[0])
-    return Runs(clouds, container, walk, progress=progress)

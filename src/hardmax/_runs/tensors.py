@@ -12,11 +12,9 @@ from hardmax._common.cached import cached_property
 from hardmax._float.solver import Undecided
 from hardmax._gpu.solver import move_once
 from hardmax._layer.rules import check_dimension
-from hardmax._runs.run import Run
-from hardmax._runs.walk import Plan, collect, run_points
 from hardmax._tokens.batches import Cloud, Clouds, Container, Layout, PackedClouds, kind_of
 from hardmax._tokens.points import Points, merge
-from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64, to_numpy
+from hardmax._tokens.tensors import concatenate, is_tensor, to_float64, to_numpy
 from hardmax.dynamics import Dynamics
 
 # Clouds and points hold tensors here, where they hold arrays elsewhere.
@@ -62,7 +60,7 @@ def merge_on_device(cloud: Cloud) -> Points:
     """The points of a cloud in tensors: `merge`, on their device.
 
     Equal tokens have equal keys: one sort of n numbers, where sorting rows would compare d of them
-    at a time. Should different tokens ever share a key, the processor merges them: `Undecided`."""
+    at a time. Should different tokens ever share a key, the processor merges them."""
     tokens: Any = cloud.tokens
     everybody = torch.arange(len(tokens), device=tokens.device)
     counts = torch.ones_like(everybody)
@@ -70,14 +68,14 @@ def merge_on_device(cloud: Cloud) -> Points:
         counts = torch.from_numpy(cloud.multiplicities).to(tokens.device)
     keys, labels = torch.unique(keys_of(tokens), return_inverse=True)
     if len(keys) == len(tokens):
-        return Points(tokens, counts, everybody)
+        return DevicePoints(Points(tokens, counts, everybody))
     firsts = torch.full_like(keys, len(tokens)).scatter_reduce_(0, labels, everybody, "amin")
     if not torch.equal(tokens[firsts[labels]], tokens):
-        raise Undecided
+        return merge(Cloud(to_numpy(tokens, "`tokens`"), cloud.multiplicities))
     order = firsts.argsort()  # points in order of first appearance
     of_token = order.argsort()[labels]
     totals = torch.zeros_like(keys).index_add_(0, of_token, counts)
-    return Points(tokens[firsts[order]], totals, of_token)
+    return DevicePoints(Points(tokens[firsts[order]], totals, of_token))
 
 
 def keys_of(tokens: torch.Tensor) -> torch.Tensor:
@@ -125,18 +123,6 @@ class DevicePoints(Points):
 
     def spread(self, table: Any) -> Any:
         return table[self.there.of_token if is_tensor(table) else self.of_token]
-
-
-def run_on_device(cloud: Cloud, plan: Plan, kind: TensorKind | None) -> Run:
-    """The run of a cloud on its device, or by the processor; its tokens are given back as they
-    came."""
-    solver, *on_cpu = plan.solvers
-    try:
-        points = DevicePoints(merge_on_device(cloud))
-        return collect(solver.phases(points, plan.dynamics), points, plan, solver, kind)
-    except Undecided:
-        fetched = merge(Cloud(to_numpy(cloud.tokens, "`tokens`"), cloud.multiplicities))
-        return run_points(fetched, replace(plan, solvers=tuple(on_cpu)), kind)
 
 
 def step_table(tokens: torch.Tensor, dynamics: Dynamics) -> torch.Tensor | None:

@@ -1,24 +1,20 @@
-"""From clouds to runs: one by one, or many small clouds together in one kernel."""
+"""From a cloud to its run."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from hardmax._common.validation import Progress
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided
-from hardmax._layer.rules import check_dimension, merge_points
-from hardmax._runs.batch import Kernel, takes
-from hardmax._runs.run import Run, Runs, collected
+from hardmax._runs.run import Run
 from hardmax._tokens.batches import Cloud, Container, as_array, read_batch
 from hardmax._tokens.points import Points
-from hardmax._tokens.tensors import TensorKind, is_tensor
+from hardmax._tokens.tensors import TensorKind
 from hardmax.dynamics import Dynamics
 from hardmax.engines import Engine, Gpu, Solver
 
@@ -55,19 +51,7 @@ class Plan:
         return FEWER_LAYERS if may_cycle else MOST_LAYERS
 
 
-def run_clouds(tokens: Any, plan: Plan, progress: Progress | None = None) -> Run | Runs:
-    """The run of a cloud, or the runs of a batch."""
-    clouds, container = _read_clouds(tokens, plan.engine)
-    dimension = clouds[0].tokens.shape[1]
-    check_dimension(plan.dynamics, dimension)
-    walk = partial(run_cloud, plan=plan, kind=container.tensors)
-    if len(plan.solvers) > 1 and takes(clouds, plan.dynamics, plan.layers):
-        how: Any = plan.dynamics, plan.layers, plan.most, plan.engine, progress
-        return Runs(clouds, container, walk, Kernel(clouds, *how))  # pyright: ignore
-    return collected(clouds, container, walk, progress)
-
-
-def _read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Container]:
+def read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Container]:
     """The clouds in `tokens`, and the form they came in; a GPU reads tensors where they are."""
     if isinstance(engine, Gpu):
         from hardmax._runs.tensors import read_on_device
@@ -78,65 +62,32 @@ def _read_clouds(tokens: Any, engine: Engine) -> tuple[Sequence[Cloud], Containe
     return read_batch(tokens)
 
 
-def run_cloud(cloud: Cloud, plan: Plan, kind: TensorKind | None = None) -> Run:
-    """The run of one cloud, whose tokens are given back as tensors of a kind; repeated tokens are
-    one point."""
-    if is_tensor(cloud.tokens):
-        from hardmax._runs.tensors import run_on_device
-
-        return run_on_device(cloud, plan, kind)
-    with plan.engine.limited():
-        return run_points(merge_points(plan.dynamics, cloud), plan, kind)
-
-
 def run_points(points: Points, plan: Plan, kind: TensorKind | None = None) -> Run:
-    """The run of one cloud whose repeated tokens are merged."""
-    for solver in plan.solvers:
-        phases = solver.phases(points, plan.dynamics)
-        if solver is not plan.solvers[-1]:
-            phases = _until_slow(phases, endless=plan.layers is None)
-        try:
-            return collect(phases, points, plan, solver, kind)
-        except Undecided:
-            continue
+    """The run of one cloud whose repeated tokens are merged; its tokens are given back as tensors
+    of a kind."""
+    with plan.engine.limited():
+        for solver in plan.solvers:
+            try:
+                return _follow(points, plan, solver, kind)
+            except Undecided:
+                continue
     raise AssertionError("the last solver decides everything")
 
 
-def _until_slow(phases: Iterable[Any], endless: bool) -> Iterator[Any]:
-    """The phases, as long as it pays to go layer by layer; else another solver has to jump over
-    layers: where integers decide again and again that nothing has changed, and where a run without
-    a last layer does not settle."""
-    before, unchanged = None, 0
-    try:
-        for decided, phase in enumerate(phases):
-            choices = phase.choices
-            same = before is not None and np.array_equal(choices.indices, before.indices)
-            unchanged = unchanged + 1 if same and "integers" in phase.decided_by else 0
-            leads = len(choices) * int((~choices.follows_leader).sum())
-            too_many = endless and decided == MOST_LAYERS - 1 and leads < _MOST_LEADS
-            if too_many or unchanged > 8 + len(choices) // 256:
-                raise Undecided
-            before = choices
-            yield phase
-    except TooLong:
-        raise Undecided from None
-
-
-def collect(
-    phases: Iterable[Any],
-    points: Points,
-    plan: Plan,
-    solver: Solver,
-    kind: TensorKind | None = None,
-) -> Run:
-    """Follow phases to the end of a run."""
+def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None) -> Run:
+    """The phases of a solver to the end of a run; `Undecided` if it is not the last solver and
+    another has to jump over layers."""
     kept: list[Any] = []
     decided: list[tuple[int, str, float]] = []
-    since, changed_at, work, reason = np.full(points.count, -1), 0, 0, ""
+    since, changed_at, unchanged = np.full(points.count, -1), 0, 0
+    work, reason, is_last = 0, "", solver is plan.solvers[-1]
     # Those that are left out are computed again; the error of what leaves the hull is in each.
     room = max(2, _KEPT // (points.count * points.dimension))
     try:
-        for phase in phases:
+        for phase in solver.phases(points, plan.dynamics):
+            unchanged = unchanged + 1 if phase.unchanged and "integers" in phase.decided_by else 0
+            if not is_last and _is_slow(phase, len(decided), unchanged, plan):
+                raise Undecided
             decided.append((phase.layer, phase.decided_by, phase.margin))
             if not phase.unchanged:
                 changed_at = phase.layer
@@ -152,6 +103,8 @@ def collect(
                 if reason:
                     break
     except TooLong:
+        if not is_last:
+            raise Undecided from None
         if not kept or plan.layers is not None:
             raise
         reason = f"exact positions would have more than {MOST_DIGITS:,} digits"
@@ -177,6 +130,17 @@ def collect(
         solver=solver,
         tensor_kind=kind,
     )
+
+
+def _is_slow(phase: Any, decided: int, unchanged: int, plan: Plan) -> bool:
+    """Whether going layer by layer no longer pays: integers decide again and again that nothing has
+    changed, or a run without a last layer does not settle."""
+    points = len(phase.is_leader)
+    if unchanged > 8 + points // 256:
+        return True
+    if plan.layers is not None or decided != MOST_LAYERS - 1:
+        return False
+    return points * int((~phase.choices.follows_leader).sum()) < _MOST_LEADS
 
 
 def _why_give_up(decisions: int, work: int, phase: Any, plan: Plan) -> str:
