@@ -22,7 +22,8 @@ def canonical(document: Document) -> bytes:
 
 
 def signed(document: Document) -> bytes:
-    return canonical(document | {"sha256": hashlib.sha256(canonical(document)).hexdigest()})
+    digest = hashlib.sha256(canonical(document))
+    return canonical(document | {"sha256": digest.hexdigest()})
 
 
 def certificate(points: list[list[str]], **told: Any) -> bytes:
@@ -35,18 +36,16 @@ def certificate(points: list[list[str]], **told: Any) -> bytes:
     cloud = {"points": points, "denominator": told.pop("denominator", "1")}
     sets = told.pop("sets", [[i] for i in places])
     to = [chosen[0] if len(chosen) == 1 else chosen for chosen in sets]
-    document = {
-        "format": "hardmax-limit-certificate",
-        "version": 2,
-        "layer": layer | {"alpha": [layer["alpha"] or "1"]},
-        "cloud": cloud | {"multiplicities": told.pop("multiplicities", None)},
-        "attended": [{"from": 0, "head": 0, "to": to}],
-        "jumps": [[told.pop("proved_at", 0), None, 1]],
-        "settled_at": 0,
-        "leaders": [[i, 0] for i in places],
-        "limits": [{"vertex": i} for i in places],
-        "limit_of": [*places],
-    }
+    layer["alpha"] = [layer["alpha"] or "1"]
+    cloud["multiplicities"] = told.pop("multiplicities", None)
+    document = {"format": "hardmax-limit-certificate", "version": 2}
+    document |= {"layer": layer, "cloud": cloud}
+    document["attended"] = [{"from": 0, "head": 0, "to": to}]
+    document["jumps"] = [[told.pop("proved_at", 0), None, 1]]
+    document["settled_at"] = 0
+    document["leaders"] = [[i, 0] for i in places]
+    document["limits"] = [{"vertex": i} for i in places]
+    document["limit_of"] = [*places]
     return signed(document | told)
 
 
@@ -58,17 +57,16 @@ def line(numbers: Iterable[int | str], **changes: Any) -> bytes:
     """Positive numbers that grow: everybody attends to the last, which leads."""
     points = [[str(number)] for number in numbers]
     last = len(points) - 1
-    everybody = {
-        "sets": [[last]] * len(points),
-        "limits": [{"vertex": last}] * len(points),
-    }
-    return certificate(points, **everybody | {"leaders": [[last, 0]]} | changes)
+    told: Document = {"leaders": [[last, 0]], "sets": [[last]] * len(points)}
+    told["limits"] = [{"vertex": last}] * len(points)
+    return certificate(points, **told | changes)
 
 
 def long_number(seed: int, digits: int = MOST) -> str:
     """Digits without a pattern; the last of them is 1 or 9, so that few such numbers have a factor
     in common."""
-    return str(10 ** (digits - 1) + pow(3, 9 * digits + 2 * seed, 10 ** (digits - 1)))
+    least = 10 ** (digits - 1)
+    return str(least + pow(3, 9 * digits + 2 * seed, least))
 
 
 @cache
@@ -78,43 +76,36 @@ def long_counts() -> list[int]:
 
 def endless(n: int = 1, **changes: Any) -> bytes:
     """The numbers from -n to n attend to the other end for ever, and meet in the limit only."""
-    points = [[str(i)] for i in (*range(-n, 0), *range(1, n + 1))]
-    sets = [[2 * n - 1]] * n + [[0]] * n
-    told = {
-        "metric": [["-1"]],
-        "alpha": "1/2",
-        "sets": sets,
-        "leaders": [],
-    }
-    return certificate(points, **told | {"proved_at": 10**18} | changes)
+    numbers = [*range(-n, 0), *range(1, n + 1)]
+    told: Document = {"metric": [["-1"]], "alpha": "1/2", "leaders": []}
+    told["sets"] = [[2 * n - 1]] * n + [[0]] * n
+    told["proved_at"] = 10**18
+    return certificate([[str(number)] for number in numbers], **told | changes)
 
 
 def all_tied(n: int, **changes: Any) -> bytes:
     """With the metric 0 everybody attends to everybody for ever."""
     points = [[str(i)] for i in range(n)]
-    told = {
-        "metric": [["0"]],
-        "sets": [list(range(n))] * n,
-        "leaders": [],
-    }
+    told: Document = {"metric": [["0"]], "leaders": []}
+    told["sets"] = [list(range(n))] * n
     return certificate(points, **told | changes)
 
 
 def astray() -> bytes:
     """Small positive numbers attend to a negative one far away, which leads: the least score."""
-    points = [["-500"], *([str(k)] for k in range(1, 12))]
-    told = {
-        "sets": [[0]] * 12,
-        "leaders": [[0, 0]],
-        "limits": [{"vertex": 0}] * 12,
-    }
+    points = [[str(k)] for k in (-500, *range(1, 12))]
+    told: Document = {"sets": [[0]] * 12, "leaders": [[0, 0]]}
+    told["limits"] = [{"vertex": 0}] * 12
     return certificate(points, **told)
 
 
 def circle(n: int) -> list[list[str]]:
     """Points so nearly on a circle that each attends to itself, and none is out of its reach."""
-    turns = (2 * pi * k / n for k in range(n))
-    return [[str(round(10**12 * f(turn))) for f in (cos, sin)] for turn in turns]
+    points = []
+    for k in range(n):
+        turn = 2 * pi * k / n
+        points.append([str(round(10**12 * f(turn))) for f in (cos, sin)])
+    return points
 
 
 def close_behind() -> bytes:
@@ -123,20 +114,18 @@ def close_behind() -> bytes:
     leaders = [["200", "200", "0", "0"], ["200", "-200", "0", "0"], ["180", "0", "0", "1200000"]]
     others = [["300", "0", str(-1400 - 20 * k), "200"] for k in range(600)]
     tied = [[str(s), "0", str(s), "0"] for s in range(20, 99)]
-    sets = [[0], [1], [2], *[[2]] * len(others), *[[0, 1]] * len(tied)]
-    limits = [{"vertex": v} for v in (0, 1, 2, *[2] * len(others))] + [
-        {"point": ["200", "0", "0", "0"]}
-    ] * len(tied)
-    return certificate(
-        leaders + others + tied,
-        sets=sets,
-        leaders=[[0, 0], [1, 0], [2, 0]],
-        limits=[*limits[:-1], {"point": ["200", "0", "0", "1"]}],
-    )
+    vertices = [0, 1, 2] + [2] * len(others)
+    told: Document = {"leaders": [[0, 0], [1, 0], [2, 0]]}
+    told["sets"] = [[vertex] for vertex in vertices] + [[0, 1]] * len(tied)
+    middle, beside = {"point": ["200", "0", "0", "0"]}, {"point": ["200", "0", "0", "1"]}
+    limits = [{"vertex": vertex} for vertex in vertices]
+    told["limits"] = [*limits, *[middle] * (len(tied) - 1), beside]
+    return certificate(leaders + others + tied, **told)
 
 
-def wide(d: int, entry: Callable[[int], str]) -> list[list[str]]:
-    return [[entry(d * i + j) for j in range(d)] for i in range(d)]
+def many_denominators(d: int) -> list[list[str]]:
+    """Entries 1 over whole numbers that differ."""
+    return [[f"1/{2**17 + d * i + j}" for j in range(d)] for i in range(d)]
 
 
 def after(key: str, text: str, document: bytes) -> bytes:
@@ -152,46 +141,37 @@ def filled(unit: str) -> bytes:
     return f'{{"format":"hardmax-limit-certificate","version":2,"layer":[{copies}0]}}'.encode()
 
 
-READ: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "a repeated key": ("nothing", lambda: after("alpha", '"alpha":"2",', small())),
-    "a key repeated by an escape": (
-        "nothing",
-        lambda: after("alpha", r'"\u0061lpha":"2",', small()),
-    ),
-    "a bracket a million times": ("nothing", lambda: b"[" * 10**6),
-    "an integer of a million digits": ("nothing", lambda: b'{"format":' + b"9" * 10**6 + b"}"),
-    "half a character": ("nothing", lambda: small()[:-2] + b'\xed\xa0\x80"}'),
-    "more than is read": ("nothing", lambda: small() + b" " * LARGEST),
-    "no points": ("refused", lambda: certificate([])),
-    "a key with a lone surrogate": ("refused", lambda: small(**{"\udfff": 1})),
-    "deep lists": ("refused", lambda: filled("[" * 400 + "]" * 400 + ",")),
-    "one float of millions of digits": (
-        "refused",
-        lambda: filled("1." + "7" * (LARGEST - 199) + ","),
-    ),
-    "everybody attends to the furthest from the middle": ("refused", astray),
+Maker = Callable[[], bytes]
+NOTHING: dict[str, Maker] = {
+    "a repeated key": lambda: after("alpha", '"alpha":"2",', small()),
+    "a key repeated by an escape": lambda: after("alpha", r'"\u0061lpha":"2",', small()),
 }
-COSTLY: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "long points": ("refused", lambda: line(map(long_number, range(400)))),
-    "a number too long for Python": ("undecided", lambda: certificate([["9" * 100_000]])),
-    "a metric over many denominators": (
-        "undecided",
-        lambda: certificate(
-            [["1"] * 115, ["2"] * 115], metric=wide(115, lambda k: f"1/{2**17 + k}")
-        ),
-    ),
-    "many points on a circle": ("undecided", lambda: certificate(circle(40_000))),
-    "indices of one hash": (
-        "refused",
-        lambda: small(
-            sets=[[SAME_HASH * i for i in range(100_000)], [0]],
-        ),
-    ),
-    "layers without end": ("undecided", endless),
-    "everybody tied, and many": (
-        "undecided",
-        lambda: all_tied(300, multiplicities=long_counts()[:300]),
-    ),
-    "points that come close": ("refused", close_behind),
-}
+NOTHING["a bracket a million times"] = lambda: b"[" * 10**6
+NOTHING["an integer of a million digits"] = lambda: b'{"format":' + b"9" * 10**6 + b"}"
+NOTHING["half a character"] = lambda: small()[:-2] + b'\xed\xa0\x80"}'
+NOTHING["more than is read"] = lambda: small() + b" " * LARGEST
+REFUSED: dict[str, Maker] = {"no points": lambda: certificate([])}
+REFUSED["a key with a lone surrogate"] = lambda: small(**{"\udfff": 1})
+REFUSED["deep lists"] = lambda: filled("[" * 400 + "]" * 400 + ",")
+REFUSED["one float of millions of digits"] = lambda: filled(f"1.{'7' * (LARGEST - 199)},")
+REFUSED["everybody attends to the furthest from the middle"] = astray
+COSTLY_REFUSED: dict[str, Maker] = {"points that come close": close_behind}
+COSTLY_REFUSED["long points"] = lambda: line(map(long_number, range(400)))
+ONE_HASH = [SAME_HASH * i for i in range(100_000)]
+COSTLY_REFUSED["indices of one hash"] = lambda: small(sets=[ONE_HASH, [0]])
+UNDECIDED: dict[str, Maker] = {"layers without end": endless}
+UNDECIDED["a number too long for Python"] = lambda: certificate([["9" * 100_000]])
+UNDECIDED["a metric over many denominators"] = lambda: certificate(
+    [["1"] * 115, ["2"] * 115], metric=many_denominators(115)
+)
+UNDECIDED["many points on a circle"] = lambda: certificate(circle(40_000))
+UNDECIDED["everybody tied, and many"] = lambda: all_tied(300, multiplicities=long_counts()[:300])
+
+
+def judged(verdict: str, files: dict[str, Maker]) -> dict[str, tuple[str, Maker]]:
+    return {name: (verdict, make) for name, make in files.items()}
+
+
+READ = judged("nothing", NOTHING) | judged("refused", REFUSED)
+COSTLY = judged("refused", COSTLY_REFUSED) | judged("undecided", UNDECIDED)
 HOSTILE = READ | COSTLY

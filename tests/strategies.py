@@ -15,9 +15,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from oracle import Cloud, Matrix, Token, apply, dot
 from soak.clouds import KINDS, make
 
-alphas: SearchStrategy[Fraction] = st.sampled_from(
-    [Fraction(text) for text in ["1", "1/2", "2", "1/3", "3/2", "1/10", "7/3", "10", "1/1000"]]
-)
+STEPS = "1 1/2 2 1/3 3/2 1/10 7/3 10 1/1000"
+alphas: SearchStrategy[Fraction] = st.sampled_from([*map(Fraction, STEPS.split())])
 
 # How far out a token lies on the way from the origin to a place where scores tie.
 SHARES = [Fraction(1), Fraction(1, 2), Fraction(1, 7)]
@@ -25,7 +24,8 @@ SHARES = [Fraction(1), Fraction(1, 2), Fraction(1, 7)]
 # Each family lists its simplest member first: that is what Hypothesis shrinks to.
 whole = st.integers(-2, 2).map(Fraction)
 ratios = st.builds(Fraction, st.integers(-6, 6), st.sampled_from([1, 2, 3, 5, 7]))
-dyadics = st.builds(lambda k, e: Fraction(k, 2**e), st.integers(-9, 9), st.integers(0, 8))
+powers = st.integers(0, 8).map(lambda e: 2**e)
+dyadics = st.builds(Fraction, st.integers(-9, 9), powers)
 
 
 def tokens(d: int, coordinates: SearchStrategy[Fraction] = whole) -> SearchStrategy[Token]:
@@ -56,9 +56,11 @@ def identity(d: int) -> Matrix:
 
 def small_numbers(d: int, min_n: int, max_n: int) -> SearchStrategy[Cloud]:
     """Tokens whose coordinates all come from one family of small numbers."""
-    return st.sampled_from([whole, ratios, dyadics]).flatmap(
-        lambda family: st.lists(tokens(d, family), min_size=min_n, max_size=max_n)
-    )
+
+    def of(family: SearchStrategy[Fraction]) -> SearchStrategy[Cloud]:
+        return st.lists(tokens(d, family), min_size=min_n, max_size=max_n)
+
+    return st.sampled_from([whole, ratios, dyadics]).flatmap(of)
 
 
 @st.composite
@@ -72,7 +74,8 @@ def repeated(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
 def around_zero(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
     """Zero among other tokens, which may be in balance around it."""
     half = draw(st.lists(tokens(d), min_size=min_n // 2, max_size=max_n))
-    opposite = [scaled(Fraction(-1), token) for token in half] if draw(st.booleans()) else []
+    minus = Fraction(-draw(st.integers(0, 1)))
+    opposite = [scaled(minus, token) for token in half] if minus else []
     return [[Fraction(0)] * d, *half, *opposite]
 
 
@@ -98,7 +101,8 @@ def orbits(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
     cross-polytopes."""
     turn = draw(signed_permutations(d))
     cloud: Cloud = []
-    for seed in draw(st.lists(tokens(d, ratios), min_size=1 + min_n // 5, max_size=1 + max_n // 4)):
+    seeds = st.lists(tokens(d, ratios), min_size=1 + min_n // 5, max_size=1 + max_n // 4)
+    for seed in draw(seeds):
         cloud.append(seed)
         image = apply(turn, seed)
         while image != seed:
@@ -115,7 +119,8 @@ def polytopes(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
     vertices = draw(st.sampled_from([cross, cube]))[:max_n]
     pairs = st.tuples(st.sampled_from(vertices), st.sampled_from(vertices))
     inner = []
-    for (a, b), share in draw(st.lists(st.tuples(pairs, st.sampled_from(SHARES)), max_size=4)):
+    places = st.lists(st.tuples(pairs, st.sampled_from(SHARES)), max_size=4)
+    for (a, b), share in draw(places):
         inner.append(scaled(share / 2, added(a, b)))
     # Inner tokens come first, so that a cube too large for the cloud loses vertices and not them.
     return inner + vertices
@@ -126,25 +131,18 @@ def emerging(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
     """Clouds like the paper's with an emerging leader (-q, q), which leads once (0, r) has left for
     (1, p)."""
     # Chance makes a late leader in one cloud out of a hundred.
-    p, q, r = (Fraction(1, draw(st.integers(*bounds))) for bounds in ((2, 4), (9, 15), (3, 5)))
+    bounds = (2, 4), (9, 15), (3, 5)
+    p, q, r = (Fraction(1, draw(st.integers(*each))) for each in bounds)
     one, zero = Fraction(1), Fraction(0)
     plane = [[one, p], [-q, q], [-one, -one], [zero, r]]
-    short = draw(st.lists(tokens(2), max_size=max_n))
-    return [
-        [*token, *[zero] * d][:d]
-        for token in plane + [scaled(Fraction(1, 64), token) for token in short]
-    ]
+    for token in draw(st.lists(tokens(2), max_size=max_n)):
+        plane.append(scaled(Fraction(1, 64), token))
+    further = [zero] * (d - 2)
+    return [[*token[:d], *further] for token in plane]
 
 
-FAMILIES: list[Callable[[int, int, int], SearchStrategy[Cloud]]] = [
-    small_numbers,
-    repeated,
-    around_zero,
-    flat,
-    orbits,
-    polytopes,
-    emerging,
-]
+Family = Callable[[int, int, int], SearchStrategy[Cloud]]
+FAMILIES: list[Family] = [small_numbers, repeated, around_zero, flat, orbits, polytopes, emerging]
 
 
 @st.composite
@@ -154,23 +152,28 @@ def clouds(draw: DrawFn, min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: 
     # Lists drawn by Hypothesis are short: a lower bound drawn first makes large clouds as common as
     # small ones.
     at_least = draw(st.integers(min_n, max_n))
-    cloud = draw(draw(st.sampled_from(FAMILIES))(d, at_least, max_n))
+    family = draw(st.sampled_from(FAMILIES))
+    cloud = draw(family(d, at_least, max_n))
     size = min(max(len(cloud), min_n), max_n)
-    return draw(st.permutations(list(islice(cycle(cloud), size))))
+    repeats = islice(cycle(cloud), size)
+    return draw(st.permutations(list(repeats)))
 
 
 def gram(rows: Matrix) -> Matrix:
     """B^T B + I for the matrix B with these columns: symmetric positive definite whatever B."""
-    return [[dot(a, b) + (i == j) for j, b in enumerate(rows)] for i, a in enumerate(rows)]
+    products = [[dot(a, b) for b in rows] for a in rows]
+    return [added(*pair) for pair in zip(products, identity(len(rows)), strict=True)]
 
 
 def diagonal(entries: Token) -> Matrix:
-    return [scaled(entry, row) for entry, row in zip(entries, identity(len(entries)), strict=True)]
+    axes = identity(len(entries))
+    return [scaled(entry, axis) for entry, axis in zip(entries, axes, strict=True)]
 
 
 def tridiagonal(d: int) -> Matrix:
     """2 on the diagonal and -1 beside it: small eigenvalues, hence long thin unit balls."""
-    return [[Fraction({0: 2, 1: -1}.get(abs(i - j), 0)) for j in range(d)] for i in range(d)]
+    entries = [2, -1, *[0] * d]
+    return [[Fraction(entries[abs(i - j)]) for j in range(d)] for i in range(d)]
 
 
 def matrices(d: int, entries: SearchStrategy[Fraction] = whole) -> SearchStrategy[Matrix]:
@@ -180,29 +183,21 @@ def matrices(d: int, entries: SearchStrategy[Fraction] = whole) -> SearchStrateg
 def spd_metrics(d: int) -> SearchStrategy[Matrix | None]:
     """Symmetric positive definite matrices; `None` is the identity."""
     phases = st.sampled_from([Fraction(text) for text in ["1", "2", "1/2", "3", "1/10"]])
-    return st.one_of(
-        st.none(),
-        tokens(d, phases).map(diagonal),
-        st.just(tridiagonal(d)),
-        matrices(d).map(gram),
-        matrices(d, ratios).map(gram),
-    )
+    simple = st.none() | tokens(d, phases).map(diagonal) | st.just(tridiagonal(d))
+    return simple | matrices(d).map(gram) | matrices(d, ratios).map(gram)
 
 
 def any_metrics(d: int) -> SearchStrategy[Matrix]:
     """Square matrices of any kind: indefinite, not symmetric, singular, zero."""
     signs = st.sampled_from([Fraction(-1), Fraction(0), Fraction(1)])
-    rank_one = st.tuples(tokens(d), tokens(d)).map(lambda ab: [scaled(x, ab[1]) for x in ab[0]])
-    return st.one_of(
-        tokens(d, signs).map(diagonal),
-        signed_permutations(d),
-        rank_one,
-        matrices(d),
-        matrices(d, ratios),
-    )
+    pairs = st.tuples(tokens(d), tokens(d))
+    rank_one = pairs.map(lambda pair: [scaled(x, pair[1]) for x in pair[0]])
+    special = tokens(d, signs).map(diagonal) | signed_permutations(d) | rank_one
+    return special | matrices(d) | matrices(d, ratios)
 
 
 Problem = tuple[Cloud, Matrix | None, Fraction]
+Metrics = Callable[[int], SearchStrategy[Matrix | None]]
 
 
 def tied(token: Token, cloud: Cloud, metric: Matrix | None) -> Token:
@@ -215,28 +210,24 @@ def tied(token: Token, cloud: Cloud, metric: Matrix | None) -> Token:
         return token
     gap = subtracted(furthest, max(others, key=lambda other: dot(look, other)))
     length = dot(apply(metric, gap), gap)
-    return subtracted(token, scaled(dot(look, gap) / length, gap)) if length else token
+    if not length:
+        return token
+    return subtracted(token, scaled(dot(look, gap) / length, gap))
 
 
 @st.composite
 def with_metric(
-    draw: DrawFn,
-    metrics: Callable[[int], SearchStrategy[Matrix | None]],
-    min_d: int,
-    max_d: int,
-    min_n: int,
-    max_n: int,
+    draw: DrawFn, metrics: Metrics, min_d: int, max_d: int, min_n: int, max_n: int
 ) -> Problem:
     """A cloud, a metric, and further tokens put where this metric makes a tie, which it rarely
     leaves to chance."""
     room = draw(st.integers(0, min(3, max_n - min_n)))
     cloud = draw(clouds(min_d, max_d, min_n, max_n - room))
     metric = draw(metrics(len(cloud[0])))
-    ties = [
-        scaled(draw(st.sampled_from(SHARES)), tied(draw(st.sampled_from(cloud)), cloud, metric))
-        for _ in range(room)
-    ]
-    return draw(st.permutations(cloud + ties)), metric, draw(alphas)
+    for token in draw(st.lists(st.sampled_from(cloud), min_size=room, max_size=room)):
+        share = draw(st.sampled_from(SHARES))
+        cloud = [*cloud, scaled(share, tied(token, cloud, metric))]
+    return draw(st.permutations(cloud)), metric, draw(alphas)
 
 
 def problems(
@@ -260,7 +251,8 @@ def signed_permutations(draw: DrawFn, d: int) -> Matrix:
     floats."""
     signs = draw(st.lists(st.sampled_from([1, -1]), min_size=d, max_size=d))
     rows = draw(st.permutations(identity(d)))
-    return [scaled(Fraction(sign), row) for sign, row in zip(signs, rows, strict=True)]
+    pairs = zip(signs, rows, strict=True)
+    return [scaled(Fraction(sign), row) for sign, row in pairs]
 
 
 @st.composite
@@ -270,11 +262,11 @@ def rational_rotations(draw: DrawFn, d: int) -> Matrix:
     rotation = identity(d)
     if d == 1:
         return rotation
-    angles = st.sampled_from(
-        [(Fraction(3, 5), Fraction(4, 5)), (Fraction(5, 13), Fraction(12, 13))]
-    )
+    small, large = (Fraction(3, 5), Fraction(4, 5)), (Fraction(5, 13), Fraction(12, 13))
+    angles = st.sampled_from([small, large])
     planes = st.lists(st.integers(0, d - 1), min_size=2, max_size=2, unique=True)
-    for (i, j), (cos, sin) in draw(st.lists(st.tuples(planes, angles), min_size=1, max_size=d)):
+    turns = st.lists(st.tuples(planes, angles), min_size=1, max_size=d)
+    for (i, j), (cos, sin) in draw(turns):
         first, second = rotation[i], rotation[j]
         rotation[i] = added(scaled(cos, first), scaled(-sin, second))
         rotation[j] = added(scaled(sin, first), scaled(cos, second))
@@ -295,6 +287,6 @@ def hard_floats(
 
     The kinds are those of the soak, which has them at every size.
     """
-    kind, seed = draw(st.sampled_from(kinds)), draw(st.integers(0, 2**32 - 1))
-    n, d = draw(st.integers(min_n, max_n)), draw(st.integers(min_d, max_d))
-    return make(kind, np.random.default_rng(seed), n, d)
+    kind = draw(st.sampled_from(kinds))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return make(kind, rng, draw(st.integers(min_n, max_n)), draw(st.integers(min_d, max_d)))

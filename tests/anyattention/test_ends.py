@@ -147,8 +147,8 @@ def test_mirrored_axis_and_lattice_clouds_all_settle():
 
 
 # The first token follows others for two layers, and would go too far with them.
-@example((rational("0 0", "0 -1", "0 2", "0 -2", "-1 0", "-1 1"), None, Fraction(1)), True)
-@example((rational("0 0", "0 -1", "0 2", "0 -2", "-1 0", "-1 1"), None, Fraction(1)), False)
+@example((rational("0 0, 0 -1, 0 2, 0 -2, -1 0, -1 1"), None, Fraction(1)), True)
+@example((rational("0 0, 0 -1, 0 2, 0 -2, -1 0, -1 1"), None, Fraction(1)), False)
 @given(problems(max_n=8, max_d=3), st.booleans())
 def test_the_layer_from_which_on_all_are_near_is_right(problem, general):
     cloud, metric, alpha = problem

@@ -26,7 +26,7 @@ import hardmax as hm
 
 LAYERS = 5
 any_problems = st.one_of(problems(max_n=8), any_metric_problems(max_n=8))
-TIES: Problem = (SQUARE + rational("1/2 0", "3/10 1/10"), None, Fraction(1, 2))
+TIES: Problem = (SQUARE + rational("1/2 0, 3/10 1/10"), None, Fraction(1, 2))
 
 
 def exact_layers(cloud, alpha, metric):

@@ -31,7 +31,7 @@ def test_leaders_and_their_first_layers_are_as_stated(known):
 
 
 def test_a_tie_attends_to_every_index_including_copies():
-    cloud = rational("1 1", "1 -1", "1 1", "1/2 0")
+    cloud = rational("1 1, 1 -1, 1 1, 1/2 0")
     assert oracle.attended_sets(cloud) == [{0, 2}, {1}, {0, 2}, {0, 1, 2}]
 
 

@@ -30,16 +30,14 @@ DECIMAL = [["0.1", "0.03"], ["0.03", "0.7"]]
 
 def squares(table, exact) -> list[Fraction]:
     """The squared distances of rows of floats from rows of fractions."""
-    rows = zip(np.asarray(table).tolist(), exact, strict=True)
-    return [
-        sum(((Fraction(x) - y) ** 2 for x, y in zip(*row, strict=True)), Fraction(0))
-        for row in rows
-    ]
+    found = []
+    for row, truth in zip(np.asarray(table).tolist(), exact, strict=True):
+        ways = [Fraction(x) - y for x, y in zip(row, truth, strict=True)]
+        found.append(sum((way**2 for way in ways), Fraction(0)))
+    return found
 
 
-@pytest.mark.parametrize(
-    "given_metric", [None, [[2, 1], [1, 1]], DECIMAL], ids=["identity", "whole", "decimal"]
-)
+@pytest.mark.parametrize("given_metric", [None, [[2, 1], [1, 1]], DECIMAL], ids=str)
 @pytest.mark.parametrize("own", [0.0, 1e-13, 3.0])
 @pytest.mark.parametrize("error", [0.0, 1e-12, 5.0])
 def test_the_slack_is_the_derived_one_and_hardly_more(given_metric, own, error):
@@ -48,24 +46,24 @@ def test_the_slack_is_the_derived_one_and_hardly_more(given_metric, own, error):
         exact = [[Fraction(text) * metric.scale for text in row] for row in DECIMAL]
         assert 0 < sum(squares(metric.matrix, exact)) <= Fraction(metric.error) ** 2
     factors = SlackFactors.of(2, metric)
-    (slack,) = factors.slack(np.array([0.75]), np.array([own]), 3.0, error)
+    (found,) = factors.slack(np.array([0.75]), np.array([own]), 3.0, error)
+    slack = Fraction(float(found))
     gamma = 2 * U / (1 - 2 * U)
-    off = Fraction(metric.error)
-    norm = Fraction(metric.norm)
+    off, norm = Fraction(metric.error), Fraction(metric.norm)
     rounding = gamma if metric.matrix is None else (2 * gamma + gamma**2) * norm
     rho_i, rho, r_i, r = Fraction(3, 4), Fraction(3), Fraction(own), Fraction(error)
-    derived = 2 * (
-        (rounding + off) * rho_i * rho + (norm + off) * (rho_i * r + rho * r_i + r_i * r)
-    )
-    assert (
-        derived <= Fraction(float(slack)) <= derived * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
-    )
-    assert kernel_factors(2, metric)[:2] == [factors.rounding, factors.spread]
-    assert kernel_factors(2, metric)[2:] == [2.0**-900, step_error(1.0), 2.0**-100, 2.0**100]
+    moved = rho_i * r + rho * r_i + r_i * r
+    derived = 2 * ((rounding + off) * rho_i * rho + (norm + off) * moved)
+    assert derived <= slack
+    assert slack <= derived * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
+    rounding, spread, *rest = kernel_factors(2, metric)
+    assert [rounding, spread] == [factors.rounding, factors.spread]
+    assert rest == [2.0**-900, step_error(1.0), 2.0**-100, 2.0**100]
 
 
-def fractions(table: np.ndarray) -> np.ndarray:
-    return np.array(list(map(Fraction, table.ravel().tolist())), dtype=object).reshape(table.shape)
+def to_fractions(table) -> np.ndarray:
+    """Rows of numbers or texts as an array of fractions."""
+    return np.array([[Fraction(x) for x in row] for row in table], dtype=object)
 
 
 def many_small_terms(d: int) -> np.ndarray:
@@ -73,10 +71,9 @@ def many_small_terms(d: int) -> np.ndarray:
     second, and down for the third, which is the furthest in truth. Floats are wrong by nearly 2 d
     u."""
     share, u = 2.0**-20, 2.0**-53
-    looks, up, down = (
-        np.full(d, small)
-        for small in (share, u * (1 + 2.0**-10) / share, u * (1 - 2.0**-10) / share)
-    )
+    looks = np.full(d, share)
+    up = np.full(d, u * (1 + 2.0**-10) / share)
+    down = np.full(d, u * (1 - 2.0**-10) / share)
     looks[0], up[0], down[0] = 1.0, 1.0, 1 + 2 * u
     return np.stack([looks / 2, up, down])
 
@@ -92,7 +89,8 @@ def test_scores_that_floats_add_up_wrongly_are_not_believed_nor_by_the_kernel_fo
     exact = hm.simulate(cloud, hm.Dynamics(1), layers=1, arithmetic="exact")
     runs = hm.simulate([cloud] * 2, hm.Dynamics(1), layers=1)
     assert runs.leaders[0].tolist() == exact.leaders.tolist()
-    assert np.abs(runs.at(1)[0] - exact.at(1)).max() <= runs.error[0]
+    off = np.abs(runs.at(1)[0] - exact.at(1)).max()
+    assert off <= runs.error[0]
 
 
 def test_no_step_is_off_by_more_than_its_bound_and_some_by_more_than_half():
@@ -100,31 +98,33 @@ def test_no_step_is_off_by_more_than_its_bound_and_some_by_more_than_half():
     # Just above a power of two numbers are the coarsest; these alphas make steps g that are badly
     # rounded.
     for keep in (Fraction(1017, 1018), Fraction(1001, 1002), Fraction(1000, 1003)):
-        x, w = 1 + rng.uniform(0, 0.02, 3000), -1 - rng.uniform(0, 0.02, 3000)
-        for here, there, after in zip(
-            x.tolist(), w.tolist(), (w + float(keep) * (x - w)).tolist(), strict=True
-        ):
-            off = abs(Fraction(after) - Fraction(there) - keep * (Fraction(here) - Fraction(there)))
-            worst = max(worst, off / Fraction(step_error(max(here, -there))))
+        x = 1 + rng.uniform(0, 0.02, 3000)
+        w = -1 - rng.uniform(0, 0.02, 3000)
+        rows = np.stack([x, w, w + float(keep) * (x - w)], axis=1)
+        for here, there, after in to_fractions(rows.tolist()):
+            off = abs(after - there - keep * (here - there))
+            bound = step_error(float(max(here, -there)))
+            worst = max(worst, off / Fraction(bound))
     assert Fraction(1, 2) < worst <= 1
 
 
 def off_mean(points: list[float], counts: list[int]) -> Fraction:
     """By how much the mean of some points, counted with multiplicity, is off in floats."""
-    choices = AttendedIndices.of_sets(
-        [list(range(len(points)))] + [[j] for j in range(1, len(points))]
-    )
+    sets = [list(range(len(points))), *([j] for j in range(1, len(points)))]
+    choices = AttendedIndices.of_sets(sets)
     mean = mean_positions(np.array(points)[:, None], choices, np.array(counts))[0, 0]
-    true = sum((m * Fraction(x) for m, x in zip(counts, points, strict=True)), Fraction(0)) / sum(
-        counts
-    )
-    return abs(Fraction(float(mean)) - true)
+    terms = [m * Fraction(x) for m, x in zip(counts, points, strict=True)]
+    return abs(Fraction(float(mean)) - sum(terms, Fraction(0)) / sum(counts))
 
 
-@given(st.lists(st.tuples(st.floats(-1, 1), st.integers(1, 1000)), min_size=2, max_size=40))
+weighted = st.tuples(st.floats(-1, 1), st.integers(1, 1000))
+
+
+@given(st.lists(weighted, min_size=2, max_size=40))
 def test_a_mean_is_off_by_no_more_than_a_rounding_for_each_point_and_one_more(several):
-    points, counts = [x for x, _ in several], [m for _, m in several]
-    assert off_mean(points, counts) <= Fraction(mean_error(max(map(abs, points)), len(points)))
+    points, counts = (list(column) for column in zip(*several, strict=True))
+    bound = mean_error(max(map(abs, points)), len(points))
+    assert off_mean(points, counts) <= Fraction(bound)
 
 
 @pytest.mark.parametrize("scale", ["0.1", "1e-7", "1e-300"])
@@ -135,41 +135,28 @@ def test_positions_in_the_units_of_the_tokens_are_off_by_no_more_than_is_said(sc
     frame = Frame.of(merge(Cloud(np.array([row], dtype=object))))
     numbers = np.random.default_rng(0).uniform(-9, 9, (200, 3))
     largest = float(norms_above(numbers).max())
-    off = max(
-        squares(
-            frame.in_units(numbers),
-            [[Fraction(x) * frame.unit for x in each] for each in numbers.tolist()],
-        )
-    )
-    assert (
-        0
-        < off
-        <= (Fraction(frame.error_in_units(error, largest)) - Fraction(error) * frame.unit) ** 2
-    )
+    exact = to_fractions(numbers.tolist()) * frame.unit
+    off = max(squares(frame.in_units(numbers), exact.tolist()))
+    more = Fraction(frame.error_in_units(error, largest)) - Fraction(error) * frame.unit
+    assert 0 < off <= more**2
     for size in np.linspace(0.5, 1, 60).tolist():
-        derived = (Fraction(error) + 4 * U * Fraction(size * largest)) * frame.unit
+        norm = Fraction(size * largest)
+        derived = (Fraction(error) + 4 * U * norm) * frame.unit
         found = Fraction(frame.error_in_units(error, size * largest))
-        assert derived <= found <= derived * (1 + Fraction(1, 2**30)) + Fraction(2) ** -1050
+        assert derived <= found
+        assert found <= derived * (1 + Fraction(1, 2**30)) + Fraction(2) ** -1050
 
 
-@pytest.mark.parametrize(
-    "size",
-    [
-        1.0,
-        2.0**-100,
-        2.0**100,
-        2.0**-101,
-        2.0**101,
-        2.0**-400,
-        2.0**900,
-        2.0**-1070,
-        1.5 * 2.0**1023,
-    ],
-)
-def test_floats_of_any_size_come_to_one_at_which_scores_neither_overflow_nor_vanish(size):
+EXPONENTS = [0, -100, 100, -101, 101, -400, 900, -1070, 1023]
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_floats_of_any_size_come_to_one_at_which_scores_neither_overflow_nor_vanish(exponent):
+    size = 2.0**exponent
     floats = np.array([[0.5, -0.75], [0.25, 0.0]]) * size
     frame = Frame.of(merge(Cloud(floats)))
-    assert 2.0**-100 <= np.abs(frame.numbers).max() <= 2.0**100
+    largest = np.abs(frame.numbers).max()
+    assert 2.0**-100 <= largest <= 2.0**100
     assert (frame.unit == 1) == (2.0**-100 <= 0.75 * size <= 2.0**100)
     assert frame.error == 0
     assert frame.in_units(frame.numbers).tolist() == floats.tolist()
@@ -177,17 +164,14 @@ def test_floats_of_any_size_come_to_one_at_which_scores_neither_overflow_nor_van
     assert np.isnan(frame.error_in_units(np.nan, 3.0))
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        [[2.0**900, 0.0], [2.0**-300, 2.0**-1070]],
-        [["0.12345678901234567891", "0.1"], ["-0.7", "0.98765432109876543219"]],
-    ],
-)
+FAR_APART = [[2.0**900, 0.0], [2.0**-300, 2.0**-1070]]
+LONG = [["0.12345678901234567891", "0.1"], ["-0.7", "0.98765432109876543219"]]
+
+
+@pytest.mark.parametrize("tokens", [np.array(FAR_APART), to_fractions(LONG)])
 def test_what_floats_do_not_hold_is_within_the_error(tokens):
-    exact = np.array([[Fraction(x) for x in row] for row in tokens], dtype=object)
-    frame = Frame.of(merge(Cloud(exact if isinstance(tokens[0][0], str) else np.array(tokens))))
-    assert (
-        0 < max(squares(frame.numbers, (exact / frame.unit).tolist())) <= Fraction(frame.error) ** 2
-    )
+    frame = Frame.of(merge(Cloud(tokens)))
+    exact = to_fractions(tokens.tolist()) / frame.unit
+    off = max(squares(frame.numbers, exact.tolist()))
+    assert 0 < off <= Fraction(frame.error) ** 2
     assert frame.error <= 2.0**-52
