@@ -50,6 +50,16 @@ def grid(n: int) -> np.ndarray:
     return np.random.default_rng(0).choice([-1, 0, 1], size=(n, 8))
 
 
+def nearly_a_point(n: int) -> np.ndarray:
+    """Tokens that differ by up to 1e-12."""
+    return np.c_[np.ones(n), np.random.default_rng(0).random(n) * 1e-12]
+
+
+def nearly_equal(n: int) -> np.ndarray:
+    """Tokens 1e-14 wide in all."""
+    return np.c_[np.ones(n), np.linspace(0, 1e-14, n)]
+
+
 def plane(n: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((n, 2))
 
@@ -65,6 +75,8 @@ METRIC = [[-2, 0], [3, -3]]
 # Limits of clouds that ask for much at a single size: tokens and a layer of so many.
 CLIFFS: dict[str, tuple[int, int, Callable[[int], tuple[np.ndarray, hm.Dynamics]]]] = {
     "an integer grid, d 8": (2000, 8, lambda n: (grid(n), HALF)),
+    "a cloud 1e-12 wide": (3000, 2, lambda n: (nearly_a_point(n), HALF)),
+    "a cloud 1e-14 wide": (3000, 2, lambda n: (nearly_equal(n), HALF)),
     "mask: the previous token": (80, 2, lambda n: (plane(n), previous(n, 1))),
     "mask: a window of 4": (200, 2, lambda n: (plane(n), previous(n, 4))),
     "alpha 1e9, an indefinite metric": (10, 2, lambda n: (plane(n), hm.Dynamics(1e9, METRIC))),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT
 from hardmax._layer.attended import AttendedIndices
 
 # Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by
@@ -106,3 +107,18 @@ def nearest(integers: np.ndarray) -> np.ndarray:
     """Integers divided by the largest, as the nearest floats."""
     largest = max(map(abs, integers.flat), default=0)
     return (integers / (largest or 1)).astype(np.float64)
+
+
+def first_or_second(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Which of two offsets or more, a column each, can be among the two furthest along a direction.
+
+    Coordinates are up to 1 in size and off by one rounding. So a score is off by less than
+    (d + 4) u times the sum of the sizes of its products, and by what underflow takes."""
+    off = np.abs(directions) @ np.abs(offsets).T
+    off *= (directions.shape[1] + 4) * UNIT * SAFETY
+    off += UNDERFLOW
+    scores = directions @ offsets.T
+    sure = scores - off
+    sure[np.arange(len(sure)), sure.argmax(axis=1)] = -np.inf
+    scores += off
+    return scores >= sure.max(axis=1, keepdims=True)

@@ -23,8 +23,10 @@ Hence:
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,7 @@ from hardmax._exact.general import FOREVER, ONE_LAYER
 from hardmax._exact.positions import ExactPositions, ExactView
 from hardmax._exact.vectors import common_rows
 from hardmax._float.active_set import ActiveSet
-from hardmax._float.argmax import ArgmaxResult, nearest
+from hardmax._float.argmax import ArgmaxResult, first_or_second, nearest
 from hardmax._float.bounds import (
     UNIT,
     Frame,
@@ -45,7 +47,9 @@ from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
-_BLOCK = 2**20  # scores that are made at a time
+# So few candidates are compared as integers at once; so many scores are made at a time.
+_FEW, _BLOCK = 4, 2**20
+_LARGEST_WHOLE = 2**53
 
 
 class TieResolver:
@@ -83,7 +87,7 @@ class TieResolver:
         (looking,) = (here != 0).any(axis=1).nonzero()
         if not len(looking):
             return candidates, math.inf
-        everybody = np.union1d(points, candidates.of_rows(looking).indices)
+        everybody = np.union1d(points, _distinct(candidates.of_rows(looking).indices))
         table = self._exact.places(everybody, self._exact.last)
         rows, denominator = common_rows(table.tolist())
         # Rows in groups, by the first candidate: more candidates than a row has do no harm to it.
@@ -91,18 +95,19 @@ class TieResolver:
         order = looking[np.argsort(firsts, kind="stable")]
         firsts = np.sort(firsts, kind="stable")
         for group in np.split(order, np.flatnonzero(np.diff(firsts)) + 1):
-            several = np.unique(candidates.of_rows(group).indices)
-            others = [rows[i] for i in np.searchsorted(everybody, several)]
+            several = _distinct(candidates.of_rows(group).indices)
+            others = _integers(rows[i] for i in np.searchsorted(everybody, several))
             size = max(1, _BLOCK // len(several))
             for some in np.split(group, range(size, len(group), size)):
                 askers = [rows[i] for i in np.searchsorted(everybody, points[some])]
-                scores = products(directions_of(askers, self._dynamics), others)
-                for row, column in zip(some.tolist(), np.array(scores, dtype=object), strict=True):
-                    best = column.max()
-                    furthest = column == best
-                    sets[row] = several[furthest]
+                directions = _integers(directions_of(askers, self._dynamics))
+                scored = _first_two(directions, others)
+                for row, (kept, scores) in zip(some.tolist(), scored, strict=True):
+                    best = scores.max()
+                    furthest = scores == best
+                    sets[row] = several[kept[furthest]]
                     if not furthest.all():
-                        leads.append(int(best - column[~furthest].max()))
+                        leads.append(int(best - scores[~furthest].max()))
         # Exact leads are measured by tokens as they came and the metric's integers, those of floats
         # by the frame's.
         unit = Fraction(self.metric.scale) / Fraction(self.frame.unit) ** 2
@@ -172,3 +177,41 @@ class TieResolver:
         (found,) = products(directions_of([numbers], self._dynamics), rows)
         best = max(found)
         return all(found[i] == best for i in np.searchsorted(rivals, tied).tolist())
+
+
+def _distinct(indices: np.ndarray) -> np.ndarray:
+    """Distinct indices, increasing."""
+    if len(indices) < indices.max():
+        return np.unique(indices)
+    return np.flatnonzero(np.bincount(indices))
+
+
+def _integers(rows: Iterable[Iterable[Any]]) -> np.ndarray:
+    """Rows of integers, of Python or of python-flint, as a table of those of Python."""
+    return np.array([list(map(int, row)) for row in rows], dtype=object)
+
+
+def _first_two(
+    directions: np.ndarray, points: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For each direction some of the points, among them whoever is first or second along it, and
+    their exact scores.
+
+    Where neighbours compete, they are not far from one another. So exact differences, rounded once,
+    tell most of them apart, where positions in floats do not."""
+    everybody = np.arange(len(points))
+    above = [1 + np.abs(table).max() for table in (directions, points)]
+    is_float = above[0] * above[1] * points.shape[1] < _LARGEST_WHOLE  # then nothing is rounded
+    if is_float or len(points) <= _FEW:
+        kind = np.float64 if is_float else object
+        for scores in directions.astype(kind) @ points.T.astype(kind):
+            yield everybody, scores
+        return
+    rounded = np.stack([nearest(direction) for direction in directions])
+    close = first_or_second(rounded, nearest(points - points[0]))
+    for direction, is_close in zip(directions, close, strict=True):
+        (kept,) = is_close.nonzero()
+        scores = points[kept] @ direction
+        if (scores == scores[0]).all():  # who comes next is not among them
+            kept, scores = everybody, points @ direction
+        yield kept, scores

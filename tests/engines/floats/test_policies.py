@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardmax as hm
+from hardmax._float import policies
 
 
 def overtaken(place: str) -> list[list[str]]:
@@ -101,3 +102,51 @@ def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, skew
     assert ours.margins[0] == pytest.approx(
         truth.margins[0], rel=1e-6, abs=1e-30 if d > 1 else 2.0**-52
     )
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.sampled_from([0.0, 1e-16, 1e-12, 1e-6]))
+def test_clouds_that_are_almost_a_point_or_a_line_are_chosen_for_as_by_all_products(seed, d, size):
+    rng = np.random.default_rng(seed)
+    way = rng.integers(-1, 2, d) if rng.random() < 0.5 else rng.standard_normal(d)
+    steps = rng.integers(0, 40, (40, 1)) if rng.random() < 0.5 else rng.random((40, 1))
+    points = np.where(rng.random(d) < 0.8, 1.0, -2.0) + size * (steps * way)
+    points += np.spacing(points) * rng.integers(0, 2, (40, d))
+    dynamics = hm.Dynamics("1/2", np.diag([3, 1, 2, 1][:d]) if rng.random() < 0.5 else None)
+    ours, truth = (
+        hm.simulate(points, dynamics, layers=2, arithmetic=name) for name in ("certified", "exact")
+    )
+    for layer in range(3):
+        assert ours.attended(layer).tolist() == truth.attended(layer).tolist()
+    assert ours.margins == pytest.approx(truth.margins, rel=1e-6, abs=2.0**-48)
+
+
+def test_few_scores_of_neighbours_are_made_exactly(monkeypatch):
+    made = []
+
+    def counted(directions, points):
+        for kept, scores in first_two(directions, points):
+            made.append(len(kept))
+            yield kept, scores
+
+    first_two = policies._first_two
+    monkeypatch.setattr(policies, "_first_two", counted)
+    n = 300
+    points = np.c_[np.ones(n), np.random.default_rng(0).random(n) * 1e-12]
+    assert hm.limit(points, hm.Dynamics("1/2")).certified
+    assert n <= sum(made) <= 8 * n  # all products would be n**2 at every layer
+
+
+@given(st.data(), st.integers(1, 3), st.sampled_from([0, 10**9, 10**30]))
+def test_the_first_two_are_those_of_all_products(data, d, away):
+    def table(rows, least, most):
+        row = st.lists(st.integers(least, most), min_size=d, max_size=d)
+        return np.array(data.draw(st.lists(row, min_size=rows, max_size=9)), dtype=object)
+
+    directions, points = away + table(1, -3, 3), away + table(2, -2, 2)
+    for direction, (kept, scores) in zip(
+        directions, policies._first_two(directions, points), strict=True
+    ):
+        truth = points @ direction
+        assert scores.tolist() == truth[kept].tolist()
+        assert {*np.flatnonzero(truth == truth.max())} <= {*kept}
+        assert sorted({*scores})[-2:] == sorted({*truth})[-2:]
