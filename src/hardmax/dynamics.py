@@ -44,7 +44,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_instance, check_int
 from hardmax._layer.attended import AttendedIndices, AttendedSets
-from hardmax._layer.attention import Attention, Softmax, read_attention, to_plain
+from hardmax._layer.attention import HARDMAX, Attention, Softmax, read_attention, to_plain
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
     FeedForward,
@@ -86,6 +86,8 @@ class Traits(NamedTuple):
     """The paper's layer, but for a causal mask."""
     mixed: bool
     """Heads have value matrices of their own."""
+    tells_copies_apart: bool
+    """Equal tokens may move differently: they are not merged."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -227,7 +229,8 @@ class Dynamics:
         bare = convex and is_single and self.heads is None
         causal = bare and isinstance(self.mask, str)
         rational = self.normalise is None and not isinstance(self.attention, Softmax)
-        return Traits(bare and self.mask is None, convex, rational, causal, mixed)
+        told_apart = self.mask is not None or (self.attention or HARDMAX).tells_copies_apart
+        return Traits(bare and self.mask is None, convex, rational, causal, mixed, told_apart)
 
     @cached_property
     def all_heads(self) -> tuple[Head, ...]:

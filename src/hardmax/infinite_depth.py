@@ -535,5 +535,6 @@ def _digest_of(tokens: Any, certificate: dict[str, Any]) -> str:
     if not container.is_single:
         raise InputError(f"`of` must be one cloud, not {len(clouds)}.")
     layer = certificate.get("layer")
+    # No kind of attention that certificates know tells copies apart.
     has_mask = isinstance(layer, dict) and layer.get("mask") is not None
     return cloud_digest(merge_points(Dynamics(1, mask="causal" if has_mask else None), clouds[0]))

@@ -1,13 +1,19 @@
 """Localmax and top-k: hardmax is one of them, layers are those of the words, and no limit is
 claimed too early."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refuses
 from strategies import problems
 
 import hardmax as hm
+from hardmax._float import general
+from hardmax._layer import attention as kinds_of_attention
+from hardmax.page import dynamics_data
 from hardmax.theorem import theorem_reason
 
 LAYERS = 4
@@ -77,3 +83,56 @@ def test_copies_count_one_by_one_and_plain_data_keep_the_kind():
     dynamics = hm.Dynamics(1, attention=hm.TopK(2))
     assert list(map(list, hm.attended([[3], [3], [2], [1]], dynamics))) == [[0, 1]] * 4
     assert hm.Dynamics(**dynamics.to_dict()) == dynamics != hm.Dynamics(1)
+
+
+@dataclass(frozen=True)
+class Leftmost(kinds_of_attention.Attention):
+    """A kind that says no more than whom it chooses: the first of the furthest."""
+
+    def chosen(self, scores, counts, unit):
+        return [min(scores, key=lambda j: (-scores[j], j))]
+
+
+@settings(max_examples=60)
+@given(problems(max_n=7, max_d=2), st.sampled_from([None, "causal"]), st.booleans())
+def test_a_kind_that_looks_at_indices_is_taken_layer_by_layer_and_copies_are_told_apart(
+    problem, mask, by_floats
+):
+    cloud, metric, alpha = problem
+    tied = hm.Dynamics(alpha, metric, mask=mask)
+    leftmost = hm.Dynamics(alpha, metric, mask=mask, attention=Leftmost())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(general, "FEW_SCORES", 0 if by_floats else 2**12)
+        run, lim = hm.simulate(cloud, leftmost, layers=5), hm.limit(cloud, leftmost, max_layers=9)
+    z = [list(map(Fraction, row)) for row in cloud]
+    for layer in range(6):
+        first = [[int(min(several))] for several in hm.attended(z, tied)]
+        assert run.at(layer, exact=True).tolist() == z
+        assert [several.tolist() for several in run.attended(layer)] == first
+        z = [list(row) for row in hm.step(z, leftmost)]
+    if lim.settled_at is not None:
+        assert lim.run.at(5, exact=True).tolist() == run.at(5, exact=True).tolist()
+
+
+def test_what_does_not_know_a_kind_refuses_it():
+    leftmost, resting = hm.Dynamics(1, attention=Leftmost()), [[1, 1], [1, -1]]
+    with refuses("`attention`: Leftmost is unknown to certificates"):
+        hm.limit(resting, leftmost).prove()
+    with refuses("`attention`: Leftmost is unknown to the page"):
+        dynamics_data(leftmost)
+    with refuses("`attention`: Leftmost is unknown to plain floats"):
+        hm.simulate(resting, leftmost, layers=1, arithmetic="float")
+    with refuses("`attention`: Leftmost is unknown to enclosures"):
+        normalised = hm.Dynamics(1, attention=Leftmost(), normalise="sphere")
+        hm.simulate(resting, normalised, layers=1)
+
+
+def test_a_kind_without_a_number_has_words_and_plain_data(monkeypatch):
+    every = *kinds_of_attention.KINDS, Leftmost
+    monkeypatch.setattr(kinds_of_attention, "KINDS", every)
+    leftmost = hm.Dynamics(1, attention=" Leftmost ")
+    assert leftmost.attention == Leftmost()
+    assert leftmost.to_dict()["attention"] == {"kind": "Leftmost"}
+    assert hm.Dynamics(**leftmost.to_dict()) == leftmost
+    with refuses(r"`attention` must be .*Leftmost\(\)"):
+        hm.Dynamics(1, attention="leftmost:2")

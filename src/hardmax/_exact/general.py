@@ -48,7 +48,7 @@ from hardmax._exact.vectors import (
     power,
 )
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.attention import Localmax, TopK
+from hardmax._layer.attention import HARDMAX, Threshold
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
@@ -68,6 +68,10 @@ class AttentionHead:
     def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
         self.dynamics, self.contraction = dynamics, contraction
         self.counts, self.everybody = points.multiplicities, range(points.count)
+        attention = dynamics.attention or HARDMAX
+        self.is_threshold = isinstance(attention, Threshold)
+        known = attention if isinstance(attention, Threshold) else HARDMAX
+        self.k, self.slack = known.k, Fraction(known.slack)
         self.is_causal = isinstance(dynamics.mask, str)
         self.mask = None if self.is_causal else allowed_pairs(dynamics, points.count)
 
@@ -116,6 +120,9 @@ class AttentionHead:
     def _furthest(self, among: Sequence[int], scores: Scores, unit: int) -> tuple[Any, float]:
         """Those that count, and their lead, or 0."""
         if len(scores.columns) > 1:
+            # Points are sums of several terms after a jump, and others than hardmax never jump to a
+            # layer (`first_change`).
+            assert self.dynamics.attention is None
             return _furthest_by_sign(among, scores), 0
         (column,) = scores.columns.values()
         if self.dynamics.attention is not None:
@@ -140,7 +147,8 @@ class AttentionHead:
     ) -> int | None:
         """After how many layers of constant steps the sets of some points may be others."""
         if self.dynamics.attention is not None:
-            return FOREVER if self._thresholds_stay(course, sets) else ONE_LAYER
+            stay = self.is_threshold and self._thresholds_stay(course, sets)
+            return FOREVER if stay else ONE_LAYER
         rivals = ((i, sets[i].tolist(), self.may_attend(i)) for i in pending)
         return self._soonest_change(course, rivals)
 
@@ -182,13 +190,11 @@ class AttentionHead:
     def _thresholds_stay(self, course: Course, sets: AttendedIndices) -> bool:
         """Whether scores stay above or below the least that counts."""
         form = course.form
-        attention, unit = self.dynamics.attention, self._unit(form)
+        slack = self.slack * self._unit(form)
         for i, scores in self.scores(form, self.everybody):
-            among, slack = self.may_attend(i), Fraction(0)
-            if isinstance(attention, TopK) and self.counts[[*among]].sum() <= attention.k:
+            among = self.may_attend(i)
+            if self.counts[[*among]].sum() <= self.k:
                 continue  # all count, whatever their scores
-            if isinstance(attention, Localmax):
-                slack = Fraction(attention.slack) * unit
             inside = {*sets[i].tolist()}
             if slack:
                 mark = max(among, key=scores.now)

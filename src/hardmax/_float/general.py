@@ -58,7 +58,6 @@ from hardmax._float.bounds import (
 from hardmax._float.kernels import interpreted_if_small
 from hardmax._float.tree import Askers, Tree, collect, rank, tree_of
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.attention import Localmax, TopK
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -85,9 +84,7 @@ class FloatHead(AttentionHead):
 
     def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
         super().__init__(points, dynamics, contraction)
-        self.metric, attention = float_metric(dynamics), dynamics.attention
-        self.k = attention.k if isinstance(attention, TopK) else 1
-        self.slack = Fraction(attention.slack) if isinstance(attention, Localmax) else Fraction(0)
+        self.metric = float_metric(dynamics)
         self.error = (2 * points.dimension + 8) * UNIT * SAFETY * self.metric.norm
 
     @property
@@ -97,7 +94,7 @@ class FloatHead(AttentionHead):
 
     def attended(self, place: PowerSum, pending: Sequence[int]) -> Attended:
         is_few = len(pending) * len(self.everybody) <= FEW_SCORES
-        if is_few or place.keys() != {Term(0)} or self.k > _MOST_RANKS:
+        if is_few or not self.is_threshold or place.keys() != {Term(0)} or self.k > _MOST_RANKS:
             return super().attended(place, pending)
         (places,), unit = _floats([place[Term(0)]])
         rows = np.array(pending, dtype=np.int64)
@@ -189,9 +186,8 @@ class FloatHead(AttentionHead):
         return len(rows) * len(self.everybody) > _MOST_IN_CHAINS
 
     def _thresholds_stay(self, course: Course, sets: AttendedIndices) -> bool:
-        rows, form = np.arange(len(self.everybody)), course.form
-        if isinstance(self.dynamics.attention, TopK):
-            rows = rows[self._allowed_counts(self.counts) > self.k]  # others attend to all they may
+        # Others attend to all they may.
+        (rows,), form = np.nonzero(self._allowed_counts(self.counts) > self.k), course.form
         chosen = sets.of_rows(rows)
         corners = self._corners(course, rows)
         if corners is None:

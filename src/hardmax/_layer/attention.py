@@ -1,10 +1,10 @@
-"""Who counts, and how much: kinds of attention other than hardmax."""
+"""Who counts, and how much: kinds of attention."""
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,8 +12,52 @@ from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._tokens.rationals import Number, read_number
 
 
+class Attention:
+    """A kind of attention: one that says no more than whom it chooses is taken layer by layer, in
+    integers."""
+
+    known_to: ClassVar[tuple[str, ...]] = ()
+    """Who takes it besides: "certificates", "enclosures", "plain floats", "the page"."""
+    tells_copies_apart: ClassVar[bool] = True
+    """Whether one of equal tokens may be attended to without the others: they are not merged."""
+
+    def chosen(self, scores: Mapping[int, Any], counts: np.ndarray, unit: int) -> list[int]:
+        """The tokens that count, of those with these scores, in 1 / units; `counts` says how often
+        each token is there."""
+        raise NotImplementedError
+
+
+class Threshold(Attention):
+    """Attend to every token from a score up: that of the k-th token, less a slack. With 1 and 0 it
+    is hardmax."""
+
+    known_to = "certificates", "enclosures", "plain floats", "the page"
+    tells_copies_apart = False
+    k: int = 1
+    slack: Number = 0
+
+    def chosen(self, scores: Mapping[int, Any], counts: np.ndarray, unit: int) -> list[int]:
+        """The tokens that count."""
+        least = max(scores.values()) if self.k == 1 else self._kth(scores, counts)
+        if self.slack:
+            least -= Fraction(self.slack) * unit
+        return [j for j, score in scores.items() if score >= least]
+
+    def _kth(self, scores: Mapping[int, Any], counts: np.ndarray) -> Any:
+        """The score of the k-th token, or of the last."""
+        missing = self.k
+        for j, score in sorted(scores.items(), key=lambda item: -item[1]):
+            missing -= int(counts[j])
+            if missing <= 0:
+                return score
+        return min(scores.values())
+
+
+HARDMAX = Threshold()
+
+
 @dataclass(frozen=True)
-class Localmax:
+class Localmax(Threshold):
     """Attend to every token whose score is within a slack of the largest: ``C_i = {j : s_ij >= max
     s_i - slack}``.
 
@@ -29,7 +73,7 @@ class Localmax:
     AttendedSets([[0, 1], [0, 1], [1, 2]])
     """
 
-    slack: Number
+    slack: Number = field()
 
     def __post_init__(self) -> None:
         slack = read_number(self.slack, "`slack`")
@@ -37,13 +81,9 @@ class Localmax:
             raise InputError(f"`slack` must be from 0 up, not {slack}.")
         vars(self).update(slack=slack)
 
-    def _least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> Fraction:
-        """The score that is still attended to, if scores are given in 1 / units."""
-        return max(scores.values()) - Fraction(self.slack) * unit
-
 
 @dataclass(frozen=True)
-class TopK:
+class TopK(Threshold):
     """Attend to the k tokens with the largest scores, and to all that are tied with the last of
     them.
 
@@ -59,23 +99,14 @@ class TopK:
     AttendedSets([[0, 1], [0, 1], [1, 2]])
     """
 
-    k: int
+    k: int = field()
 
     def __post_init__(self) -> None:
         vars(self).update(k=check_int(self.k, "`k`", at_least=1))
 
-    def _least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> int:
-        """The score that is still attended to."""
-        missing = self.k
-        for j, score in sorted(scores.items(), key=lambda item: -item[1]):
-            missing -= int(counts[j])
-            if missing <= 0:
-                return score
-        return min(scores.values())
-
 
 @dataclass(frozen=True)
-class Softmax:
+class Softmax(Attention):
     """Attend to all tokens, with weights ``exp(beta s_ij) / sum over l of exp(beta s_il)``.
 
     Layers are irrational: `simulate` and `limit` enclose them. What needs attended sets or exact
@@ -94,6 +125,8 @@ class Softmax:
     ([1.499977, 2.0], True)
     """
 
+    known_to = "enclosures", "plain floats", "the page"
+    tells_copies_apart = False
     beta: Number
 
     def __post_init__(self) -> None:
@@ -103,33 +136,37 @@ class Softmax:
         vars(self).update(beta=beta)
 
 
-Attention = Localmax | TopK | Softmax
-_KINDS: dict[Any, type[Attention]] = {kind.__name__: kind for kind in (Localmax, TopK, Softmax)}
+KINDS = (Localmax, TopK, Softmax)
 
 
 def read_attention(attention: Any) -> Attention | None:
     """A kind of attention, one as `to_plain` wrote it, or in words: "topk:2"; None for hardmax."""
-    if attention is None or isinstance(attention, Localmax | TopK | Softmax):
+    if attention is None or isinstance(attention, Attention):
         return attention
+    by_name: Any = {kind.__name__.lower(): kind for kind in KINDS}
     with suppress(KeyError, TypeError):  # no such kind, or other parts than its own
         if isinstance(attention, str):
-            return _in_words(attention)
+            name, *numbers = (part.strip() for part in attention.split(":"))
+            return _in_words(by_name[name.lower()], numbers, attention)
         parts = {**attention}
-        return _KINDS[parts.pop("kind")](**parts)
-    wish = "Localmax(slack), TopK(k) or Softmax(beta), or 'localmax:1/2', 'topk:2' or 'softmax:10'"
+        return by_name[str(parts.pop("kind")).lower()](**parts)
+    *kinds, last = map(_signature, KINDS)
+    wish = f"{', '.join(kinds)} or {last}, also in words, such as 'topk:2'"
     raise InputError(f"`attention` must be {wish}, not {shorten(attention)}.")
 
 
-def _in_words(attention: str) -> Attention:
-    """A kind of attention, typed as its name and its number."""
-    name, colon, number = attention.partition(":")
-    kind: Any = {f"{kind.lower()}:": _KINDS[kind] for kind in _KINDS}[name.strip().lower() + colon]
+def _in_words(kind: Any, numbers: list[str], attention: str) -> Attention:
+    """A kind of attention, typed as its name and its numbers."""
     try:
         # An int as it is: what is no number is refused by the kind.
-        return kind(int(number) if number.strip().isdecimal() else number.strip())
+        return kind(*(int(number) if number.isdecimal() else number for number in numbers))
     except InputError as error:
         problem = f"`attention` is {shorten(attention)}"
         raise InputError(f"{problem}: {error}") from None
+
+
+def _signature(kind: type) -> str:
+    return f"{kind.__name__}({', '.join(part.name for part in fields(kind))})"
 
 
 def to_plain(attention: Attention) -> dict[str, Any]:

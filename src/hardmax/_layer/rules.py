@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._common.validation import InputError
-from hardmax._layer.attention import Softmax
+from hardmax._layer.attention import HARDMAX, Softmax
 from hardmax._layer.parts import inverse
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
@@ -22,12 +22,8 @@ def attended_among(
 ) -> list[int]:
     """The tokens that are attended to, of those with these scores: integers, in 1 / units. `counts`
     says how often each token is there."""
-    attention: Any = check_hardmax(dynamics, "attended sets").attention
-    if attention is None:
-        least = max(scores.values())
-    else:
-        least = attention._least(scores, counts, unit)
-    return [j for j, score in scores.items() if score >= least]
+    attention = check_hardmax(dynamics, "attended sets").attention or HARDMAX
+    return attention.chosen(scores, counts, unit)
 
 
 def allowed_pairs(dynamics: "Dynamics", n: int) -> np.ndarray | None:
@@ -42,8 +38,8 @@ def allowed_pairs(dynamics: "Dynamics", n: int) -> np.ndarray | None:
 
 
 def merge_points(dynamics: "Dynamics", cloud: Cloud) -> Points:
-    """The tokens, equal ones merged: they stay equal for ever, unless a mask tells them apart."""
-    if dynamics.mask is None:
+    """The tokens, equal ones merged: they stay equal for ever, unless they are told apart."""
+    if not dynamics.traits.tells_copies_apart:
         return merge(cloud)
     n, counts = len(cloud.tokens), cloud.multiplicities
     counts = np.ones(n, dtype=int) if counts is None else counts
@@ -117,6 +113,13 @@ def check_hardmax(dynamics: "Dynamics", who: str) -> "Dynamics":
         wish = "softmax attends to all tokens, and its layers are irrational: use `simulate`"
         raise InputError(f"{who}: {wish}.")
     return dynamics
+
+
+def check_known(dynamics: "Dynamics", who: str) -> None:
+    """Raise an InputError if who does not know the kind of attention of these dynamics."""
+    attention = dynamics.attention
+    if attention is not None and who not in attention.known_to:
+        raise InputError(f"`attention`: {type(attention).__name__} is unknown to {who}.")
 
 
 def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":

@@ -21,8 +21,7 @@ from hardmax._exact.general import (
 )
 from hardmax._exact.leads import Term
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.attention import Localmax, TopK
-from hardmax._layer.rules import rescaling
+from hardmax._layer.rules import check_known, rescaling
 from hardmax._limits.clusters import Clusters, FaceProjection, Vertex
 from hardmax._runs.run import Run
 from hardmax._tokens.points import Points
@@ -74,6 +73,7 @@ def certify(run: Run, clusters: Clusters, radius: float | None = None) -> Certif
     if run.dynamics.feed_forward is not None or run.dynamics.traits.mixed:
         others = "feed-forward blocks and value matrices of single heads"
         raise InputError(f"`prove`: a certificate cannot have {others}.")
+    check_known(run.dynamics, "certificates")
     try:
         points, dynamics = run.points, run.dynamics
         counts, inverse = points.multiplicities.tolist(), None
@@ -129,11 +129,10 @@ def cloud_digest(points: Points) -> str:
 def layer_data(dynamics: Dynamics) -> dict[str, Any]:
     """What a layer does, as a certificate has it."""
     plain = dynamics.to_dict()
-    alpha, attention = plain["alpha"], dynamics.attention
-    if isinstance(attention, Localmax):
-        plain["attention"] = {"localmax": str(attention.slack)}
-    elif isinstance(attention, TopK):
-        plain["attention"] = {"topk": attention.k}
+    alpha = plain["alpha"]
+    if dynamics.attention is not None:
+        kind, *numbers = plain["attention"].values()
+        plain["attention"] = dict.fromkeys([kind.lower()], *numbers)
     if isinstance(dynamics.mask, np.ndarray):
         plain["mask"] = ["".join(map(str, row)) for row in dynamics.mask.astype(int).tolist()]
     missing = dict.fromkeys(("value", "mask", "attention", "heads"))

@@ -18,9 +18,10 @@ import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.attention import Localmax, Softmax, TopK
+from hardmax._layer.attention import HARDMAX, Softmax
 from hardmax._layer.rules import (
     allowed_pairs,
+    check_known,
     rescaling,
 )
 from hardmax._tokens.points import Points
@@ -77,6 +78,7 @@ class BallLayer:
     """A layer in balls of the precision that is set."""
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
+        check_known(dynamics, "enclosures")
         self.points, self.dynamics = points, dynamics
         self.mask = allowed_pairs(dynamics, points.count)
         self.counts = points.multiplicities
@@ -144,24 +146,21 @@ class BallLayer:
 
     def _furthest(self, scores: Row, asker: Asker) -> list[int]:
         """The places that an asker attends to."""
-        attention, among = self.dynamics.attention, asker.among
+        rule: Any = self.dynamics.attention or HARDMAX
+        among, slack = asker.among, ball(rule.slack)
         ranked = sorted(among, key=lambda j: scores[j].mid(), reverse=True)
-        top, slack, chosen = ranked[0], arb(0), ranked[:1]
-        if isinstance(attention, TopK):
-            enough = np.cumsum([among[j] for j in ranked]) >= attention.k
-            chosen = ranked[: 1 + int(enough.argmax())] if enough[-1] else ranked
-        elif isinstance(attention, Localmax) and attention.slack:
-            slack = ball(attention.slack)
+        enough, top = np.cumsum([among[j] for j in ranked]) >= rule.k, ranked[0]
+        chosen = ranked[: 1 + int(enough.argmax())] if enough[-1] else ranked
+        if rule.slack:
             chosen = [j for j in ranked if scores[top].mid() - scores[j].mid() <= slack]
         left = ranked[len(chosen) :]
         # Every place that counts is above the others, or within the slack of all others.
-        if isinstance(attention, TopK):
-            is_sure = all(scores[j] < scores[i] for i in chosen for j in left)
-        else:
+        if rule.slack:
+            within = (scores[i] - scores[j] for i in among for j in chosen if i != j)
             is_sure = all(scores[top] - scores[j] > slack for j in left)
-            if slack > 0:
-                within = (scores[i] - scores[j] for i in among for j in chosen if i != j)
-                is_sure = is_sure and all(lead <= slack for lead in within)
+            is_sure = is_sure and all(lead <= slack for lead in within)
+        else:
+            is_sure = all(scores[j] < scores[i] for i in chosen for j in left)
         if not is_sure:
             token = int(np.flatnonzero(self.points.of_token == asker.points[0])[0])
             raise Unclear(f"scores of tokens are too close, or equal, for token {token}")

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.attention import Localmax, Softmax, TopK
+from hardmax._layer.attention import HARDMAX, Softmax
 from hardmax._layer.rules import (
     allowed_pairs,
+    check_known,
     rescaling,
 )
 from hardmax._tokens.points import Points
@@ -22,6 +23,7 @@ def float_layers(
     points: Points, dynamics: Dynamics
 ) -> Iterator[tuple[np.ndarray, AttendedIndices]]:
     """The points at each layer, (p, d), and whom they attend to there with any head."""
+    check_known(dynamics, "plain floats")
     z, layer = points.floats, 0
     heads = dynamics.all_heads
     metrics = [_matrix(head.metric, points.dimension) for head in heads]
@@ -54,20 +56,20 @@ def _shares(
     mask = allowed_pairs(dynamics, len(z))
     if mask is not None:
         scores = np.where(mask[rows], scores, -np.inf)
-    least = scores.max(axis=1, keepdims=True)
     if isinstance(attention, Softmax):
-        weights = counts * np.exp(float(attention.beta) * (scores - least))
+        best = scores.max(axis=1, keepdims=True)
+        weights = counts * np.exp(float(attention.beta) * (scores - best))
         return weights / weights.sum(axis=1, keepdims=True)
-    if isinstance(attention, Localmax):
-        least = least - float(attention.slack)
-    if isinstance(attention, TopK):
-        least = _last_of(scores, counts, attention.k)
+    rule: Any = attention or HARDMAX
+    least = _last_of(scores, counts, rule.k) - float(rule.slack)
     weights = counts * (scores >= least) * (scores > -np.inf)
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _last_of(scores: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
     """The k-th largest score of each row, counted with multiplicity; -inf if there are fewer."""
+    if k == 1:
+        return scores.max(axis=1, keepdims=True)
     order = np.argsort(-scores, axis=1)
     ranked = np.take_along_axis(scores, order, axis=1)
     enough = np.cumsum(counts[order], axis=1) >= k

@@ -153,7 +153,8 @@ class Run(Tabular):
         """For each token the first token at the leader that it follows; all -1 if some follow no
         leader for ever."""
         choices, of_token = self.phases[-1].choices, self.points.of_token
-        ends_there = self.dynamics.traits.convex and self.dynamics.mask is None
+        traits = self.dynamics.traits
+        ends_there = traits.convex and not traits.tells_copies_apart
         is_known = ends_there and self.settled_at is not None and choices.all_single
         if not is_known or self.leader_since[choices.indices].min() < 0:
             return np.full(self.n, -1)

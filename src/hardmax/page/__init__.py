@@ -86,6 +86,9 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
 
 def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
     """The layer as the page takes it; it would show another step than one that it refuses."""
+    from hardmax._layer.rules import check_known
+
+    check_known(dynamics, "the page")
     blocks = dynamics.heads, dynamics.normalise, dynamics.feed_forward
     is_block = any(part is not None for part in blocks)
     if is_block or not isinstance(dynamics.mask, str | None):
@@ -99,8 +102,8 @@ def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
         raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.")
     plain = dynamics.to_dict()
     if dynamics.attention is not None:
-        kind, number, *_ = plain["attention"].values()
-        plain["attention"] = f"{kind.lower()}:{number}"
+        kind, *numbers = plain["attention"].values()
+        plain["attention"] = ":".join([kind.lower(), *map(str, numbers)])
     return plain
 
 
