@@ -46,6 +46,7 @@ Mutant = dict[str, Any]  # file, line (where the change begins), old and new (wh
 ROOT = Path(__file__).parents[1]
 LISTS = tomllib.loads((ROOT / "tools/mutants.toml").read_text(encoding="utf-8"))
 SECONDS = 300  # of processor time, for one mutant
+NEEDED = ("src", "tests", "examples", "docs", "README.md", "pyproject.toml")
 _TYPE_ERRORS = re.compile(
     r"_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(.Shift|Bit.*)|_(Eq|NotEq|LtE?|GtE?)_Is(Not)?"
 )
@@ -222,9 +223,19 @@ def is_compiled(mutant: Mutant) -> bool:
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """The tests of the room that it is in, those nearest to the file first."""
+    """The files of tests of the room that it is in, those nearest to the file first."""
     rooms = [room for room in LISTS["tests"] if mutant["file"].startswith(f"src/hardmax/{room}")]
-    return LISTS["tests"][max(rooms, key=len)]
+    return files_in([*LISTS["tests"][max(rooms, key=len)], *LISTS["everywhere"]])
+
+
+def files_in(tests: list[str]) -> list[str]:
+    """Files of tests, also those in folders, each once."""
+    files = [
+        path.relative_to(ROOT).as_posix()
+        for test in tests
+        for path in (sorted((ROOT / test).rglob("test_*.py")) or [ROOT / test])
+    ]
+    return list(dict.fromkeys(files))
 
 
 def pytest_configure() -> None:
@@ -239,16 +250,18 @@ def pytest_configure() -> None:
 
 
 def run_tests(
-    pristine: Path, tree: Path, tests: list[str], *, compiled: bool = False
-) -> tuple[str, str]:
-    """Run tests up to the first that fails: how it ended, and by which.
+    pristine: Path, tree: Path, tests: list[str], *options: str, compiled: bool = False
+) -> tuple[str, list[str]]:
+    """Run tests: how it ended, and which failed.
 
     If what changed is `compiled`, kernels are compiled anew, with checked indices: one out of
     bounds often does no harm that shows."""
     # Processor time: the machine may be busy with other things.
     limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]
-    options = ["-x", "-q", "-p", "no:cacheprovider"]
-    command = [*limited, sys.executable, "-m", "pytest", *options, *tests]
+    # Those of `make check` too, and the doctests of what changed.
+    chosen = ["-m", "not slow and not docs", "--doctest-modules", "--doctest-ignore-import-errors"]
+    quiet = ["-q", "-p", "no:cacheprovider"]
+    command = [*limited, sys.executable, "-m", "pytest", *quiet, *chosen, *options, *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
         paths = os.pathsep.join([str(tree / "src"), str(ROOT / "tools")])
         ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": str(pristine)}
@@ -264,15 +277,15 @@ def run_tests(
         code = process.wait()
         output.seek(0)
         output_text = output.read()
-    failed = re.search(r"^(?:FAILED|ERROR) (.+)", output_text, flags=re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output_text, flags=re.MULTILINE)
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
-        return "timeout", f"not done after {SECONDS} s"
+        return "timeout", [f"not done after {SECONDS} s"]
     if code == 0:
-        return "survived", ""
-    return "killed", failed[1][:100] if failed else f"exit {code}: {output_text[-300:]}"
+        return "survived", []
+    return "killed", failed or [f"exit {code}: {output_text[-300:]}"]
 
 
-def try_out(pristine: Path, mutant: Mutant) -> Mutant:
+def try_out(pristine: Path, mutant: Mutant, options: list[str]) -> Mutant:
     """Change a copy of the sources and test it."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(dir=pristine.parent) as folder:
@@ -284,32 +297,49 @@ def try_out(pristine: Path, mutant: Mutant) -> Mutant:
             return mutant | {"outcome": "stale", "by": why, "seconds": 0}
         lines[first : first + len(old)] = mutant["new"].splitlines()
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        tests = [mutant["file"], *tests_of(mutant), *LISTS["everywhere"]]
-        outcome, by = run_tests(pristine, tree, tests, compiled=is_compiled(mutant))
+        tests = [mutant["file"], *tests_of(mutant)]
+        compiled = is_compiled(mutant)
+        outcome, failed = run_tests(pristine, tree, tests, "-x", *options, compiled=compiled)
+    by = failed[0][:100] if failed else ""
     return mutant | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
 
-def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
+def try_all(
+    mutants: list[Mutant], jobs: int, kept: Path | None, *, anyway: bool
+) -> Iterator[Mutant]:
     """Results as they come. First the tests run on the sources as they are: numba compiles
-    kernels."""
+    kernels. They are not run again on a copy that was `kept`."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
-        pristine = Path(folder, "pristine")
-        for part in ("src", "tests", "examples", "docs", "README.md", "pyproject.toml"):
-            if (ROOT / part).is_dir():
-                shutil.copytree(
-                    ROOT / part, pristine / part, ignore=shutil.ignore_patterns("node_modules")
-                )
-            else:
-                shutil.copy(ROOT / part, pristine / part)
-        needed = sorted(
-            {*LISTS["everywhere"], *(test for mutant in mutants for test in tests_of(mutant))}
-        )
-        results = pool.map(lambda test: run_tests(pristine, pristine, [test]), needed)
-        for test, (outcome, by) in zip(needed, results, strict=True):
-            if outcome != "survived":
-                sys.exit(f"the tests must pass on the sources as they are: {test}: {by}")
-        tried = [pool.submit(try_out, pristine, mutant) for mutant in mutants]
+        pristine = (kept or Path(folder)).absolute() / "pristine"
+        failing = pristine.with_name("failing.txt")
+        if not failing.exists():
+            copy_sources(pristine)
+            failed = run_pristine(pristine, mutants, pool)
+            print("These fail on the sources as they are:" * bool(failed), *failed, sep="\n")
+            if failed and not anyway:
+                sys.exit(1)
+            failing.write_text("\n".join(failed))
+        options = [f"--deselect={test}" for test in failing.read_text().splitlines()]
+        tried = [pool.submit(try_out, pristine, mutant, options) for mutant in mutants]
         yield from (future.result() for future in as_completed(tried))
+
+
+def copy_sources(folder: Path) -> None:
+    """What the tests need."""
+    shutil.rmtree(folder, ignore_errors=True)
+    without = shutil.ignore_patterns("node_modules")
+    for part in NEEDED:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=without)
+        else:
+            shutil.copy(ROOT / part, folder / part)
+
+
+def run_pristine(folder: Path, mutants: list[Mutant], pool: ThreadPoolExecutor) -> list[str]:
+    """Run the tests of all mutants on the sources as they are; which failed."""
+    needed = sorted({test for mutant in mutants for test in tests_of(mutant)})
+    results = pool.map(lambda test: run_tests(folder, folder, [test]), needed)
+    return [test for _, failed in results for test in failed]
 
 
 def main() -> None:
@@ -326,6 +356,14 @@ def main() -> None:
         "--mutants",
         type=Path,
         help="JSON lines; drawn, unless the file exists (mutants-SEED.jsonl)",
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="where the sources are kept with their kernels, for the next call"
+    )
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="leave out tests that fail on the sources as they are",
     )
     parser.add_argument(
         "--draw-only",
@@ -351,7 +389,9 @@ def main() -> None:
     )
     tried = {(result["file"], result["line"], result["new"]) for result in results}
     left = [m for m in mutants if (m["file"], m["line"], m["new"]) not in tried]
-    for result in try_all(left, options.jobs) if left and not options.draw_only else ():
+    if options.draw_only:
+        left = []
+    for result in try_all(left, options.jobs, options.keep, anyway=options.anyway) if left else ():
         results.append(result)
         with results_path.open("a") as file:
             file.write(json.dumps(result) + "\n")

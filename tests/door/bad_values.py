@@ -142,7 +142,7 @@ BAD: dict[str, dict[str, Callable[[], Any]]] = {
         "hostile": Hostile,
         "liar": Liar,
         "rows of hostile": lambda: [[Hostile()], [Hostile()]],
-        "timedelta": lambda: np.timedelta64(5),
+        "timedelta": lambda: np.array(5).astype("m8")[()],
         "timedelta of seconds": lambda: np.timedelta64(5, "s"),
     },
 }
